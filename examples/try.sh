@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Set everything up from a bare clone and run the main job: a conversation of ten days becomes three Markdown files.
+# No key, no network beyond the installation, no model.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. examples/environment.sh run
+workspace=${1:-workspace}
+pipimem init "$workspace"
+pipimem --workspace "$workspace" replay release-room examples/release-room.jsonl --kind group --compact-every 60 --maintain
+for file in session memory history; do
+    printf '\n──── %s.md ────\n' "${file^^}"
+    pipimem --workspace "$workspace" show release-room "$file"
+done
+printf '\n──── recall: 上线窗口是什么时候？ ────\n'
+pipimem --workspace "$workspace" recall release-room "上线窗口是什么时候？"

@@ -1,0 +1,27 @@
+"""The Markdown that travels with pipimem: prompts and the workspace template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+
+
+def _folder(name: str) -> Path:
+    # In a wheel the folders lie inside the package; in a checkout beside it, where people edit them.
+    installed = _HERE / "_assets" / name
+    return installed if installed.is_dir() else _HERE.parent / name
+
+
+def prompt(name: str) -> str:
+    """The text of `prompts/<name>.md`."""
+    return (_folder("prompts") / f"{name}.md").read_text(encoding="utf-8")
+
+
+def template() -> Iterator[tuple[str, bytes]]:
+    """The files of the workspace template, as (relative path, content)."""
+    root = _folder("workspace-template")
+    for path in sorted(root.rglob("*")):
+        if path.is_file():
+            yield path.relative_to(root).as_posix(), path.read_bytes()

@@ -1,0 +1,25 @@
+"""The clock the runtime reads, as a value tests can replace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+
+def _wall() -> datetime:
+    return datetime.now().astimezone()
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """`now` is the conversation's time, `wall` the real one (budgets, the journal), both local with their offset.
+
+    They differ only in a replay, which lives in the time of the recorded messages. `monotonic` gives seconds for
+    intervals.
+    """
+
+    now: Callable[[], datetime] = _wall
+    wall: Callable[[], datetime] = _wall
+    monotonic: Callable[[], float] = time.monotonic

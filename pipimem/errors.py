@@ -1,0 +1,85 @@
+"""The error tree: everything pipimem raises on purpose stands here.
+
+PipimemError
+├── SettingsError            pipimem.toml says something that is not understood
+├── WorkspaceError           the folder is not a workspace, or cannot be used as one
+├── ChannelError             a channel is unknown, or its folder belongs to another channel
+├── UnreadableNote           a Markdown file is binary, too large or not UTF-8
+├── TranscriptError          a recorded conversation has a broken line
+├── StoreError               the disk refused: full, read-only, broken
+│   ├── LockTimeout          another process holds the channel for too long
+│   └── JournalError         the journal of a channel is damaged
+├── OperationRefused         an operation found no target, or would lose too much
+├── SidecarError             the model could not think
+│   ├── ModelUnavailable     no key, unknown model, no connection, refused
+│   ├── ModelTimeout         no answer in time
+│   ├── AnswerRefused        an answer that may not change memory
+│   └── BudgetSpent          the day's budget is used up
+└── NothingFound             what was asked for is not there
+"""
+
+from __future__ import annotations
+
+
+class PipimemError(Exception):
+    """Base of every error pipimem raises; its text says what to do next."""
+
+
+class SettingsError(PipimemError):
+    """A key or value in pipimem.toml is not understood."""
+
+
+class WorkspaceError(PipimemError):
+    """The folder is not a workspace, or cannot be used as one."""
+
+
+class ChannelError(PipimemError):
+    """A channel is unknown, or its folder belongs to another channel."""
+
+
+class UnreadableNote(PipimemError):
+    """A Markdown file is binary, too large or not UTF-8; it is left as it is."""
+
+
+class TranscriptError(PipimemError):
+    """A recorded conversation has a broken line; nothing of it was taken in."""
+
+
+class StoreError(PipimemError):
+    """The disk refused: full, read-only or broken."""
+
+
+class LockTimeout(StoreError):
+    """Another process holds the channel for too long."""
+
+
+class JournalError(StoreError):
+    """The journal of a channel is damaged beyond its last line."""
+
+
+class OperationRefused(PipimemError):
+    """An operation found no target, or would lose too much."""
+
+
+class SidecarError(PipimemError):
+    """The model could not think."""
+
+
+class ModelUnavailable(SidecarError):
+    """No key, an unknown model, no connection, or the provider refused."""
+
+
+class ModelTimeout(SidecarError):
+    """The model gave no answer in time."""
+
+
+class AnswerRefused(SidecarError):
+    """A model's answer may not change memory: cut, malformed, foreign ids, too destructive."""
+
+
+class BudgetSpent(SidecarError):
+    """The day's budget for paid thoughts is used up."""
+
+
+class NothingFound(PipimemError):
+    """What was asked for is not there."""
