@@ -1,0 +1,84 @@
+"""What stands between `<private>` and `</private>` is taken out of a text.
+
+It fails closed, in all that is unclear: a tag that is never closed hides the rest, a tag in a code span counts,
+an opening tag without its `>` counts, nested tags need as many closings, and of several closings that have no
+opening the last one ends a stretch from an earlier message. A closing tag with nothing open is ordinary text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+PRIVATE = "[private]"
+
+# Full-width and HTML-escaped brackets are what phones and chat platforms make of plain ones. `<private-data>` is
+# another tag. Everything up to the next bracket belongs to an opening tag: attributes, or text after a slip.
+_BEGIN = r"(?:[<＜﹤]|&lt;)[ \t\u3000]{0,4}"
+_TAG = re.compile(
+    rf"{_BEGIN}(?:(?P<closing>[/／][ \t\u3000]{{0,4}}private[ \t\u3000]{{0,4}}(?:[>＞﹥]|&gt;|(?![\w-])))"
+    r"|private(?![\w-])(?P<attributes>[^<>＜＞﹤﹥&]*+(?:&(?!lt;|gt;)[^<>＜＞﹤﹥&]*+)*+)(?:[>＞﹥]|&gt;|(?=[<＜﹤&]|\Z)))",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateFilter:
+    """Who has a private stretch open: it runs over messages of one speaker until that speaker closes it."""
+
+    open: frozenset[str] = frozenset()
+
+    def filtered(self, speaker: str, text: str) -> tuple[str, PrivateFilter]:
+        """The text of this speaker's next message without what is private, and the filter for what comes after."""
+        kept, still = filtered(text, speaker in self.open)
+        return kept, PrivateFilter(self.open | {speaker} if still else self.open - {speaker})
+
+
+def without_private(text: str) -> str:
+    """The text with each private stretch replaced by `[private]`, for a message that stands alone."""
+    return filtered(text, False)[0]
+
+
+def filtered(text: str, open: bool) -> tuple[str, bool]:  # noqa: A002 the word for it, and what callers say
+    """The text without its private stretches, and whether one is open at its end.
+
+    `open` says that an earlier message of the same speaker opened one. The caller forgets that when the session
+    ends, so that a tag that was never closed does not swallow a speaker for ever.
+    """
+    tags = tuple(_TAG.finditer(text))
+    if not tags:
+        return (PRIVATE if text.strip() else text, True) if open else (text, False)
+    kept: list[str] = []
+    done = depth = 0
+    if open:
+        kept.append(PRIVATE)
+        last = _last_unopened_closing(tags)
+        if last is None:
+            return PRIVATE, True
+        done = last.end()
+    for tag in tags:
+        if tag.start() < done:
+            continue
+        if tag["closing"] is None:
+            if depth == 0:
+                kept += (text[done : tag.start()], PRIVATE)
+            empty = (tag["attributes"] or "").rstrip().endswith("/")  # <private/> hides nothing
+            depth += 0 if empty and depth == 0 else 1
+        elif depth:
+            depth -= 1
+        else:
+            continue
+        done = tag.end()
+    return "".join(kept) + ("" if depth else text[done:]), depth > 0
+
+
+def _last_unopened_closing(tags: tuple[re.Match[str], ...]) -> re.Match[str] | None:
+    depth, last = 0, None
+    for tag in tags:
+        if tag["closing"] is None:
+            depth += 1
+        elif depth:
+            depth -= 1
+        else:
+            last = tag
+    return last

@@ -1,0 +1,113 @@
+"""Secrets in a text, found and replaced by `[secret: <kind>]`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pipimem.text.key_formats import FORMATS
+from pipimem.text.secret_numbers import secret_numbers
+from pipimem.text.spoken_secrets import spoken
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A secret: what it is, and where it stands in the text (`text[start:end]`)."""
+
+    kind: str
+    start: int
+    end: int
+
+
+_MARK = re.compile(r"\[secret: [a-z ]{1,30}\]")
+# Text built so that each redaction uncovers another secret is hidden whole at this depth; others need 2.
+_DEPTH = 6
+# What stands in documentation in the place of a key.
+_PLACEHOLDER = re.compile(
+    r"x{4}|\*{3}|•{3}|\.{3}|…|example|placeholder|your[_-]|changeme|redacted|<|\$\{|\{\{|\[secret",
+    re.IGNORECASE,
+)
+_PLAIN_URL_PASSWORDS = frozenset(("password", "pass", "passwd", "pwd", "secret", "token", "pw", "密码"))
+
+
+def secrets(text: str) -> tuple[Finding, ...]:
+    """Every secret in the text, in order, without overlaps; marks of earlier redactions are walls."""
+    found: list[Finding] = []
+    start = 0
+    for mark in _MARK.finditer(text):
+        found += _in_piece(text[start : mark.start()], start)
+        start = mark.end()
+    found += _in_piece(text[start:] if start else text, start)
+    return tuple(found)
+
+
+def redacted(text: str) -> str:
+    """The text with each secret replaced by `[secret: <kind>]`; redacting twice changes nothing more."""
+    done = 0
+    pieces: list[str] = []
+    for mark in _MARK.finditer(text):
+        pieces += (_cleaned(text[done : mark.start()], 0), mark.group())
+        done = mark.end()
+    return "".join(pieces) + _cleaned(text[done:] if done else text, 0)
+
+
+def _cleaned(piece: str, depth: int) -> str:
+    """A piece without marks, redacted; what is left between secrets is looked at again, as it now stands."""
+    found = tuple(_in_piece(piece, 0))
+    if not found:
+        return piece
+    if depth == _DEPTH:
+        return "[secret: hidden]"
+    pieces: list[str] = []
+    done = 0
+    for finding in found:
+        pieces += (_cleaned(piece[done : finding.start], depth + 1), f"[secret: {finding.kind}]")
+        done = finding.end
+    return "".join(pieces) + _cleaned(piece[done:], depth + 1)
+
+
+def _in_piece(piece: str, offset: int) -> Iterator[Finding]:
+    lowered = piece.lower()
+    return _merged((*_keys(piece, lowered), *spoken(piece, lowered), *secret_numbers(piece)), offset)
+
+
+def _keys(text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
+    for form in FORMATS:
+        if not any(hint in lowered for hint in form.hints):
+            continue
+        group = "secret" if "secret" in form.pattern.groupindex else 0
+        for match in form.pattern.finditer(text):
+            if _is_key(form.kind, match[group]):
+                yield (form.kind, *match.span(group))
+
+
+def _is_key(kind: str, value: str) -> bool:
+    """Whether a match of a format is a key and no placeholder or ordinary word ("sk-learn-…", "sk-xxxx…")."""
+    if kind == "private key":
+        return True
+    if _PLACEHOLDER.search(value):
+        return False
+    if kind == "url password":
+        return value.lower() not in _PLAIN_URL_PASSWORDS
+    if kind == "aws key" and value.endswith("EXAMPLE"):
+        return False
+    if len(set(value)) < 6:
+        return False
+    return kind in ("slack webhook", "hugging face token", "basic credentials") or (
+        any(letter.isdigit() for letter in value) and re.search(r"[A-Za-z0-9]{8}", value) is not None
+    )
+
+
+def _merged(places: Iterable[tuple[str, int, int]], offset: int) -> Iterator[Finding]:
+    """Places in order, those that overlap made one; the earlier and longer gives its kind."""
+    kind, start, end = "", -1, -1
+    for next_kind, next_start, next_end in sorted(places, key=lambda place: (place[1], -place[2])):
+        if next_start < end:
+            end = max(end, next_end)
+            continue
+        if kind:
+            yield Finding(kind, start + offset, end + offset)
+        kind, start, end = next_kind, next_start, next_end
+    if kind:
+        yield Finding(kind, start + offset, end + offset)
