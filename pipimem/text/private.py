@@ -1,8 +1,9 @@
 """What stands between `<private>` and `</private>` is taken out of a text.
 
-It fails closed, in all that is unclear: a tag that is never closed hides the rest, a tag in a code span counts,
-an opening tag without its `>` counts, nested tags need as many closings, and of several closings that have no
-opening the last one ends a stretch from an earlier message. A closing tag with nothing open is ordinary text.
+It fails closed in all that is unclear: a tag that is never closed hides the rest, a tag in a code span
+counts, an opening tag without its `>` counts, nested tags need as many closings, and of several closings
+without an opening the last one ends a stretch from an earlier message. A closing tag with nothing open
+is ordinary text.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 
 PRIVATE = "[private]"
 
-# Full-width and HTML-escaped brackets are what phones and chat platforms make of plain ones. `<private-data>` is
-# another tag. Everything up to the next bracket belongs to an opening tag: attributes, or text after a slip.
+# Full-width and escaped brackets are what phones and chat platforms make of plain ones. `<private-data>` is
+# another tag. All up to the next bracket belongs to an opening tag: attributes, or text after a slip.
 _BEGIN = r"(?:[<＜﹤]|&lt;)[ \t\u3000]{0,4}"
 _TAG = re.compile(
     rf"{_BEGIN}(?:(?P<closing>[/／][ \t\u3000]{{0,4}}private[ \t\u3000]{{0,4}}(?:[>＞﹥]|&gt;|(?![\w-])))"
@@ -29,21 +30,21 @@ class PrivateFilter:
     open: frozenset[str] = frozenset()
 
     def filtered(self, speaker: str, text: str) -> tuple[str, PrivateFilter]:
-        """The text of this speaker's next message without what is private, and the filter for what comes after."""
+        """This speaker's next message without what is private, and the filter for what comes after."""
         kept, still = filtered(text, speaker in self.open)
         return kept, PrivateFilter(self.open | {speaker} if still else self.open - {speaker})
 
 
 def without_private(text: str) -> str:
     """The text with each private stretch replaced by `[private]`, for a message that stands alone."""
-    return filtered(text, False)[0]
+    return filtered(text, open=False)[0]
 
 
 def filtered(text: str, open: bool) -> tuple[str, bool]:  # noqa: A002 the word for it, and what callers say
     """The text without its private stretches, and whether one is open at its end.
 
-    `open` says that an earlier message of the same speaker opened one. The caller forgets that when the session
-    ends, so that a tag that was never closed does not swallow a speaker for ever.
+    `open` says that an earlier message of the same speaker opened one. The caller forgets that when the
+    session ends, so that a tag that was never closed does not swallow a speaker for ever.
     """
     tags = tuple(_TAG.finditer(text))
     if not tags:
