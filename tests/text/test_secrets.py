@@ -58,7 +58,8 @@ def test_a_long_value_goes_to_its_end():
 
 
 PIECES = (
-    "password|密码|is |是|: |=|hunter2|abc123| |token|sk-|a1b2c3d4e5f6g7h8i9j0|\n|\"|'|「|[secret: key]|[secret: |]"
+    "password|密码|is |是|: |=|hunter2|abc123| |token"
+    "|sk-|a1b2c3d4e5f6g7h8i9j0|\n|\"|'|「|[secret: key]|[secret: |]"
     "|://|@|eyJhbGciOi|.|6222021234567890128|验证码|482913|&|pass"
     "|Bearer |-----BEGIN PRIVATE KEY-----"
     "|QUJDREVGR0hJSktMTU5P|-|/|secret|my |to |用|creds a/b1"
