@@ -1,0 +1,110 @@
+"""The one bar that everything learnt must pass before it is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pipimem.memory.known import targets
+from pipimem.notes.entry import Entry
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Add, Confirm, Evidence, Operation, Supersede, Target, Trust
+from pipimem.sidecar.contracts import Learned
+from pipimem.text.bigrams import alike, bigrams
+from pipimem.text.secrets import redacted
+
+# DESIGN §8. High and 0.85 alone learns nothing from careful models, so what is middling goes on probation.
+_DURABLE = 0.85
+_PROBATION = 0.90
+_PROBATION_DAYS = 30
+_PROBATION_A_RUN = 5
+# Above this two bullets say the same in other words, if they also agree in every number and denial.
+_SAME = 0.82
+_NUMBERS = re.compile(r"\d+")
+_DENIAL = re.compile(r"\b(?:no|not|never|don't|doesn't|isn't|won't|can't|without|stop)\b|[不没别勿无非禁]", re.IGNORECASE)
+_MOST_CHARS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What came over the bar as operations, and what did not with the reason."""
+
+    operations: tuple[Operation, ...]
+    left_out: tuple[str, ...]
+
+
+def passed(
+    learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Message], now: datetime
+) -> Passed:
+    """The operations that write what was learnt from `messages` (by id)."""
+    places, on_probation = targets(notes), 0
+    operations: list[Operation] = []
+    left_out: list[str] = []
+    for item in learned:
+        sources = [messages[name] for name in item.sources if name in messages]
+        heard = any(message.role == "user" for message in sources)
+        until = None
+        if not _durable(item, heard=heard):
+            if not _middling(item) or on_probation >= _PROBATION_A_RUN:
+                left_out.append(f"below the bar ({item.necessity}, {item.confidence:.2f}): {redacted(item.text)[:80]}")
+                continue
+            on_probation += 1
+            until = now + timedelta(days=_PROBATION_DAYS)
+        operations += _written(item, notes, places, _evidence(item, sources), until, heard=heard)
+    return Passed(tuple(operations), tuple(left_out))
+
+
+def same_thought(a: str, b: str) -> bool:
+    """Whether two bullets say one thing: nearly the same letters, the very same numbers and denials."""
+    return (
+        sorted(_NUMBERS.findall(a)) == sorted(_NUMBERS.findall(b))
+        and len(_DENIAL.findall(a)) == len(_DENIAL.findall(b))
+        and alike(bigrams(a), bigrams(b)) >= _SAME
+    )
+
+
+def _durable(item: Learned, *, heard: bool) -> bool:
+    """What only the bot or a tool said is never durable at once."""
+    return heard and (item.explicit or (item.necessity == "high" and item.confidence >= _DURABLE))
+
+
+def _middling(item: Learned) -> bool:
+    return item.necessity in ("high", "medium") and item.confidence >= _PROBATION
+
+
+def _evidence(item: Learned, sources: list[Message]) -> Evidence:
+    spoke = next((message.speaker for message in sources if message.role == "user"), "")
+    return Evidence(
+        sources=tuple(message.id for message in sources),
+        newest=max((message.number for message in sources), default=0),
+        speaker=item.speaker or spoke,
+        when=max((message.time for message in sources if message.time), default=None),
+    )
+
+
+def _written(
+    item: Learned, notes: Notes, places: Mapping[str, Target], evidence: Evidence, until: datetime | None, *, heard: bool
+) -> Iterator[Operation]:
+    text = redacted(" ".join(item.text.split()))[:_MOST_CHARS]
+    trust = Trust.EXPLICIT if item.explicit and heard else Trust.INFERRED
+    replaced = tuple(places[name] for name in item.replaces if name in places and not _typed(notes, name))
+    if replaced:
+        yield Supersede(replaced, text, trust, evidence, "a newer value", item.kind)
+        return
+    if standing := _standing(notes, text):
+        yield Confirm(Target(standing.file, standing.section, standing.id, standing.ordinal), evidence)
+        return
+    # What a person typed stays beside its newer value: recall shows the newer first, and a person decides.
+    yield Add(item.kind, text, trust, evidence, until, item.confidence)
+
+
+def _typed(notes: Notes, name: str) -> bool:
+    record = notes.ledger.records.get(name)
+    return record is None or record.trust is Trust.HUMAN
+
+
+def _standing(notes: Notes, text: str) -> Entry | None:
+    return next((e for e in notes.memory.entries if e.bullet and e.text != text and same_thought(e.text, text)), None)

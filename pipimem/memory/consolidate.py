@@ -1,0 +1,61 @@
+"""Consolidate: what a stretch of talk leaves in MEMORY.md and, at a boundary, in HISTORY.md."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pipimem.errors import AnswerRefused
+from pipimem.memory.bar import passed
+from pipimem.memory.known import known, targets
+from pipimem.memory.window import Window
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import AddBlock, Author, Bullet, Decision, Invalidate, Operation, Progress
+from pipimem.sidecar.contracts import Assistant, Call, Consolidate, Consolidated
+from pipimem.text.secrets import redacted
+
+_BULLET_CHARS = 300
+_TITLE_CHARS = 60
+
+
+async def consolidate(
+    assistant: Assistant, notes: Notes, window: Window, now: datetime, call: Call, *, group: bool, since: datetime | None
+) -> Decision:
+    """The decision on one window; with `since`, the time the last boundary ended, it also closes a HISTORY block.
+
+    A window without words moves the cursor without a thought. Raises `SidecarError` when the assistant cannot think.
+    """
+    if not any(message.role == "user" for message in window.messages):
+        return _decided(Consolidated(), notes, window, now, call, since)
+    about = "\n".join(message.content for message in window.messages)
+    task = Consolidate(now, window.participants, known(notes, now, about), window.messages, group)
+    answer = await assistant.consolidate(task, call)
+    if window.exchanged and not any(bullet.text.strip() for bullet in answer.history):
+        raise AnswerRefused("the window holds a real exchange, so the history needs at least one bullet")
+    return _decided(answer, notes, window, now, call, since)
+
+
+def _decided(
+    answer: Consolidated, notes: Notes, window: Window, now: datetime, call: Call, since: datetime | None
+) -> Decision:
+    learnt = passed(answer.learned, notes, {message.id: message for message in window.messages}, now)
+    places = targets(notes)
+    operations: list[Operation] = [*learnt.operations]
+    operations += [Invalidate(places[over.id], redacted(over.why)) for over in answer.over if over.id in places]
+    pending = (*notes.ledger.pending, *map(_short, answer.history))
+    if since is not None and pending:
+        end = max((message.time for message in window.messages if message.time), default=now)
+        operations.append(AddBlock(min(since, end), end, redacted(answer.title)[:_TITLE_CHARS], pending))
+    progress = Progress(
+        cursor=window.last,
+        boundary=window.last if since is not None else None,
+        pending=() if since is not None else pending,
+        expect_cursor=notes.ledger.cursor,
+    )
+    return Decision(
+        "consolidate", Author.MODEL, tuple(operations), progress,
+        why=f"messages {window.first}–{window.last}", correlation=call.correlation, notes=learnt.left_out,
+    )
+
+
+def _short(bullet: Bullet) -> Bullet:
+    return Bullet(redacted(" ".join(bullet.text.split()))[:_BULLET_CHARS], bullet.sources)

@@ -1,0 +1,52 @@
+"""Fold: the older blocks of HISTORY.md become one block a month, always made from the originals."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from pipimem.errors import AnswerRefused
+from pipimem.notes.history import Block, blocks
+from pipimem.notes.notes import Note, Notes
+from pipimem.notes.operations import Author, Bullet, Decision, FoldBlocks
+from pipimem.sidecar.contracts import Assistant, Call, Fold
+from pipimem.text.secrets import redacted
+
+# DESIGN §8: the newest blocks stay as they were told.
+KEEP = 3
+
+
+async def fold(assistant: Assistant, notes: Notes, archive: Note, call: Call) -> Decision:
+    """The decision that folds every month with blocks older than the newest `KEEP`; none is an empty decision.
+
+    A month folded before is folded anew from its archived originals and the newer blocks, never from its fold.
+    """
+    standing = blocks(notes.history)
+    archived = _by_month(blocks(archive))
+    older = [block for block in standing if block.end and not block.month][:-KEEP]
+    operations = []
+    for month, fresh in sorted(_by_month(older).items()):
+        originals = [*archived.get(month, ()), *fresh]
+        folds = [block.heading for block in standing if block.month == month]
+        headings = tuple(dict.fromkeys([*folds, *(block.heading for block in fresh)]))
+        operations.append(await _folded(assistant, month, originals, headings, call))
+    return Decision("fold", Author.MODEL, tuple(operations), why="HISTORY.md grew", correlation=call.correlation)
+
+
+async def _folded(
+    assistant: Assistant, month: str, originals: Iterable[Block], headings: tuple[str, ...], call: Call
+) -> FoldBlocks:
+    bullets = {entry.id: entry.text for block in originals for entry in block.bullets}
+    answer = await assistant.fold(Fold(month, tuple(bullets.items())), call)
+    kept = tuple(Bullet(redacted(bullet.text), bullet.sources) for bullet in answer.bullets if bullet.text.strip())
+    if not kept:
+        raise AnswerRefused(f"the fold of {month} keeps nothing of {len(bullets)} bullets")
+    return FoldBlocks(month, redacted(answer.title), kept, headings)
+
+
+def _by_month(found: Iterable[Block]) -> dict[str, list[Block]]:
+    months: dict[str, list[Block]] = defaultdict(list)
+    for block in found:
+        if block.end and not block.month:
+            months[f"{block.end:%Y-%m}"].append(block)
+    return months

@@ -1,0 +1,87 @@
+"""Gates: whether a paid thought is due, from counters and file sizes alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pipimem.notes.history import blocks
+from pipimem.notes.ledger import Job
+from pipimem.notes.notes import Notes
+
+# DESIGN §8.
+_REFRESH_TURNS, _REFRESH_TOOLS = 2, 4
+_REFRESH_EVERY = timedelta(minutes=10)
+_CONSOLIDATE_EVERY = timedelta(minutes=20)
+_TIDY_CHARS = 5_000
+_FOLD_CHARS, _FOLD_BLOCKS = 8_000, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Open or closed, with a stable reason for the journal, `status` and tests."""
+
+    open: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.open
+
+
+def may_refresh(notes: Notes, last: int, turns: int, tools: int, now: datetime, *, forced: bool = False) -> Gate:
+    """Whether SESSION.md is behind: `last` is the newest message, `turns` and `tools` came since the last refresh."""
+    if last <= notes.ledger.refreshed:
+        return Gate(False, "nothing new")
+    if forced:
+        return Gate(True, "asked for")
+    if turns < _REFRESH_TURNS and tools < _REFRESH_TOOLS:
+        return Gate(False, "too little new")
+    return _rested(notes, "refresh", _REFRESH_EVERY, now)
+
+
+def may_consolidate(notes: Notes, last: int, now: datetime, *, forced: bool = False) -> Gate:
+    """Whether there is talk after the cursor that has waited long enough."""
+    if last <= notes.ledger.cursor:
+        return Gate(False, "nothing new")
+    return Gate(True, "asked for") if forced else _rested(notes, "consolidate", _CONSOLIDATE_EVERY, now)
+
+
+def may_tidy(notes: Notes, now: datetime) -> Gate:
+    """Whether MEMORY.md is long and changed since it was last looked at."""
+    if len(notes.memory.text) < _TIDY_CHARS:
+        return Gate(False, "short enough")
+    if _job(notes, "tidy").stamp == notes.memory.etag:
+        return Gate(False, "unchanged")
+    return _rested(notes, "tidy", timedelta(0), now)
+
+
+def may_fold(notes: Notes, now: datetime) -> Gate:
+    """Whether HISTORY.md is long or has many blocks, and changed since it was last looked at."""
+    told = sum(1 for block in blocks(notes.history) if block.end and not block.month)
+    if len(notes.history.text) < _FOLD_CHARS and told <= _FOLD_BLOCKS:
+        return Gate(False, "short enough")
+    if _job(notes, "fold").stamp == notes.history.etag:
+        return Gate(False, "unchanged")
+    return _rested(notes, "fold", timedelta(0), now)
+
+
+def may_expire(notes: Notes, now: datetime) -> Gate:
+    """Whether an entry's probation is over."""
+    over = any(
+        record.probation_until and datetime.fromisoformat(record.probation_until) <= now
+        for record in notes.ledger.records.values()
+    )
+    return Gate(True, "probation over") if over else Gate(False, "nothing to expire")
+
+
+def _rested(notes: Notes, name: str, pause: timedelta, now: datetime) -> Gate:
+    job = _job(notes, name)
+    if job.due and now < datetime.fromisoformat(job.due):
+        return Gate(False, "waiting after a failure")
+    if job.ran and now - datetime.fromisoformat(job.ran) < pause:
+        return Gate(False, "ran a short while ago")
+    return Gate(True, "due")
+
+
+def _job(notes: Notes, name: str) -> Job:
+    return notes.ledger.jobs.get(name, Job())

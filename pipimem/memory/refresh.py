@@ -1,0 +1,33 @@
+"""Refresh: what is going on now, for SESSION.md."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pipimem.memory.window import Window
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Author, Decision, Progress, SetSection
+from pipimem.notes.session import SECTIONS
+from pipimem.sidecar.contracts import Assistant, Call, Refresh, Refreshed
+from pipimem.text.secrets import redacted
+
+_ITEM_CHARS = 240
+_ITEMS = 8
+
+
+async def refresh(assistant: Assistant, notes: Notes, window: Window, now: datetime, call: Call) -> Decision:
+    """The decision on SESSION.md after one window; a section the answer leaves out stays."""
+    progress = Progress(refreshed=window.last)
+    if not window.messages:
+        return Decision("refresh", Author.MODEL, progress=progress, correlation=call.correlation)
+    answer = await assistant.refresh(Refresh(now, notes.session.text, window.messages), call)
+    why = f"messages {window.first}–{window.last}"
+    return Decision("refresh", Author.MODEL, _sections(answer), progress, why, call.correlation)
+
+
+def _sections(answer: Refreshed) -> tuple[SetSection, ...]:
+    return tuple(
+        SetSection(title, tuple(redacted(" ".join(item.split()))[:_ITEM_CHARS] for item in answer.sections[title][:_ITEMS]))
+        for title in SECTIONS
+        if title in answer.sections
+    )

@@ -1,0 +1,61 @@
+"""Tidy: MEMORY.md with what belongs together merged, re-filed or dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from pipimem.memory.bar import same_thought
+from pipimem.memory.known import known, targets
+from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Author, Decision, Invalidate, Move, Operation, Supersede, Trust
+from pipimem.sidecar.contracts import Assistant, Call, Tidied, Tidy
+from pipimem.text.secrets import redacted
+
+# What happened once belongs to history; what holds (decisions, constraints, preferences …) stands in both on purpose.
+_EVENTS = (Kind.FACT, Kind.ONGOING)
+
+
+async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) -> Decision:
+    """The decision on MEMORY.md as it stands; nothing to do is an empty decision."""
+    history = tuple(entry.text for entry in notes.history.entries)
+    answer = await assistant.tidy(Tidy(now, known(notes, now), history), call)
+    operations = _operations(answer, notes)
+    taken = {target for op in operations for target in _targets(op)}
+    operations += [op for op in _in_history(notes) if op.target not in taken]
+    return Decision("tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew", correlation=call.correlation)
+
+
+def _operations(answer: Tidied, notes: Notes) -> list[Operation]:
+    places = targets(notes)
+    operations: list[Operation] = [
+        Supersede(tuple(places[name] for name in merge.ids), redacted(merge.text), Trust.INFERRED, reason="merged")
+        for merge in answer.merge
+        if len(merge.ids) > 1 and all(name in places for name in merge.ids)
+    ]
+    operations += [Invalidate(places[drop.id], drop.why) for drop in answer.drop if drop.id in places]
+    operations += [Move(places[move.id], move.kind) for move in answer.move if move.id in places]
+    return operations
+
+
+def _targets(op: Operation) -> tuple[object, ...]:
+    match op:
+        case Supersede(targets=found):
+            return found
+        case Invalidate(target=target) | Move(target=target):
+            return (target,)
+        case _:
+            return ()
+
+
+def _in_history(notes: Notes) -> Iterator[Invalidate]:
+    """What a thought concluded, is no more than an event, and HISTORY.md tells as well."""
+    told = [entry.text for entry in notes.history.entries]
+    places = targets(notes)
+    for entry in notes.memory.entries:
+        record = notes.ledger.records.get(entry.id)
+        if record is None or record.trust is not Trust.INFERRED or kind_of(entry.section) not in _EVENTS:
+            continue
+        if any(same_thought(entry.text, line) for line in told):
+            yield Invalidate(places[entry.id], "it stands in HISTORY.md")

@@ -1,0 +1,86 @@
+"""The window: what of the transcript a thought may see, cleaned and cut to size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pipimem.notes.message import Message
+from pipimem.text.fence import unfenced
+
+# DESIGN §8: beyond this a model loses the middle; longer windows go in slices.
+SLICE_CHARS = 28_000
+# One message may not fill a slice; what a person pasted beyond this is in the transcript.
+_MESSAGE_CHARS = 4_000
+# Of a tool's output the head says what it did and the tail how it ended.
+_TOOL_HEAD, _TOOL_TAIL = 300, 300
+# Lines of tool output that say nothing to remember: progress bars, separators, bare numbers, time-stamped debug lines.
+_NOISE = re.compile(r"^\s*(?:[\W\d_]*|.*\b\d{1,3}%.*|(?:\[?\d[\d:.,TZ /+-]{7,}\]?\s*)?(?:DEBUG|TRACE|INFO)\b.*)$")
+_COMMAND = re.compile(r"^\s*[/!](?:memory|why|forget|usage|new|compact|remember|recall|search)\b", re.IGNORECASE)
+# Tools of our own: their output is memory already.
+_OWN_TOOL = re.compile(r"^(?:pipimem|memory|recall|remember|forget)[\w.:-]*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Messages fit for a thought, and the numbers `first` to `last` of the transcript they stand for."""
+
+    messages: tuple[Message, ...]
+    first: int
+    last: int
+
+    @property
+    def exchanged(self) -> bool:
+        """Whether somebody said something and was answered, or two people spoke."""
+        said = [message for message in self.messages if message.role in ("user", "assistant")]
+        return any(message.role == "user" for message in said) and len(said) > 1
+
+    @property
+    def participants(self) -> tuple[str, ...]:
+        """Who of the people spoke, in the order of their first word."""
+        return tuple(dict.fromkeys(m.speaker for m in self.messages if m.role == "user" and m.speaker))
+
+
+def windows(messages: Iterable[Message], chars: int = SLICE_CHARS) -> Iterator[Window]:
+    """The transcript in slices of at most `chars` characters; a slice may be empty of words but moves the cursor."""
+    kept: list[Message] = []
+    first = last = size = 0
+    for message in messages:
+        clean = _cleaned(message)
+        if clean and size + len(clean.content) > chars and kept:
+            yield Window(tuple(kept), first, last)
+            kept, first, size = [], 0, 0
+        first, last = first or message.number, message.number
+        if clean:
+            kept.append(clean)
+            size += len(clean.content)
+    if first:
+        yield Window(tuple(kept), first, last)
+
+
+def counted(messages: Sequence[Message]) -> tuple[int, int]:
+    """How many user turns and tool messages there are: what opens the gates."""
+    return sum(m.role == "user" for m in messages), sum(m.role == "tool" for m in messages)
+
+
+def _cleaned(message: Message) -> Message | None:
+    """The message without what memory itself put there; `None` if nothing is left to learn from."""
+    if message.role == "system" or (message.role == "tool" and _OWN_TOOL.match(message.speaker)):
+        return None
+    text = unfenced(message.content).strip()
+    if message.role == "tool":
+        text = _tool_text(text)
+    elif _COMMAND.match(text):
+        return None
+    if len(text) > _MESSAGE_CHARS:
+        text = f"{text[:_MESSAGE_CHARS]} … [{len(text) - _MESSAGE_CHARS} more characters]"
+    return replace(message, content=text) if text else None
+
+
+def _tool_text(text: str) -> str:
+    lines = [line for line in text.splitlines() if not _NOISE.match(line)]
+    plain = "\n".join(dict.fromkeys(lines))
+    if len(plain) <= _TOOL_HEAD + _TOOL_TAIL:
+        return plain
+    return f"{plain[:_TOOL_HEAD]} … {plain[-_TOOL_TAIL:]}"

@@ -1,0 +1,68 @@
+"""Entries: the bullets and paragraphs of a note, named by their content."""
+
+from __future__ import annotations
+
+from base64 import b32encode
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from pipimem.notes.files import File
+from pipimem.text import markdown
+
+# 40 bits: at 5,000 entries a chance of about 1 in 90,000 that any two share an id, and a clash only costs a refused operation.
+_ID_BYTES = 5
+
+
+def white_folded(text: str) -> str:
+    """The text with every run of white space as one blank: what an id is taken of."""
+    return " ".join(text.split())
+
+
+def content_id(key: bytes, text: str) -> str:
+    """The id of a text in a channel: 8 letters and digits, a keyed hash, so that ids tell nothing to other channels."""
+    digest = blake2b(white_folded(text).encode("utf-8", "surrogatepass"), key=key, digest_size=_ID_BYTES).digest()
+    return b32encode(digest).decode().lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One bullet with its continuation and sub-bullets, or one paragraph, of a file.
+
+    `start` and `end` are its lines `[start, end)` in the document, `ordinal` counts equal texts in one section from 1.
+    Only bullets are the runtime's to change; a paragraph is people's.
+    """
+
+    file: File
+    section: str
+    id: str
+    text: str
+    start: int
+    end: int
+    ordinal: int = 1
+    marker: str = "- "
+    bullet: bool = True
+
+    @property
+    def ref(self) -> str:
+        """The id as people write it: `abcd2345`, or `abcd2345.2` for the second of two equal texts."""
+        return self.id if self.ordinal == 1 else f"{self.id}.{self.ordinal}"
+
+
+def entries(document: markdown.Document, key: bytes, file: File) -> tuple[Entry, ...]:
+    """The bullets and paragraphs of a document in their order; comments, code, rules and empty bullets are none."""
+    seen: Counter[tuple[str, str]] = Counter()
+    found = []
+    for section in document.sections:
+        for block in section.blocks:
+            if block.kind not in (markdown.Kind.ENTRY, markdown.Kind.PARAGRAPH) or not block.text.strip():
+                continue
+            name = content_id(key, block.text)
+            seen[section.title, name] += 1
+            found.append(
+                Entry(
+                    file, section.title, name, block.text, block.start, block.end, seen[section.title, name],
+                    block.marker, block.kind is markdown.Kind.ENTRY,
+                )
+            )
+    return tuple(found)

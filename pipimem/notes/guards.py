@@ -1,0 +1,75 @@
+"""What no model may do to a memory, checked against the text as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipimem.notes.notes import Notes, Refusal
+from pipimem.notes.operations import Author, Decision, FoldBlocks, Invalidate, Operation, Supersede, Target, Trust
+from pipimem.text.bigrams import share_kept
+
+# DESIGN §7.6 and §8: beyond this share a run does not tidy, it erases.
+_LEAST_ALLOWED = 3
+_SHARE_ALLOWED = 0.25
+# A replacement that keeps less of the characters than this counts as a deletion.
+_KEPT = 0.5
+
+
+def refusals(notes: Notes, decision: Decision) -> tuple[Refusal, ...]:
+    """The operations of a model's decision that must not be carried out; a person's are never refused here."""
+    if decision.author is not Author.MODEL:
+        return ()
+    refused = [Refusal(op, reason) for op in decision.operations if (reason := _not_the_models(notes, op))]
+    barred = {id(refusal.operation) for refusal in refused}
+    allowed = max(_LEAST_ALLOWED, int(_SHARE_ALLOWED * len(notes.memory.entries)))
+    spent = 0
+    for op in decision.operations:
+        if id(op) in barred:
+            continue
+        cost = _destroys(notes, op)
+        spent += cost
+        if cost and spent > allowed:
+            spent -= cost
+            refused.append(Refusal(op, f"this run may take out at most {allowed} entries"))
+    return tuple(refused)
+
+
+def _not_the_models(notes: Notes, op: Operation) -> str:
+    match op:
+        case Invalidate(target=target):
+            return _protected(notes, (target,))
+        case Supersede(targets=targets, evidence=evidence):
+            # A newer word of the conversation may replace what was asked to be remembered, never what a person typed;
+            # a merge rests on no new word and may replace neither.
+            return _protected(notes, targets, only_human=bool(evidence.sources))
+        case FoldBlocks(bullets=()):
+            return "a fold without bullets would erase a month"
+        case _:
+            return ""
+
+
+def _protected(notes: Notes, targets: tuple[Target, ...], *, only_human: bool = False) -> str:
+    for target in targets:
+        if notes.find(target) is None:
+            continue  # nothing to protect: it will be refused for want of a target
+        record = notes.ledger.records.get(target.id)
+        trust = record.trust if record else Trust.HUMAN
+        if trust is Trust.HUMAN or (trust is Trust.EXPLICIT and not only_human):
+            return f"entry {target.id} is {trust}: only a person may remove it"
+    return ""
+
+
+def _destroys(notes: Notes, op: Operation) -> int:
+    """How many entries an operation takes out; one that keeps their words takes out none."""
+    match op:
+        case Invalidate():
+            return 1
+        case Supersede(targets=targets, text=text):
+            return sum(1 for old in _texts(notes, targets) if share_kept(old, text) < _KEPT)
+        case _:
+            return 0
+
+
+def _texts(notes: Notes, targets: tuple[Target, ...]) -> Iterator[str]:
+    return (entry.text for target in targets if (entry := notes.find(target)))
+

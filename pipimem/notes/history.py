@@ -1,0 +1,95 @@
+"""The blocks of HISTORY.md: headings with a time range, and the bullets under them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from pipimem.notes.entry import Entry
+from pipimem.notes.notes import Note
+from pipimem.text.markdown import Section
+
+_RANGE = re.compile(
+    r"(?P<day>\d{4}-\d\d-\d\d) (?P<start>\d\d:\d\d)\s?[–-]\s?(?:(?P<last>\d{4}-\d\d-\d\d) )?(?P<end>\d\d:\d\d)"
+    r" (?P<offset>[+-]\d\d:\d\d)(?: · (?P<title>.*))?$"
+)
+_MONTH = re.compile(r"(?P<month>\d{4}-\d\d)(?: · (?P<title>.*))?$")
+# What older tools wrote: an ISO time somewhere in the heading.
+_ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block: its heading word for word, its time range where one can be read, its month if it is a fold."""
+
+    heading: str
+    title: str
+    start: datetime | None
+    end: datetime | None
+    month: str
+    section: Section
+    bullets: tuple[Entry, ...]
+
+
+def blocks(note: Note) -> tuple[Block, ...]:
+    """The blocks of HISTORY.md in the order of the file; headings without bullets are none."""
+    by_line = sorted(note.entries, key=lambda entry: entry.start)
+    found = []
+    for section in note.document.sections:
+        bullets = tuple(entry for entry in by_line if section.start <= entry.start < section.end)
+        if section.level and bullets:
+            start, end, month, title = read_heading(section.title)
+            found.append(Block(section.title, title, start, end, month, section, bullets))
+    return tuple(found)
+
+
+def read_heading(heading: str) -> tuple[datetime | None, datetime | None, str, str]:
+    """Start, end, month of a fold and title of a block's heading; what is not there is `None` or empty."""
+    if found := _RANGE.match(heading):
+        offset = found["offset"]
+        try:
+            start = datetime.fromisoformat(f"{found['day']}T{found['start']}{offset}")
+            end = datetime.fromisoformat(f"{found['last'] or found['day']}T{found['end']}{offset}")
+        except ValueError:
+            return None, None, "", heading
+        return start, end, "", found["title"] or ""
+    if found := _MONTH.match(heading):
+        return *_month_range(found["month"]), found["month"], found["title"] or ""
+    if found := _ISO.search(heading):
+        try:
+            when = datetime.fromisoformat(found[0])
+        except ValueError:
+            return None, None, "", heading
+        when = when if when.tzinfo else when.replace(tzinfo=timezone.utc)
+        return when, when, "", heading
+    return None, None, "", heading
+
+
+def block_heading(start: datetime, end: datetime, title: str) -> str:
+    """The heading of a block, times in the offset of its end and to the minute."""
+    start = start.astimezone(end.tzinfo)
+    offset = end.isoformat()[-6:] if end.utcoffset() is not None else "+00:00"
+    last = f"{end:%H:%M}" if start.date() == end.date() else f" {end:%Y-%m-%d %H:%M}"
+    dash = "–" if start.date() == end.date() else " –"
+    heading = f"{start:%Y-%m-%d %H:%M}{dash}{last} {offset}"
+    return f"{heading} · {title}" if title else heading
+
+
+def month_heading(month: str, title: str) -> str:
+    """The heading of a fold: its month and what it was about."""
+    return f"{month} · {title}" if title else month
+
+
+def newest_end(note: Note) -> datetime | None:
+    """The end of the newest block that is no fold: everything up to here was consolidated."""
+    return max((block.end for block in blocks(note) if block.end and not block.month), default=None)
+
+
+def _month_range(month: str) -> tuple[datetime | None, datetime | None]:
+    try:
+        start = datetime.fromisoformat(f"{month}-01T00:00+00:00")
+    except ValueError:
+        return None, None
+    following = (start + timedelta(days=32)).replace(day=1)
+    return start, following - timedelta(minutes=1)

@@ -1,0 +1,104 @@
+"""What is known of a channel beside its texts: a record for each entry, tombstones, and how far memory has come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TypeVar
+
+from pipimem.notes.operations import Bullet, Job, Progress, Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is known of one entry; times are ISO 8601 with offset, empty where unknown."""
+
+    trust: Trust
+    kind: str = ""
+    sources: tuple[str, ...] = ()
+    speaker: str = ""
+    when: str = ""
+    recalls: int = 0
+    recalled: str = ""
+    probation_until: str = ""
+    predecessor: str = ""
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """A text that was taken out: it is not learned again from messages up to number `upto`."""
+
+    reason: str
+    upto: int
+
+
+__all__ = ["Delta", "Job", "Ledger", "Record", "Tombstone"]
+
+V = TypeVar("V")
+
+_NO_RECORDS: Mapping[str, Record] = MappingProxyType({})
+_NO_TOMBSTONES: Mapping[str, Tombstone] = MappingProxyType({})
+_NO_JOBS: Mapping[str, Job] = MappingProxyType({})
+_NO_ETAGS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A change of the ledger, as the journal keeps it; `None` as a value takes the record out."""
+
+    records: Mapping[str, Record | None] = field(default_factory=dict)
+    tombstones: Mapping[str, Tombstone | None] = field(default_factory=dict)
+    jobs: Mapping[str, Job] = field(default_factory=dict)
+    progress: Progress = field(default_factory=Progress)
+    etags: Mapping[str, str] = field(default_factory=dict)  # by file name: the text this change leaves behind
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The state of a channel: a fold of the journal's deltas.
+
+    `records` are by id for MEMORY.md, by `session:<id>` and `history:<id>` for what the runtime wrote in the other
+    files. `sequence` is the last journal record folded in. Message numbers: `cursor` consolidated up to here, `boundary`
+    in HISTORY.md up to here, `refreshed` in SESSION.md up to here, `epoch_start` the last message before the
+    current epoch of the host's context.
+    """
+
+    sequence: int = 0
+    cursor: int = 0
+    boundary: int = 0
+    refreshed: int = 0
+    epoch: int = 0
+    epoch_start: int = 0
+    pending: tuple[Bullet, ...] = ()
+    holes: tuple[tuple[int, int], ...] = ()
+    records: Mapping[str, Record] = field(default_factory=lambda: _NO_RECORDS)
+    tombstones: Mapping[str, Tombstone] = field(default_factory=lambda: _NO_TOMBSTONES)
+    jobs: Mapping[str, Job] = field(default_factory=lambda: _NO_JOBS)
+    etags: Mapping[str, str] = field(default_factory=lambda: _NO_ETAGS)
+
+    def after(self, delta: Delta, sequence: int | None = None) -> Ledger:
+        """The ledger with one more change folded in."""
+        progress = delta.progress
+        moved = {
+            name: value
+            for name in ("cursor", "boundary", "refreshed", "epoch", "epoch_start", "pending", "holes")
+            if (value := getattr(progress, name)) is not None
+        }
+        return replace(
+            self,
+            sequence=self.sequence if sequence is None else sequence,
+            records=_merged(self.records, delta.records),
+            tombstones=_merged(self.tombstones, delta.tombstones),
+            jobs=_merged(self.jobs, delta.jobs),
+            etags=_merged(self.etags, delta.etags),
+            **moved,
+        )
+
+
+def _merged(old: Mapping[str, V], changes: Mapping[str, V | None]) -> Mapping[str, V]:
+    if not changes:
+        return old
+    merged = {**old, **changes}
+    return {name: value for name, value in merged.items() if value is not None}

@@ -1,0 +1,177 @@
+"""Operations: the only way anything but a person changes a note, and the decision that carries them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from pipimem.notes.files import File
+from pipimem.notes.kinds import Kind
+
+
+class Trust(StrEnum):
+    """How an entry came to be: a person typed it, a person asked for it, or a thought concluded it."""
+
+    HUMAN = "human"
+    EXPLICIT = "explicit"
+    INFERRED = "inferred"
+
+
+class Author(StrEnum):
+    """Who decided: only `MODEL` is bound by the limits on what a run may remove."""
+
+    MODEL = "model"  # a sidecar's thought, by a model or by the offline rules
+    RULE = "rule"  # a clock's or a check's doing: expiry, probation
+    PERSON = "person"  # a command or tool call that a person asked for
+    EDITOR = "editor"  # a hand in the file itself
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One entry, as it stood when the operation was decided; reworded, moved or gone, it is found no more."""
+
+    file: File
+    section: str
+    id: str
+    ordinal: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where a text comes from: message ids, the newest of their numbers, who spoke and when."""
+
+    sources: tuple[str, ...] = ()
+    newest: int = 0
+    speaker: str = ""
+    when: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A new entry of MEMORY.md in the section of its kind; one that stands already is confirmed instead."""
+
+    kind: Kind
+    text: str
+    trust: Trust
+    evidence: Evidence = Evidence()
+    probation_until: datetime | None = None
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Supersede:
+    """One text for one or several entries of MEMORY.md: a newer value, or a merge."""
+
+    targets: tuple[Target, ...]
+    text: str
+    trust: Trust
+    evidence: Evidence = Evidence()
+    reason: str = ""
+    kind: Kind | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An entry of MEMORY.md goes to the section of another kind, its words untouched."""
+
+    target: Target
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Invalidate:
+    """An entry is no longer so: it leaves MEMORY.md, stays in the journal and can be brought back."""
+
+    target: Target
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    """An entry was said or used again: its probation ends, its file is untouched."""
+
+    target: Target
+    evidence: Evidence = Evidence()
+
+
+@dataclass(frozen=True, slots=True)
+class SetSection:
+    """The bullets of one section of SESSION.md, replaced as a whole; none empties it."""
+
+    title: str
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bullet:
+    """One line of history and the message ids it rests on."""
+
+    text: str
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AddBlock:
+    """A new block of HISTORY.md for the time between two boundaries."""
+
+    start: datetime
+    end: datetime
+    title: str
+    bullets: tuple[Bullet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldBlocks:
+    """The blocks with these headings become one block a month; their text goes to the archive word for word."""
+
+    month: str
+    title: str
+    bullets: tuple[Bullet, ...]
+    headings: tuple[str, ...]
+
+
+Operation = Add | Supersede | Move | Invalidate | Confirm | SetSection | AddBlock | FoldBlocks
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a decision brings the channel; `None` leaves a counter as it is.
+
+    `cursor` and `refreshed` are message numbers, `pending` the history bullets waiting for the next boundary,
+    `boundary` the number up to which HISTORY.md has its block, `holes` windows set aside as (first, last).
+    """
+
+    cursor: int | None = None
+    boundary: int | None = None
+    refreshed: int | None = None
+    epoch_start: int | None = None
+    epoch: int | None = None
+    pending: tuple[Bullet, ...] | None = None
+    holes: tuple[tuple[int, int], ...] | None = None
+    expect_cursor: int | None = None  # the cursor this was decided on; another one now refuses the whole decision
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How an idle job stands: when it last ran, when it may again, how often it failed in a row, the stamp it last saw."""
+
+    ran: str = ""
+    due: str = ""
+    failures: int = 0
+    stamp: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one thought wants: operations and progress, committed together or not at all."""
+
+    task: str
+    author: Author
+    operations: tuple[Operation, ...] = ()
+    progress: Progress = field(default_factory=Progress)
+    why: str = ""
+    correlation: str = ""
+    notes: tuple[str, ...] = ()  # what was left out and why, for the journal
+    job: Job | None = None  # how the idle job of this task stands once this is committed
+    looked_at: File | None = None  # the job's stamp becomes the etag of this file as the decision leaves it

@@ -1,0 +1,88 @@
+"""The ledger carried along when a person changed a text: what was reworded, moved, deleted or added by hand."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from pipimem.notes.entry import Entry
+from pipimem.notes.kinds import kind_of
+from pipimem.notes.ledger import Delta, Record, Tombstone
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Trust
+from pipimem.text.bigrams import alike, bigrams
+
+# A reworded bullet keeps most of its characters; below this it is another bullet. Measured on pairs by hand:
+# rewordings share 0.5 to 0.95 of their bigrams, unrelated bullets of one section under 0.25.
+_SAME_THOUGHT = 0.4
+# Comparing each lost entry with each new one is quadratic; a file that changed more than this was rewritten.
+_MOST_PAIRS = 200_000
+
+
+def reconciled(old: Notes, new: Notes) -> Delta:
+    """What a person's edit between two readings means for the ledger; `new.ledger` is not looked at.
+
+    A bullet that kept its text keeps its record wherever it stands. A reworded one inherits the record of the
+    bullet it most resembles, and is a person's from now on. One that is gone leaves a tombstone.
+    """
+    before = old.ledger.records
+    was, now = _by_id(old.memory.entries), _by_id(new.memory.entries)
+    lost = [entries[0] for name, entries in was.items() if name not in now]
+    fresh = [entries[0] for name, entries in now.items() if name not in was]
+    heirs = _heirs(lost, fresh)
+    records: dict[str, Record | None] = {entry.id: None for entry in lost if entry.id in before}
+    tombstones: dict[str, Tombstone | None] = {
+        entry.id: Tombstone("deleted by hand", upto=_newest(old)) for entry in lost if entry.id not in heirs.values()
+    }
+    for entry in fresh:
+        records[entry.id] = _inherited(before.get(heirs.get(entry.id, "")), entry, heirs.get(entry.id, ""))
+        if entry.id in old.ledger.tombstones:
+            tombstones[entry.id] = None
+    for name, places in now.items():
+        if name in before and name not in records and (kind := kind_of(places[0].section)) and kind != before[name].kind:
+            records[name] = replace(before[name], kind=kind)
+    return Delta(records=records, tombstones=tombstones)
+
+
+def _newest(notes: Notes) -> int:
+    # What was said before the deletion and is not consolidated yet may be learnt: it was said after what the entry rests on.
+    return notes.ledger.cursor
+
+
+def _by_id(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        if entry.bullet:
+            found[entry.id].append(entry)
+    return found
+
+
+def _inherited(record: Record | None, entry: Entry, predecessor: str) -> Record:
+    kind = kind_of(entry.section) or ""
+    if record is None:
+        return Record(trust=Trust.HUMAN, kind=kind)
+    return replace(record, trust=Trust.HUMAN, kind=kind or record.kind, predecessor=predecessor, probation_until="")
+
+
+def _heirs(lost: Sequence[Entry], fresh: Sequence[Entry]) -> dict[str, str]:
+    """New id → old id, the most alike first, each used once; one lost and one new in the same place also pair."""
+    if len(lost) * len(fresh) > _MOST_PAIRS:
+        return {}
+    grams = {entry.id: bigrams(entry.text) for entry in (*lost, *fresh)}
+    pairs = sorted(
+        (
+            (alike(grams[gone.id], grams[came.id]) + (0.1 if gone.section == came.section else 0.0), gone.id, came.id)
+            for gone in lost
+            for came in fresh
+        ),
+        reverse=True,
+    )
+    heirs: dict[str, str] = {}
+    for score, gone_id, came_id in pairs:
+        if score < _SAME_THOUGHT:
+            break
+        if came_id not in heirs and gone_id not in heirs.values():
+            heirs[came_id] = gone_id
+    return heirs
+

@@ -1,0 +1,187 @@
+"""A draft of one note: entries and sections put in, replaced or taken out, touching no other line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from pipimem.text.markdown import Block, Document, Kind, Section, parsed
+from pipimem.text.splices import edited
+
+_ORDERED = re.compile(r"(\s*)(\d{1,9})([.)]\s+)$")
+
+
+def bullet_text(text: str) -> str:
+    """The text folded to one line that Markdown reads back as one bullet with just this text; empty if there is none.
+
+    A model's text may begin like a heading, a fence or a comment; a backslash or a blank keeps it plain text.
+    """
+    line = " ".join(text.split()).replace("<!--", "< !--")
+    for candidate in (line, line.replace("```", "'''").replace("~~~", "~ ~ ~"), f"\\{line}", line.strip("-*+# \t`~>")):
+        if candidate and _reads_back(candidate):
+            return candidate
+    return ""
+
+
+def _reads_back(line: str) -> bool:
+    blocks = [block for section in parsed(f"- {line}\n- x\n").sections for block in section.blocks]
+    return [block.text for block in blocks if block.kind is Kind.ENTRY] == [line, "x"]
+
+
+@dataclass(slots=True)
+class Draft:
+    """Edits gathered on one document; line numbers are those of the document as it was."""
+
+    document: Document
+    fresh_title: str
+    _spans: dict[tuple[int, int], list[str]] = field(default_factory=dict)
+    _put: dict[str, list[str]] = field(default_factory=dict)
+    _new: dict[str, tuple[Sequence[str], int, list[str]]] = field(default_factory=dict)
+    _appended: list[str] = field(default_factory=list)
+    _appended_titles: list[str] = field(default_factory=list)
+
+    @property
+    def titles(self) -> list[str]:
+        """The headings of the draft, those it adds included."""
+        return [*(s.title for s in self.document.sections if s.level), *self._new, *self._appended_titles]
+
+    def replace(self, start: int, end: int, lines: Sequence[str]) -> None:
+        """Other lines instead of `[start, end)`."""
+        self._spans[start, end] = list(lines)
+
+    def remove(self, start: int, end: int) -> None:
+        """Take lines out."""
+        self._spans[start, end] = []
+
+    def move(self, start: int, end: int, title: str, *, order: Sequence[str]) -> None:
+        """Take an entry's lines out and put them, word for word, at the end of another section."""
+        lines = [line.rstrip("\r\n") for line in self.document.lines[start:end]]
+        self.remove(start, end)
+        self._put_lines(title, lines, order, level=2)
+
+    def put(self, title: str, texts: Sequence[str], *, order: Sequence[str], level: int = 2) -> None:
+        """New bullets at the end of a section, which is made where `order` wants it if it is not there."""
+        section = self._section(title)
+        marker = _next_marker(section) if section else "- "
+        self._put_lines(title, [f"{marker}{text}" for text in texts], order, level)
+
+    def append_section(self, title: str, texts: Sequence[str], level: int = 2) -> None:
+        """A new section with bullets at the end of the file."""
+        self._appended_titles.append(title)
+        self._appended += ["", f"{'#' * level} {title}", "", *(f"- {text}" for text in texts)]
+
+    def fill(
+        self, title: str, items: Sequence[str], ours: Callable[[str], bool], *, order: Sequence[str], plain: bool
+    ) -> bool:
+        """Make `items` the runtime's lines of a section; what a person put there stays. False if nothing changes.
+
+        `ours` tells by its text whether the runtime wrote a line. A `plain` section holds one paragraph instead of
+        bullets, and a person's own paragraph there is left alone.
+        """
+        section = self._section(title)
+        if section is None:
+            self._put_lines(title, list(items) if plain else [f"- {item}" for item in items], order, self._level(order))
+            return bool(items)
+        written = [b for b in section.blocks if b.kind in (Kind.ENTRY, Kind.PARAGRAPH) and b.text.strip()]
+        mine = [block for block in written if ours(block.text)]
+        theirs = {" ".join(block.text.split()) for block in written if not ours(block.text)}
+        wanted = [item for item in items if item not in theirs]
+        if [" ".join(block.text.split()) for block in mine] == wanted or (plain and theirs):
+            return False
+        self._replace_blocks(section, mine, wanted if plain else [f"- {item}" for item in wanted])
+        return True
+
+    def text(self) -> str:
+        """The document with all edits made."""
+        edits = [(start, end, lines) for (start, end), lines in self._spans.items()]
+        edits += [self._insertion(title, lines) for title, lines in self._put.items()]
+        edits += self._new_sections()
+        return edited(self.document, sorted(edits, key=lambda edit: (edit[0], edit[1])))
+
+    # ── where things go ───────────────────────────────────────────────────────────────────────────────────────
+
+    def _section(self, title: str) -> Section | None:
+        return next((s for s in self.document.sections if s.level and s.title == title), None)
+
+    def _level(self, order: Sequence[str]) -> int:
+        """Sections of older tools are H1; a new one is as high as those that stand there."""
+        return next((s.level for s in self.document.sections if s.title in order), 2)
+
+    def _put_lines(self, title: str, lines: list[str], order: Sequence[str], level: int) -> None:
+        if not lines:
+            return
+        if self._section(title):
+            self._put.setdefault(title, []).extend(lines)
+        else:
+            self._new.setdefault(title, (order, level, []))[2].extend(lines)
+
+    def _insertion(self, title: str, lines: list[str]) -> tuple[int, int, list[str]]:
+        section = self._section(title)
+        assert section is not None
+        at = _end_of_entries(section)
+        if at is not None:
+            return at, at, lines
+        return self._into_empty(section, lines)
+
+    def _into_empty(self, section: Section, lines: list[str]) -> tuple[int, int, list[str]]:
+        """Below the heading and what else stands there, with a blank line on either side."""
+        last = max((b.end for b in section.blocks if b.kind is not Kind.BLANK), default=section.body)
+        following = self.document.lines[last : last + 1]
+        if following and not following[0].strip():
+            at = last + 1
+            after = self.document.lines[at : at + 1]
+            return at, at, [*lines, ""] if after and after[0].strip() else lines
+        return last, last, ["", *lines, ""] if following else ["", *lines]
+
+    def _replace_blocks(self, section: Section, mine: Sequence[Block], lines: list[str]) -> None:
+        if not mine:
+            self._put.setdefault(section.title, []).extend(lines)
+            return
+        self._spans[mine[0].start, mine[0].end] = lines
+        for block in mine[1:]:
+            self.remove(block.start, block.end)
+
+    def _new_sections(self) -> list[tuple[int, int, list[str]]]:
+        """New sections by the place they go to, then what is appended to the file."""
+        places: dict[int, list[str]] = {}
+        end = len(self.document.lines)
+        ranked = sorted(self._new.items(), key=lambda item: _rank(item[0], item[1][0]))
+        for title, (order, level, lines) in ranked:
+            at = self._place(title, order)
+            heading = [f"{'#' * level} {title}", "", *lines]
+            places.setdefault(at, []).extend(heading + [""] if at < end else ["", *heading])
+        if self._appended:
+            places.setdefault(end, []).extend(self._appended)
+        if end in places:
+            places[end] = self._at_end(places[end])
+        return [(at, at, lines) for at, lines in places.items()]
+
+    def _at_end(self, lines: list[str]) -> list[str]:
+        if not self.document.lines:
+            return [self.fresh_title, *lines]
+        return lines[1:] if not self.document.lines[-1].strip() and lines[0] == "" else lines
+
+    def _place(self, title: str, order: Sequence[str]) -> int:
+        later = order[_rank(title, order) + 1 :]
+        for section in self.document.sections:
+            if section.title in later:
+                return section.start
+        return len(self.document.lines)
+
+
+def _rank(title: str, order: Sequence[str]) -> int:
+    return order.index(title) if title in order else len(order)
+
+
+def _end_of_entries(section: Section) -> int | None:
+    return max((block.end for block in section.blocks if block.kind is Kind.ENTRY), default=None)
+
+
+def _next_marker(section: Section) -> str:
+    markers = [block.marker for block in section.blocks if block.kind is Kind.ENTRY and block.marker.strip()]
+    if not markers:
+        return "- "
+    if numbered := _ORDERED.match(markers[-1]):
+        return f"{numbered[1]}{int(numbered[2]) + 1}{numbered[3]}"
+    return markers[-1] if markers[-1].endswith((" ", "\t")) else f"{markers[-1]} "

@@ -1,0 +1,249 @@
+"""A decision carried out on the texts as they stand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipimem.notes.applied import applied
+from pipimem.notes.files import File
+from pipimem.notes.kinds import Kind
+from pipimem.notes.ledger import Ledger, Tombstone
+from pipimem.notes.notes import Note, Notes, Outcome
+from pipimem.notes.operations import (
+    Add, AddBlock, Author, Bullet, Confirm, Decision, Evidence, FoldBlocks, Invalidate, Move, Operation, Progress,
+    SetSection, Supersede, Target, Trust,
+)
+from tests.notes.building import KEY, NOW, notes_of
+
+MEMORY = """# Memory
+
+Prose that people wrote.
+
+## Preferences
+
+- Dana prefers tea
+- 林晓不吃香菜
+  - 也不吃葱
+
+## Our own section
+
+* a thing
+"""
+
+
+def run(notes: Notes, *operations: Operation, author: Author = Author.MODEL, progress: Progress = Progress()) -> Outcome:
+    return applied(notes, Decision("test", author, operations, progress), NOW)
+
+
+def target(notes: Notes, text: str) -> Target:
+    entry = next(e for e in notes.memory.entries if e.text.startswith(text))
+    return Target(File.MEMORY, entry.section, entry.id, entry.ordinal)
+
+
+def add(text: str, kind: Kind = Kind.PREFERENCE, trust: Trust = Trust.INFERRED, newest: int = 9) -> Add:
+    return Add(kind, text, trust, Evidence(("m9",), newest, "Dana", NOW))
+
+
+def test_an_entry_goes_to_the_end_of_the_section_of_its_kind() -> None:
+    """Only the new line is new; every other byte stays."""
+    outcome = run(notes_of(MEMORY), add("Priya prefers coffee"))
+    assert outcome.texts[File.MEMORY] == MEMORY.replace("  - 也不吃葱\n", "  - 也不吃葱\n- Priya prefers coffee\n")
+
+
+def test_a_missing_section_is_made_where_it_belongs() -> None:
+    """Decisions come after Preferences and after sections that people made."""
+    text = run(notes_of(MEMORY), add("ship on Monday", Kind.DECISION), add("not on Friday", Kind.CONSTRAINT)).texts[File.MEMORY]
+    assert text == MEMORY + "\n## Constraints\n\n- not on Friday\n\n## Decisions\n\n- ship on Monday\n"
+
+
+def test_a_missing_section_comes_before_the_next_of_the_standard_order() -> None:
+    """Facts come before Preferences."""
+    text = run(notes_of(MEMORY), add("the port is 8080", Kind.FACT)).texts[File.MEMORY]
+    assert "## Facts\n\n- the port is 8080\n\n## Preferences\n" in text
+    assert text.replace("## Facts\n\n- the port is 8080\n\n", "") == MEMORY
+
+
+def test_an_empty_memory_begins_with_a_title() -> None:
+    """The first entry makes a file that reads well."""
+    assert run(notes_of(""), add("tea")).texts[File.MEMORY] == "# Memory\n\n## Preferences\n\n- tea\n"
+
+
+def test_a_chinese_heading_takes_entries_of_its_kind() -> None:
+    """People may name sections in Chinese."""
+    outcome = run(notes_of("## 偏好\n\n- 喝茶\n"), add("不吃辣"))
+    assert outcome.texts[File.MEMORY] == "## 偏好\n\n- 喝茶\n- 不吃辣\n"
+
+
+def test_windows_line_ends_and_a_missing_last_newline_stay() -> None:
+    """New lines end as the file's lines do."""
+    text = run(notes_of("## Preferences\r\n\r\n- tea"), add("coffee")).texts[File.MEMORY]
+    assert text.replace("\r\n", "\n").rstrip("\n") == "## Preferences\n\n- tea\n- coffee"
+    assert "\n" not in text.replace("\r\n", "")
+
+
+def test_an_entry_that_stands_already_is_confirmed() -> None:
+    """Learning a thing twice writes it once, and ends its probation."""
+    notes = notes_of(MEMORY, trust=Trust.INFERRED)
+    outcome = run(notes, add("Dana  prefers tea"))
+    assert outcome.texts == {}
+    record = outcome.delta.records[target(notes, "Dana").id]
+    assert record is not None
+    assert record.sources == ("m9",)
+
+
+def test_a_newer_value_takes_the_place_of_the_old() -> None:
+    """The old text is gone from the file, buried, and named as predecessor."""
+    notes = notes_of(MEMORY, trust=Trust.INFERRED)
+    old = target(notes, "Dana")
+    outcome = run(notes, Supersede((old,), "Dana prefers coffee now", Trust.INFERRED, Evidence(("m9",), 9)))
+    assert outcome.texts[File.MEMORY] == MEMORY.replace("- Dana prefers tea", "- Dana prefers coffee now")
+    assert outcome.delta.records[old.id] is None
+    assert outcome.delta.tombstones[old.id] == Tombstone("superseded", 9)
+    [new] = [record for name, record in outcome.delta.records.items() if name != old.id]
+    assert new is not None
+    assert new.predecessor == old.id
+
+
+def test_an_operation_on_a_reworded_entry_is_refused() -> None:
+    """People win: what was decided on the old words finds no target."""
+    decided_on = notes_of(MEMORY, trust=Trust.INFERRED)
+    today = notes_of(MEMORY.replace("prefers tea", "prefers green tea"), trust=Trust.INFERRED)
+    outcome = run(today, Invalidate(target(decided_on, "Dana"), "over"))
+    assert outcome.texts == {}
+    assert outcome.refused[0].reason == "the entry stands there no more"
+
+
+def test_a_move_keeps_the_words_and_sub_bullets() -> None:
+    """Only the place changes."""
+    notes = notes_of(MEMORY)
+    text = run(notes, Move(target(notes, "林晓"), Kind.CONSTRAINT)).texts[File.MEMORY]
+    assert text == MEMORY.replace("- 林晓不吃香菜\n  - 也不吃葱\n", "") + "\n## Constraints\n\n- 林晓不吃香菜\n  - 也不吃葱\n"
+
+
+def test_two_operations_cannot_have_one_entry() -> None:
+    """The second is refused, the first holds."""
+    notes = notes_of(MEMORY, trust=Trust.INFERRED)
+    dana = target(notes, "Dana")
+    outcome = run(notes, Invalidate(dana, "over"), Move(dana, Kind.FACT))
+    assert [change.verb for change in outcome.changes] == ["invalidated"]
+    assert len(outcome.refused) == 1
+
+
+def test_a_model_cannot_remove_what_a_person_typed_or_asked_for() -> None:
+    """Human and explicit entries are not the model's to delete."""
+    for trust in (Trust.HUMAN, Trust.EXPLICIT):
+        notes = notes_of(MEMORY, trust=trust)
+        outcome = run(notes, Invalidate(target(notes, "Dana"), "over"))
+        assert outcome.texts == {}
+        assert "only a person may remove it" in outcome.refused[0].reason
+        assert run(notes, Invalidate(target(notes, "Dana"), "over"), author=Author.PERSON).texts
+
+
+def test_a_merge_may_not_swallow_what_was_asked_for_but_a_newer_word_may_replace_it() -> None:
+    """A merge rests on no new message; a newer value does."""
+    notes = notes_of(MEMORY, trust=Trust.EXPLICIT)
+    dana = target(notes, "Dana")
+    assert run(notes, Supersede((dana,), "tea", Trust.INFERRED)).refused
+    assert run(notes, Supersede((dana,), "Dana prefers coffee", Trust.INFERRED, Evidence(("m9",), 9))).texts
+
+
+def test_one_run_may_take_out_a_quarter() -> None:
+    """Of twelve entries a model takes out three, whatever it asks for."""
+    notes = notes_of("## Facts\n\n" + "".join(f"- fact number {n}\n" for n in range(12)), trust=Trust.INFERRED)
+    outcome = run(notes, *(Invalidate(target(notes, f"fact number {n}"), "over") for n in range(12)))
+    assert len(outcome.changes) == 3
+    assert len(outcome.refused) == 9
+
+
+def test_what_was_deleted_is_not_learnt_again_from_older_talk() -> None:
+    """Talk up to the tombstone's number is barred; newer talk, and a person, may say it again."""
+    first = run(notes_of(MEMORY), add("Priya likes jazz"))
+    name = next(iter(first.delta.records))
+    buried = notes_of(MEMORY, ledger=Ledger(cursor=20, tombstones={name: Tombstone("deleted by hand", 20)}))
+    assert run(buried, add("Priya likes jazz", newest=20)).texts == {}
+    assert run(buried, add("Priya likes jazz", newest=21)).texts
+    assert run(buried, add("Priya likes jazz", trust=Trust.HUMAN)).texts
+
+
+def test_a_decision_made_on_another_cursor_is_refused_whole() -> None:
+    """Two processes consolidate the same window: the second changes nothing."""
+    notes = notes_of(MEMORY, ledger=Ledger(cursor=60))
+    outcome = run(notes, add("tea"), progress=Progress(cursor=60, expect_cursor=0))
+    assert outcome.texts == {}
+    assert outcome.delta.progress.cursor is None
+    assert "the cursor moved" in outcome.refused[0].reason
+
+
+def test_a_section_of_the_session_is_filled_and_refilled() -> None:
+    """The runtime replaces its own lines, and no one else's."""
+    notes = notes_of(session="")
+    first = run(notes, SetSection("Session Title", ("Sync job",)), SetSection("Next Steps", ("reproduce", "ask Dana")))
+    text = first.texts[File.SESSION]
+    assert text == "# Session\n\n## Session Title\n\nSync job\n\n## Next Steps\n\n- reproduce\n- ask Dana\n"
+    ledger = Ledger().after(first.delta)
+    edited = text.replace("- ask Dana\n", "- ask Dana\n- buy milk (typed by hand)\n")
+    again = run(notes_of(session=edited, ledger=ledger), SetSection("Next Steps", ("fix it",)))
+    assert again.texts[File.SESSION].endswith("## Next Steps\n\n- fix it\n- buy milk (typed by hand)\n")
+    assert run(notes_of(session=edited, ledger=ledger), SetSection("Next Steps", ("reproduce", "ask Dana"))).texts == {}
+
+
+def test_sections_of_older_tools_keep_their_level() -> None:
+    """A SESSION.md with H1 sections gets an H1 section."""
+    text = run(notes_of(session="# Current State\n\n- old\n"), SetSection("Next Steps", ("go",))).texts[File.SESSION]
+    assert text == "# Current State\n\n- old\n\n# Next Steps\n\n- go\n"
+
+
+def test_history_grows_by_a_block() -> None:
+    """A block has a heading with its time range, and is not written twice."""
+    start = NOW.replace(hour=9)
+    block = AddBlock(start, NOW, "Release moved", (Bullet("Dana moved the release", ("m1",)),))
+    text = run(notes_of(), block).texts[File.HISTORY]
+    assert text == "# History\n\n## 2026-03-12 09:00–18:00 +08:00 · Release moved\n\n- Dana moved the release\n"
+    assert run(notes_of(history=text), block).refused[0].reason == "the block stands there already"
+
+
+def test_a_fold_keeps_the_originals_word_for_word() -> None:
+    """The archive gets what leaves HISTORY.md, byte for byte."""
+    old = "## 2026-02-03 09:00–10:00 +08:00 · A\n\n- one\n\n## 2026-02-04 09:00–10:00 +08:00 · B\n\n- two\n\n"
+    history = "# History\n\n" + old + "## 2026-03-01 09:00–10:00 +08:00 · C\n\n- three\n"
+    headings = ("2026-02-03 09:00–10:00 +08:00 · A", "2026-02-04 09:00–10:00 +08:00 · B")
+    outcome = run(notes_of(history=history), FoldBlocks("2026-02", "A and B", (Bullet("one, then two"),), headings))
+    assert outcome.archived == old
+    assert outcome.texts[File.HISTORY] == (
+        "# History\n\n## 2026-02 · A and B\n\n- one, then two\n\n## 2026-03-01 09:00–10:00 +08:00 · C\n\n- three\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["# heading", "- - x", "```code", "<!-- gone", "1. one", "> q", "---", "[ ] todo", "\\", "* * *"])
+def test_a_text_that_looks_like_markdown_becomes_one_bullet(text: str) -> None:
+    """Nothing a model writes can open a fence, a comment or a heading."""
+    outcome = run(notes_of(MEMORY), add(text))
+    if not outcome.texts:
+        assert outcome.refused[0].reason == "the text is empty"
+        return
+    before, after = notes_of(MEMORY).memory.entries, Note.read(File.MEMORY, outcome.texts[File.MEMORY], KEY).entries
+    assert len(after) == len(before) + 1
+    assert {entry.id for entry in before} < {entry.id for entry in after}
+
+
+@given(st.text(max_size=80), st.text(max_size=200))
+def test_any_text_on_any_file_adds_one_entry_and_loses_none(text: str, memory: str) -> None:
+    """Whatever stands there and whatever is learnt, people's entries are all still there."""
+    notes = notes_of(memory)
+    outcome = run(notes, add(text))
+    if File.MEMORY not in outcome.texts:
+        return
+    after = Note.read(File.MEMORY, outcome.texts[File.MEMORY], KEY)
+    assert [e.id for e in notes.memory.entries if e.bullet] == [
+        e.id for e in after.entries if e.bullet and e.id not in outcome.delta.records
+    ]
+
+
+def test_confirming_says_who_said_it_again() -> None:
+    """A confirmation adds its sources and ends the probation; without news it changes nothing."""
+    notes = notes_of(MEMORY, trust=Trust.INFERRED)
+    dana = target(notes, "Dana")
+    assert run(notes, Confirm(dana)).changes == ()
+    assert [c.verb for c in run(notes, Confirm(dana, Evidence(("m4",), 4))).changes] == ["confirmed"]
