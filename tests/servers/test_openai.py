@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from servers.openai import (
+from tests.servers.openai import (
     Billed,
     ChatRequest,
     OpenAIServer,
