@@ -1,0 +1,108 @@
+"""A change to a text as the lines it touches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pipimem.text.blocks import Document
+from pipimem.text.lines import BOM, split_lines, without_ending
+
+# difflib is quadratic at worst. A middle longer than this is somebody replacing a file, and nobody reads that as a
+# list of small changes.
+LONGEST_COMPARED = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """The lines `removed`, which begin at line `start` of the old text, become the lines `added`.
+
+    Lines have their endings. The splices of one change stand in order and do not overlap.
+    """
+
+    start: int
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+
+
+def splices_between(old: str, new: str) -> tuple[Splice, ...]:
+    """What to change to make `new` of `old`; nothing where they are equal. Few lines, not always the fewest."""
+    before, after = split_lines(old), split_lines(new)
+    head = _shared(before, after)
+    tail = _shared(before[head:][::-1], after[head:][::-1])
+    before, after = before[head : len(before) - tail], after[head : len(after) - tail]
+    if not before and not after:
+        return ()
+    if not before or not after or max(len(before), len(after)) > LONGEST_COMPARED:
+        return (Splice(head, before, after),)
+    return tuple(_compared(before, after, head))
+
+
+def spliced(text: str, splices: Iterable[Splice]) -> str:
+    """`text` after the change; ValueError where a line to be removed does not stand where it should."""
+    lines = split_lines(text)
+    result: list[str] = []
+    reached = 0
+    for splice in splices:
+        end = splice.start + len(splice.removed)
+        if not reached <= splice.start <= len(lines) or lines[splice.start : end] != splice.removed:
+            raise ValueError(f"line {splice.start + 1} is not what the change was made for; make it from this text")
+        result += [*lines[reached : splice.start], *splice.added]
+        reached = end
+    return "".join([*result, *lines[reached:]])
+
+
+def reversed_splices(splices: Iterable[Splice]) -> tuple[Splice, ...]:
+    """The change that takes the change back: its positions are lines of the new text."""
+    undo, moved = [], 0
+    for splice in splices:
+        undo.append(Splice(splice.start + moved, splice.added, splice.removed))
+        moved += len(splice.added) - len(splice.removed)
+    return tuple(undo)
+
+
+def edited(document: Document, edits: Sequence[tuple[int, int, Sequence[str]]]) -> str:
+    """The text of `document` with each span of lines `[start, end)` replaced by lines given without ending.
+
+    `start == end` inserts. Several inserts at one place keep their order. New lines get the document's ending; a
+    last line without one gets it only when something now follows. A byte order mark stays at the top.
+    ValueError if spans overlap or lie outside, or if a line holds a line break.
+    """
+    lines = list(document.lines)
+    mark = BOM if lines and lines[0].startswith(BOM) else ""
+    if mark:
+        lines[0] = lines[0].removeprefix(BOM)
+    result: list[str] = []
+    reached = 0
+    for start, end, added in sorted(edits, key=lambda edit: (edit[0], edit[1])):
+        if not reached <= start <= end <= len(lines):
+            raise ValueError(f"the edit of lines {start} to {end} overlaps another one, or the document ends before")
+        result += lines[reached:start]
+        if added and result and result[-1] and without_ending(result[-1]) == result[-1]:
+            result[-1] += document.eol
+        result += [_one_line(line) + document.eol for line in added]
+        reached = end
+    return mark + "".join([*result, *lines[reached:]])
+
+
+def _compared(before: Sequence[str], after: Sequence[str], offset: int) -> Iterator[Splice]:
+    from difflib import SequenceMatcher  # 6 ms to import, and most changes are one run of lines
+
+    # autojunk (the default) keeps lines that stand everywhere from making this quadratic.
+    for tag, start, end, from_new, to_new in SequenceMatcher(None, before, after).get_opcodes():
+        if tag != "equal":
+            yield Splice(offset + start, tuple(before[start:end]), tuple(after[from_new:to_new]))
+
+
+def _shared(left: Sequence[str], right: Sequence[str]) -> int:
+    """How many lines two texts have in common at their beginning."""
+    for index, (one, other) in enumerate(zip(left, right, strict=False)):
+        if one != other:
+            return index
+    return min(len(left), len(right))
+
+
+def _one_line(line: str) -> str:
+    if without_ending(line) != line or len(split_lines(line)) > 1:
+        raise ValueError(f"{line[:40]!r} is more than one line; split it first")
+    return line
