@@ -1,0 +1,102 @@
+"""The English words of the calendar, as patterns: weekdays, months, small numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from pipimem.text.spans import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a phrase means: the days, the absolute phrase, and the preposition it needs where none stands."""
+
+    span: Span
+    phrase: str | None = None
+    preposition: str = ""
+
+
+Reader = Callable[[re.Match[str], date], Meant | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A pattern and what it means; tried only on a text that holds one of the hints (lower case)."""
+
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+    reader: Reader
+
+    def read(self, text: str, lowered: str, when: date) -> Iterator[tuple[re.Match[str], Meant]]:
+        """Each match with its meaning; what lies outside of the calendar (31 February) is left out."""
+        if not any(hint in lowered for hint in self.hints):
+            return
+        for match in self.pattern.finditer(text):
+            try:
+                meant = self.reader(match, when)
+            except (ValueError, OverflowError):
+                continue
+            if meant:
+                yield match, meant
+
+
+# Not inside of names, paths, addresses and hyphenated words; next to Chinese is fine.
+_LEFT = r"(?<![A-Za-z0-9_/@.#$'’-])"
+_RIGHT = r"(?![A-Za-z0-9_/@]|-[A-Za-z]|\.[A-Za-z0-9])"
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAY = (
+    r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|(?-i:Mon|Tues?|Wed|Thur?s?|Fri|Sat|Sun)(?![a-z]))"
+)
+WEEKDAY_HINTS = "mon|tue|wed|thu|fri|sat|sun"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH_HINTS = "|".join(_MONTHS)
+# "may" and "march" are words, and so are some short forms: those only with a capital letter, or before a day.
+MONTH = (
+    r"(?P<month>(?:(?-i:March|May|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
+    r"|january|february|april|june|july|august|september|october|november|december"
+    r"|march(?=[ ]\d)|may(?=[ ]\d{1,2}(?:st|nd|rd|th|,)))\b\.?)"
+)
+_MONTH_NAMES = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBERS = {"a": 1, "an": 1, "a couple of": 2, **{word: place for place, word in enumerate(_SMALL, 1)}}
+NUMBER = rf"(?P<number>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+
+
+def rule(hints: str, pattern: str, reader: Reader) -> Rule:
+    """A rule whose pattern stands free in the text; the hints are divided by `|`."""
+    return Rule(tuple(hints.split("|")), re.compile(_LEFT + pattern + _RIGHT, re.IGNORECASE), reader)
+
+
+def group(match: re.Match[str], name: str) -> str:
+    """A group of the match, in lower case; empty where it is not set, or not in this rule."""
+    return (match.groupdict().get(name) or "").lower()
+
+
+def number(match: re.Match[str]) -> int:
+    """The number of the match: "3", "three", "a"."""
+    words = group(match, "number")
+    return _NUMBERS[words] if words in _NUMBERS else int(words)
+
+
+def weekday_number(match: re.Match[str]) -> int:
+    """The weekday of the match, Monday is 0."""
+    short = group(match, "weekday")[:3]
+    return next(place for place, name in enumerate(_DAYS) if name.startswith(short))
+
+
+def month_number(match: re.Match[str]) -> int:
+    """The month of the match, 1 to 12."""
+    return _MONTHS.index(group(match, "month")[:3]) + 1
+
+
+def month_name(when: date) -> str:
+    """ "March 2026"."""
+    return f"{_MONTH_NAMES[when.month - 1]} {when.year}"

@@ -1,0 +1,110 @@
+"""Relative dates become absolute; the days a text names are found. Cases stand in cases/dates.jsonl."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pipimem.text.dates import Span, dated, mentioned
+
+NOW = datetime(2026, 3, 4, 10, 0, tzinfo=UTC)  # a Wednesday
+CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "cases" / "dates.jsonl").read_text("utf-8").splitlines()
+]
+SAID = [(case["said"], case["dated"]) for case in CASES if "dated" in case]
+NAMED = [(case["said"], case["spans"]) for case in CASES if "spans" in case]
+
+
+@pytest.mark.parametrize(("said", "becomes"), SAID, ids=lambda text: text[:40])
+def test_relative_dates_become_absolute(said, becomes):
+    """Seen from Wednesday, 4 March 2026; idioms, habits, ranges and code stay as they are."""
+    assert dated(said, NOW) == becomes
+
+
+@pytest.mark.parametrize(("said", "spans"), NAMED, ids=lambda text: str(text)[:40])
+def test_the_days_a_text_names(said, spans):
+    """Absolute and relative; without a year the nearest; a day is a span of one."""
+    expected = tuple(Span(date.fromisoformat(first), date.fromisoformat(last)) for first, last in spans)
+    assert mentioned(said, NOW) == expected
+
+
+def test_the_day_is_that_of_the_place():
+    """`when` counts in its own time zone: the same moment is another day elsewhere."""
+    late = datetime.fromisoformat("2026-03-04T23:30:00+08:00")
+    assert dated("明天", late) == "2026-03-05"
+    assert dated("明天", late.astimezone(UTC)) == "2026-03-05"
+    assert dated("明天", datetime.fromisoformat("2026-03-05T00:30:00+08:00")) == "2026-03-06"
+
+
+@pytest.mark.parametrize(
+    ("said", "becomes"),
+    [("last month", "in December 2025"), ("上个月", "2025年12月"), ("昨天", "2025-12-31")],
+)
+def test_a_year_may_end_between(said, becomes):
+    """Months and days are counted across New Year."""
+    assert dated(said, datetime(2026, 1, 1, tzinfo=UTC)) == becomes
+
+
+@pytest.mark.parametrize("when", [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)])
+def test_the_end_of_the_calendar_is_no_error(when):
+    """What cannot be counted stays as it was said."""
+    said = "yesterday tomorrow last week next week 999 years ago 去年 明年 上个月 下下周五 下个月 5月"
+    assert isinstance(dated(said, when), str)
+    assert isinstance(mentioned(said, when), tuple)
+
+
+PIECES = [part for case in CASES for part in case["said"].split(" ")] + [
+    " ",
+    "，",
+    ". ",
+    "of ",
+    "last ",
+    "the ",
+    "in ",
+    "on ",
+    "3",
+    "前",
+    "后",
+    "周",
+    "月",
+    "年",
+    "底",
+    "一",
+    "`",
+    "那",
+]
+
+
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=7),
+    st.sampled_from(["", " "]),
+    st.datetimes(timezones=st.just(UTC)),
+)
+def test_dating_twice_changes_nothing_more(pieces, glue, when):
+    """What was made absolute is not read as relative again, even on another day."""
+    once = dated(glue.join(pieces), when)
+    assert dated(once, when) == once
+
+
+@given(st.text())
+def test_any_text_is_read(text):
+    """No text is an error, and spans never run backwards."""
+    dated(text, NOW)
+    assert all(span.start <= span.end for span in mentioned(text, NOW))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["tomorrow ", "on Friday ", "in 2 days ", "下周", "三天", "月底", "1/", "5 ", "`", "a/", "2026-", "[("],
+)
+def test_hostile_text_is_read_in_linear_time(piece):
+    """100 KB of anything takes a second or so, not minutes."""
+    began = time.perf_counter()
+    dated(piece * (100_000 // len(piece)), NOW)
+    assert time.perf_counter() - began < 15
