@@ -11,16 +11,17 @@ from math import isinf
 from typing import NoReturn
 
 from pipimem.errors import AnswerRefused
+from pipimem.text.patterns import Pattern
 
 # Outside of the object only these matter; all else is prose, fences included.
-_LANDMARK = re.compile(r"<(?P<closing>/)?[ \t]*think(?:ing)?[ \t]*>|\{", re.IGNORECASE)
+_LANDMARK = Pattern(r"<(?P<closing>/)?[ \t]*think(?:ing)?[ \t]*>|\{", re.IGNORECASE)
 # The end of thinking whose opening tag the provider swallowed. Next to a line break it is in no JSON string.
-_THINKING_ENDS = re.compile(r"\n[ \t]*</think(?:ing)?>|</think(?:ing)?>[ \t]*\n", re.IGNORECASE)
+_THINKING_ENDS = Pattern(r"\n[ \t]*</think(?:ing)?>|</think(?:ing)?>[ \t]*\n", re.IGNORECASE)
 _NEAR_JSON = (
-    (re.compile(r"'"), "single quotes, JSON has double ones"),
-    (re.compile(r"/[/*]|#"), "a comment, JSON has none"),
-    (re.compile(r"[“”„]"), "curly quotes, JSON has straight ones"),
-    (re.compile(r"[A-Za-z_$][\w$]*\s*:"), "a key without quotes"),
+    (Pattern(r"'"), "single quotes, JSON has double ones"),
+    (Pattern(r"/[/*]|#"), "a comment, JSON has none"),
+    (Pattern(r"[“”„]"), "curly quotes, JSON has straight ones"),
+    (Pattern(r"[A-Za-z_$][\w$]*\s*:"), "a key without quotes"),
 )
 
 
@@ -43,7 +44,7 @@ def _found(answer: str) -> tuple[int, int] | None:
     """Where the one object outside of thinking stands."""
     found: tuple[int, int] | None = None
     position = depth = 0
-    while landmark := _LANDMARK.search(answer, position):
+    while landmark := _LANDMARK().search(answer, position):
         position = landmark.end()
         if landmark[0] == "{":
             if depth:
@@ -71,7 +72,7 @@ def _found(answer: str) -> tuple[int, int] | None:
 
 
 def _thinking_end(answer: str, position: int) -> int:
-    closing = _THINKING_ENDS.search(answer, position)
+    closing = _THINKING_ENDS().search(answer, position)
     return closing.end() if closing else 0
 
 
@@ -103,7 +104,7 @@ def _reason(answer: str, error: json.JSONDecodeError) -> str:
     ):
         return f"not JSON {where}: a comma before a closing bracket; leave it out"
     for pattern, name in _NEAR_JSON:
-        if pattern.match(rest):
+        if pattern().match(rest):
             return f"not JSON {where}: {name}"
     return f"not JSON {where}: {error.msg.lower()} (got {rest[:20]!r})"
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date
 
+from pipimem.text.patterns import Pattern
 from pipimem.text.spans import (
     Found,
     Span,
@@ -27,12 +28,12 @@ _NUM = r"(?:\d{1,3}|[一二两三四五六七八九]?十[一二三四五六七�
 _WEEK = r"(?:周|星期|礼拜)"
 # 马上周五, 以上, 线下周边, 一下周报: there 上 and 下 belong to the word before.
 _UP_DOWN = r"(?:上上|下下|(?<![马早晚以之身网线路])上|(?<![一以之底线私地乡楼])下|(?<![基版剧书成日])本|这)"
-_HABIT = re.compile(
+_HABIT = Pattern(
     r"从不|从来|不许|不准|禁止|不能|不要|不可|不得|不发|不上线|每|都|一律|总是|一般|通常|永远|别|习惯|固定|例|经常|平时"
 )
-_PAST = re.compile(r"已经|已于|刚刚|上次|当时|[开做去见聊吃买看定改修说发]了(?!吧|算)|[开做去见聊吃买看]过")
-_RANGE_AFTER = re.compile(rf"\s?[到至~～—–-]\s?(?:{_WEEK})?[一二三四五六日天]")
-_RANGE_BEFORE = re.compile(r"[一二三四五六日天]\s?[到至~～—–-]\s?\Z")
+_PAST = Pattern(r"已经|已于|刚刚|上次|当时|[开做去见聊吃买看定改修说发]了(?!吧|算)|[开做去见聊吃买看]过")
+_RANGE_AFTER = Pattern(rf"\s?[到至~～—–-]\s?(?:{_WEEK})?[一二三四五六日天]")
+_RANGE_BEFORE = Pattern(r"[一二三四五六日天]\s?[到至~～—–-]\s?\Z")
 _SHIFTS = {"上上": -2, "上": -1, "本": 0, "这": 0, "": 0, "下": 1, "下下": 2}
 _YEARS = {"前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
 _DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
@@ -43,7 +44,7 @@ def found(text: str, when: date) -> Iterator[Found]:
     for hints, pattern, reader in _RULES:
         if not any(hint in text for hint in hints):
             continue
-        for match in pattern.finditer(text):
+        for match in pattern().finditer(text):
             try:
                 meant = reader(match, when)
             except (ValueError, OverflowError):
@@ -108,9 +109,9 @@ def _bare_weekday(match: re.Match[str], when: date) -> _Meant | None:
     text, start, end = match.string, *match.span()
     before, after = text[max(0, start - 40) : start], text[end : end + 40]
     clause = re.split(r"[。！？!?;；\n]", before)[-1] + match[0] + re.split(r"[。！？!?;；\n]", after)[0]
-    if _HABIT.search(clause) or _RANGE_AFTER.match(after) or _RANGE_BEFORE.search(before):
+    if _HABIT().search(clause) or _RANGE_AFTER().match(after) or _RANGE_BEFORE().search(before):
         return None
-    there = (weekday_before if _PAST.search(clause) else weekday_after)(when, _weekday_number(match))
+    there = (weekday_before if _PAST().search(clause) else weekday_after)(when, _weekday_number(match))
     return there, str(there.start)
 
 
@@ -166,8 +167,8 @@ def _counted(match: re.Match[str], when: date) -> _Meant:
             return week(middle), f"{middle}前后"
 
 
-def _rule(hints: str, pattern: str, reader: _Reader) -> tuple[tuple[str, ...], re.Pattern[str], _Reader]:
-    return tuple(hints.split()), re.compile(pattern), reader
+def _rule(hints: str, pattern: str, reader: _Reader) -> tuple[tuple[str, ...], Pattern, _Reader]:
+    return tuple(hints.split()), Pattern(pattern), reader
 
 
 _MD = rf"(?P<month>{_NUM})月(?:(?P<day>{_NUM})[日号](?!线|楼|院|店))"
@@ -177,7 +178,7 @@ _WEEKDAY = (
     r"(?!(?<=周一)[直起样个些共定边般旦次点块](?!床)|(?<=四)川|(?<=日)[常程期志本均活]|[人个名位岁倍天年百千万折刊])"
 )
 # A count of days says when only where nothing before it does: 出院三天后 counts from then.
-_FREE = r"(?:(?<![\u4e00-\u9fff\d.])|(?<=[我你您他她它们会在于将就再约是的请定改说等从自]))"
+_FREE = r"(?:(?<![\u4e00-\u9fff\d.])(?<!\d )|(?<=[我你您他她它们会在于将就再约是的请定改说等从自]))"
 _MONTH_AFTER = r"(?![球台亮光饼经食色老宫])"
 # 后端, 前台, 前提 …: the side begins another word.
 _SIDE = (

@@ -11,18 +11,19 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from pipimem.text import chinese_dates, english_dates
+from pipimem.text.patterns import Pattern
 from pipimem.text.spans import Found, Span
 
 __all__ = ["Span", "dated", "mentioned"]
 
 # Code, addresses and paths are quoted as they are.
-_CODE = re.compile(
+_CODE = Pattern(
     r"```.*?(?:```|\Z)|`[^`\n]+`|https?://[^\s<>，。；、）]+|(?<![\w/.-])(?=[\d./-]*[A-Za-z_])[\w.-]*/[\w./-]{2,}",
     re.DOTALL | re.ASCII,
 )
 # "tomorrow (2026-03-05)", "2026-03-05（明天）": somebody has said it already.
-_DATED_AFTER = re.compile(r"\s?[(（\[,，]?\s?(?:\d{4}-\d\d|\d{1,2}[月/]\d)")
-_DATED_BEFORE = re.compile(r"\d{4}-\d\d-\d\d\s?[(（\[,，]\s?\Z")
+_DATED_AFTER = Pattern(r"\s?[(（\[,，]?\s?(?:\d{4}-\d\d|\d{1,2}[月/]\d)")
+_DATED_BEFORE = Pattern(r"\d{4}-\d\d-\d\d\s?[(（\[,，]\s?\Z")
 
 
 def dated(text: str, when: datetime) -> str:
@@ -48,7 +49,9 @@ def mentioned(text: str, when: datetime) -> tuple[Span, ...]:
 def _found(text: str, when: datetime) -> list[Found]:
     lowered, today = text.lower(), when.date()
     taken = (
-        [(match.start(), match.end()) for match in _CODE.finditer(text)] if "`" in text or "/" in text else []
+        [(match.start(), match.end()) for match in _CODE().finditer(text)]
+        if "`" in text or "/" in text
+        else []
     )
     kept = _apart((*english_dates.found(text, lowered, today), *chinese_dates.found(text, today)), taken)
     return sorted(kept, key=lambda found: found.start)
@@ -68,6 +71,6 @@ def _apart(found: Iterable[Found], taken: list[tuple[int, int]]) -> list[Found]:
 
 def _is_dated(text: str, found: Found) -> bool:
     return bool(
-        _DATED_AFTER.match(text, found.end)
-        or _DATED_BEFORE.search(text[max(0, found.start - 16) : found.start])
+        _DATED_AFTER().match(text, found.end)
+        or _DATED_BEFORE().search(text[max(0, found.start - 16) : found.start])
     )

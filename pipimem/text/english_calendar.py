@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from pipimem.text.patterns import Pattern
 from pipimem.text.spans import Span
 
 
@@ -27,14 +28,14 @@ class Rule:
     """A pattern and what it means; tried only on a text that holds one of the hints (lower case)."""
 
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: Pattern
     reader: Reader
 
     def read(self, text: str, lowered: str, when: date) -> Iterator[tuple[re.Match[str], Meant]]:
         """Each match with its meaning; what lies outside of the calendar (31 February) is left out."""
         if not any(hint in lowered for hint in self.hints):
             return
-        for match in self.pattern.finditer(text):
+        for match in self.pattern().finditer(text):
             try:
                 meant = self.reader(match, when)
             except (ValueError, OverflowError):
@@ -72,7 +73,7 @@ NUMBER = rf"(?P<number>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=Tru
 
 def rule(hints: str, pattern: str, reader: Reader) -> Rule:
     """A rule whose pattern stands free in the text; the hints are divided by `|`."""
-    return Rule(tuple(hints.split("|")), re.compile(_LEFT + pattern + _RIGHT, re.IGNORECASE), reader)
+    return Rule(tuple(hints.split("|")), Pattern(_LEFT + pattern + _RIGHT, re.IGNORECASE), reader)
 
 
 def group(match: re.Match[str], name: str) -> str:

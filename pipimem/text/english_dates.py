@@ -19,36 +19,37 @@ from pipimem.text.english_calendar import (
     rule,
     weekday_number,
 )
+from pipimem.text.patterns import Pattern
 from pipimem.text.spans import Found, Span, day, month, week, weekday_after, weekday_before, weekend, year
 from pipimem.text.written_dates import BARE, WRITTEN
 
-_PREPOSITION = re.compile(
+_PREPOSITION = Pattern(
     r"(?:\b(?:on|by|until|till?|before|after|since|from|to|for|of|about|around|through|than|starting|due"
     r"|between|in|during|as)"
     r"|[:(\[=→—–-])[ ]?\Z",
     re.IGNORECASE,
 )
-_SUBJECT = re.compile(
+_SUBJECT = Pattern(
     r"[ ]+(?:is|was|will|would|works?|won['’]t|isn['’]t|wasn['’]t|suits?|looks?|sounds?)\b", re.IGNORECASE
 )
-_CLAUSE_START = re.compile(r"(?:\A|[.!?;,:\n。！？，；：\"“(（>*-])\s*\Z")
-_SENTENCE_START = re.compile(r"(?:\A|[.!?\n。！？][\"“(]?)\s*\Z")
-_PAST = re.compile(
+_CLAUSE_START = Pattern(r"(?:\A|[.!?;,:\n。！？，；：\"“(（>*-])\s*\Z")
+_SENTENCE_START = Pattern(r"(?:\A|[.!?\n。！？][\"“(]?)\s*\Z")
+_PAST = Pattern(
     r"\b(?:was|were|went|had|did|didn['’]t|met|saw|came|got|took|made|said|told|bought|gave|left|felt|ran"
     r"|found|sent|wrote|broke|fell|lost|won|began|spent"
     r"|(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bbeen )[a-z]{3,}ed)\b",
     re.IGNORECASE,
 )
-_FUTURE = re.compile(
+_FUTURE = Pattern(
     r"\b(?:will|going to|shall|should|must|needs?|plan|let['’]s|due|can|could|please)\b|['’]ll\b",
     re.IGNORECASE,
 )
-_GENERIC = re.compile(
+_GENERIC = Pattern(
     r"\b(?:never|always|every|each|usually|normally|typically|generally|whenever|weekly|any|no|not|don['’]t|avoid"
     r"|often|sometimes|regularly|most|once)\b",
     re.IGNORECASE,
 )
-_IDIOM = re.compile(
+_IDIOM = Pattern(
     r"['’]s (?:news|papers?|man|men|world|society|standards?|youth|kids|generation|age|leaders"
     r"|problems?|technology)\b"
     r"|,? gone tomorrow\b|, tomorrow the world",
@@ -67,11 +68,16 @@ def _placed(match: re.Match[str], meant: Meant) -> Found:
     said = meant.phrase
     before = match.string[max(0, match.start() - 20) : match.start()]
     after = match.string[match.end() : match.end() + 20]
-    if said and meant.preposition and not _PREPOSITION.search(before) and not after.startswith(("'s", "’s")):
-        first = _CLAUSE_START.search(before) if match.start() <= 20 or before.strip() else None
-        if not (first and _SUBJECT.match(after)):
+    if (
+        said
+        and meant.preposition
+        and not _PREPOSITION().search(before)
+        and not after.startswith(("'s", "’s"))
+    ):
+        first = _CLAUSE_START().search(before) if match.start() <= 20 or before.strip() else None
+        if not (first and _SUBJECT().match(after)):
             said = f"{meant.preposition} {said}"
-    if said and match[0][0].isupper() and _SENTENCE_START.search(before):
+    if said and match[0][0].isupper() and _SENTENCE_START().search(before):
         said = said[0].upper() + said[1:]
     return Found(match.start(), match.end(), meant.span, said)
 
@@ -84,7 +90,7 @@ def _sentence(text: str, start: int, end: int) -> str:
 
 
 def _day(match: re.Match[str], when: date) -> Meant | None:
-    if _IDIOM.match(match.string, match.end("day")):
+    if _IDIOM().match(match.string, match.end("day")):
         return None
     words, part = group(match, "day"), group(match, "part")
     shifts = {"yesterday": -1, "tomorrow": 1, "today": 0, "tonight": 0, "last night": -1}
@@ -116,7 +122,7 @@ def _bare_weekday(match: re.Match[str], when: date) -> Meant | None:
     """ "on Friday", "by Friday": the next one, in a past sentence the last; "never on Friday" stays."""
     around = _sentence(match.string, match.start(), match.end())
     lead = match["lead"].lower()
-    habit = _GENERIC.search(around)
+    habit = _GENERIC().search(around)
     if habit and (
         lead not in ("by", "until", "till", "due")
         or habit[0].lower() in ("never", "always", "every", "each", "usually")
@@ -182,7 +188,7 @@ def _is_duration(match: re.Match[str]) -> bool:
 
 def _is_past(match: re.Match[str]) -> bool:
     around = _sentence(match.string, match.start(), match.end())
-    return _PAST.search(around) is not None and _FUTURE.search(around) is None
+    return _PAST().search(around) is not None and _FUTURE().search(around) is None
 
 
 def _counted(match: re.Match[str], when: date) -> Meant | None:

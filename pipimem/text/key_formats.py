@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from pipimem.text.patterns import Pattern
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -17,7 +19,7 @@ class Format:
 
     kind: str
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: Pattern
 
 
 _EDGE = r"(?<![A-Za-z0-9])"  # ASCII only: `密钥sk-…` has no space in front of the key
@@ -25,7 +27,7 @@ _KEY_CHARS = r"[A-Za-z0-9_-]"
 
 
 def _format(kind: str, hints: str, pattern: str, flags: int = 0) -> Format:
-    return Format(kind, tuple(hints.split()), re.compile(pattern, flags))
+    return Format(kind, tuple(hints.split()), Pattern(pattern, flags))
 
 
 def _prefixed(kind: str, hints: str, prefix: str, least: int, chars: str = _KEY_CHARS) -> Format:

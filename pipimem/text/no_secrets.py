@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pipimem.text.patterns import Pattern
+
 _WORDS = """
 none null nil undefined true false yes no str string text int integer bool boolean float bytes
 varchar any optional required expired invalid incorrect wrong missing empty blank weak strong secure
@@ -25,14 +27,14 @@ ec2 ipv4 ipv6 http2 tls1.2 tls1.3 sso saml ldap vault 1password lastpass bitward
 """
 NO_SECRETS = frozenset(_WORDS.split())
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = Pattern(
     r"[*•·.…_#?-]+|\W*(?:[xX]{3,})\W*|\$\{.*|\$\(.*|\$[A-Z][A-Z0-9_]*|\$[a-z_]+|\{\{?.*"
     r"|%[sd]|%\(.*|<.*|\[.*|@\w+|#\{.*"
     r"|(?i:.*(?:\*{3}|x{4}|•{3}|…|\.{3}|your[_-]"
     r"|[_-]here\b|example|placeholder|changeme|redacted|insert[_-]).*)",
     re.DOTALL,
 )
-_REFERENCE = re.compile(
+_REFERENCE = Pattern(
     r"[a-z][a-z0-9+.-]{1,15}://.*|(?:~|\.{1,2})?/[\w.-]+/.*|(?:~|\.{1,2})/.*"
     r"|\.env.*|[A-Za-z_][\w.]*(?:\(|\[).*"
     r"|(?:process|os|self|this|config|settings|env|secrets|vars|ctx|request|args|opts|options|data|props)"
@@ -40,17 +42,15 @@ _REFERENCE = re.compile(
     r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+",  # the name of an environment variable
     re.DOTALL,
 )
-_DATE_OR_VERSION = re.compile(
+_DATE_OR_VERSION = Pattern(
     r"v?\d+(?:\.\d+){1,3}(?:[-+][\w.]+)?|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[:：]\d{2}.*|\d+%"
 )
-_UNIT = re.compile(
+_UNIT = Pattern(
     r"\s{0,2}(?:位|个|次|天|年|月|号|日|周|分|秒|小?时|字|种|块|元"
     r"|bits?\b|bytes?\b|chars?\b|characters?\b|digits?\b|days?\b"
     r"|hours?\b|minutes?\b|seconds?\b|months?\b|years?\b|times?\b|words?\b|letters?\b|tokens?\b|users?\b|attempts?\b|%)"
 )
-_SCHEME = re.compile(
-    r"\s{0,2}(?:加密|哈希|散列|存储|存的|编码|算法|hash|encr|encod|format|格式)", re.IGNORECASE
-)
+_SCHEME = Pattern(r"\s{0,2}(?:加密|哈希|散列|存储|存的|编码|算法|hash|encr|encod|format|格式)", re.IGNORECASE)
 
 
 def is_no_secret(value: str) -> bool:
@@ -58,12 +58,12 @@ def is_no_secret(value: str) -> bool:
     return (
         not value
         or value.lower() in NO_SECRETS
-        or _PLACEHOLDER.fullmatch(value) is not None
-        or _REFERENCE.fullmatch(value) is not None
-        or _DATE_OR_VERSION.fullmatch(value) is not None
+        or _PLACEHOLDER().fullmatch(value) is not None
+        or _REFERENCE().fullmatch(value) is not None
+        or _DATE_OR_VERSION().fullmatch(value) is not None
     )
 
 
 def tells_about(following: str) -> bool:
     """Whether the text behind a value makes it a measure ("8 位", "90 days") or a method ("MD5 加密")."""
-    return _UNIT.match(following) is not None or _SCHEME.match(following) is not None
+    return _UNIT().match(following) is not None or _SCHEME().match(following) is not None

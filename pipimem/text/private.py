@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from pipimem.text.patterns import Pattern
+
 PRIVATE = "[private]"
 
 # Full-width and escaped brackets are what phones and chat platforms make of plain ones. `<private-data>` is
 # another tag. All up to the next bracket belongs to an opening tag: attributes, or text after a slip.
 _BEGIN = r"(?:[<＜﹤]|&lt;)[ \t\u3000]{0,4}"
-_TAG = re.compile(
+_TAG = Pattern(
     rf"{_BEGIN}(?:(?P<closing>[/／][ \t\u3000]{{0,4}}private[ \t\u3000]{{0,4}}(?:[>＞﹥]|&gt;|(?![\w-])))"
     r"|private(?![\w-])(?P<attributes>[^<>＜＞﹤﹥&]*+(?:&(?!lt;|gt;)[^<>＜＞﹤﹥&]*+)*+)(?:[>＞﹥]|&gt;|(?=[<＜﹤&]|\Z)))",
     re.IGNORECASE,
@@ -46,7 +48,7 @@ def filtered(text: str, open: bool) -> tuple[str, bool]:  # noqa: A002 the word 
     `open` says that an earlier message of the same speaker opened one. The caller forgets that when the
     session ends, so that a tag that was never closed does not swallow a speaker for ever.
     """
-    tags = tuple(_TAG.finditer(text))
+    tags = tuple(_TAG().finditer(text))
     if not tags:
         return (PRIVATE if text.strip() else text, True) if open else (text, False)
     kept: list[str] = []

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-_LONG_NUMBER = re.compile(r"(?<![\w.+-])\d(?:[ -]?\d){12,18}(?![\w]|[ -]?\d|\.\d)", re.ASCII)
-_IDENTITY = re.compile(r"(?<![A-Za-z0-9])\d{17}[\dXx](?![A-Za-z0-9])")
-_CARD_ISSUER = re.compile(
+from pipimem.text.patterns import Pattern
+
+_LONG_NUMBER = Pattern(r"(?<![\w.+-])\d(?:[ -]?\d){12,18}(?![\w]|[ -]?\d|\.\d)", re.ASCII)
+_IDENTITY = Pattern(r"(?<![A-Za-z0-9])\d{17}[\dXx](?![A-Za-z0-9])")
+_CARD_ISSUER = Pattern(
     r"4\d{15}(?:\d{3})?|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}"
     r"|6(?:011|5\d\d)\d{12}|62\d{14,17}|35\d{14}"
 )
-_OTHER_NUMBER = re.compile(
+_OTHER_NUMBER = Pattern(
     r"(?:单号|订单|快递|运单|编号|流水|工单|order|tracking|invoice|ticket|\bid|message|msg|isbn|imei)\W{0,6}$",
     re.IGNORECASE,
 )
@@ -20,13 +22,13 @@ _OTHER_NUMBER = re.compile(
 
 def secret_numbers(text: str) -> Iterator[tuple[str, int, int]]:
     """The places of card and identity numbers: kind, start, end."""
-    for match in _IDENTITY.finditer(text):
+    for match in _IDENTITY().finditer(text):
         if _is_identity(match.group(), text[max(0, match.start() - 12) : match.end() + 6]):
             yield ("identity number", *match.span())
-    for match in _LONG_NUMBER.finditer(text):
+    for match in _LONG_NUMBER().finditer(text):
         digits = re.sub(r"\D", "", match.group())
         before = text[max(0, match.start() - 16) : match.start()]
-        if _CARD_ISSUER.fullmatch(digits) and _luhn(digits) and not _OTHER_NUMBER.search(before):
+        if _CARD_ISSUER().fullmatch(digits) and _luhn(digits) and not _OTHER_NUMBER().search(before):
             yield ("card number", *match.span())
 
 

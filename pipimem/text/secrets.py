@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pipimem.text.key_formats import FORMATS
+from pipimem.text.patterns import Pattern
 from pipimem.text.secret_numbers import secret_numbers
 from pipimem.text.spoken_secrets import spoken
 
@@ -20,11 +21,11 @@ class Finding:
     end: int
 
 
-_MARK = re.compile(r"\[secret: [a-z ]{1,30}\]")
+_MARK = Pattern(r"\[secret: [a-z ]{1,30}\]")
 # Text built so that each redaction uncovers another secret is hidden whole at this depth; others need 2.
 _DEPTH = 6
 # What stands in documentation in the place of a key.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = Pattern(
     r"x{4}|\*{3}|•{3}|\.{3}|…|example|placeholder|your[_-]|changeme|redacted|<|\$\{|\{\{|\[secret",
     re.IGNORECASE,
 )
@@ -35,7 +36,7 @@ def secrets(text: str) -> tuple[Finding, ...]:
     """Every secret in the text, in order, without overlaps; marks of earlier redactions are walls."""
     found: list[Finding] = []
     start = 0
-    for mark in _MARK.finditer(text):
+    for mark in _MARK().finditer(text):
         found += _in_piece(text[start : mark.start()], start)
         start = mark.end()
     found += _in_piece(text[start:] if start else text, start)
@@ -46,7 +47,7 @@ def redacted(text: str) -> str:
     """The text with each secret replaced by `[secret: <kind>]`; redacting twice changes nothing more."""
     done = 0
     pieces: list[str] = []
-    for mark in _MARK.finditer(text):
+    for mark in _MARK().finditer(text):
         pieces += (_cleaned(text[done : mark.start()], 0), mark.group())
         done = mark.end()
     return "".join(pieces) + _cleaned(text[done:] if done else text, 0)
@@ -76,8 +77,8 @@ def _keys(text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
     for form in FORMATS:
         if not any(hint in lowered for hint in form.hints):
             continue
-        group = "secret" if "secret" in form.pattern.groupindex else 0
-        for match in form.pattern.finditer(text):
+        group = "secret" if "secret" in form.pattern().groupindex else 0
+        for match in form.pattern().finditer(text):
             if _is_key(form.kind, match[group]):
                 yield (form.kind, *match.span(group))
 
@@ -86,7 +87,7 @@ def _is_key(kind: str, value: str) -> bool:
     """Whether a match of a format is a key and no placeholder or ordinary word ("sk-learn-…", "sk-xxxx…")."""
     if kind == "private key":
         return True
-    if _PLACEHOLDER.search(value):
+    if _PLACEHOLDER().search(value):
         return False
     if kind == "url password":
         return value.lower() not in _PLAIN_URL_PASSWORDS

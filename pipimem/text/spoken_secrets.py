@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pipimem.text.no_secrets import NO_SECRETS, is_no_secret, tells_about
+from pipimem.text.patterns import Pattern
 
 Place = tuple[str, int, int]  # kind, start, end
 
@@ -17,7 +18,7 @@ class _Cue:
 
     kind: str
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    pattern: Pattern
     loose: bool = False
 
 
@@ -42,7 +43,7 @@ _AFTER = rf"(?:{_SIGN}|{_VERB_EN}|{_VERB_ZH}|{_NOTHING})"
 
 
 def _cue(kind: str, hints: str, words: str, *, loose: bool = False) -> _Cue:
-    return _Cue(kind, tuple(hints.split()), re.compile(rf"(?:{words}){_AFTER}", re.IGNORECASE), loose)
+    return _Cue(kind, tuple(hints.split()), Pattern(rf"(?:{words}){_AFTER}", re.IGNORECASE), loose)
 
 
 _EDGE = r"(?<![A-Za-z])"
@@ -76,36 +77,36 @@ _CUES: tuple[_Cue, ...] = (
     ),
 )
 
-_QUOTED = re.compile(r"[\"'`“‘「『【](?P<value>[^\"'`”’」』】\n]{1,80})[\"'`”’」』】]")
+_QUOTED = Pattern(r"[\"'`“‘「『【](?P<value>[^\"'`”’」』】\n]{1,80})[\"'`”’」』】]")
 _RUN_CHARS = r"[^\s,;\"'`<>，。；、！？（）()【】「」『』“”‘’《》…\u2e80-\u9fff\uff00-\uffef]"
 # Characters of a value that are judged: a bound, or `password=` 10,000 times is read 10,000 times.
 _LOOK = 256
-_RUN = re.compile(rf"{_RUN_CHARS}{{1,{_LOOK}}}")
-_REST = re.compile(rf"{_RUN_CHARS}*")
-_HAN_PHRASE = re.compile(r"[\u4e00-\u9fff]{2,10}(?=[\s，。；！,;!]|$)")
-_NEXT_PARAMETER = re.compile(r"&\w{1,40}=")
+_RUN = Pattern(rf"{_RUN_CHARS}{{1,{_LOOK}}}")
+_REST = Pattern(rf"{_RUN_CHARS}*")
+_HAN_PHRASE = Pattern(r"[\u4e00-\u9fff]{2,10}(?=[\s，。；！,;!]|$)")
+_NEXT_PARAMETER = Pattern(r"&\w{1,40}=")
 
-_SENTENCE_END = re.compile(r"[\"'`”’)）]?[ \t]*(?:[.!?;,，。！；\n]|$)")
-_SAID_OF_PASSWORDS = re.compile(r".*(?:ed|ing|able|ible|ful|less|ive|ous|ly)", re.IGNORECASE)
-_HAN_NO_SECRET = re.compile(
+_SENTENCE_END = Pattern(r"[\"'`”’)）]?[ \t]*(?:[.!?;,，。！；\n]|$)")
+_SAID_OF_PASSWORDS = Pattern(r".*(?:ed|ing|able|ible|ful|less|ive|ous|ly)", re.IGNORECASE)
+_HAN_NO_SECRET = Pattern(
     r"请|是|需|不|错|过期|已|什么|多少|在|见|必|问|找|谁|和|与|要|有|没|可|同|由|未|暂|无|被|输|用|的|也"
     r"|都|怎|为|能|会|失|正|看|发|稍|待|保密|忘|及|或|这|那|如|改|太|很|长度|至少|规则|强度|管理|登录|重置|修改|随|自"
 )
 
-_REVERSED = re.compile(
+_REVERSED = Pattern(
     r"(?<![\w-])(?P<value>[\w!@#$%^&*.-]{4,40})(?:[ \t]is[ \t](?:my|your|our|the)[ \t]"
     r"(?:[\w-]{1,12}[ \t]){0,2}"
     r"(?P<what>password|passcode|pin|code)|[ \t]as[ \t](?:the[ \t])?(?P<what_as>password)"
     r"|[ \t]?(?:就?是|为)(?:我|你|您|我们)?的?[\u4e00-\u9fff]{0,6}?(?P<what_zh>密码|口令|验证码))",
     re.IGNORECASE,
 )
-_PAIR = re.compile(
+_PAIR = Pattern(
     r"(?:credentials|creds|user(?:name)?[ ]?/[ ]?pass(?:word)?|账密|帐密|[账帐]号密码|用户名密码)"
     r"[ \t]{0,2}(?:are|is|是|为|[:：=])?[ \t]{0,2}"
     r"(?P<user>[\w.@-]{1,64}?)[ \t]{0,2}[/:|][ \t]{0,2}(?P<value>[^\s,;，。；/|]{1,128})",
     re.IGNORECASE,
 )
-_SEED = re.compile(
+_SEED = Pattern(
     r"(?:seed[ ]phrase|recovery[ ]phrase|mnemonic|助记词)[ \t]{0,2}(?:is|are|是|为)?[ \t]{0,2}[:：=]?"
     r"[\s\"'“]{0,3}"
     r"(?P<value>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})(?![a-z])",
@@ -123,12 +124,12 @@ def spoken(text: str, lowered: str) -> Iterator[Place]:
     if any(word in lowered for word in ("cred", "pass", "密")):
         yield from _paired(text)
     if any(word in lowered for word in ("phrase", "mnemonic", "助记词")):
-        yield from (("seed phrase", *match.span("value")) for match in _SEED.finditer(text))
+        yield from (("seed phrase", *match.span("value")) for match in _SEED().finditer(text))
 
 
 def _announced(cue: _Cue, text: str) -> Iterator[Place]:
     position = 0
-    while match := cue.pattern.search(text, position):
+    while match := cue.pattern().search(text, position):
         place = _value_after(cue, text, match)
         # A refused value is read again: it may itself announce one ("password: token: …").
         position = place[1] if place else match.end()
@@ -138,7 +139,7 @@ def _announced(cue: _Cue, text: str) -> Iterator[Place]:
 
 def _value_after(cue: _Cue, text: str, match: re.Match[str]) -> tuple[int, int] | None:
     """Where the value that follows a cue stands, when it is one."""
-    if quoted := _QUOTED.match(text, match.end()):
+    if quoted := _QUOTED().match(text, match.end()):
         value = quoted["value"]
         told = match["nothing"] is None or quoted.group()[0] in "「『【"
         if told and (
@@ -146,11 +147,11 @@ def _value_after(cue: _Cue, text: str, match: re.Match[str]) -> tuple[int, int] 
         ):
             return quoted.span("value")
         return None
-    run = _RUN.match(text, match.end())
+    run = _RUN().match(text, match.end())
     if run is None:
         return _han_phrase(cue, text, match)
     value, end = run.group(), run.end()
-    if match["sign"] and (parameter := _NEXT_PARAMETER.search(value)):
+    if match["sign"] and (parameter := _NEXT_PARAMETER().search(value)):
         value, end = value[: parameter.start()], run.start() + parameter.start()
     stripped = value.rstrip(".:?]}\\")
     end -= len(value) - len(stripped)
@@ -163,7 +164,7 @@ def _value_after(cue: _Cue, text: str, match: re.Match[str]) -> tuple[int, int] 
     if not _is_secret(cue, stripped, following, bare=match["sign"] is None):
         return None
     if run.end() - run.start() == _LOOK:
-        rest = _REST.match(text, end)
+        rest = _REST().match(text, end)
         end = rest.end() if rest else end
     return run.start(), end
 
@@ -222,8 +223,8 @@ def _is_password(cue: _Cue, value: str, following: str, *, bare: bool) -> bool:
     ):
         return len(value) >= 6
     # A plain word: only at the end of its sentence, and not what is said of passwords ("is expired").
-    plain = len(value) >= 4 and not _SAID_OF_PASSWORDS.fullmatch(value)
-    return plain and (not bare or "-" not in value) and _SENTENCE_END.match(following) is not None
+    plain = len(value) >= 4 and not _SAID_OF_PASSWORDS().fullmatch(value)
+    return plain and (not bare or "-" not in value) and _SENTENCE_END().match(following) is not None
 
 
 def _sentence_like(value: str) -> bool:
@@ -235,15 +236,15 @@ def _han_phrase(cue: _Cue, text: str, match: re.Match[str]) -> tuple[int, int] |
     told = match["sign"] or match["verb_zh"]
     if cue.kind != "password" or not told or not match.group().startswith(("口令", "暗号")):
         return None
-    phrase = _HAN_PHRASE.match(text, match.end())
-    if phrase is None or _HAN_NO_SECRET.match(phrase.group()):
+    phrase = _HAN_PHRASE().match(text, match.end())
+    if phrase is None or _HAN_NO_SECRET().match(phrase.group()):
         return None
     return phrase.span()
 
 
 def _announced_after(text: str) -> Iterator[Place]:
     """The other way round: "hunter2 is my password", "482913 是你的验证码"."""
-    for match in _REVERSED.finditer(text):
+    for match in _REVERSED().finditer(text):
         value = match["value"].lower()
         what = (match["what"] or match["what_as"] or match["what_zh"]).lower()
         if is_no_secret(value) or not any(letter.isdigit() for letter in value):
@@ -254,7 +255,7 @@ def _announced_after(text: str) -> Iterator[Place]:
 
 
 def _paired(text: str) -> Iterator[Place]:
-    for match in _PAIR.finditer(text):
+    for match in _PAIR().finditer(text):
         value = match["value"]
         if not is_no_secret(value) and any(map(str.isdigit, value)):
             yield ("password", *match.span("value"))
