@@ -48,11 +48,7 @@ def mentioned(text: str, when: datetime) -> tuple[Span, ...]:
 
 def _found(text: str, when: datetime) -> list[Found]:
     lowered, today = text.lower(), when.date()
-    taken = (
-        [(match.start(), match.end()) for match in _CODE().finditer(text)]
-        if "`" in text or "/" in text
-        else []
-    )
+    taken = [match.span() for match in _CODE().finditer(text)] if "`" in text or "/" in text else []
     kept = _apart((*english_dates.found(text, lowered, today), *chinese_dates.found(text, today)), taken)
     return sorted(kept, key=lambda found: found.start)
 

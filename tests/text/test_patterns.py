@@ -11,8 +11,8 @@ import pytest
 from pipimem.text.patterns import Pattern
 
 MODULES = (
-    "answers chinese_dates dates english_calendar english_dates fence key_formats no_secrets private secret_numbers secrets"
-    " spoken_secrets written_dates"
+    "answers chinese_dates dates english_calendar english_dates fence key_formats no_secrets private"
+    " secret_numbers secrets spoken_secrets written_dates"
 )
 
 
