@@ -1,0 +1,1 @@
+"""The disk door: the only code that touches a workspace's files."""

@@ -1,0 +1,287 @@
+"""One channel's folder, as the runtime sees it."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from pipimem.errors import ChannelError, StoreError
+from pipimem.notes.files import File
+from pipimem.notes.history import newest_end
+from pipimem.notes.ledger import Ledger
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Note, Notes
+from pipimem.notes.operations import Author, Decision
+from pipimem.store import forgetting, identity
+from pipimem.store.committing import Committed, Recalls, commit, heal, journal_edits
+from pipimem.store.desk import KEPT, Desk, pending_text
+from pipimem.store.disk import make_folder
+from pipimem.store.files import not_a_link_out, read_text, sweep
+from pipimem.store.identity import Identity
+from pipimem.store.lock import FolderLock
+from pipimem.store.records import JournalRecord
+from pipimem.store.settling import PATIENCE
+from pipimem.store.state import State
+from pipimem.store.transcript import Transcript
+from pipimem.store.workspace import WorkspaceStore
+
+_TRIES = 8
+_PAUSE = 0.05
+
+
+@dataclass(slots=True)
+class ChannelStore:
+    """The notes, the journal and the transcript of one channel. Methods may be called from any thread.
+
+    `kind` is `dm` or `group`. Opening reads one small file; journal, ledger and log wait for their first use.
+    """
+
+    workspace: WorkspaceStore
+    folder: Path
+    identity: Identity
+    transcript: Transcript
+    _lock: FolderLock
+    _is_saved: bool
+    _mutex: threading.RLock = field(default_factory=threading.RLock)
+    _desk: Desk | None = None
+    _recalls: Recalls = field(default_factory=Recalls)
+    _now: datetime | None = None
+    _has_written: bool = False
+
+    @classmethod
+    def open(
+        cls, workspace: WorkspaceStore, channel_id: str, *, create: bool, kind: str = "dm", title: str = "",
+        key: bytes | None = None,
+    ) -> ChannelStore:  # fmt: skip
+        """The store of a channel; `kind`, `title` and `key` count when it is new, a title also later.
+
+        Raises `ChannelError` for a folder of another channel and, without `create`, for a channel that is
+        not there.
+        """
+        folder = not_a_link_out(workspace.folder_of(channel_id), workspace.root)
+        known = identity.load(_identity_path(folder))
+        if known is not None and known.id != channel_id:
+            raise ChannelError(
+                f"{folder} belongs to the channel {known.id!r}, not to {channel_id!r}. Rename the folder."
+            )
+        if known is None and not create and not folder.is_dir():
+            raise ChannelError(_unknown(workspace, channel_id))
+        is_saved = known is not None
+        if known is None:
+            fresh = secrets.token_bytes(identity.KEY_BYTES) if create else identity.derived_key(channel_id)
+            known = Identity(channel_id, kind, title, key or fresh)
+        elif create and title and title != known.title:
+            known, is_saved = replace(known, title=title), False
+        lock = FolderLock(_own(folder) / "lock")
+        store = cls(workspace, folder, known, Transcript(folder, lock), lock, is_saved)
+        if create:
+            store._settle_in()
+        return store
+
+    @property
+    def channel_id(self) -> str:
+        """The platform's id of the conversation."""
+        return self.identity.id
+
+    @property
+    def kind(self) -> str:
+        """`dm` or `group`."""
+        return self.identity.kind
+
+    @property
+    def title(self) -> str:
+        """What people call the conversation; may be empty."""
+        return self.identity.title
+
+    @property
+    def key(self) -> bytes:
+        """The key of the channel's entry ids."""
+        return self.identity.key
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger without a look at the files: what gates count by."""
+        with self._mutex:
+            state = self._at_desk().state
+            state.catch_up()
+            return state.ledger
+
+    def notes(self, *, refresh: bool = True) -> Notes:
+        """The notes as they stand: the same object while nothing changed.
+
+        Never writes, and never waits for a commit.
+        """
+        desk = self._desk
+        cached = desk.cached if desk is not None else None
+        if cached is not None and not refresh:
+            return cached
+        if not self._mutex.acquire(blocking=cached is None):
+            assert cached is not None
+            return cached
+        try:
+            return self._at_desk().shown()
+        finally:
+            self._mutex.release()
+
+    def commit(
+        self, decision: Decision, now: datetime, actor: str = "", wall: datetime | None = None
+    ) -> Committed:
+        """Carries a decision out on the freshest texts, all or nothing; returned means durable.
+
+        `now` is the conversation's time, `wall` the real one for the journal where it is another. A decision
+        that changes nothing writes nothing. Raises `StoreError` with everything as it was.
+        """
+        wall = wall or now
+        deadline = time.monotonic() + PATIENCE
+        tries = 0
+        while tries < _TRIES:
+            with self._mutex:
+                self._settle_in()
+                with self._lock.held():
+                    desk = self._ready(wall, until=deadline)
+                    done = desk and commit(desk, decision, now, actor, wall, self._recalls)
+                    if done:
+                        self._after_writing(wall)
+                        return done
+            if desk is None:  # outside the lock: others need not wait for an editor
+                time.sleep(_PAUSE)
+            else:
+                tries += 1
+        raise StoreError(f"{self.folder}: the files keep changing while a commit is prepared. Try again.")
+
+    def append(self, messages: Iterable[Message]) -> tuple[Message, ...]:
+        """Adds the messages the transcript does not have yet, numbered; returned means durable."""
+        self._settle_in()
+        return self.transcript.append(messages)
+
+    def touch_recalls(self, ids: Iterable[str], when: datetime) -> None:
+        """Counts a recall of these entries; kept in memory until the next commit, or `close`."""
+        with self._mutex:
+            self._recalls.note(ids, when)
+            self._now = self._now or when
+
+    def checkpoint(self) -> None:
+        """Makes the files alone sufficient, so that the next start reads no journal."""
+        with self._mutex, self._lock.held():
+            self._checkpoint()
+
+    def close(self) -> None:
+        """Writes what waits and a checkpoint, where this object wrote anything."""
+        with self._mutex:
+            if self._recalls.counts and self._now is not None and self._known_recalls():
+                self._recalls.are_due = True
+                self.commit(Decision("recalls", Author.RULE), self._now)
+            if self._has_written:
+                self.checkpoint()
+                self._has_written = False
+
+    def journal_records(self) -> Iterator[JournalRecord]:
+        """What was committed, oldest first, as far back as it is kept.
+
+        Raises `JournalError` at a damaged line.
+        """
+        return self._at_desk().state.journal.records()
+
+    def archive_text(self) -> str:
+        """The archive, empty where there is none."""
+        return read_text(self.folder / File.ARCHIVE, self.workspace.root) or ""
+
+    def forget(
+        self, what: str | Sequence[str], *, keep_transcript: bool, now: datetime, actor: str = ""
+    ) -> dict[str, int]:
+        """Removes a text, or entries by their ids, from everything we keep; the counts say from where.
+
+        The workspace's own files are people's: nothing is taken from them.
+        """
+        with self._mutex:
+            self._settle_in()
+            with self._lock.held():
+                desk = self._ready(now, until=0.0)
+                assert desk is not None
+                journal_edits(desk, now)
+                counts = forgetting.forget(desk, self.transcript, what, keep_transcript, now, actor)
+                self._after_writing(now)
+        return counts
+
+    def _settle_in(self) -> None:
+        """Writes what makes the folder a channel of ours, where it is not one yet."""
+        if self._is_saved:
+            return
+        make_folder(_own(self.folder))
+        with self._lock.held():
+            standing = identity.load(_identity_path(self.folder))
+            if standing is not None and standing.key != self.identity.key:
+                # Another process was first: its key holds, what was read under ours is read again.
+                self.identity, self._desk = replace(self.identity, key=standing.key), None
+            if standing != self.identity:
+                identity.save(_identity_path(self.folder), self.identity)
+        self._is_saved = True
+
+    def _at_desk(self) -> Desk:
+        if self._desk is None:
+            root, key = self.workspace.root, self.identity.key
+            state = State.load(self.folder, self.transcript, self._history_end)
+            self._desk = Desk(self.folder, root, key, state)
+        return self._desk
+
+    def _history_end(self) -> datetime | None:
+        text = read_text(self.folder / File.HISTORY, self.workspace.root)
+        return newest_end(Note.read(File.HISTORY, text, self.identity.key)) if text else None
+
+    def _ready(self, now: datetime, until: float) -> Desk | None:
+        """The desk with all that others or a crash left undone made good.
+
+        `None` while an editor is saving.
+        """
+        desk = self._at_desk()
+        if not self._has_written:
+            sweep(_own(self.folder))
+        desk.state.catch_up()
+        if forgetting.resume(desk, self.transcript, now):
+            desk.clear()
+        saving = any(desk.is_half_saved(file, desk.on_disk(file)) for file in KEPT)
+        if saving and time.monotonic() < until:
+            return None
+        heal(desk, now)
+        return desk
+
+    def _after_writing(self, now: datetime) -> None:
+        """The caller holds the lock."""
+        self._now, self._has_written = now, True
+        if self._at_desk().state.is_due:
+            self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        desk = self._at_desk()
+        desk.state.catch_up()
+        if self._now is not None:
+            heal(desk, self._now)
+        if desk.state.has_news and not self._is_pending(desk):
+            desk.state.checkpoint({file: desk.on_disk(file) for file in KEPT}, self._now)
+
+    def _is_pending(self, desk: Desk) -> bool:
+        return any(pending_text(desk, file) for file in KEPT)
+
+    def _known_recalls(self) -> bool:
+        return any(name in self.ledger.records for name in self._recalls.counts)
+
+
+def _own(folder: Path) -> Path:
+    return folder / ".pipimem"
+
+
+def _identity_path(folder: Path) -> Path:
+    return _own(folder) / "channel.json"
+
+
+def _unknown(workspace: WorkspaceStore, channel_id: str) -> str:
+    names = [channel.id for channel in workspace.channels()]
+    known = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return f"There is no channel {channel_id!r} in {workspace.root}. " + (
+        f"There are: {known}." if names else "There are no channels yet."
+    )

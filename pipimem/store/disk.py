@@ -1,0 +1,108 @@
+"""The few system calls that change the disk, and the sentence for each way they fail."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pipimem.errors import StoreError
+
+# Windows lacks these; there they ask for nothing.
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+CLOSE_ON_EXEC = getattr(os, "O_CLOEXEC", 0)
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+BINARY = getattr(os, "O_BINARY", 0)
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+
+@contextmanager
+def told(action: str, path: Path) -> Iterator[None]:
+    """Turns an `OSError` into a `StoreError` that says what could not be done and what helps."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(_sentence(action, path, error)) from error
+
+
+def _sentence(action: str, path: Path, error: OSError) -> str:
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT:
+            return f"The disk is full: cannot {action} {path}. Free some space; what was there is whole."
+        case errno.EROFS:
+            return (
+                f"The disk is read-only: cannot {action} {path}. Mount it writable, or use another workspace."
+            )
+        case errno.EACCES | errno.EPERM:
+            return (
+                f"No permission: cannot {action} {path}. Check the owner and mode of the file and its folder."
+            )
+        case errno.EMFILE | errno.ENFILE:
+            return f"Too many open files: cannot {action} {path}. Raise the limit (ulimit -n) and try again."
+        case errno.ENOTDIR | errno.EEXIST:
+            return f"Cannot {action} {path}: something else stands in its place. Move it away and try again."
+        case _:
+            return f"Cannot {action} {path}: {error.strerror or error}. Check the disk and try again."
+
+
+def write_whole(descriptor: int, data: bytes) -> None:
+    """Writes all of `data`: one call, more only where the system takes less at once."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def sync_data(descriptor: int) -> None:
+    """Waits until the content of a file is on the disk."""
+    # macOS has no fdatasync.
+    getattr(os, "fdatasync", os.fsync)(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Waits until the names in a folder are on the disk."""
+    if os.name == "nt":  # Windows cannot open a folder for this
+        return
+    with told("sync", folder):
+        descriptor = os.open(folder, os.O_RDONLY | CLOSE_ON_EXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def make_folder(folder: Path) -> None:
+    """Creates a folder, and those above it, for the owner alone; one that is there stays as it is."""
+    with told("create", folder):
+        if not folder.is_dir():
+            make_folder(folder.parent)
+            folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+
+
+def append_synced(path: Path, data: bytes, *, at: int | None = None) -> int:
+    """Puts `data` at the end of a file in one write and waits for the disk; the answer is the new size.
+
+    `at` is the size to cut the file back to before. A failure leaves the file as it was before the call, or
+    as it was cut.
+    """
+    with told("write", path):
+        descriptor = os.open(
+            path, os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_FOLLOW | CLOSE_ON_EXEC | BINARY, FILE_MODE
+        )
+        try:
+            size = os.fstat(descriptor).st_size
+            if at is not None and at < size:
+                os.ftruncate(descriptor, at)
+                size = at
+            try:
+                write_whole(descriptor, data)
+                sync_data(descriptor)
+            except OSError:
+                os.ftruncate(descriptor, size)
+                raise
+            return size + len(data)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,205 @@
+"""Texts on disk: read with care, replaced whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipimem.errors import StoreError, UnreadableNote
+from pipimem.store.disk import (
+    BINARY,
+    CLOSE_ON_EXEC,
+    FILE_MODE,
+    NO_FOLLOW,
+    NO_WAIT,
+    told,
+    write_whole,
+)
+
+Stamp = tuple[int, int, int]
+"""Modification time in ns, size and inode: a file whose stamp is the same is taken to be the same."""
+
+# A person's notes end long before; beyond it parsing alone would stall a bot.
+_LARGEST = 16 * 1024 * 1024
+TEMPORARY = ".pipimem-tmp"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text and the stamp of the file it was read from."""
+
+    text: str
+    stamp: Stamp
+
+
+def stamp(path: Path) -> Stamp | None:
+    """The stamp of a file, `None` where there is none."""
+    try:
+        return _stamp(path.stat())
+    except OSError:  # absent, or out of reach: reading it will say which
+        return None
+
+
+def resolved(path: Path, root: Path) -> Path:
+    """The file behind a path: a link is followed, but not out of the workspace."""
+    if not path.is_symlink():
+        return path
+    target = path.resolve()
+    if not target.is_relative_to(root.resolve()):
+        raise UnreadableNote(
+            f"{path} is a link that leads out of the workspace, to {target}. Put a real file there."
+        )
+    return target
+
+
+def read(path: Path, root: Path) -> Reading | None:
+    """The text of a file with every byte of it, `None` where there is no file; what is no text is refused."""
+    with told("read", path):
+        try:
+            descriptor = os.open(
+                resolved(path, root), os.O_RDONLY | NO_FOLLOW | NO_WAIT | CLOSE_ON_EXEC | BINARY
+            )
+        except FileNotFoundError:
+            return None
+        try:
+            status = os.fstat(descriptor)
+            _refuse_unless_note(path, status)
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                data = file.read(_LARGEST + 1)
+            _refuse_size(path, len(data))
+        finally:
+            os.close(descriptor)
+    return Reading(_decoded(path, data), _stamp(status))
+
+
+def read_text(path: Path, root: Path) -> str | None:
+    """The text of a file, `None` where there is none."""
+    reading = read(path, root)
+    return None if reading is None else reading.text
+
+
+def storable(text: str) -> str:
+    """The text with lone surrogates, which no file can hold, as U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def replace(path: Path, text: str, root: Path) -> Stamp:
+    """Puts `text` in the place of a file, whole or not at all; the answer is the stamp it then has."""
+    target = resolved(path, root)
+    temporary = temporary_for(target, f"{os.getpid():x}")
+    mark = write_temporary(temporary, target, text.encode())
+    put(temporary, target)
+    return mark
+
+
+def temporary_for(target: Path, tag: str) -> Path:
+    """Where the text that shall replace `target` is prepared."""
+    return target.with_name(f".{target.name}.{tag}{TEMPORARY}")
+
+
+def write_temporary(temporary: Path, target: Path, data: bytes) -> Stamp:
+    """Prepares a replacement in full and synced, with the mode of what it will replace."""
+    with told("write", target):
+        mode = _mode_to_keep(target)
+        descriptor = _created(temporary)
+        try:
+            if mode != FILE_MODE and hasattr(os, "fchmod"):
+                os.fchmod(descriptor, mode)
+            write_whole(descriptor, data)
+            os.fsync(descriptor)
+            return _stamp(os.fstat(descriptor))
+        except OSError:
+            remove(temporary)
+            raise
+        finally:
+            os.close(descriptor)
+
+
+def put(temporary: Path, target: Path) -> None:
+    """Lets a prepared text take its place."""
+    with told("replace", target):
+        temporary.replace(target)
+
+
+def remove(path: Path) -> None:
+    """Takes a file of ours away; one that is gone already is fine."""
+    with told("remove", path):
+        path.unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Removes what a killed process left half-prepared in a folder of ours."""
+    with told("read", folder):
+        left = list(folder.glob(f".*{TEMPORARY}"))
+    for path in left:
+        remove(path)
+
+
+def _created(temporary: Path) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW | CLOSE_ON_EXEC | BINARY
+    try:
+        return os.open(temporary, flags, FILE_MODE)
+    except FileExistsError:  # left behind by a killed process that had this name
+        remove(temporary)
+        return os.open(temporary, flags, FILE_MODE)
+
+
+def _mode_to_keep(target: Path) -> int:
+    try:
+        mode = stat.S_IMODE(target.lstat().st_mode)
+    except FileNotFoundError:
+        return FILE_MODE
+    if not mode & stat.S_IWUSR:
+        # A rename would get round the mode; whoever took the right to write away meant it.
+        raise PermissionError(errno.EACCES, "the file is read-only", str(target))
+    return mode
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _refuse_unless_note(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise UnreadableNote(f"{path} is a folder, not a file. Move it away.")
+    if not stat.S_ISREG(status.st_mode):
+        raise UnreadableNote(f"{path} is not a regular file. Move it away.")
+    _refuse_size(path, status.st_size)
+
+
+def _refuse_size(path: Path, size: int) -> None:
+    if size > _LARGEST:
+        raise UnreadableNote(
+            f"{path} has {size / 1024 / 1024:.0f} MiB; a note may have {_LARGEST // 1024 // 1024}. "
+            "It was left as it is: split it, or move it away."
+        )
+
+
+def _decoded(path: Path, data: bytes) -> str:
+    if b"\0" in data:
+        raise UnreadableNote(
+            f"{path} is not a text: it has NUL bytes. It was left as it is; save it as UTF-8 text."
+        )
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UnreadableNote(
+            f"{path}, line {line}: not UTF-8. It was left as it is; open it and save it as UTF-8."
+        ) from error
+
+
+def not_a_link_out(folder: Path, root: Path) -> Path:
+    """The folder itself, refused where a link leads it out of the workspace."""
+    if not folder.resolve().is_relative_to(root.resolve()):
+        raise StoreError(
+            f"{folder} leads out of the workspace, to {folder.resolve()}. Put a real folder there."
+        )
+    return folder

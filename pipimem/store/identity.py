@@ -1,0 +1,69 @@
+"""Who a channel's folder belongs to: `.pipimem/channel.json`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from pipimem.errors import ChannelError
+from pipimem.store import jsonlines
+from pipimem.store.disk import told
+from pipimem.store.files import put, temporary_for, write_temporary
+
+_FORMAT = 1
+KEY_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The true id of a channel, `dm` or `group`, what people call it, and the key of its entry ids."""
+
+    id: str
+    kind: str
+    title: str
+    key: bytes
+
+
+def load(path: Path) -> Identity | None:
+    """The identity in a file, `None` where there is none.
+
+    Raises `ChannelError` for one that is not understood.
+    """
+    with told("read", path):
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+    match jsonlines.value(data):
+        case {"format": int(version)} if version > _FORMAT:
+            raise ChannelError(f"{path} was written by a newer pipimem (format {version}). Update pipimem.")
+        case {"format": 1, "id": str(name), "kind": str(kind), "title": str(title), "key": str(key)}:
+            try:
+                return Identity(name, kind, title, bytes.fromhex(key))
+            except ValueError:
+                pass
+    raise ChannelError(
+        f"{path} is damaged. Remove it: the folder is then adopted again, its Markdown untouched."
+    )
+
+
+def save(path: Path, identity: Identity) -> None:
+    """Writes the identity."""
+    value = {
+        "format": _FORMAT,
+        "id": identity.id,
+        "kind": identity.kind,
+        "title": identity.title,
+        "key": identity.key.hex(),
+    }
+    temporary = temporary_for(path, "new")
+    write_temporary(temporary, path, jsonlines.line(value))
+    put(temporary, path)
+
+
+def derived_key(channel_id: str) -> bytes:
+    """The key of a folder that has none yet: the same at each reading, without anything being written."""
+    return blake2b(
+        channel_id.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES, person=b"pipimem channel"
+    ).digest()

@@ -1,0 +1,58 @@
+"""What one commit did, as the journal keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Delta
+from pipimem.notes.notes import Change
+from pipimem.notes.operations import Author
+from pipimem.text.splices import Splice
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file from one text to another: the etags of both, and the lines that differ.
+
+    `found` is the etag of the text that stood in the file, where a person had saved another one than
+    `before`.
+    """
+
+    before: str
+    after: str
+    splices: tuple[Splice, ...]
+    found: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedLine:
+    """An operation that was not carried out: its name, the text it was about, and why."""
+
+    operation: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRecord:
+    """One record of the journal; `time` is ISO 8601 with offset.
+
+    `archived` went to the end of the archive, which had `archive_size` bytes before.
+    """
+
+    sequence: int
+    time: str
+    task: str
+    author: Author
+    actor: str = ""
+    why: str = ""
+    correlation: str = ""
+    changes: tuple[Change, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
+    notes: tuple[str, ...] = ()
+    files: Mapping[File, FileChange] = field(default_factory=dict)
+    archived: str = ""
+    archive_size: int = 0
+    delta: Delta = field(default_factory=Delta)

@@ -1,0 +1,174 @@
+"""What the journal of a channel says: the ledger, and the text each file was left with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from pipimem.errors import JournalError
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Ledger
+from pipimem.notes.notes import etag
+from pipimem.store import ledger_file
+from pipimem.store.disk import sync_folder
+from pipimem.store.journal import NOWHERE, Journal, Place
+from pipimem.store.ledger_file import Checkpoint
+from pipimem.store.records import FileChange, JournalRecord
+from pipimem.store.transcript import Transcript
+from pipimem.store.versions import Versions
+from pipimem.text.splices import spliced
+
+# A start folds at most so many records; a checkpoint costs some ms.
+_CHECKPOINT_AFTER = 200
+
+
+@dataclass(slots=True)
+class State:
+    """The ledger as of the newest record, kept up with records that other processes add."""
+
+    folder: Path
+    journal: Journal
+    versions: Versions
+    ledger: Ledger = field(default_factory=Ledger)
+    place: Place = NOWHERE
+    # By file the last change since the checkpoint, and the last record that added to the archive.
+    last: dict[File, FileChange] = field(default_factory=dict)
+    archived: JournalRecord | None = None
+    _since: int = 0
+    _known: dict[File, tuple[str, str]] = field(default_factory=dict)
+    _anchored: set[File] = field(default_factory=set)
+
+    @classmethod
+    def load(cls, folder: Path, transcript: Transcript, history_end: Callable[[], datetime | None]) -> State:
+        """The state a channel's folder tells.
+
+        Without one, what HISTORY.md and the transcript let conclude.
+        """
+        state = cls(folder, Journal(folder / ".pipimem"), Versions(folder / ".pipimem" / "versions"))
+        state._start()
+        if state.ledger.sequence == 0 and transcript.last_number and (covered := history_end()):
+            state.ledger = fresh_ledger(transcript, covered)
+        return state
+
+    @property
+    def is_due(self) -> bool:
+        """Whether enough records have gathered for a checkpoint."""
+        return self._since >= _CHECKPOINT_AFTER
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there are records since the checkpoint."""
+        return self._since > 0
+
+    def catch_up(self) -> None:
+        """Folds in what other processes committed."""
+        place = self.journal.place()
+        if place == self.place:
+            return
+        if place.inode == self.place.inode and place.offset > self.place.offset:
+            records, self.place = self.journal.read(self.place.offset)
+            self._fold(records)
+        else:  # another process rotated the journal, or forgot something in it
+            self._start()
+
+    def folded(self, records: Iterable[JournalRecord], place: Place, texts: Mapping[File, str]) -> None:
+        """Takes in records that were just written, and the texts they leave."""
+        self._fold(records)
+        self.place = place
+        for file, text in texts.items():
+            self._known[file] = (etag(text), text)
+
+    def known_text(self, file: File, disk: str, mark: str) -> str | None:
+        """The text the journal left a file with, `None` where none is known.
+
+        `disk` and its etag spare a look-up.
+        """
+        wanted = self.ledger.etags.get(file)
+        if wanted is None or wanted == mark:
+            return disk if wanted else None
+        if file not in self._known or self._known[file][0] != wanted:
+            text = self.versions.text(file, wanted)
+            text = self._from_splices(file, wanted) if text is None else text
+            if text is None:
+                return None
+            self._known[file] = (wanted, text)
+        return self._known[file][1]
+
+    def anchor(self, file: File, before: str) -> None:
+        """Sees to it that the text which the next splices start from is kept as a version."""
+        if file not in self._anchored:
+            self.versions.keep(file, before)
+            self._anchored.add(file)
+
+    def checkpoint(self, texts: Mapping[File, str], now: datetime | None) -> None:
+        """Makes the files alone sufficient: names synced, texts kept as versions, the ledger written."""
+        for file, text in texts.items():
+            if self.ledger.etags.get(file) == etag(text):
+                self.versions.keep(file, text)
+        sync_folder(self.folder)
+        ledger_file.save(self._ledger_path, Checkpoint(self.ledger, self.place.offset))
+        self.journal.rotate(now)
+        self.versions.prune(now)
+        self._since, self.archived = 0, None
+        self.last.clear()
+        self._anchored.clear()
+        if self.journal.place().inode != self.place.inode:
+            self.place = self.journal.place()
+
+    @property
+    def _ledger_path(self) -> Path:
+        return self.folder / ".pipimem" / "ledger.json"
+
+    def _start(self) -> None:
+        self._since, self.archived = 0, None
+        self._known.clear()
+        self.last.clear()
+        self._anchored.clear()
+        checkpoint = ledger_file.load(self._ledger_path)
+        if checkpoint is None:
+            # The folds of set-aside parts first; the part at hand is read below like any other.
+            self.ledger = Ledger()
+            older = self.journal.records() if len(self.journal.parts()) > 1 else iter(())
+            self._fold(older)
+            start = 0
+        else:
+            self.ledger = checkpoint.ledger
+            known = self.journal.ends_with(checkpoint.offset, checkpoint.ledger.sequence)
+            start = checkpoint.offset if known else 0
+        records, self.place = self.journal.read(start)
+        self._fold(records)
+
+    def _fold(self, records: Iterable[JournalRecord]) -> None:
+        for record in records:
+            if record.sequence <= self.ledger.sequence:
+                continue
+            self.ledger = self.ledger.after(record.delta, record.sequence)
+            self.last.update(record.files)
+            self._since += 1
+            if record.archived:
+                self.archived = record
+
+    def _from_splices(self, file: File, wanted: str) -> str | None:
+        try:
+            changes = [record.files[file] for record in self.journal.read()[0] if file in record.files]
+        except JournalError:  # damage before the checkpoint: doctor tells; here the text is just not known
+            return None
+        for index in reversed(range(len(changes))):
+            text = self.versions.text(file, changes[index].before)
+            if text is not None:
+                for change in changes[index:]:
+                    text = spliced(text, change.splices)
+                    if change.after == wanted:
+                        return text if etag(text) == wanted else None
+        return None
+
+
+def fresh_ledger(transcript: Transcript, history_end: datetime) -> Ledger:
+    """A ledger for a channel whose own state is gone: what HISTORY.md covers was consolidated."""
+    covered = 0
+    for message in transcript.messages():
+        if message.time is not None and message.time <= history_end:
+            covered = message.number
+    return Ledger(cursor=covered, boundary=covered, refreshed=covered, epoch_start=covered)

@@ -1,0 +1,64 @@
+"""Texts the files once had, whole: what a person's edit is compared with, and what undo starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pipimem.notes.files import File
+from pipimem.notes.notes import etag
+from pipimem.store.disk import make_folder, told
+from pipimem.store.files import put, remove, temporary_for, write_temporary
+
+# With the splices of the journal between them, twenty checkpoints are far more than a month of one channel.
+_KEPT = 20
+_AGE = timedelta(days=30)
+# 64 bits of the etag name a file; the whole etag is checked on reading.
+_NAME_LENGTH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The folder `.pipimem/versions/` of a channel."""
+
+    folder: Path
+
+    def text(self, file: File, mark: str) -> str | None:
+        """The text of a file with this etag, `None` where it is not kept."""
+        try:
+            text = self._path(file, mark).read_bytes().decode()
+        except (OSError, UnicodeDecodeError):  # gone, out of reach or damaged: the caller goes on without it
+            return None
+        return text if etag(text) == mark else None
+
+    def keep(self, file: File, text: str) -> None:
+        """Keeps a text; one that is kept already costs a `stat`."""
+        path = self._path(file, etag(text))
+        if not path.exists():
+            make_folder(self.folder)
+            temporary = temporary_for(path, "new")
+            write_temporary(temporary, path, text.encode())
+            put(temporary, path)
+
+    def prune(self, now: datetime | None) -> None:
+        """Drops the oldest beyond twenty a file, and those older than 30 days; the newest always stays."""
+        for file in File:
+            kept = sorted(self.paths(file), key=lambda path: path.stat().st_mtime, reverse=True)
+            limit = (now - _AGE).timestamp() if now else float("-inf")
+            for index, path in enumerate(kept):
+                if index >= _KEPT or (index and path.stat().st_mtime < limit):
+                    remove(path)
+
+    def paths(self, file: File) -> list[Path]:
+        """The kept texts of a file."""
+        with told("read", self.folder):
+            try:
+                names = [path.name for path in self.folder.iterdir()]
+            except FileNotFoundError:
+                return []
+        length = len(file) + 1 + _NAME_LENGTH
+        return [self.folder / name for name in names if name.startswith(f"{file}.") and len(name) == length]
+
+    def _path(self, file: File, mark: str) -> Path:
+        return self.folder / f"{file}.{mark[:_NAME_LENGTH]}"

@@ -1,0 +1,501 @@
+"""A channel's folder: opened, committed to, edited by hand, and closed."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from pipimem.errors import ChannelError, JournalError, StoreError, UnreadableNote
+from pipimem.notes.files import File
+from pipimem.notes.message import Message
+from pipimem.notes.operations import (
+    AddBlock,
+    Author,
+    Bullet,
+    Decision,
+    FoldBlocks,
+    Invalidate,
+    SetSection,
+    Target,
+    Trust,
+)
+from pipimem.store import committing, journal, state
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
+
+Add = Callable[..., Decision]
+
+
+def again(channel: ChannelStore) -> ChannelStore:
+    """The channel as another process opens it."""
+    return ChannelStore.open(channel.workspace, channel.channel_id, create=False)
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    """All files below a folder, by their path."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# ── opening ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_channel_keeps_who_it_is(workspace: WorkspaceStore) -> None:
+    """Id, kind, title and key come back, whatever the id looks like."""
+    made = ChannelStore.open(workspace, "cid6KeBBLoveM/AZ==", create=True, kind="group", title="发布群")
+    found = ChannelStore.open(workspace, "cid6KeBBLoveM/AZ==", create=False)
+    assert (found.channel_id, found.kind, found.title) == ("cid6KeBBLoveM/AZ==", "group", "发布群")
+    assert found.key == made.key
+    assert [(info.id, info.title) for info in workspace.channels()] == [("cid6KeBBLoveM/AZ==", "发布群")]
+
+
+def test_folders_are_the_owners_alone(channel: ChannelStore) -> None:
+    """Nobody else on the machine reads along."""
+    assert channel.folder.stat().st_mode & 0o777 == 0o700
+    assert (channel.folder / ".pipimem" / "channel.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_unknown_channel_is_not_made_by_reading(workspace: WorkspaceStore, channel: ChannelStore) -> None:
+    """The sentence says which there are."""
+    with pytest.raises(ChannelError, match=r"no channel 'tema'.*There are: team"):
+        ChannelStore.open(workspace, "tema", create=False)
+    assert [path.name for path in (workspace.root / "channels").iterdir()] == ["team"]
+
+
+def test_a_folder_of_another_channel_is_refused(workspace: WorkspaceStore, channel: ChannelStore) -> None:
+    """Somebody copied a folder: two channels never write to one."""
+    shutil.copytree(channel.folder, workspace.root / "channels" / "copy")
+    with pytest.raises(ChannelError, match="belongs to the channel 'team'"):
+        ChannelStore.open(workspace, "copy", create=True)
+
+
+def test_a_folder_made_by_hand_is_read_without_a_trace(workspace: WorkspaceStore) -> None:
+    """Markdown alone is a channel; reading it writes nothing, and its ids are the same each time."""
+    folder = workspace.root / "channels" / "dm_n50"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text("# Memory\n\n## Facts\n\n- by hand\n")
+    before = everything(workspace.root)
+    notes = [ChannelStore.open(workspace, "dm_n50", create=False).notes() for _ in range(2)]
+    assert [entry.text for entry in notes[0].memory.entries] == ["by hand"]
+    assert notes[0].memory.entries == notes[1].memory.entries
+    assert everything(workspace.root) == before
+    assert not (folder / ".pipimem").exists()
+
+
+def test_an_adopted_folder_keeps_the_ids_it_was_read_with(workspace: WorkspaceStore, now: datetime) -> None:
+    """A decision made on a reading finds its targets when the first commit makes the folder ours."""
+    folder = workspace.root / "channels" / "mine"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text("# Memory\n\n## Facts\n\n- by hand\n")
+    channel = ChannelStore.open(workspace, "mine", create=False)
+    entry = channel.notes().memory.entries[0]
+    gone = Invalidate(Target(File.MEMORY, entry.section, entry.id), "asked")
+    channel.commit(Decision("forget", Author.PERSON, (gone,)), now)
+    assert "by hand" not in (folder / "MEMORY.md").read_text()
+    assert again(channel).key == channel.key
+
+
+def test_a_channel_folder_may_not_lead_out(workspace: WorkspaceStore, tmp_path: Path) -> None:
+    """A link to somebody else's folder is refused before anything is read."""
+    (tmp_path / "elsewhere").mkdir()
+    (workspace.root / "channels" / "team").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match="out of the workspace"):
+        ChannelStore.open(workspace, "team", create=True)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_newer_format_is_not_touched(channel: ChannelStore) -> None:
+    """An old pipimem says so instead of guessing."""
+    path = channel.folder / ".pipimem" / "channel.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 2}))
+    with pytest.raises(ChannelError, match="newer pipimem"):
+        again(channel)
+
+
+# ── committing ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_commit_is_there_for_everybody(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """In the file, in the journal, in the ledger, here and in another process."""
+    done = channel.commit(add("alice likes tea", cursor=4), now, "offline")
+    assert done.sequence == 1
+    assert (channel.folder / "MEMORY.md").read_text() == "# Memory\n\n## Facts\n\n- alice likes tea\n"
+    for store in (channel, again(channel)):
+        notes = store.notes()
+        assert notes.ledger.cursor == 4
+        assert notes.ledger.records[notes.memory.entries[0].id].trust is Trust.INFERRED
+    record = next(channel.journal_records())
+    assert (record.task, record.author, record.actor) == ("consolidate", Author.MODEL, "offline")
+    assert [change.after for change in record.changes] == ["alice likes tea"]
+
+
+def test_all_files_go_together(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """MEMORY, SESSION, HISTORY, cursor and journal are one commit.
+
+    A fold puts its originals into the archive.
+    """
+    block = AddBlock(now, now + timedelta(hours=1), "tea", (Bullet("they spoke of tea", ("m1",)),))
+    decision = add("alice likes tea", cursor=4)
+    decision = replace(
+        decision, operations=(*decision.operations, SetSection("Next Steps", ("buy tea",)), block)
+    )
+    channel.commit(decision, now)
+    heading = channel.notes().history.document.sections[-1].title
+    fold = FoldBlocks("2026-03", "tea", (Bullet("tea, mostly"),), (heading,))
+    channel.commit(Decision("fold", Author.MODEL, (fold,)), now)
+    assert "- buy tea" in (channel.folder / "SESSION.md").read_text()
+    assert "- tea, mostly" in (channel.folder / "HISTORY.md").read_text()
+    assert channel.archive_text() == f"## {heading}\n\n- they spoke of tea\n"
+    assert [record.sequence for record in channel.journal_records()] == [1, 2]
+
+
+def test_nothing_to_do_writes_nothing(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Replaying a decision, or one that is refused, leaves every file as it was."""
+    channel.commit(add("alice likes tea", cursor=4), now)
+    before = everything(channel.folder)
+    assert channel.commit(add("alice likes tea", cursor=4), now).sequence == 1
+    gone = Invalidate(Target(File.MEMORY, "Facts", "nowhere1"), "asked")
+    refused = channel.commit(Decision("forget", Author.PERSON, (gone,)), now)
+    assert len(refused.outcome.refused) == 1
+    assert everything(channel.folder) == before
+
+
+def test_a_decision_on_an_old_cursor_does_nothing(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Two thoughts about one window: the second to arrive is refused whole."""
+    channel.commit(add("alice likes tea", cursor=4, expect_cursor=0), now)
+    late = channel.commit(add("bob likes tea", cursor=4, expect_cursor=0), now)
+    assert "cursor moved" in late.outcome.refused[0].reason
+    assert len(channel.notes().memory.entries) == 1
+
+
+def test_the_same_notes_are_the_same_object(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Whoever built an index on them need not look again."""
+    channel.commit(add("alice likes tea"), now)
+    notes = channel.notes()
+    assert channel.notes() is notes
+    channel.commit(add("bob likes tea"), now)
+    assert channel.notes() is not notes
+    assert channel.notes().session is notes.session
+
+
+def test_half_of_a_character_does_not_spoil_the_file(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """A model's escape can hold half of a surrogate pair; the file stays UTF-8."""
+    channel.commit(add("tea \ud83d now"), now)
+    assert "tea \ufffd now" in (channel.folder / "MEMORY.md").read_text()
+    assert "tea \ufffd now" in again(channel).notes().memory.text
+
+
+def test_windows_line_ends_stay(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """A commit writes as the file is written, and touches only its own lines."""
+    path = channel.folder / "MEMORY.md"
+    path.write_bytes(b"\xef\xbb\xbf# Memory\r\n\r\n## Facts\r\n\r\n- by hand\r\n")
+    channel.commit(add("alice likes tea"), now)
+    assert path.read_bytes() == (
+        b"\xef\xbb\xbf# Memory\r\n\r\n## Facts\r\n\r\n- by hand\r\n- alice likes tea\r\n"
+    )
+
+
+def test_a_linked_file_stays_a_link(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """The file it leads to, inside the workspace, is what is replaced."""
+    kept = channel.workspace.root / "kept.md"
+    kept.write_text("# Memory\n")
+    (channel.folder / "MEMORY.md").symlink_to(kept)
+    channel.commit(add("alice likes tea"), now)
+    assert (channel.folder / "MEMORY.md").is_symlink()
+    assert "- alice likes tea" in kept.read_text()
+
+
+def test_jobs_and_recalls_are_kept(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """A recall is counted at once in memory and written when the channel closes; it ends probation."""
+    decision = add("alice likes tea")
+    decision = replace(
+        decision,
+        operations=(replace(decision.operations[0], probation_until=now + timedelta(days=30)),),  # type: ignore[type-var]
+    )
+    channel.commit(decision, now)
+    name = channel.notes().memory.entries[0].id
+    assert channel.ledger.records[name].probation_until != ""
+    channel.touch_recalls([name, "nowhere1"], now)
+    channel.touch_recalls([name], now + timedelta(hours=1))
+    channel.close()
+    record = again(channel).ledger.records[name]
+    assert (record.recalls, record.recalled, record.probation_until) == (2, "2026-03-02T10:10:00+08:00", "")
+
+
+# ── people ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_edit_shows_at_the_next_reading(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """And reading writes nothing: the ledger is reconciled in memory."""
+    channel.commit(add("alice likes tea", "bob likes tea"), now)
+    path = channel.folder / "MEMORY.md"
+    path.write_text(path.read_text().replace("alice likes tea", "alice likes green tea"))
+    before = everything(channel.folder)
+    for store in (channel, again(channel)):
+        notes = store.notes()
+        assert [entry.text for entry in notes.memory.entries] == ["alice likes green tea", "bob likes tea"]
+        record = notes.ledger.records[notes.memory.entries[0].id]
+        assert (record.trust, record.sources) == (Trust.HUMAN, ("m1",))
+    assert everything(channel.folder) == before
+
+
+def test_an_edit_is_journalled_before_a_commit(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Who changed what can be told later; a person's words are kept before the file is replaced."""
+    channel.commit(add("alice likes tea"), now)
+    path = channel.folder / "MEMORY.md"
+    path.write_text(path.read_text() + "- 手写的一条\n")
+    done = channel.commit(add("bob likes tea"), now)
+    assert [entry.text for entry in channel.notes().memory.entries] == [
+        "alice likes tea",
+        "手写的一条",
+        "bob likes tea",
+    ]
+    edit = list(channel.journal_records())[1]
+    assert (edit.sequence, edit.author, done.sequence) == (2, Author.EDITOR, 3)
+    assert edit.files[File.MEMORY].splices[0].added == ("- 手写的一条\n",)
+
+
+def test_an_edit_made_while_nobody_ran_is_seen(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """The last known text is among the versions, or follows from one through the journal."""
+    channel.commit(add("alice likes tea", "bob likes tea"), now)
+    channel.close()
+    path = channel.folder / "MEMORY.md"
+    path.write_text("# Memory\n\n## Facts\n\n- bob likes tea\n")
+    second = again(channel)
+    stones = second.notes().ledger.tombstones
+    assert [stone.reason for stone in stones.values()] == ["deleted by hand"]
+    second.commit(add("carol likes tea"), now)
+    path.write_text("# Memory\n\n## Facts\n\n- carol likes tea\n")
+    assert len(again(channel).notes().ledger.tombstones) == 2
+
+
+def test_a_bullet_deleted_by_hand_stays_deleted(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Also when the file is then just what it was before the commit, and the process was killed."""
+    channel.commit(add("alice likes tea", cursor=4), now)
+    path = channel.folder / "MEMORY.md"
+    before = path.read_text()
+    channel.commit(add("bob likes tea"), now)
+    path.write_text(before)
+    second = again(channel)
+    assert [entry.text for entry in second.notes().memory.entries] == ["alice likes tea"]
+    second.commit(add("carol likes tea"), now)
+    assert "bob" not in path.read_text()
+
+
+def test_a_save_between_reading_and_commit_survives(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit starts again on the text that is there then."""
+    channel.commit(add("alice likes tea"), now)
+    path = channel.folder / "MEMORY.md"
+    saved = []
+
+    def save(target: Path, data: bytes, *rest: object) -> object:
+        if not saved:
+            saved.append(path.write_text(path.read_text() + "- typed just now\n"))
+        return real(target, data, *rest)  # type: ignore[arg-type]
+
+    real = committing.write_temporary
+    monkeypatch.setattr(committing, "write_temporary", save)
+    channel.commit(add("bob likes tea"), now)
+    assert [entry.text for entry in again(channel).notes().memory.entries] == [
+        "alice likes tea",
+        "typed just now",
+        "bob likes tea",
+    ]
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_save_right_before_the_rename_survives(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, killed: bool
+) -> None:
+    """The commit is acknowledged by then.
+
+    Both texts are brought together, each line once, also after a crash.
+    """
+    channel.commit(add("alice likes tea"), now)
+    path = channel.folder / "MEMORY.md"
+    real = state.Journal.append
+
+    def append(*args: object) -> object:
+        done = real(*args)  # type: ignore[arg-type]
+        if "typed" not in path.read_text():
+            path.write_text(path.read_text() + "- typed just now\n")
+        elif killed:
+            raise KeyboardInterrupt
+        return done
+
+    monkeypatch.setattr(state.Journal, "append", append)
+    if killed:
+        with pytest.raises(KeyboardInterrupt):
+            channel.commit(add("bob likes tea"), now)
+    else:
+        channel.commit(add("bob likes tea"), now)
+    monkeypatch.undo()
+    second = again(channel)
+    texts = ["alice likes tea", "typed just now", "bob likes tea"]
+    assert [entry.text for entry in second.notes().memory.entries] == texts
+    second.commit(add("carol likes tea"), now)
+    assert [entry.text for entry in second.notes().memory.entries] == [*texts, "carol likes tea"]
+    assert second.notes().ledger.records[second.notes().memory.entries[1].id].trust is Trust.HUMAN
+
+
+@pytest.mark.parametrize("text", ["", None, "# Memory\n\n## Fa"])
+def test_an_editor_at_work_is_waited_for(
+    channel: ChannelStore, now: datetime, add: Add, text: str | None
+) -> None:
+    """Emptied, gone or cut: recall goes on with what was known, a commit waits until the editor is done."""
+    channel.commit(add("alice likes tea"), now)
+    path = channel.folder / "MEMORY.md"
+    whole = path.read_text()
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text)
+    assert channel.notes().memory.text == whole
+    timer = threading.Timer(0.2, path.write_text, [whole + "- typed\n"])
+    timer.start()
+    channel.commit(add("bob likes tea"), now)
+    timer.join()
+    texts = [entry.text for entry in channel.notes().memory.entries]
+    assert texts == ["alice likes tea", "typed", "bob likes tea"]
+    assert channel.notes().ledger.tombstones == {}
+
+
+def test_a_file_that_stays_empty_was_meant(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """After two seconds nobody is saving any more: what was deleted is deleted."""
+    channel.commit(add("alice likes tea"), now)
+    path = channel.folder / "MEMORY.md"
+    path.write_text("")
+    old = path.stat().st_mtime - 5
+    os.utime(path, (old, old))
+    assert channel.notes().memory.text == ""
+    channel.commit(add("bob likes tea"), now)
+    assert [entry.text for entry in channel.notes().memory.entries] == ["bob likes tea"]
+    assert [stone.reason for stone in channel.notes().ledger.tombstones.values()] == ["deleted by hand"]
+
+
+@pytest.mark.parametrize("data", [b"\x89PNG\0", "caf\u00e9".encode("latin-1")])
+def test_what_is_no_text_stops_the_commit(
+    channel: ChannelStore, now: datetime, add: Add, data: bytes
+) -> None:
+    """With a sentence; the file is byte for byte what it was, and nothing of the decision is done."""
+    (channel.folder / "MEMORY.md").write_bytes(data)
+    with pytest.raises(UnreadableNote):
+        channel.notes()
+    with pytest.raises(UnreadableNote):
+        channel.commit(add("alice likes tea", cursor=4), now)
+    assert (channel.folder / "MEMORY.md").read_bytes() == data
+    assert channel.ledger.cursor == 0
+
+
+# ── what can be rebuilt ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_checkpoint_spares_the_journal(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Closing folds the journal into one file; the next start has the same ledger."""
+    channel.commit(add("alice likes tea", cursor=4), now)
+    channel.close()
+    ledger = channel.ledger
+    assert again(channel).ledger == ledger
+    (channel.folder / ".pipimem" / "ledger.json").write_text("{")
+    assert again(channel).ledger == ledger
+
+
+def test_many_commits_make_checkpoints(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start after a kill has no more than that to fold; journals are rotated and read on."""
+    monkeypatch.setattr(state, "_CHECKPOINT_AFTER", 5)
+    monkeypatch.setattr(journal, "_ROTATE_AT", 3000)
+    for number in range(23):
+        channel.commit(add(f"fact number {number}", cursor=number), now)
+    assert again(channel).ledger == channel.ledger
+    assert again(channel).notes().memory == channel.notes().memory
+    assert len(channel._at_desk().state.journal.parts()) > 1
+    assert [record.sequence for record in again(channel).journal_records()] == list(range(1, 24))
+    (channel.folder / ".pipimem" / "ledger.json").unlink()
+    assert again(channel).ledger == channel.ledger
+
+
+def test_without_our_own_state_no_memory_is_lost(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """`.pipimem` can be deleted: the Markdown is the memory, and HISTORY says how far it has come."""
+    times = [now + timedelta(minutes=10 * number) for number in range(6)]
+    channel.append([Message.user(f"text {number}", time=time) for number, time in enumerate(times)])
+    block = AddBlock(times[0], times[3], "tea", (Bullet("they spoke of tea", ("m1",)),))
+    decision = add("alice likes tea", cursor=4)
+    channel.commit(replace(decision, operations=(*decision.operations, block)), now)
+    texts = {file: (channel.folder / file).read_bytes() for file in (File.MEMORY, File.HISTORY)}
+    channel.close()
+    shutil.rmtree(channel.folder / ".pipimem")
+    second = again(channel)
+    assert second.notes().ledger.cursor == 4
+    assert [entry.text for entry in second.notes().memory.entries] == ["alice likes tea"]
+    second.append([Message.user("more", time=times[5] + timedelta(minutes=1))])
+    second.commit(add("bob likes tea"), now)
+    assert again(second).ledger.cursor == 4
+    assert (channel.folder / File.HISTORY).read_bytes() == texts[File.HISTORY]
+
+
+def test_a_damaged_journal_is_told(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """The sentence names file and line; the Markdown is untouched."""
+    for name in ("alice", "bob", "carol"):
+        channel.commit(add(f"{name} likes tea"), now)
+    path = channel.folder / ".pipimem" / "journal.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"bob", b"rob"))
+    with pytest.raises(JournalError, match=r"journal\.jsonl, line 2"):
+        again(channel).notes()
+
+
+# ── a disk that refuses ───────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+@pytest.mark.parametrize("call", ["write", "fsync", "fdatasync"])
+def test_a_disk_that_refuses_leaves_everything(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
+    """One sentence, every file as it was, and the same decision goes through once there is room."""
+    channel.commit(add("alice likes tea"), now)
+    before = everything(channel.folder)
+
+    def refuse(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, call, refuse)
+    with pytest.raises(StoreError, match="disk is"):
+        channel.commit(add("bob likes tea", cursor=7), now)
+    monkeypatch.undo()
+    after = everything(channel.folder)
+    assert {name: data for name, data in after.items() if "versions" not in name} == {
+        name: data for name, data in before.items() if "versions" not in name
+    }
+    assert channel.ledger.cursor == 0
+    channel.commit(add("bob likes tea", cursor=7), now)
+    assert again(channel).ledger.cursor == 7
+
+
+def test_a_rename_that_fails_is_done_later(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The journal has it: it is acknowledged, shown at once, and in the file as soon as the disk lets it."""
+    channel.commit(add("alice likes tea"), now)
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    channel.commit(add("bob likes tea"), now)
+    monkeypatch.undo()
+    assert "bob" not in (channel.folder / "MEMORY.md").read_text()
+    for store in (channel, again(channel)):
+        assert [entry.text for entry in store.notes().memory.entries] == ["alice likes tea", "bob likes tea"]
+    channel.commit(add("carol likes tea"), now)
+    assert (channel.folder / "MEMORY.md").read_text().count("bob likes tea") == 1

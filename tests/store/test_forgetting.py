@@ -1,0 +1,117 @@
+"""`forget`: gone from every file, version, journal and transcript, and not learnt again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from pipimem.errors import NothingFound
+from pipimem.notes.files import File
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Bullet, Decision, Invalidate, Progress, Target
+from pipimem.store.channel import ChannelStore
+
+Add = Callable[..., Decision]
+
+
+def holding(folder: Path, text: str) -> list[str]:
+    """The files that still hold a text, case aside."""
+    return sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and text.casefold() in path.read_text().casefold()
+    )
+
+
+@pytest.fixture
+def full(channel: ChannelStore, now: datetime, add: Add) -> ChannelStore:
+    """A channel in which a phone number stands wherever one can stand."""
+    channel.append(
+        [Message.user("my number is 555 0199", id="m1", speaker="alice"), Message.user("lunch?", id="m2")]
+    )
+    decision = add("alice's number is 555 0199", "bob likes tea", cursor=2)
+    pending = (Bullet("she gave 555 0199"), Bullet("lunch"))
+    channel.commit(
+        replace(decision, why="she said 555 0199", progress=replace(decision.progress, pending=pending)), now
+    )
+    channel.checkpoint()
+    for file in (File.SESSION, File.HISTORY, File.ARCHIVE):
+        (channel.folder / file).write_text(
+            "# 555 0199\n\n- call 555\n  0199 today\n- tea\n\n```\n555 0199\nkeep\n```\n"
+        )
+    channel.commit(add("carol likes tea"), now)
+    return channel
+
+
+def test_a_text_is_gone_from_everywhere(full: ChannelStore, now: datetime) -> None:
+    """Also where it runs over two lines, in a heading, in code; what stood beside it stays."""
+    counts = full.forget("555 0199", keep_transcript=False, now=now, actor="alice")
+    assert holding(full.folder, "0199") == []
+    assert counts["entries"] >= 3
+    assert counts["messages"] == 1
+    assert (full.folder / "HISTORY.md").read_text() == "# …\n\n- tea\n\n```\nkeep\n```\n"
+    assert [entry.text for entry in full.notes().memory.entries] == ["bob likes tea", "carol likes tea"]
+    assert [bullet.text for bullet in full.ledger.pending] == ["lunch"]
+    assert [message.content for message in full.transcript.messages()] == ["", "lunch?"]
+    assert full.ledger.cursor == 2
+
+
+def test_forgetting_twice_proves_it(full: ChannelStore, now: datetime) -> None:
+    """Given the text again there is nothing left to take out."""
+    full.forget("555 0199", keep_transcript=False, now=now)
+    assert set(full.forget("555 0199", keep_transcript=False, now=now).values()) == {0}
+
+
+def test_the_transcript_can_be_spared(full: ChannelStore, now: datetime) -> None:
+    """`--keep-transcript`: the log stays byte for byte."""
+    before = full.transcript.path.read_bytes()
+    full.forget("555 0199", keep_transcript=True, now=now)
+    assert full.transcript.path.read_bytes() == before
+    assert holding(full.folder, "0199") == ["log.jsonl"]
+
+
+def test_it_is_not_learnt_again_from_older_talk(full: ChannelStore, now: datetime, add: Add) -> None:
+    """The tombstone holds a keyed hash, not the text; a message delivered again is known still."""
+    full.forget("555 0199", keep_transcript=False, now=now)
+    done = full.commit(add("alice's number is 555 0199"), now)
+    assert len(done.outcome.refused) == 1
+    assert full.append([Message.user("my number is 555 0199", id="m1")]) == ()
+
+
+def test_an_entry_is_forgotten_by_its_id(full: ChannelStore, now: datetime) -> None:
+    """With the messages it rests on; another process sees the same, and the next start."""
+    entry = full.notes().memory.entries[0]
+    other = ChannelStore.open(full.workspace, "team", create=False)
+    assert len(other.notes().memory.entries) == 3
+    full.forget([f"memory:{entry.ref}"], keep_transcript=False, now=now)
+    assert [found.text for found in other.notes().memory.entries] == ["bob likes tea", "carol likes tea"]
+    assert next(other.transcript.messages()).content == ""
+    full.close()
+    assert ChannelStore.open(full.workspace, "team", create=False).ledger == full.ledger
+
+
+def test_an_unknown_id_forgets_nothing(full: ChannelStore, now: datetime) -> None:
+    """Nor does an empty text."""
+    for what in (["nowhere1"], " ", []):
+        with pytest.raises(NothingFound):
+            full.forget(what, keep_transcript=False, now=now)
+
+
+def test_work_goes_on_afterwards(full: ChannelStore, now: datetime, add: Add) -> None:
+    """Edits by hand and commits find their texts as before."""
+    full.forget("555 0199", keep_transcript=False, now=now)
+    path = full.folder / "MEMORY.md"
+    path.write_text(path.read_text() + "- by hand\n")
+    second = ChannelStore.open(full.workspace, "team", create=False)
+    entry = second.notes().memory.entries[0]
+    gone = Invalidate(Target(File.MEMORY, entry.section, entry.id), "asked")
+    decision = add("dave likes tea")
+    second.commit(
+        replace(decision, operations=(*decision.operations, gone), progress=Progress(cursor=5)), now
+    )
+    assert "by hand" in path.read_text()
+    assert second.ledger.cursor == 5
+    assert len(list(second.journal_records())) >= 5

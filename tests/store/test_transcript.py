@@ -1,0 +1,209 @@
+"""The transcript: appended once, read from anywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pipimem.errors import StoreError
+from pipimem.notes.message import Message
+from pipimem.store import transcript
+from pipimem.store.lock import FolderLock
+from pipimem.store.transcript import Transcript, line, parsed
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Transcript:
+    """An empty transcript."""
+    return opened(tmp_path)
+
+
+def opened(folder: Path) -> Transcript:
+    """A transcript as another process would open it."""
+    return Transcript(folder, FolderLock(folder / "lock"))
+
+
+def said(count: int, start: int = 1) -> list[Message]:
+    """Numbered messages of one user."""
+    return [Message.user(f"text {number}", id=f"id{number}") for number in range(start, start + count)]
+
+
+def test_messages_are_numbered_and_come_back(log: Transcript, now: datetime) -> None:
+    """What `append` answers is what reading gives, also in another process."""
+    stored = log.append(
+        [Message.user("你好", id="a", time=now, speaker="alice"), Message.assistant("hi", time=now)]
+    )
+    assert [(message.id, message.number) for message in stored] == [("a", 1), ("m2", 2)]
+    assert tuple(opened(log.folder).messages()) == stored
+
+
+def test_a_line_is_what_people_grep(log: Transcript, now: datetime) -> None:
+    """Keys in a fixed order, Chinese as it is, time with its offset."""
+    log.append([Message("user", "上线窗口", "a", now, "林晓", session="s1")])
+    assert log.path.read_text() == (
+        '{"id": "a", "n": 1, "ts": "2026-03-02T09:10:00+08:00", "role": "user", "name": "林晓", '
+        '"content": "上线窗口", "session": "s1"}\n'
+    )
+    assert log.path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_message_delivered_twice_is_kept_once(log: Transcript) -> None:
+    """Also within one delivery, after a restart, and in a rotated part."""
+    assert len(log.append([*said(3), *said(2)])) == 3
+    assert log.append(said(3)) == ()
+    assert [message.id for message in opened(log.folder).append(said(4))] == ["id4"]
+
+
+def test_an_id_of_ours_never_meets_a_platforms(log: Transcript) -> None:
+    """A platform may number its messages m2, too."""
+    log.append([Message.user("a", id="m2")])
+    assert [message.id for message in log.append([Message.user("b"), Message.user("c")])] == ["m2+", "m3"]
+
+
+@given(
+    st.lists(
+        st.builds(
+            Message,
+            role=st.sampled_from(["user", "assistant", "tool", "system"]),
+            content=st.text(st.characters(exclude_categories=())),
+            id=st.text(min_size=1),
+            speaker=st.text(),
+            session=st.text(),
+            number=st.integers(1, 10**9),
+            time=st.none() | st.just(datetime.fromisoformat("2026-03-02T09:10:00+08:00")),
+        ),
+        max_size=5,
+    )
+)
+def test_any_message_survives_its_line(messages: list[Message]) -> None:
+    """Line ends, quotes, NULs and halves of surrogate pairs included, each on one line."""
+    for message in messages:
+        data = line(message)
+        assert data.count(b"\n") == 1
+        # A high and a low half side by side are one character to every reader of JSON.
+        whole = json.loads(json.dumps([message.content]))[0]
+        assert parsed(data) == replace(message, content=whole)
+
+
+def test_a_window_is_what_lies_between(log: Transcript) -> None:
+    """After the cursor, up to a number."""
+    log.append(said(10))
+    assert [message.number for message in log.window(7)] == [8, 9, 10]
+    assert [message.number for message in log.window(2, 4)] == [3, 4]
+    assert list(log.window(10)) == []
+
+
+def test_a_window_is_found_in_a_large_log(log: Transcript) -> None:
+    """From any place, over lines of very different length."""
+    log.append(
+        [Message.user("x" * (n % 700) ** 2 if n % 97 == 0 else "短", id=str(n)) for n in range(1, 3001)]
+    )
+    for after in (0, 1, 96, 97, 1500, 2998, 2999, 3000):
+        assert [m.number for m in log.window(after, after + 3)] == [
+            number for number in range(after + 1, after + 4) if number <= 3000
+        ]
+
+
+def test_a_full_log_is_set_aside_and_still_read(log: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers and known ids go on over the parts."""
+    monkeypatch.setattr(transcript, "_ROTATE_AT", 500)
+    for start in range(1, 41, 4):
+        log.append(said(4, start))
+    assert [part.name for part in log.parts()][:2] == ["log-0001.jsonl", "log-0002.jsonl"]
+    again = opened(log.folder)
+    assert again.last_number == 40
+    assert again.append(said(2, 3)) == ()
+    assert [message.number for message in again.messages()] == list(range(1, 41))
+    for after in range(41):
+        assert [message.number for message in again.window(after)] == list(range(after + 1, 41))
+
+
+def test_what_a_crash_tore_is_cut_back(log: Transcript) -> None:
+    """The next append starts on a clean line and takes the number of the torn one."""
+    log.append(said(2))
+    with log.path.open("ab") as file:
+        file.write(b'{"id": "id3", "n": 3, "ts": "", "ro')
+    again = opened(log.folder)
+    assert again.last_number == 2
+    assert [message.number for message in again.append(said(1, 3))] == [3]
+    assert [message.id for message in again.messages()] == ["id1", "id2", "id3"]
+
+
+def test_a_last_line_without_an_end_is_kept(log: Transcript) -> None:
+    """A whole message that only lacks its line end was acknowledged by somebody."""
+    log.append(said(2))
+    log.path.write_bytes(log.path.read_bytes()[:-1])
+    again = opened(log.folder)
+    again.append(said(1, 3))
+    assert [message.number for message in again.messages()] == [1, 2, 3]
+
+
+def test_broken_lines_are_passed_over_and_counted(log: Transcript) -> None:
+    """A hand in the file costs that line, not the rest."""
+    log.append(said(2))
+    with log.path.open("ab") as file:
+        file.write(b'\xff\xfe garbage\n{"id": 7}\n\n[[[[\n' + b"[" * 100_000 + b"\n")
+    again = opened(log.folder)
+    assert again.last_number == 2
+    again.append(said(1, 3))
+    assert [message.number for message in again.messages()] == [1, 2, 3]
+    assert again.damaged() == 4
+
+
+def test_two_writers_see_each_other(log: Transcript) -> None:
+    """Another process's messages are neither overwritten nor stored twice."""
+    other = opened(log.folder)
+    log.append(said(2))
+    other.append(said(2, 2))
+    log.append(said(3, 3))
+    assert [(m.number, m.id) for m in log.messages()] == [(n, f"id{n}") for n in range(1, 6)]
+    assert other.last_number == log.last_number == 5
+
+
+def test_two_processes_at_once_lose_nothing(log: Transcript) -> None:
+    """Two hundred turns from four processes: each once, numbered without a gap."""
+    children = []
+    for part in range(4):
+        child = os.fork()
+        if child == 0:
+            mine = opened(log.folder)
+            for number in range(50):
+                mine.append([Message.user("x", id=f"{part}-{number}")])
+            os._exit(0)
+        children.append(child)
+    assert all(os.waitpid(child, 0)[1] == 0 for child in children)
+    found = list(log.messages())
+    assert [message.number for message in found] == list(range(1, 201))
+    assert len({message.id for message in found}) == 200
+
+
+@pytest.mark.parametrize("call", ["write", "fdatasync"])
+def test_a_failed_append_leaves_nothing(log: Transcript, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """Half a turn is cut back; the same messages can be given again."""
+    log.append(said(2))
+    before = log.path.read_bytes()
+    real = os.write
+
+    def refuse(descriptor: int, data: bytes = b"") -> int:
+        if call == "write":
+            real(descriptor, bytes(data)[: len(data) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, call, refuse)
+    with pytest.raises(StoreError, match="disk is full"):
+        log.append(said(2, 3))
+    monkeypatch.undo()
+    assert log.path.read_bytes() == before
+    assert [message.number for message in log.append(said(2, 3))] == [3, 4]
+
+
+def test_times_are_kept_to_the_second(log: Transcript, now: datetime) -> None:
+    """What is answered is what will be read."""
+    stored = log.append([Message.user("a", time=now + timedelta(microseconds=5))])
+    assert stored[0].time == now
