@@ -1,0 +1,74 @@
+"""The seam between an assistant and whatever carries its words to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pipimem.errors import ModelUnavailable
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The JSON schema an answer should have, under a name providers accept (letters, digits, `_`)."""
+
+    name: str
+    schema: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request to one model; `timeout` in seconds, `max_tokens` of the answer, no schema for free text."""
+
+    model: str
+    turns: tuple[Turn, ...]
+    timeout: float
+    max_tokens: int
+    schema: Schema | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What came back; `cost` in US dollars, `None` where the price is unknown."""
+
+    text: str
+    finish_reason: str = "stop"
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    cost: float | None = None
+    model: str = ""
+
+
+class Door(Protocol):
+    """Carries exactly one request: no retries, no fallbacks, so that each is one line of the ledger.
+
+    Raises `ModelUnavailable` (its subclasses say what is worth another try) and `ModelTimeout`.
+    """
+
+    async def complete(self, ask: Ask) -> Completion: ...
+
+
+class ModelBusy(ModelUnavailable):
+    """Overloaded or broken for the moment: worth another try, after `retry_after` seconds where given."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class FormatUnsupported(ModelUnavailable):
+    """The model takes no such answer format; the door knows it now, and the next request asks for less."""
+
+
+class ContextOverflow(ModelUnavailable):
+    """The prompt is longer than the model's context: a smaller window would fit."""

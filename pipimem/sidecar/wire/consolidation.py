@@ -1,0 +1,96 @@
+"""The answer to `Consolidate` on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from pipimem.errors import AnswerRefused
+from pipimem.notes.kinds import Kind
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Bullet
+from pipimem.sidecar.contracts import Consolidate, Consolidated, Learned, Over
+from pipimem.sidecar.wire.strictness import (
+    BulletText,
+    EntryText,
+    Id,
+    KindName,
+    Title,
+    Why,
+    bounded,
+    checked_ids,
+    decoded,
+    each_once,
+    one_line,
+    schema_of,
+)
+
+
+class _Learned(msgspec.Struct, forbid_unknown_fields=True):
+    kind: KindName
+    text: EntryText
+    sources: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=8)]
+    necessity: Literal["high", "medium", "low"]
+    confidence: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    speaker: Annotated[str, msgspec.Meta(max_length=80)] = ""
+    explicit: bool = False
+    replaces: Annotated[list[Id], msgspec.Meta(max_length=8)] = []
+
+
+class _Over(msgspec.Struct, forbid_unknown_fields=True):
+    id: Id
+    why: Why
+
+
+class _Bullet(msgspec.Struct, forbid_unknown_fields=True):
+    text: BulletText
+    sources: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=20)]
+
+
+class _Answer(msgspec.Struct, forbid_unknown_fields=True):
+    learned: Annotated[list[_Learned], msgspec.Meta(max_length=50)]
+    history: Annotated[list[_Bullet], msgspec.Meta(max_length=12)]
+    over: Annotated[list[_Over], msgspec.Meta(max_length=50)] = []
+    title: Title = ""
+
+
+_SPEAKING = ("user", "assistant")
+
+SCHEMA = schema_of("consolidation", _Answer)
+
+
+def parsed(answer: str, task: Consolidate) -> Consolidated:
+    """A model's text as `Consolidated`; raises `AnswerRefused`."""
+    got = decoded(answer, _Answer)
+    messages = frozenset(message.id for message in task.window)
+    entries = frozenset(known.id for known in task.memory)
+    learned = tuple(_learned(item, messages, entries) for item in got.learned)
+    over = tuple(Over(checked_ids([item.id], entries, "entry")[0], item.why.strip()) for item in got.over)
+    bounded(len(learned) + len(over))
+    each_once([*(name for item in learned for name in item.replaces), *(item.id for item in over)])
+    history = tuple(
+        Bullet(one_line(item.text, "history"), checked_ids(item.sources, messages, "message")) for item in got.history
+    )
+    if not history and real_exchange(task.window):
+        raise AnswerRefused("history is empty although people talked; say in at least one item what happened.")
+    return Consolidated(learned, over, " ".join(got.title.split()), history)
+
+
+def real_exchange(window: tuple[Message, ...]) -> bool:
+    """Somebody said something, and somebody else answered or went on."""
+    roles = [message.role for message in window if message.role in _SPEAKING and message.content.strip()]
+    return len(roles) >= 2 and "user" in roles
+
+
+def _learned(item: _Learned, messages: frozenset[str], entries: frozenset[str]) -> Learned:
+    return Learned(
+        kind=Kind(item.kind),
+        text=one_line(item.text, "learned"),
+        sources=checked_ids(item.sources, messages, "message"),
+        speaker=" ".join(item.speaker.split()),
+        necessity=item.necessity,
+        confidence=item.confidence,
+        explicit=item.explicit,
+        replaces=checked_ids(item.replaces, entries, "entry"),
+    )

@@ -1,0 +1,107 @@
+"""A conversation to think about, a model server to ask, and the ledger it ends in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from time import monotonic
+
+import pytest
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Trust
+from pipimem.notes.usage import Usage
+from pipimem.sidecar.assistant import ModelAssistant
+from pipimem.sidecar.contracts import Call, Consolidate, Known
+from pipimem.sidecar.litellm_door import LiteLLM
+
+NOW = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
+
+
+def said(number: int, content: str, speaker: str = "Dana") -> Message:
+    """What a person says at ten past nine."""
+    return Message("user", content, f"m{number}", datetime(2026, 3, 4, 9, 10, tzinfo=UTC), speaker, number=number)
+
+
+def answered(number: int, content: str) -> Message:
+    """What the bot answers a minute later."""
+    return Message("assistant", content, f"m{number}", datetime(2026, 3, 4, 9, 11, tzinfo=UTC), "pipi", number=number)
+
+
+@pytest.fixture
+def task() -> Consolidate:
+    """Two entries known, two messages new."""
+    return Consolidate(
+        now=NOW,
+        participants=("Dana",),
+        memory=(
+            Known("k1", "Decisions", "The release is on Thursday", Trust.INFERRED, 3),
+            Known("k2", "Preferences", "林晓喜欢简短的回答"),
+        ),
+        window=(said(1, "We ship on Friday instead."), answered(2, "Noted.")),
+        group=True,
+    )
+
+
+def learnt(**changes: object) -> dict[str, object]:
+    """One learned item of an answer."""
+    item: dict[str, object] = {
+        "kind": "decision",
+        "text": "The release is on 2026-03-06",
+        "sources": ["m1"],
+        "speaker": "Dana",
+        "necessity": "high",
+        "confidence": 0.9,
+        "explicit": False,
+        "replaces": ["k1"],
+    }
+    return item | changes
+
+
+def answer(**changes: object) -> str:
+    """A good answer to `task`, as a model would write it, but for the changes."""
+    body: dict[str, object] = {
+        "learned": [learnt()],
+        "over": [],
+        "title": "Release moved",
+        "history": [{"text": "Dana moved the release to 2026-03-06", "sources": ["m1"]}],
+    }
+    return json.dumps(body | changes, ensure_ascii=False)
+
+
+@dataclass
+class Books:
+    """A model assistant on a server, and what it put into the ledger."""
+
+    used: list[Usage] = field(default_factory=list)
+
+    def assistant(self, url: str, *models: str, concurrency: int = 4) -> ModelAssistant:
+        """An assistant on the models served at `url`."""
+        return ModelAssistant(
+            models or ("openai/test",),
+            prompts=None,
+            record=self.used.append,
+            wall=lambda: NOW,
+            monotonic=monotonic,
+            concurrency=concurrency,
+            door=LiteLLM(api_base=f"{url}/v1", api_key="x"),
+            chance=lambda: 0.0,
+        )
+
+    @property
+    def outcomes(self) -> list[str]:
+        """How the attempts ended, in order."""
+        return [usage.outcome for usage in self.used]
+
+
+@pytest.fixture
+def books() -> Books:
+    """An empty ledger."""
+    return Books()
+
+
+@pytest.fixture
+def call() -> Callable[[float], Call]:
+    """A call of a number of seconds."""
+    return lambda timeout: Call("release room", "c-1", timeout)
