@@ -56,7 +56,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed text; its blocks cover each line once, in order. `sections[0]` is the preamble, often empty."""
+    """A parsed text; blocks cover each line once, in order. `sections[0]` is the preamble, perhaps empty."""
 
     lines: tuple[str, ...]
     sections: tuple[Section, ...]

@@ -25,8 +25,8 @@ def cut(lines: Sequence[str], number: int, text: str, *, inside: bool, markup: b
 
     A comment that begins its line goes on to its "-->", or to the end of the file. One that begins later in
     the line must be closed before a blank line and before the next "<!--"; else "<!--" is just what somebody
-    wrote, and must not hide the rest of the file. In a `code span` it is text as well. In `markup` (a block of
-    HTML) a comment always goes on to its "-->", as a browser sees it.
+    wrote, and must not hide the rest of the file. In a `code span` it is text as well. In `markup` (a block
+    of HTML) a comment always goes on to its "-->", as a browser sees it.
     """
     shown: list[str] = []
     visible, led, position = False, inside, 0

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from pipimem.text.blocks import Block, Document, Kind, Section
 from pipimem.text.comments import cut
+from pipimem.text.growing import INNER, Growing
 from pipimem.text.lines import BOM, line_ending, split_lines, without_ending
 from pipimem.text.marks import (
     CODE_COLUMN,
+    Bullet,
     bullet,
     closes_fence,
-    dedented,
     fence,
     heading,
     indentation,
@@ -25,9 +25,6 @@ from pipimem.text.marks import (
 
 __all__ = ["Block", "Document", "Kind", "Section", "parsed"]
 
-# A line that stands this far to the right of an entry's marker belongs to the entry. CommonMark asks for the
-# width of the marker: "1. a" followed by "  - b" is two lists there, but people who write it mean a sub-bullet.
-INNER = 2
 _YAML_KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s#\[{:-][^:]*):(\s|$)""")
 
 
@@ -35,38 +32,6 @@ def parsed(text: str) -> Document:
     """Any text as a document; there is no wrong Markdown. Linear in the length of the text."""
     lines = split_lines(text)
     return Document(lines, _Reader(lines).sections(), line_ending(lines))
-
-
-@dataclass(slots=True)
-class _Open:
-    """The block that is still growing."""
-
-    kind: Kind
-    start: int
-    shown: list[str | None] = field(default_factory=list)
-    """Its lines without comments; None for a line that is nothing but comment."""
-    held: int = 0
-    """How many of its lines are surely its own: blank lines at its end are not."""
-    marker: str = ""
-    inner: int = 0
-    """The column from which on lines belong to the entry."""
-    lazy: bool = False
-    """Whether a line at the margin may go on with the entry's sentence."""
-    fence: str = ""
-    """The fence of the code we are in."""
-    until: str = ""
-    """The closing tag that ends a block of HTML; "" for a blank line."""
-    quoted: bool = False
-    spanning: bool = False
-    """A comment began in the middle of one of its lines."""
-
-    def hold(self, shown: str | None, *, firmly: bool = True) -> None:
-        self.shown.append(shown)
-        if firmly:
-            self.held = len(self.shown)
-
-    def is_(self, kind: Kind) -> bool:
-        return self.kind is kind
 
 
 class _Reader:
@@ -77,7 +42,7 @@ class _Reader:
         self._sections: list[Section] = []
         self._heading: Block | None = None
         self._blocks: list[Block] = []
-        self._open: _Open | None = None
+        self._open: Growing | None = None
         self._inside = False  # a comment
 
     def sections(self) -> tuple[Section, ...]:
@@ -112,7 +77,9 @@ class _Reader:
 
     def _is_markup(self, text: str) -> bool:
         block = self._open
-        return opens_html(text) is not None if block is None else block.is_(Kind.HTML)
+        if block is not None and block.kind in (Kind.HTML, Kind.ENTRY):
+            return block.kind is Kind.HTML
+        return opens_html(text) is not None
 
     def _verbatim(self, number: int, text: str) -> bool:
         """Whether the line stands in a block of code, or in HTML that only a closing tag ends."""
@@ -124,7 +91,7 @@ class _Reader:
             if block.until in text.lower():
                 self._close(number + 1)
             return True
-        entry, column = block.is_(Kind.ENTRY), indentation(text)
+        entry, column = block.kind is Kind.ENTRY, indentation(text)
         if entry and text.strip() and column < block.inner and (bullet(text) or heading(text)):
             self._close(number)  # the code lacks its end: it must not swallow the entries below
             return False
@@ -146,7 +113,7 @@ class _Reader:
                 block.lazy = False
             else:
                 self._extend(Kind.COMMENT, number)
-        elif block is not None and block.is_(Kind.ENTRY):
+        elif block is not None and block.kind is Kind.ENTRY:
             if block.lazy or indentation(self._lines[number]) >= block.inner:
                 block.hold(" " * block.inner + shown.strip())
             else:
@@ -156,25 +123,26 @@ class _Reader:
 
     def _take_blank(self, number: int) -> None:
         block = self._open
-        if block is not None and block.is_(Kind.ENTRY):
+        if block is not None and block.kind is Kind.ENTRY:
             block.hold("", firmly=False)
             block.lazy = False
         else:
             self._extend(Kind.BLANK, number)
 
     def _take_shown(self, number: int, text: str) -> None:
-        column, block, limit = indentation(text), self._open, CODE_COLUMN
-        if block is not None and block.is_(Kind.ENTRY):
-            if self._continues(block, number, text, column):
+        column, found, block, limit = indentation(text), bullet(text), self._open, CODE_COLUMN
+        if block is not None and block.kind is Kind.ENTRY:
+            if self._continues(block, number, text, column, found):
                 return
             limit = max(limit, block.inner)  # a bullet further in than the last entry's, but not within it
             self._close(number)
-        if not (self._begins_entry(number, text, column, limit) or self._begins_mark(number, text, column)):
+        if found is not None and column < limit and self._may_begin_entry(found):
+            self._begin_entry(number, text, found)
+        elif not self._begins_mark(number, text, column):
             self._extend_prose(number, text, column)
 
-    def _continues(self, entry: _Open, number: int, text: str, column: int) -> bool:
+    def _continues(self, entry: Growing, number: int, text: str, column: int, found: Bullet | None) -> bool:
         """Whether the line belongs to the open entry; if so it is taken."""
-        found = bullet(text)
         if column >= entry.inner:
             entry.hold(text)
             entry.fence, entry.lazy = fence(text), found is None or bool(found.rest)
@@ -195,29 +163,30 @@ class _Reader:
             or opens_table(text, self._following(number))
         )
 
-    def _begins_entry(self, number: int, text: str, column: int, limit: int) -> bool:
-        if column >= limit or (found := bullet(text)) is None:
-            return False
-        block = self._open
-        if block is not None and (
-            (block.is_(Kind.PARAGRAPH) and not found.interrupts) or (block.is_(Kind.HTML) and not block.until)
-        ):
-            return False
+    def _may_begin_entry(self, found: Bullet) -> bool:
+        match self._open:
+            case Growing(kind=Kind.PARAGRAPH):
+                return found.interrupts
+            case Growing(kind=Kind.HTML):
+                return False
+            case _:
+                return True
+
+    def _begin_entry(self, number: int, text: str, found: Bullet) -> None:
         entry = self._begin(Kind.ENTRY, number)
         entry.marker, entry.inner = found.marker, found.column + INNER
         entry.fence, entry.lazy = fence(text), bool(found.rest.strip())
         entry.hold(found.rest)
-        return True
 
     def _begins_mark(self, number: int, text: str, column: int) -> bool:
         """Whether the line goes on with a table or HTML, or begins a heading, rule, code, table or HTML."""
         block = self._open
-        if block is not None and (block.is_(Kind.HTML) or (block.is_(Kind.TABLE) and "|" in text)):
+        if block is not None and (block.kind is Kind.HTML or (block.kind is Kind.TABLE and "|" in text)):
             block.hold(text)
             return True
         if column >= CODE_COLUMN:
             return False
-        prose = block if block is not None and block.is_(Kind.PARAGRAPH) else None
+        prose = block if block is not None and block.kind is Kind.PARAGRAPH else None
         if prose is not None and not prose.quoted and (level := underline(text)):
             title = " ".join(line.strip() for line in prose.shown if line)
             self._open = None
@@ -248,7 +217,7 @@ class _Reader:
 
     def _extend_prose(self, number: int, text: str, column: int) -> None:
         block = self._open
-        flowing = block is not None and block.is_(Kind.PARAGRAPH)
+        flowing = block is not None and block.kind is Kind.PARAGRAPH
         if column >= CODE_COLUMN and not flowing:
             self._extend(Kind.CODE, number)
             return
@@ -263,14 +232,14 @@ class _Reader:
 
     # ── blocks and sections ──
 
-    def _begin(self, kind: Kind, number: int) -> _Open:
+    def _begin(self, kind: Kind, number: int) -> Growing:
         self._close(number)
-        self._open = _Open(kind, number)
+        self._open = Growing(kind, number)
         return self._open
 
-    def _extend(self, kind: Kind, number: int, shown: str | None = None) -> _Open:
+    def _extend(self, kind: Kind, number: int, shown: str | None = None) -> Growing:
         block = self._open
-        if block is None or not block.is_(kind):
+        if block is None or block.kind is not kind:
             block = self._begin(kind, number)
         block.hold(shown)
         return block
@@ -283,7 +252,7 @@ class _Reader:
         match block.kind:
             case Kind.ENTRY:
                 own = block.start + block.held
-                self._blocks.append(Block(Kind.ENTRY, block.start, own, _entry_text(block), 0, block.marker))
+                self._blocks.append(Block(Kind.ENTRY, block.start, own, block.entry_text(), 0, block.marker))
                 self._blocks.extend(self._gaps(own, block.shown[block.held :]))
             case Kind.PARAGRAPH:
                 text = "\n".join(line.strip() for line in block.shown if line is not None)
@@ -331,14 +300,3 @@ def _front_matter(lines: tuple[str, ...]) -> int:
                 return 0
             keyed = True
     return 0
-
-
-def _entry_text(entry: _Open) -> str:
-    """What an entry says: no marker, no comments, moved to the left as far as its lines allow."""
-    shown = entry.shown[: entry.held]
-    if len(shown) == 1:
-        return (shown[0] or "").strip()
-    first, *more = [line.rstrip() for line in shown if line is not None]
-    columns = [column for line in more if line and (column := indentation(line)) >= entry.inner]
-    margin = min(columns, default=0)
-    return "\n".join([first.strip(), *(dedented(line, margin) for line in more)]).strip()

@@ -103,7 +103,7 @@ def opens_table(text: str, following: str) -> bool:
 
 
 def opens_html(text: str, *, in_paragraph: bool = False) -> str | None:
-    """What ends the block of HTML the line opens: a closing tag, or "" for a blank line; None if it is none."""
+    """What ends the HTML the line opens: a closing tag, or "" for a blank line; None if it opens none."""
     if not text.lstrip(" \t").startswith("<"):
         return None
     if match := _VERBATIM.match(text):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pipimem.text.blocks import Document
 from pipimem.text.lines import BOM, split_lines, without_ending
 
-# difflib is quadratic at worst. A middle longer than this is somebody replacing a file, and nobody reads that as a
-# list of small changes.
+# difflib is quadratic at worst. A middle longer than this is somebody replacing a file, and nobody reads that
+# as a list of small changes.
 LONGEST_COMPARED = 4_000
 
 
@@ -26,7 +26,7 @@ class Splice:
 
 
 def splices_between(old: str, new: str) -> tuple[Splice, ...]:
-    """What to change to make `new` of `old`; nothing where they are equal. Few lines, not always the fewest."""
+    """What to change to make `new` of `old`; nothing if they are equal. Few lines, not always the fewest."""
     before, after = split_lines(old), split_lines(new)
     head = _shared(before, after)
     tail = _shared(before[head:][::-1], after[head:][::-1])
@@ -46,7 +46,7 @@ def spliced(text: str, splices: Iterable[Splice]) -> str:
     for splice in splices:
         end = splice.start + len(splice.removed)
         if not reached <= splice.start <= len(lines) or lines[splice.start : end] != splice.removed:
-            raise ValueError(f"line {splice.start + 1} is not what the change was made for; make it from this text")
+            raise ValueError(f"line {splice.start + 1} is not what the change expects; make a new one")
         result += [*lines[reached : splice.start], *splice.added]
         reached = end
     return "".join([*result, *lines[reached:]])
@@ -64,8 +64,8 @@ def reversed_splices(splices: Iterable[Splice]) -> tuple[Splice, ...]:
 def edited(document: Document, edits: Sequence[tuple[int, int, Sequence[str]]]) -> str:
     """The text of `document` with each span of lines `[start, end)` replaced by lines given without ending.
 
-    `start == end` inserts. Several inserts at one place keep their order. New lines get the document's ending; a
-    last line without one gets it only when something now follows. A byte order mark stays at the top.
+    `start == end` inserts. Several inserts at one place keep their order. New lines get the ending of the
+    document; a last line without one gets it only if something now follows. A byte order mark stays on top.
     ValueError if spans overlap or lie outside, or if a line holds a line break.
     """
     lines = list(document.lines)
@@ -76,7 +76,7 @@ def edited(document: Document, edits: Sequence[tuple[int, int, Sequence[str]]]) 
     reached = 0
     for start, end, added in sorted(edits, key=lambda edit: (edit[0], edit[1])):
         if not reached <= start <= end <= len(lines):
-            raise ValueError(f"the edit of lines {start} to {end} overlaps another one, or the document ends before")
+            raise ValueError(f"the edit of lines {start} to {end} overlaps another or lies outside the text")
         result += lines[reached:start]
         if added and result and result[-1] and without_ending(result[-1]) == result[-1]:
             result[-1] += document.eol
