@@ -1,0 +1,53 @@
+"""What recall and search found, as commands tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from pipimem.cli.printing import one_line
+from pipimem.recall.explaining import explained
+from pipimem.recall.items import Source
+from pipimem.recall.ranking import Candidate
+from pipimem.text.secrets import redacted
+
+# At 80 columns three lines of a terminal hold it.
+_TEXT = 200
+
+
+def candidate_json(candidate: Candidate, rank: int) -> dict[str, object]:
+    """A candidate for scripts; a message goes by its own id, a secret typed into a file is masked."""
+    item = candidate.item
+    return {
+        "rank": rank,
+        "id": plain_id(candidate),
+        "source": str(item.source),
+        "section": item.section,
+        "score": round(candidate.score, 6),
+        "content": redacted(item.text),
+        "when": item.when.isoformat(timespec="seconds") if item.when else None,
+    }
+
+
+def explained_json(candidate: Candidate) -> dict[str, object]:
+    """The parts of a score for scripts."""
+    return {"parts": [{"name": part.name, "value": part.value} for part in candidate.parts]}
+
+
+def plain_id(candidate: Candidate) -> str:
+    """The id as the transcript or the notes have it: a message's own, an entry's with its source."""
+    item = candidate.item
+    return item.id.removeprefix(f"{Source.LOG}:") if item.source is Source.LOG else item.id
+
+
+def candidate_rows(
+    candidates: Sequence[Candidate], injected: Collection[str] = (), *, explain: bool = False
+) -> Iterator[tuple[str, ...]]:
+    """A row for each candidate: rank (`*` if injected), score, id, text; below it the parts of the score."""
+    for rank, candidate in enumerate(candidates, 1):
+        item = candidate.item
+        mark = "*" if item.id in injected else ""
+        place = " ".join(part for part in (item.section, item.speaker) if part)
+        text = f"{place}: {redacted(item.text)}" if place else redacted(item.text)
+        yield f"{rank}{mark}", f"{candidate.score:.3f}", plain_id(candidate), one_line(text, _TEXT)
+        if explain:
+            yield "", "", "", f"= {explained(candidate.parts)}"

@@ -1,0 +1,32 @@
+"""`pipimem init`: a workspace from the template."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipimem.cli.opening import Chosen
+from pipimem.cli.options import as_json, chosen
+from pipimem.cli.printing import record, say
+from pipimem.store.workspace import WorkspaceStore
+
+
+@click.command("init")
+@click.argument("folder", metavar="[DIR]", required=False)
+@as_json
+@chosen
+def command(chosen: Chosen, folder: str | None, as_json: bool) -> None:
+    """Make a workspace; what is there already stays as it is."""
+    root = Path(folder) if folder else chosen.workspace
+    made = WorkspaceStore.init(root)
+    if as_json:
+        record({"workspace": str(root), "created": [str(path) for path in made]})
+        return
+    if not made:
+        say(f"{root} is a workspace already; nothing was changed.")
+        return
+    say(f"{root} is a workspace now. Made:")
+    for path in made:
+        say(f"  {path.relative_to(root)}")
+    say("SOUL.md says who the bot is, AGENTS.md how it behaves, MEMORY.md what all its channels share.")

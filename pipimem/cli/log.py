@@ -1,0 +1,85 @@
+"""`pipimem log`: who changed a channel's memory, and why."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import click
+
+from pipimem.cli.opening import Chosen
+from pipimem.cli.options import as_json, channel, chosen
+from pipimem.cli.printing import note, one_line, record, table
+from pipimem.notes.notes import Change
+from pipimem.notes.operations import Progress
+from pipimem.store.channel import ChannelStore
+from pipimem.store.records import JournalRecord
+
+_TEXT = 90
+
+
+@click.command("log")
+@channel
+@click.option("-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="How many of the newest.")
+@as_json
+@chosen
+def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
+    """Show what was changed in CHANNEL's memory, newest first."""
+    store = ChannelStore.open(chosen.store(), channel, create=False)
+    newest = list(deque(store.journal_records(), maxlen=count))[::-1]
+    if as_json:
+        for one in newest:
+            record(_json(one))
+    elif not newest:
+        note("nothing was changed yet")
+    else:
+        table(("when", "who", "task", "what"), [row for one in newest for row in _rows(one)])
+
+
+def _rows(one: JournalRecord) -> list[tuple[str, ...]]:
+    what = [told(change) for change in one.changes]
+    what += [f"refused: {line.operation} {one_line(line.text, _TEXT)} ({line.reason})".strip() for line in one.refused]
+    what += [f"left out: {one_line(line, _TEXT)}" for line in one.notes]
+    lines = what or [_moved(one.delta.progress) or one.why or "bookkeeping"]
+    first = (one.time[:16].replace("T", " "), one.actor or str(one.author), one.task)
+    # Repeated in each line where columns are cut by a script; a person sees the group by the same time.
+    return [(*first, line) for line in lines]
+
+
+def told(change: Change) -> str:
+    """One change on one line."""
+    place = change.file + (f" · {change.section}" if change.section else "")
+    text = one_line(change.after or change.before, _TEXT)
+    before = f" (was: {one_line(change.before, _TEXT)})" if change.after and change.before else ""
+    reason = f" ({change.reason})" if change.reason else ""
+    return f"{change.verb} {place}: {text}{before}{reason}" if text else f"{change.verb} {place}{reason}"
+
+
+def _moved(progress: Progress) -> str:
+    names = ("cursor", "boundary", "refreshed", "epoch")
+    return ", ".join(f"{name} {value}" for name in names if (value := getattr(progress, name)) is not None)
+
+
+def _json(one: JournalRecord) -> dict[str, object]:
+    return {
+        "seq": one.sequence,
+        "when": one.time,
+        "task": one.task,
+        "author": str(one.author),
+        "actor": one.actor,
+        "why": one.why,
+        "correlation": one.correlation,
+        "changes": [
+            {
+                "verb": change.verb,
+                "file": str(change.file),
+                "section": change.section,
+                "id": change.id,
+                "before": change.before,
+                "after": change.after,
+                "reason": change.reason,
+            }
+            for change in one.changes
+        ],
+        "refused": [{"operation": r.operation, "text": r.text, "reason": r.reason} for r in one.refused],
+        "notes": list(one.notes),
+    }

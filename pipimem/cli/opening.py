@@ -1,0 +1,64 @@
+"""Which workspace and model a command works with, and how it opens them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+
+from pipimem.clock import Clock
+from pipimem.runtime.pipimem import Pipimem
+from pipimem.settings import Settings, settings_from
+from pipimem.store.workspace import WorkspaceStore
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The workspace and the model of this call; an empty model leaves it to the settings."""
+
+    workspace: Path
+    model: str = ""
+
+    def store(self) -> WorkspaceStore:
+        """The workspace on disk. Raises `WorkspaceError` where there is none."""
+        return WorkspaceStore.open(self.workspace)
+
+    def settings(self, *, idle: bool = False) -> Settings:
+        """What its pipimem.toml says; `idle` work only for a command that stays."""
+        settings = settings_from(self.store().settings_text())
+        return settings if idle else replace(settings, maintenance=replace(settings.maintenance, enabled=False))
+
+    @asynccontextmanager
+    async def opened(self, *, settings: Settings | None = None, clock: Clock | None = None) -> AsyncIterator[Pipimem]:
+        """The runtime on this workspace, closed at the end."""
+        async with Pipimem(self.workspace, self.model, settings=settings or self.settings(), clock=clock) as pipimem:
+            yield pipimem
+
+
+def workspace_folder(option: str | None, variable: str | None, here: Path) -> Path:
+    """The option, else the variable, else the nearest folder with a pipimem.toml, else ./workspace."""
+    if option or variable:
+        return Path(option or variable or "")
+    found = next((folder for folder in (here, *here.parents) if (folder / "pipimem.toml").is_file()), None)
+    return found or Path("workspace")
+
+
+def run(work: Callable[[], Awaitable[T]]) -> T:
+    """Run a command's work on an event loop; an error that arrives alone in a group is raised as itself."""
+    try:
+        return anyio.run(work)
+    except BaseExceptionGroup as group:
+        error = _only(group)
+        raise error from error.__cause__
+
+
+def _only(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error

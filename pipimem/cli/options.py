@@ -1,0 +1,50 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import click
+
+from pipimem.cli.opening import Chosen
+
+# What click calls a decorated command before it is one.
+Decorated = Callable[..., Any]
+
+chosen = click.make_pass_decorator(Chosen)
+
+
+def channel(command: Decorated) -> Decorated:
+    """The channel's id as the first argument."""
+    return click.argument("channel")(command)
+
+
+def as_json(command: Decorated) -> Decorated:
+    """`--json`: for scripts, on standard output; all that is meant for eyes goes to standard error."""
+    return click.option("--json", "as_json", is_flag=True, help="For scripts: JSON on standard output.")(command)
+
+
+def kind(command: Decorated) -> Decorated:
+    """`--kind`: what a new channel is."""
+    kinds = click.Choice(["dm", "group"])
+    return click.option(
+        "--kind", type=kinds, default="dm", show_default=True, help="What the channel is, when it is new."
+    )(command)
+
+
+class Time(click.ParamType[datetime]):
+    """A date or a time, as in `2026-03-02` or `2026-03-02T09:00+08:00`; without an offset it is local."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:  # noqa: ANN401 - click's signature
+        """The time a text says."""
+        if isinstance(value, datetime):
+            return value
+        try:
+            when = datetime.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is not a date; write it as 2026-03-02 or 2026-03-02T09:00", param, ctx)
+        return when if when.tzinfo else when.astimezone()

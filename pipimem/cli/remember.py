@@ -1,0 +1,59 @@
+"""`pipimem remember`: one thing written to a channel's MEMORY.md because a person asked."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import click
+
+from pipimem.cli.failing import Failed
+from pipimem.cli.opening import Chosen, run
+from pipimem.cli.options import as_json, channel, chosen
+from pipimem.cli.printing import record, say
+from pipimem.notes.kinds import Kind
+from pipimem.store.committing import Committed
+
+
+@click.command("remember")
+@channel
+@click.argument("text")
+@click.option(
+    "--kind",
+    type=click.Choice([str(kind) for kind in Kind]),
+    default="fact",
+    show_default=True,
+    help="What it is.",
+)
+@click.option("--speaker", default="", help="Whose word it is.")
+@click.option("--group", is_flag=True, help="The channel is a group, when it is new.")
+@as_json
+@chosen
+def command(chosen: Chosen, channel: str, text: str, kind: str, speaker: str, group: bool, as_json: bool) -> None:
+    """Remember TEXT in CHANNEL, which is made if it is new."""
+    done = run(lambda: _remembered(chosen, channel, text, Kind(kind), speaker, "group" if group else "dm"))
+    changes, refused = done.outcome.changes, done.outcome.refused
+    if as_json:
+        record(
+            {
+                "channel": channel,
+                "changes": [
+                    {"verb": c.verb, "file": str(c.file), "section": c.section, "id": c.id, "text": c.after}
+                    for c in changes
+                ],
+                "refused": [refusal.reason for refusal in refused],
+            }
+        )
+    else:
+        for change in changes:
+            said = "stands there already; confirmed" if change.verb == "confirmed" else change.verb
+            say(f"{change.file} · {change.section}: {said}: {change.after or change.before}  [{change.id}]")
+    if refused:
+        raise Failed(f"not remembered: {refused[0].reason}")
+
+
+async def _remembered(
+    chosen: Chosen, channel: str, text: str, kind: Kind, speaker: str, channel_kind: Literal["dm", "group"]
+) -> Committed:
+    async with chosen.opened() as pipimem:
+        opened = await pipimem.channel(channel, kind=channel_kind)
+        return await opened.remember(text, kind=kind, speaker=speaker)

@@ -1,0 +1,114 @@
+"""`pipimem replay`: a recorded conversation fed through the real runtime as if it happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from pipimem.cli.failing import Failed
+from pipimem.cli.opening import Chosen, run
+from pipimem.cli.options import as_json, channel, chosen, kind
+from pipimem.cli.printing import progress, record, say
+from pipimem.cli.usage import Sum, cost_told, sum_json, summed
+from pipimem.notes.files import File
+from pipimem.runtime.replaying import EventTime, Replayed, recorded, replay
+
+_FILES = (File.SESSION, File.MEMORY, File.HISTORY)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A replay and what it left: files with their sizes, what models cost, messages not consolidated."""
+
+    channel: str
+    replayed: Replayed
+    files: dict[Path, int]
+    usage: Sum
+    entries: int
+    backlog: int
+
+
+@click.command("replay")
+@channel
+@click.argument("file")
+@kind
+@click.option("--compact-every", type=click.IntRange(min=1), metavar="N", help="A compaction every N messages.")
+@click.option("--maintain", is_flag=True, help="Run the idle jobs at the end.")
+@as_json
+@chosen
+def command(
+    chosen: Chosen,
+    channel: str,
+    file: str,
+    kind: Literal["dm", "group"],
+    compact_every: int | None,
+    maintain: bool,
+    as_json: bool,
+) -> None:
+    """Feed the JSONL conversation FILE to CHANNEL, which is made if it is new. A second time adds nothing."""
+    report = run(lambda: _replayed(chosen, channel, Path(file), kind, compact_every or 0, maintain))
+    if as_json:
+        record(_json(report))
+    else:
+        say("\n".join(_lines(report)))
+    if report.backlog:
+        reasons = list(dict.fromkeys(report.replayed.reasons))
+        why = reasons[-1] if reasons else "the gate did not open"
+        raise Failed(
+            f"{report.backlog} messages are on disk but not consolidated: {why} "
+            f"They are not lost; `pipimem consolidate {channel}` goes on."
+        )
+
+
+async def _replayed(
+    chosen: Chosen, name: str, file: Path, kind: Literal["dm", "group"], every: int, maintain: bool
+) -> Report:
+    messages, time = recorded(file), EventTime()
+    workspace = chosen.store()
+    # Calls that are in the ledger already are an earlier run's.
+    before = sum(1 for _ in workspace.usages())
+    async with chosen.opened(clock=time.clock()) as pipimem:
+        channel = await pipimem.channel(name, kind=kind)
+        with progress(f"replaying {file.name}", len(messages)) as moved:
+            done = await replay(channel, messages, time, compact_every=every, maintain=maintain, progress=moved)
+        notes, last = await channel.notes(), channel.store.transcript.last_number
+        folder = channel.store.folder
+    files = {path: path.stat().st_size for each in _FILES if (path := folder / each).is_file()}
+    calls = [usage for usage in islice(workspace.usages(), before, None) if usage.channel == name]
+    return Report(name, done, files, summed(calls), len(notes.memory.entries), max(0, last - notes.ledger.cursor))
+
+
+def _lines(report: Report) -> list[str]:
+    done, cost = report.replayed, report.usage
+    lines = [
+        f"{done.messages} messages read, {done.new} new, {done.turns} turns",
+        f"{done.compactions} compactions, {done.deferred} not consolidated at once",
+    ]
+    lines += [f"  {reason}" for reason in dict.fromkeys(done.reasons)]
+    lines += [f"  {job.task}: {'done' if job.ran else 'not run'} ({job.reason})" for job in done.jobs]
+    lines += [f"{report.entries} entries in MEMORY.md"]
+    lines += [f"  {size:>7,} bytes  {path}" for path, size in report.files.items()]
+    tokens = f"{cost.tokens_in} tokens in, {cost.tokens_out} out"
+    return [*lines, f"{cost.calls} model calls, {cost.failed} failed, {tokens}, {cost_told(cost)}"]
+
+
+def _json(report: Report) -> dict[str, object]:
+    done = report.replayed
+    return {
+        "channel": report.channel,
+        "messages": done.messages,
+        "new": done.new,
+        "turns": done.turns,
+        "compactions": done.compactions,
+        "deferred": done.deferred,
+        "reasons": done.reasons,
+        "jobs": [{"job": job.task, "ran": job.ran, "reason": job.reason} for job in done.jobs],
+        "entries": report.entries,
+        "backlog": report.backlog,
+        "files": [{"path": str(path), "bytes": size} for path, size in report.files.items()],
+        "usage": sum_json(report.usage),
+    }

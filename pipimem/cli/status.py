@@ -1,0 +1,87 @@
+"""`pipimem status`: how the channels stand."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+import click
+
+from pipimem.cli.due import due
+from pipimem.cli.failing import worded
+from pipimem.cli.opening import Chosen
+from pipimem.cli.options import as_json, chosen
+from pipimem.cli.printing import note, record, table
+from pipimem.clock import Clock
+from pipimem.errors import PipimemError
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import ChannelInfo, WorkspaceStore
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One channel: its entries, its messages, how many of them wait to be consolidated, and what is due."""
+
+    channel: str
+    kind: str
+    title: str = ""
+    entries: int = 0
+    messages: int = 0
+    cursor: int = 0
+    backlog: int = 0
+    consolidated: str = ""
+    waiting: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@click.command("status")
+@as_json
+@chosen
+def command(chosen: Chosen, as_json: bool) -> None:
+    """Show every channel: entries, messages, backlog, and the jobs that are due."""
+    workspace, now = chosen.store(), Clock().now()
+    standings = [_standing(workspace, info, now) for info in workspace.channels()]
+    model = chosen.model or chosen.settings().model.name
+    if as_json:
+        record(
+            {
+                "workspace": str(workspace.root),
+                "model": model,
+                "channels": [asdict(each) for each in standings],
+            }
+        )
+        return
+    note(f"{workspace.root} · model {model} · {len(standings)} channel{'' if len(standings) == 1 else 's'}")
+    if standings:
+        table(("channel", "kind", "entries", "messages", "backlog", "consolidated", "due"), map(_row, standings))
+
+
+def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> Standing:
+    try:
+        store = ChannelStore.open(workspace, info.id, create=False)
+        notes, last = store.notes(), store.transcript.last_number
+        gates = due(store, now)
+    except (PipimemError, OSError) as error:  # one broken channel must not hide the others
+        problem = worded(error) if isinstance(error, OSError) else str(error)
+        return Standing(info.id, info.kind, info.title, problem=problem)
+    ledger = notes.ledger
+    job = ledger.jobs.get("consolidate")
+    return Standing(
+        info.id,
+        info.kind,
+        info.title,
+        len(notes.memory.entries),
+        last,
+        ledger.cursor,
+        max(0, last - ledger.cursor),
+        job.ran if job else "",
+        tuple(task for task, gate in gates.items() if gate),
+    )
+
+
+def _row(one: Standing) -> tuple[str, ...]:
+    if one.problem:
+        return (one.channel, one.kind, "", "", "", "", one.problem)
+    when = one.consolidated[:16].replace("T", " ") or "never"
+    numbers = (str(one.entries), str(one.messages), str(one.backlog))
+    return (one.channel, one.kind, *numbers, when, ", ".join(one.waiting) or "nothing")

@@ -1,0 +1,124 @@
+"""`pipimem usage`: what models were asked, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+import click
+
+from pipimem.cli.opening import Chosen
+from pipimem.cli.options import Time, as_json, chosen
+from pipimem.cli.printing import note, record, table
+from pipimem.notes.usage import Usage
+
+_GROUPS = ("task", "channel", "model", "day")
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The calls of one group; `priced` is the sum of known costs in dollars, `unpriced` counts the rest."""
+
+    calls: int = 0
+    failed: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_cached: int = 0
+    priced: float = 0.0
+    unpriced: int = 0
+    seconds: float = 0.0
+
+    @property
+    def cost(self) -> float | None:
+        """What all of them cost, `None` as soon as one has no known price."""
+        return None if self.unpriced else self.priced
+
+    def and_(self, usage: Usage) -> Sum:
+        """With one more call."""
+        return Sum(
+            self.calls + 1,
+            self.failed + (usage.outcome != "ok"),
+            self.tokens_in + usage.tokens_in,
+            self.tokens_out + usage.tokens_out,
+            self.tokens_cached + usage.tokens_cached,
+            self.priced + (usage.cost or 0.0),
+            self.unpriced + (usage.cost is None),
+            self.seconds + usage.latency,
+        )
+
+
+@click.command("usage")
+@click.option("--since", type=Time(), help="Only calls from this date on, as in 2026-03-02.")
+@click.option("--by", type=click.Choice(_GROUPS), default="task", show_default=True, help="One line for each.")
+@as_json
+@chosen
+def command(chosen: Chosen, since: datetime | None, by: str, as_json: bool) -> None:
+    """Add up the calls of models: tokens and cost."""
+    usages = list(chosen.store().usages(since))
+    groups: dict[str, Sum] = {}
+    for usage in usages:
+        name = key(usage, by)
+        groups[name] = groups.get(name, Sum()).and_(usage)
+    rows = sorted(groups.items())
+    if as_json:
+        for name, total in rows:
+            record({by: name, **sum_json(total)})
+        return
+    if not rows:
+        note("no model was called" + (f" since {since:%Y-%m-%d}" if since else ""))
+        return
+    table(
+        (by, "calls", "failed", "tokens in", "out", "cached", "cost"),
+        [*(_row(name, total) for name, total in rows), _row("total", summed(usages))],
+    )
+
+
+def summed(usages: Iterable[Usage]) -> Sum:
+    """The calls added up."""
+    total = Sum()
+    for usage in usages:
+        total = total.and_(usage)
+    return total
+
+
+def key(usage: Usage, by: str) -> str:
+    """The group a call belongs to."""
+    match by:
+        case "channel":
+            return usage.channel
+        case "model":
+            return usage.model
+        case "day":
+            return usage.time[:10]
+        case _:
+            return usage.task
+
+
+def sum_json(total: Sum) -> dict[str, object]:
+    """A sum for scripts; the cost is null as soon as one call has no known price."""
+    return {
+        "calls": total.calls,
+        "failed": total.failed,
+        "tokens_in": total.tokens_in,
+        "tokens_out": total.tokens_out,
+        "tokens_cached": total.tokens_cached,
+        "cost": total.cost,
+        "known_cost": total.priced,
+        "calls_of_unknown_cost": total.unpriced,
+        "seconds": round(total.seconds, 3),
+    }
+
+
+def cost_told(total: Sum) -> str:
+    """The cost for eyes: what is known, and how many calls have no known price."""
+    if not total.calls:
+        return "$0"
+    if total.unpriced == total.calls:
+        return "unknown"
+    return f"${total.priced:.4f}" + (f" + {total.unpriced} unknown" if total.unpriced else "")
+
+
+def _row(name: str, total: Sum) -> tuple[str, ...]:
+    numbers = (total.calls, total.failed, total.tokens_in, total.tokens_out, total.tokens_cached)
+    return (name, *map(str, numbers), cost_told(total))
