@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Literal, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pipimem.errors import SettingsError
 
@@ -81,10 +81,10 @@ def settings_from(toml: str) -> Settings:
     sections = {f.name: f for f in fields(Settings)}
     _refuse_unknown(table, sections, "pipimem.toml", "section")
     hints = get_type_hints(Settings)
-    return Settings(**{name: _section(hints[name], name, value) for name, value in table.items()})
+    return replace(Settings(), **{name: _section(hints[name], name, value) for name, value in table.items()})
 
 
-def _section(kind: type, name: str, table: object) -> object:
+def _section(kind: type, name: str, table: object) -> Any:  # noqa: ANN401 - one of the five sections
     if not isinstance(table, dict):
         raise SettingsError(f"pipimem.toml: [{name}] must be a table, as in\n[{name}]\nkey = value")
     _refuse_unknown(table, {f.name: f for f in fields(kind)}, f"[{name}]", "key")

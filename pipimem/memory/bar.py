@@ -24,7 +24,9 @@ _PROBATION_A_RUN = 5
 # Above this two bullets say the same in other words, if they also agree in every number and denial.
 _SAME = 0.82
 _NUMBERS = re.compile(r"\d+")
-_DENIAL = re.compile(r"\b(?:no|not|never|don't|doesn't|isn't|won't|can't|without|stop)\b|[不没别勿无非禁]", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"\b(?:no|not|never|don't|doesn't|isn't|won't|can't|without|stop)\b|[不没别勿无非禁]", re.IGNORECASE
+)
 _MOST_CHARS = 600
 
 
@@ -36,9 +38,7 @@ class Passed:
     left_out: tuple[str, ...]
 
 
-def passed(
-    learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Message], now: datetime
-) -> Passed:
+def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Message], now: datetime) -> Passed:
     """The operations that write what was learnt from `messages` (by id)."""
     places, on_probation = targets(notes), 0
     operations: list[Operation] = []
@@ -86,7 +86,13 @@ def _evidence(item: Learned, sources: list[Message]) -> Evidence:
 
 
 def _written(
-    item: Learned, notes: Notes, places: Mapping[str, Target], evidence: Evidence, until: datetime | None, *, heard: bool
+    item: Learned,
+    notes: Notes,
+    places: Mapping[str, Target],
+    evidence: Evidence,
+    until: datetime | None,
+    *,
+    heard: bool,
 ) -> Iterator[Operation]:
     text = redacted(" ".join(item.text.split()))[:_MOST_CHARS]
     trust = Trust.EXPLICIT if item.explicit and heard else Trust.INFERRED

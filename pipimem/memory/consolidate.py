@@ -18,7 +18,14 @@ _TITLE_CHARS = 60
 
 
 async def consolidate(
-    assistant: Assistant, notes: Notes, window: Window, now: datetime, call: Call, *, group: bool, since: datetime | None
+    assistant: Assistant,
+    notes: Notes,
+    window: Window,
+    now: datetime,
+    call: Call,
+    *,
+    group: bool,
+    since: datetime | None,
 ) -> Decision:
     """The decision on one window; with `since`, the time the last boundary ended, it also closes a HISTORY block.
 
@@ -52,8 +59,13 @@ def _decided(
         expect_cursor=notes.ledger.cursor,
     )
     return Decision(
-        "consolidate", Author.MODEL, tuple(operations), progress,
-        why=f"messages {window.first}–{window.last}", correlation=call.correlation, notes=learnt.left_out,
+        "consolidate",
+        Author.MODEL,
+        tuple(operations),
+        progress,
+        why=f"messages {window.first}–{window.last}",
+        correlation=call.correlation,
+        notes=learnt.left_out,
     )
 
 

@@ -27,7 +27,10 @@ async def refresh(assistant: Assistant, notes: Notes, window: Window, now: datet
 
 def _sections(answer: Refreshed) -> tuple[SetSection, ...]:
     return tuple(
-        SetSection(title, tuple(redacted(" ".join(item.split()))[:_ITEM_CHARS] for item in answer.sections[title][:_ITEMS]))
+        SetSection(
+            title,
+            tuple(redacted(" ".join(item.split()))[:_ITEM_CHARS] for item in answer.sections[title][:_ITEMS]),
+        )
         for title in SECTIONS
         if title in answer.sections
     )

@@ -14,8 +14,21 @@ from pipimem.notes.kinds import HEADINGS, Kind, heading_for, kind_of
 from pipimem.notes.ledger import Delta, Record, Tombstone
 from pipimem.notes.notes import Change, Note, Notes, Outcome, Refusal, etag
 from pipimem.notes.operations import (
-    Add, AddBlock, Bullet, Confirm, Decision, Evidence, FoldBlocks, Invalidate, Job, Move, Operation, SetSection, Supersede,
-    Target, Trust,
+    Add,
+    AddBlock,
+    Bullet,
+    Confirm,
+    Decision,
+    Evidence,
+    FoldBlocks,
+    Invalidate,
+    Job,
+    Move,
+    Operation,
+    SetSection,
+    Supersede,
+    Target,
+    Trust,
 )
 from pipimem.notes.sections import Draft, bullet_text
 from pipimem.notes.session import SECTIONS, section_of, title_for
@@ -79,9 +92,7 @@ class _Work:
 
     def outcome(self, decision: Decision) -> Outcome:
         texts = {
-            file: text
-            for file, draft in self.drafts.items()
-            if (text := draft.text()) != self.notes.note(file).text
+            file: text for file, draft in self.drafts.items() if (text := draft.text()) != self.notes.note(file).text
         }
         progress = replace(decision.progress, expect_cursor=None)
         delta = Delta(self.records, self.tombstones, self._jobs(decision, texts), progress)
@@ -170,9 +181,12 @@ class _Work:
         if entry is None:
             return "the entry stands there no more"
         record = self.notes.ledger.records.get(entry.id)
-        if record is None or not set(op.evidence.sources) - set(record.sources) and not record.probation_until:
+        if record is None or (not set(op.evidence.sources) - set(record.sources) and not record.probation_until):
             return ""
-        sources = (*record.sources, *(source for source in op.evidence.sources if source not in record.sources))
+        sources = (
+            *record.sources,
+            *(source for source in op.evidence.sources if source not in record.sources),
+        )
         # Twenty sources say enough; the newest are kept, for they are what a person would look up.
         self.records[entry.id] = replace(record, sources=sources[-20:], probation_until="")
         self.changes.append(Change("confirmed", File.MEMORY, entry.section, entry.text, entry.text, entry.id))
@@ -231,9 +245,7 @@ class _Work:
         originals = [block for block in wanted if not block.month]
         self.archived += "".join(_lines(note, block.section.start, block.section.end) for block in originals)
         self._note_bullets(op.bullets, wanted[-1].end)
-        self.changes.append(
-            Change("folded", File.HISTORY, heading, "\n".join(op.headings), "\n".join(texts))
-        )
+        self.changes.append(Change("folded", File.HISTORY, heading, "\n".join(op.headings), "\n".join(texts)))
         return ""
 
     # ── shared ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -259,18 +271,31 @@ class _Work:
         self.tombstones[entry.id] = Tombstone(reason, upto=max(evidence.newest, self.notes.ledger.cursor))
 
     def _note_new(
-        self, name: str, kind: Kind, trust: Trust, evidence: Evidence, probation: datetime | None, confidence: float,
-        *, predecessor: str = "", heirs_of: Sequence[Entry] = (),
+        self,
+        name: str,
+        kind: Kind,
+        trust: Trust,
+        evidence: Evidence,
+        probation: datetime | None,
+        confidence: float,
+        *,
+        predecessor: str = "",
+        heirs_of: Sequence[Entry] = (),
     ) -> None:
         old = [record for entry in heirs_of if (record := self.notes.ledger.records.get(entry.id))]
         sources = dict.fromkeys(source for record in old for source in record.sources) | dict.fromkeys(evidence.sources)
         when = evidence.when or self.now
         self.records[name] = Record(
-            trust=trust, kind=kind, sources=tuple(sources)[-20:], speaker=evidence.speaker,
+            trust=trust,
+            kind=kind,
+            sources=tuple(sources)[-20:],
+            speaker=evidence.speaker,
             when=max([when.isoformat(timespec="seconds")] if evidence.sources or not old else [r.when for r in old]),
-            recalls=sum(record.recalls for record in old), recalled=max((r.recalled for r in old), default=""),
+            recalls=sum(record.recalls for record in old),
+            recalled=max((r.recalled for r in old), default=""),
             probation_until=probation.isoformat(timespec="seconds") if probation else "",
-            predecessor=predecessor, confidence=confidence,
+            predecessor=predecessor,
+            confidence=confidence,
         )
         if name in self.notes.ledger.tombstones:
             self.tombstones[name] = None

@@ -61,8 +61,15 @@ def entries(document: markdown.Document, key: bytes, file: File) -> tuple[Entry,
             seen[section.title, name] += 1
             found.append(
                 Entry(
-                    file, section.title, name, block.text, block.start, block.end, seen[section.title, name],
-                    block.marker, block.kind is markdown.Kind.ENTRY,
+                    file,
+                    section.title,
+                    name,
+                    block.text,
+                    block.start,
+                    block.end,
+                    seen[section.title, name],
+                    block.marker,
+                    block.kind is markdown.Kind.ENTRY,
                 )
             )
     return tuple(found)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipimem.notes.notes import Notes, Refusal
-from pipimem.notes.operations import Author, Decision, FoldBlocks, Invalidate, Operation, Supersede, Target, Trust
+from pipimem.notes.operations import (
+    Author,
+    Decision,
+    FoldBlocks,
+    Invalidate,
+    Operation,
+    Supersede,
+    Target,
+    Trust,
+)
 from pipimem.text.bigrams import share_kept
 
 # DESIGN §7.6 and §8: beyond this share a run does not tidy, it erases.
@@ -72,4 +81,3 @@ def _destroys(notes: Notes, op: Operation) -> int:
 
 def _texts(notes: Notes, targets: tuple[Target, ...]) -> Iterator[str]:
     return (entry.text for target in targets if (entry := notes.find(target)))
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Note
@@ -61,7 +61,7 @@ def read_heading(heading: str) -> tuple[datetime | None, datetime | None, str, s
             when = datetime.fromisoformat(found[0])
         except ValueError:
             return None, None, "", heading
-        when = when if when.tzinfo else when.replace(tzinfo=timezone.utc)
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
         return when, when, "", heading
     return None, None, "", heading
 

@@ -21,7 +21,15 @@ class Kind(StrEnum):
 
 # Headings of MEMORY.md by kind: the first is written, all are understood. Order is the order in the file.
 HEADINGS: dict[Kind, tuple[str, ...]] = {
-    Kind.IDENTITY: ("Participants", "Identity", "Identity / Participants", "People", "参与者", "身份", "成员"),
+    Kind.IDENTITY: (
+        "Participants",
+        "Identity",
+        "Identity / Participants",
+        "People",
+        "参与者",
+        "身份",
+        "成员",
+    ),
     Kind.FACT: ("Facts", "Fact", "Shared Context", "Background", "事实", "背景"),
     Kind.PREFERENCE: ("Preferences", "Preference", "偏好", "喜好", "习惯"),
     Kind.ONGOING: ("Ongoing Work", "Ongoing", "Current Work", "进行中", "在做的事", "正在进行"),

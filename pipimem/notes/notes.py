@@ -64,7 +64,10 @@ class Notes:
             (
                 entry
                 for entry in self.note(target.file).entries
-                if entry.bullet and entry.id == target.id and entry.section == target.section and entry.ordinal == target.ordinal
+                if entry.bullet
+                and entry.id == target.id
+                and entry.section == target.section
+                and entry.ordinal == target.ordinal
             ),
             None,
         )

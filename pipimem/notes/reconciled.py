@@ -40,7 +40,12 @@ def reconciled(old: Notes, new: Notes) -> Delta:
         if entry.id in old.ledger.tombstones:
             tombstones[entry.id] = None
     for name, places in now.items():
-        if name in before and name not in records and (kind := kind_of(places[0].section)) and kind != before[name].kind:
+        if (
+            name in before
+            and name not in records
+            and (kind := kind_of(places[0].section))
+            and kind != before[name].kind
+        ):
             records[name] = replace(before[name], kind=kind)
     return Delta(records=records, tombstones=tombstones)
 
@@ -72,7 +77,11 @@ def _heirs(lost: Sequence[Entry], fresh: Sequence[Entry]) -> dict[str, str]:
     grams = {entry.id: bigrams(entry.text) for entry in (*lost, *fresh)}
     pairs = sorted(
         (
-            (alike(grams[gone.id], grams[came.id]) + (0.1 if gone.section == came.section else 0.0), gone.id, came.id)
+            (
+                alike(grams[gone.id], grams[came.id]) + (0.1 if gone.section == came.section else 0.0),
+                gone.id,
+                came.id,
+            )
             for gone in lost
             for came in fresh
         ),
@@ -85,4 +94,3 @@ def _heirs(lost: Sequence[Entry], fresh: Sequence[Entry]) -> dict[str, str]:
         if came_id not in heirs and gone_id not in heirs.values():
             heirs[came_id] = gone_id
     return heirs
-

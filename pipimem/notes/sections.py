@@ -18,7 +18,12 @@ def bullet_text(text: str) -> str:
     A model's text may begin like a heading, a fence or a comment; a backslash or a blank keeps it plain text.
     """
     line = " ".join(text.split()).replace("<!--", "< !--")
-    for candidate in (line, line.replace("```", "'''").replace("~~~", "~ ~ ~"), f"\\{line}", line.strip("-*+# \t`~>")):
+    for candidate in (
+        line,
+        line.replace("```", "'''").replace("~~~", "~ ~ ~"),
+        f"\\{line}",
+        line.strip("-*+# \t`~>"),
+    ):
         if candidate and _reads_back(candidate):
             return candidate
     return ""
@@ -72,7 +77,13 @@ class Draft:
         self._appended += ["", f"{'#' * level} {title}", "", *(f"- {text}" for text in texts)]
 
     def fill(
-        self, title: str, items: Sequence[str], ours: Callable[[str], bool], *, order: Sequence[str], plain: bool
+        self,
+        title: str,
+        items: Sequence[str],
+        ours: Callable[[str], bool],
+        *,
+        order: Sequence[str],
+        plain: bool,
     ) -> bool:
         """Make `items` the runtime's lines of a section; what a person put there stays. False if nothing changes.
 
@@ -150,7 +161,7 @@ class Draft:
         for title, (order, level, lines) in ranked:
             at = self._place(title, order)
             heading = [f"{'#' * level} {title}", "", *lines]
-            places.setdefault(at, []).extend(heading + [""] if at < end else ["", *heading])
+            places.setdefault(at, []).extend([*heading, ""] if at < end else ["", *heading])
         if self._appended:
             places.setdefault(end, []).extend(self._appended)
         if end in places:

@@ -12,7 +12,13 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Active Files": ("Active Files", "Files", "相关文件", "文件"),
     "Decisions": ("Decisions", "决定", "决策"),
     "Constraints": ("Constraints", "约束", "限制"),
-    "Errors & Corrections": ("Errors & Corrections", "Errors and Corrections", "Errors", "错误与更正", "错误与纠正"),
+    "Errors & Corrections": (
+        "Errors & Corrections",
+        "Errors and Corrections",
+        "Errors",
+        "错误与更正",
+        "错误与纠正",
+    ),
     "Next Steps": ("Next Steps", "下一步", "后续步骤"),
     "Worklog": ("Worklog", "Work Log", "工作日志", "工作记录"),
 }

@@ -14,7 +14,11 @@ NOW = datetime.fromisoformat("2026-03-12T18:00:00+08:00")
 
 
 def notes_of(
-    memory: str = "", session: str = "", history: str = "", workspace: str = "", ledger: Ledger | None = None,
+    memory: str = "",
+    session: str = "",
+    history: str = "",
+    workspace: str = "",
+    ledger: Ledger | None = None,
     trust: Trust | None = None,
 ) -> Notes:
     """The notes of a channel with these texts; with `trust`, every bullet of MEMORY.md has a record of it."""
@@ -24,6 +28,10 @@ def notes_of(
         records = {entry.id: Record(trust, when="2026-03-01T09:00:00+08:00") for entry in read.entries}
         state = Ledger(cursor=state.cursor, records=records)
     return Notes(
-        KEY, Note.read(File.SESSION, session, KEY), read, Note.read(File.HISTORY, history, KEY),
-        Note.read(File.MEMORY, workspace, KEY), state,
+        KEY,
+        Note.read(File.SESSION, session, KEY),
+        read,
+        Note.read(File.HISTORY, history, KEY),
+        Note.read(File.MEMORY, workspace, KEY),
+        state,
     )

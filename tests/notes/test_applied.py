@@ -5,16 +5,30 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from pipimem.notes.applied import applied
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Ledger, Tombstone
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import (
-    Add, AddBlock, Author, Bullet, Confirm, Decision, Evidence, FoldBlocks, Invalidate, Move, Operation, Progress,
-    SetSection, Supersede, Target, Trust,
+    Add,
+    AddBlock,
+    Author,
+    Bullet,
+    Confirm,
+    Decision,
+    Evidence,
+    FoldBlocks,
+    Invalidate,
+    Move,
+    Operation,
+    Progress,
+    SetSection,
+    Supersede,
+    Target,
+    Trust,
 )
+
 from tests.notes.building import KEY, NOW, notes_of
 
 MEMORY = """# Memory
@@ -33,8 +47,10 @@ Prose that people wrote.
 """
 
 
-def run(notes: Notes, *operations: Operation, author: Author = Author.MODEL, progress: Progress = Progress()) -> Outcome:
-    return applied(notes, Decision("test", author, operations, progress), NOW)
+def run(
+    notes: Notes, *operations: Operation, author: Author = Author.MODEL, progress: Progress | None = None
+) -> Outcome:
+    return applied(notes, Decision("test", author, operations, progress or Progress()), NOW)
 
 
 def target(notes: Notes, text: str) -> Target:
@@ -54,7 +70,9 @@ def test_an_entry_goes_to_the_end_of_the_section_of_its_kind() -> None:
 
 def test_a_missing_section_is_made_where_it_belongs() -> None:
     """Decisions come after Preferences and after sections that people made."""
-    text = run(notes_of(MEMORY), add("ship on Monday", Kind.DECISION), add("not on Friday", Kind.CONSTRAINT)).texts[File.MEMORY]
+    text = run(notes_of(MEMORY), add("ship on Monday", Kind.DECISION), add("not on Friday", Kind.CONSTRAINT)).texts[
+        File.MEMORY
+    ]
     assert text == MEMORY + "\n## Constraints\n\n- not on Friday\n\n## Decisions\n\n- ship on Monday\n"
 
 
@@ -119,7 +137,10 @@ def test_a_move_keeps_the_words_and_sub_bullets() -> None:
     """Only the place changes."""
     notes = notes_of(MEMORY)
     text = run(notes, Move(target(notes, "林晓"), Kind.CONSTRAINT)).texts[File.MEMORY]
-    assert text == MEMORY.replace("- 林晓不吃香菜\n  - 也不吃葱\n", "") + "\n## Constraints\n\n- 林晓不吃香菜\n  - 也不吃葱\n"
+    assert (
+        text
+        == MEMORY.replace("- 林晓不吃香菜\n  - 也不吃葱\n", "") + "\n## Constraints\n\n- 林晓不吃香菜\n  - 也不吃葱\n"
+    )
 
 
 def test_two_operations_cannot_have_one_entry() -> None:
@@ -216,14 +237,19 @@ def test_a_fold_keeps_the_originals_word_for_word() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["# heading", "- - x", "```code", "<!-- gone", "1. one", "> q", "---", "[ ] todo", "\\", "* * *"])
+@pytest.mark.parametrize(
+    "text", ["# heading", "- - x", "```code", "<!-- gone", "1. one", "> q", "---", "[ ] todo", "\\", "* * *"]
+)
 def test_a_text_that_looks_like_markdown_becomes_one_bullet(text: str) -> None:
     """Nothing a model writes can open a fence, a comment or a heading."""
     outcome = run(notes_of(MEMORY), add(text))
     if not outcome.texts:
         assert outcome.refused[0].reason == "the text is empty"
         return
-    before, after = notes_of(MEMORY).memory.entries, Note.read(File.MEMORY, outcome.texts[File.MEMORY], KEY).entries
+    before, after = (
+        notes_of(MEMORY).memory.entries,
+        Note.read(File.MEMORY, outcome.texts[File.MEMORY], KEY).entries,
+    )
     assert len(after) == len(before) + 1
     assert {entry.id for entry in before} < {entry.id for entry in after}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
-
 from pipimem.notes.history import block_heading, blocks, month_heading, newest_end, read_heading
+
 from tests.notes.building import notes_of
 
 
@@ -14,7 +14,11 @@ from tests.notes.building import notes_of
     ("start", "end", "heading"),
     [
         ("2026-03-02T09:10+08:00", "2026-03-02T18:20+08:00", "2026-03-02 09:10–18:20 +08:00 · T"),
-        ("2026-03-02T09:10+08:00", "2026-03-04T18:20+08:00", "2026-03-02 09:10 – 2026-03-04 18:20 +08:00 · T"),
+        (
+            "2026-03-02T09:10+08:00",
+            "2026-03-04T18:20+08:00",
+            "2026-03-02 09:10 – 2026-03-04 18:20 +08:00 · T",
+        ),
         ("2026-03-02T23:10+00:00", "2026-03-03T08:00+08:00", "2026-03-03 07:10–08:00 +08:00 · T"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pipimem.notes.ledger import Delta
 from pipimem.notes.operations import Trust
 from pipimem.notes.reconciled import reconciled
+
 from tests.notes.building import notes_of
 
 OLD = "## Facts\n\n- the port is 8080\n- Dana is on leave until Monday\n\n## Decisions\n\n- we ship on Thursday\n"

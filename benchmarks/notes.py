@@ -1,0 +1,54 @@
+"""Channels of any size, half Chinese and half English, made the same way each time."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+QUERIES = (
+    "订单系统7号的值班是谁负责？",
+    "Which port does the billing service listen on?",
+    "采购单据超过7000元找谁复核",
+    "who owns the on-call rotation for gateway-7",
+    "数据库备份几点开始",
+    "what did we decide about the release window",
+    "支付引擎的负责人换成谁了",
+    "Where does cache-7 keep its snapshots, and why?",
+)
+_SERVICES = ("billing", "gateway", "cache", "search", "mailer", "ledger", "report", "auth", "media", "queue")
+_SYSTEMS = ("订单系统", "支付引擎", "合同平台", "库存后台", "客服系统", "推荐服务", "结算中心", "采购平台")
+_PEOPLE_ZH = ("王芳", "李强", "张敏", "刘洋", "陈静", "赵磊")
+_PEOPLE_EN = ("Ines", "Omar", "Ximena", "Tomas", "Aiko", "Lena")
+_SHAPES = (
+    "{service}-{n} listens on port {port} behind the shared proxy.",
+    "{system}{n}号由{zh}负责值班，每周{day}交接。",
+    "{en} owns the on-call rotation for {service}-{n}.",
+    "{system}{n}号的采购单据由{zh}签字，超过{port}元需要复核。",
+    "Decision: {service}-{n} keeps its snapshots for {day} days because restores must be quick.",
+    "{zh}说{system}{n}号的数据库备份改到凌晨{day}点。",
+)
+
+
+def write_channel(root: Path, size: int) -> None:
+    """A channel `n<size>` whose MEMORY.md has that many entries in two sections."""
+    dice = random.Random(size)
+    lines = [_line(dice, n) for n in range(size)]
+    folder = root / "channels" / f"n{size}"
+    folder.mkdir(parents=True)
+    half = size // 2
+    text = (
+        "# Memory\n\n## Facts\n\n" + "\n".join(lines[:half]) + "\n\n## Decisions\n\n" + "\n".join(lines[half:]) + "\n"
+    )
+    (folder / "MEMORY.md").write_text(text, encoding="utf-8")
+
+
+def _line(dice: random.Random, n: int) -> str:
+    return "- " + dice.choice(_SHAPES).format(
+        service=dice.choice(_SERVICES),
+        system=dice.choice(_SYSTEMS),
+        zh=dice.choice(_PEOPLE_ZH),
+        en=dice.choice(_PEOPLE_EN),
+        n=n,
+        port=dice.randint(1000, 60000),
+        day=dice.randint(1, 6),
+    )

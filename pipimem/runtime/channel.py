@@ -1,0 +1,286 @@
+"""A channel: one conversation with its memory, as a host talks to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import anyio
+from anyio import to_thread
+
+from pipimem.clock import Clock
+from pipimem.errors import ModelTimeout, NothingFound, PipimemError, SidecarError
+from pipimem.memory.snapshot import Snapshot, snapshot
+from pipimem.notes.kinds import Kind
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Add, Author, Confirm, Decision, Evidence, Progress, Target, Trust
+from pipimem.recall.budgeting import Limits, rows_of
+from pipimem.recall.index import Index
+from pipimem.recall.items import items_of
+from pipimem.recall.recalling import Recall, recall
+from pipimem.runtime.intake import Intake, unseen
+from pipimem.runtime.maintenance import Ran, maintained
+from pipimem.runtime.prompting import session_prompt
+from pipimem.runtime.thoughts import Thoughts
+from pipimem.runtime.turns import Receipt, Turn
+from pipimem.settings import Settings
+from pipimem.store.channel import ChannelStore
+from pipimem.store.committing import Committed
+from pipimem.text.fence import NOTE, fenced
+
+# How much of an unconsolidated backlog is recallable: the newest messages before the current epoch.
+_BACKLOG = 400
+# A gate holds the host up: refresh may use this share of the deadline, consolidation the rest.
+_REFRESH_SHARE = 0.4
+
+
+@dataclass(slots=True)
+class Channel:
+    """One conversation; made by `Pipimem.channel`.
+
+    `before_turn` and `before_compaction` return, they do not raise, for memory's sake.
+    """
+
+    store: ChannelStore
+    thoughts: Thoughts
+    settings: Settings
+    clock: Clock
+    index: Index
+    nonce: Callable[[], str]
+    touched: Callable[[str], None]
+    _intake: Intake = field(default_factory=Intake)
+    _lock: anyio.Lock = field(default_factory=anyio.Lock)
+    _indexed: tuple[int, int, int] | None = None
+    _shown: set[str] = field(default_factory=set)
+    _fresh: bool = True
+    _spoke: bool = False
+
+    @property
+    def id(self) -> str:
+        """The platform's id of the conversation."""
+        return self.store.channel_id
+
+    async def notes(self) -> Notes:
+        """The channel's notes as they stand on disk now."""
+        return await self.thoughts.notes()
+
+    async def session_prompt(self) -> str:
+        """The system prompt's part, once a session: who the bot is, and where its memory lies."""
+        return await to_thread.run_sync(lambda: session_prompt(self.store))
+
+    # ── a turn ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def before_turn(self, text: str, *, speaker: str = "") -> Turn:
+        """What memory has to say to a message: the snapshot on a session's first turn, and what is recalled.
+
+        Reads a few file stamps, writes nothing, calls no model. When memory itself is broken the context is empty
+        and `problem` says why.
+        """
+        now = self.clock.now()
+        try:
+            notes = await self._ready()
+            found = self._recall(text, speaker)
+        except (PipimemError, OSError) as error:
+            return Turn(text, speaker, "", now, first=self._fresh, problem=str(error))
+        opening = self._snapshot(notes) if self._fresh else Snapshot()
+        shown = {item.id for item in opening.items}
+        items = [*opening.items, *(item for item in found.injected if item.id not in shown)]
+        note = _note(opening.left_out + found.left_out)
+        context = fenced(rows_of(items), self.nonce(), note) if items else ""
+        return Turn(text, speaker, context, now, tuple(item.mark for item in items), self._fresh, found)
+
+    async def recall(self, text: str, *, speaker: str = "", limit: int | None = None, automatic: bool = True) -> Recall:
+        """What would be recalled for a message, with every score; nothing is marked as shown."""
+        await self._ready()
+        return self._recall(text, speaker, limit=limit, automatic=automatic, shown=frozenset())
+
+    async def after_turn(self, turn: Turn | None, messages: Sequence[Message]) -> None:
+        """Take in what was said; the turn's snapshot and recall now count as shown. Raises `StoreError`."""
+        if turn is not None:
+            # Before the talk is written: cut off in between, the turn comes again and counts once.
+            await self._count_recalls(turn)
+        await self.take_in(messages)
+        if turn is not None:
+            self._shown.update(turn.shown)
+            self._fresh = False
+        self.touched(self.id)
+
+    async def take_in(self, messages: Iterable[Message]) -> tuple[Message, ...]:
+        """Write messages to the transcript, synced, without secrets and private stretches; known ids are skipped."""
+        cleaned = self._intake.cleaned(messages, self.clock.now())
+        if not cleaned:
+            return ()
+        async with self._lock:
+            with anyio.CancelScope(shield=True):
+                written = await to_thread.run_sync(self.store.append, cleaned)
+        self._spoke = self._spoke or bool(written)
+        return written
+
+    # ── a compaction ──────────────────────────────────────────────────────────────────────────────────────────
+
+    async def before_compaction(self, messages: Sequence[Message] = (), *, deadline: float | None = None) -> Receipt:
+        """Make everything said so far durable before the host drops it, within `deadline` seconds (a setting).
+
+        Messages the transcript lacks are taken in first. Then SESSION.md, MEMORY.md and HISTORY.md are brought up to
+        date, in this order; a failed refresh does not stop the rest.
+        """
+        try:
+            await self.take_in(await self._unseen(messages))
+            covered = await to_thread.run_sync(lambda: self.store.transcript.last_number)
+        except (PipimemError, OSError) as error:
+            return Receipt(False, "failed", 0, 0, str(error))
+        seconds = self.settings.model.consolidate_gate_timeout if deadline is None else deadline
+        try:
+            return await self._gate(covered, seconds)
+        except (PipimemError, OSError) as error:
+            # The talk is on disk and synced; it is the notes that cannot be read or written.
+            return self._deferred(covered, error, ())
+
+    async def compacted(self, receipt: Receipt) -> None:
+        """The host has dropped what the receipt covers: a new epoch begins, and the snapshot is due again."""
+        ledger = (await self.notes()).ledger
+        progress = Progress(epoch=ledger.epoch + 1, epoch_start=max(receipt.covered, ledger.epoch_start))
+        await self._commit(Decision("epoch", Author.RULE, progress=progress, why="compacted"))
+        self._begin_session()
+
+    async def reset(self, *, deadline: float | None = None) -> Receipt:
+        """The session ends: as before a compaction, then a new one begins."""
+        receipt = await self.before_compaction(deadline=deadline)
+        if receipt.may_compact:
+            await self.compacted(receipt)
+        return receipt
+
+    async def close(self, *, deadline: float | None = None) -> Receipt | None:
+        """Shutdown: what was said since the last boundary is consolidated, and the files are synced."""
+        receipt = await self.before_compaction(deadline=deadline) if self._spoke else None
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(self.store.close)
+        return receipt
+
+    async def _gate(self, covered: int, seconds: float) -> Receipt:
+        end = anyio.current_time() + seconds
+        try:
+            await self.thoughts.refresh(seconds * _REFRESH_SHARE, forced=True)
+            refreshed = "refresh: done"
+        except SidecarError as error:
+            refreshed = f"refresh: {error}"
+        left = max(0.1, end - anyio.current_time())
+        try:
+            with anyio.fail_after(left):
+                cursor = await self.thoughts.consolidate(left, boundary=True, upto=covered)
+        except (SidecarError, TimeoutError) as error:
+            reason = error if isinstance(error, SidecarError) else ModelTimeout(f"not all was done in {seconds:g} s")
+            return self._deferred(covered, reason, (refreshed, f"consolidate: {reason}"))
+        self._spoke = False
+        return Receipt(True, "consolidated", covered, cursor, steps=(refreshed, "consolidate: done"))
+
+    def _deferred(self, covered: int, error: Exception, steps: tuple[str, ...]) -> Receipt:
+        """What the policy makes of a thought that failed."""
+        cursor = self.store.ledger.cursor
+        if self.settings.compaction.policy == "block":
+            return Receipt(False, "blocked", covered, cursor, str(error), steps)
+        return Receipt(True, "deferred", covered, cursor, str(error), steps)
+
+    async def _unseen(self, messages: Sequence[Message]) -> list[Message]:
+        if not messages:
+            return []
+        # Without ids a message is known by what it says; the host cannot hold more than this many of the newest.
+        after = max(0, self.store.transcript.last_number - 2 * len(messages) - 50)
+        return unseen(messages, await self.thoughts.window(after))
+
+    # ── by hand ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def remember(self, text: str, *, kind: Kind = Kind.FACT, speaker: str = "") -> Committed:
+        """Write what a person asked to remember, word for word but without secrets."""
+        clean = self._intake.cleaned([Message.user(text)], self.clock.now())
+        if not clean or not clean[0].content.strip():
+            raise NothingFound("there is nothing left to remember once secrets and private stretches are taken out")
+        evidence = Evidence(speaker=speaker, when=self.clock.now())
+        add = Add(kind, clean[0].content, Trust.EXPLICIT, evidence)
+        return await self._commit(Decision("remember", Author.PERSON, (add,), why="asked for"), speaker or "person")
+
+    async def maintain(self, *, forced: bool = False) -> list[Ran]:
+        """Run the idle jobs that are due; `forced` skips their pauses."""
+        return await maintained(self.thoughts, forced=forced)
+
+    # ── inside ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _commit(self, decision: Decision, actor: str = "pipimem") -> Committed:
+        return await self.thoughts.commit(decision, actor)
+
+    async def _count_recalls(self, turn: Turn) -> None:
+        """A recall counts with the next commit; one that ends a probation is a commit of its own."""
+        shown = [item.id for item in turn.recall.injected if item.source == "memory"] if turn.recall else []
+        if not shown:
+            return
+        notes = self.store.notes(refresh=False)
+        entries = {f"memory:{entry.ref}": entry for entry in notes.memory.entries if entry.bullet}
+        recalled = [entries[name] for name in shown if name in entries]
+        await to_thread.run_sync(self.store.touch_recalls, [entry.id for entry in recalled], turn.time)
+        records = notes.ledger.records
+        ended = [e for e in recalled if (record := records.get(e.id)) and record.probation_until]
+        if ended:
+            confirmed = tuple(Confirm(Target(e.file, e.section, e.id, e.ordinal)) for e in ended)
+            await self._commit(Decision("recall", Author.RULE, confirmed, why="recalled while on probation"))
+
+    def _begin_session(self) -> None:
+        self._shown.clear()
+        self._fresh = True
+        self._intake.end_session()
+
+    async def _ready(self) -> Notes:
+        """Fresh notes with the index brought up to them; only the first reading leaves the event loop's thread."""
+        if self._indexed is None:
+            return await to_thread.run_sync(self._refreshed)
+        return self._refreshed()
+
+    def _refreshed(self) -> Notes:
+        notes = self.store.notes()
+        ledger = notes.ledger
+        state = (id(notes), ledger.cursor, ledger.epoch_start)
+        if state != self._indexed:
+            self.index.update(items_of(notes, self._backlog(notes)))
+            self._indexed = state
+        return notes
+
+    def _backlog(self, notes: Notes) -> list[Message]:
+        """Talk from before this epoch that is on disk but not consolidated: recallable at once."""
+        cursor, end = notes.ledger.cursor, notes.ledger.epoch_start
+        if cursor >= end:
+            return []
+        return list(self.store.transcript.window(max(cursor, end - _BACKLOG), end))
+
+    def _recall(
+        self,
+        text: str,
+        speaker: str,
+        *,
+        limit: int | None = None,
+        automatic: bool = True,
+        shown: frozenset[str] | None = None,
+    ) -> Recall:
+        wanted = self.settings.recall
+        seen = frozenset() if wanted.repeat else frozenset(self._shown)
+        limits = Limits(
+            inject=limit or wanted.inject,
+            candidates=max(limit or 0, wanted.candidates),
+            max_chars=wanted.max_chars,
+            max_tokens=wanted.max_tokens,
+        )
+        return recall(
+            self.index,
+            text,
+            now=self.clock.now(),
+            shown=seen if shown is None else shown,
+            limits=limits,
+            automatic=automatic,
+            speaker=speaker,
+        )
+
+    def _snapshot(self, notes: Notes) -> Snapshot:
+        return snapshot(notes, self.settings.snapshot.max_chars, self.settings.snapshot.max_tokens)
+
+
+def _note(left_out: int) -> str:
+    return f"{NOTE} {left_out} more entries had no room." if left_out else NOTE

@@ -1,0 +1,193 @@
+"""Replay: a recorded conversation fed through the real runtime as if it happened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import cast, get_args
+
+from anyio import to_thread
+
+from pipimem.clock import Clock
+from pipimem.errors import TranscriptError
+from pipimem.notes.message import Message, Role
+from pipimem.runtime.channel import Channel
+from pipimem.runtime.maintenance import Ran
+
+
+@dataclass(slots=True)
+class EventTime:
+    """The time of the newest message seen so far; a log that runs backwards does not turn it back."""
+
+    latest: datetime | None = None
+
+    def clock(self) -> Clock:
+        """A clock that lives in event time for content and in real time for budgets and the journal."""
+        real = Clock()
+        return Clock(now=lambda: self.latest or real.now())
+
+    def seen(self, when: datetime | None) -> None:
+        """Move on to a message's time."""
+        if when is not None and (self.latest is None or when > self.latest):
+            self.latest = when
+
+
+@dataclass(slots=True)
+class Replayed:
+    """What a replay did: messages read and taken in, compactions gone through and deferred, idle jobs run."""
+
+    messages: int = 0
+    new: int = 0
+    turns: int = 0
+    compactions: int = 0
+    deferred: int = 0
+    reasons: list[str] = field(default_factory=list)
+    jobs: list[Ran] = field(default_factory=list)
+
+
+def recorded(path: Path) -> list[Message]:
+    """The messages of a JSON Lines file, all checked before any is used.
+
+    A line is an object with `role` and `content`, and `id`, `ts` (ISO 8601), `name` and `session` where known; a
+    message without an id gets one from its place in the file, so that a second replay knows it. Raises
+    `TranscriptError` with the line's number.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TranscriptError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+    except OSError as error:
+        raise TranscriptError(f"{path} cannot be read: {error.strerror}") from error
+    lines = text.split("\n")
+    messages = [_message(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
+    if not messages:
+        raise TranscriptError(f"{path} holds no message")
+    return messages
+
+
+async def replay(
+    channel: Channel,
+    messages: Sequence[Message],
+    time: EventTime,
+    *,
+    compact_every: int = 0,
+    maintain: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Replayed:
+    """Feed `messages` turn by turn, with a compaction every so many messages (0: none) and the idle jobs at the end.
+
+    Messages the channel has are skipped, compactions it went through are not repeated: a replay that was killed goes
+    on where it stopped, and a second one adds nothing.
+    """
+    report = Replayed(messages=len(messages))
+    numbers = await to_thread.run_sync(lambda: {m.id: m.number for m in channel.store.transcript.messages()})
+    done = compacted = 0
+    for turn in _turns(messages):
+        for message in turn:
+            time.seen(message.time)
+        await _take_turn(channel, turn, numbers, report)
+        done += len(turn)
+        if compact_every and done - compacted >= compact_every:
+            compacted = done
+            await _compact(channel, numbers[turn[-1].id], report)
+        progress(done)
+    await _finish(channel, max(numbers.values(), default=0), report, maintain=maintain)
+    return report
+
+
+async def _take_turn(channel: Channel, turn: Sequence[Message], numbers: dict[str, int], report: Replayed) -> None:
+    if all(message.id in numbers for message in turn):
+        return
+    report.turns += 1
+    asked = next((message for message in turn if message.role == "user"), None)
+    context = await channel.before_turn(asked.content, speaker=asked.speaker) if asked else None
+    written = await channel.take_in(turn)
+    await channel.after_turn(context, ())
+    report.new += len(written)
+    numbers |= {message.id: message.number for message in written}
+    # A message that was nothing but what memory itself had injected is not written; it stands where the last one does.
+    last = await to_thread.run_sync(lambda: channel.store.transcript.last_number)
+    for message in turn:
+        numbers.setdefault(message.id, last)
+
+
+async def _compact(channel: Channel, upto: int, report: Replayed) -> None:
+    ledger = (await channel.notes()).ledger
+    if ledger.epoch_start >= upto:
+        return
+    receipt = await channel.before_compaction(deadline=_deadline(channel))
+    report.compactions += 1
+    if receipt.state != "consolidated":
+        report.deferred += 1
+        report.reasons.append(receipt.reason)
+    if receipt.may_compact:
+        await channel.compacted(receipt)
+
+
+async def _finish(channel: Channel, last: int, report: Replayed, *, maintain: bool) -> None:
+    """The end of the file is a shutdown: what is left is consolidated, then the idle jobs run if asked for."""
+    if (await channel.notes()).ledger.boundary < last:
+        receipt = await channel.before_compaction(deadline=_deadline(channel))
+        if receipt.state != "consolidated":
+            report.deferred += 1
+            report.reasons.append(receipt.reason)
+    if maintain:
+        report.jobs = await channel.maintain(forced=True)
+
+
+def _deadline(channel: Channel) -> float:
+    """Nobody waits for a replay, so its gates may take as long as background thoughts."""
+    model = channel.settings.model
+    return model.refresh_timeout / 0.4 + model.consolidate_timeout
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[list[Message]]:
+    """Each user message with what follows it up to the next one."""
+    turn: list[Message] = []
+    for message in messages:
+        if message.role == "user" and turn:
+            yield turn
+            turn = []
+        turn.append(message)
+    if turn:
+        yield turn
+
+
+def _message(line: str, path: Path, number: int) -> Message:
+    where = f"{path}, line {number}"
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise TranscriptError(f"{where}: not JSON ({error}); nothing was taken in") from error
+    if not isinstance(row, dict):
+        raise TranscriptError(f"{where}: must be an object with role and content; nothing was taken in")
+    for key in ("role", "content"):
+        if not isinstance(row.get(key), str):
+            raise TranscriptError(f"{where}: {key!r} must be a string; nothing was taken in")
+    if row["role"] not in get_args(Role):
+        known = ", ".join(get_args(Role))
+        raise TranscriptError(f"{where}: role {row['role']!r} must be one of {known}; nothing was taken in")
+    texts = {key: row.get(key) or "" for key in ("id", "name", "session")}
+    if not all(isinstance(value, str) for value in texts.values()):
+        raise TranscriptError(f"{where}: id, name and session must be strings; nothing was taken in")
+    return Message(
+        cast("Role", row["role"]),
+        row["content"],
+        texts["id"] or f"{path.stem}:{number}",
+        _time(row.get("ts"), where),
+        texts["name"],
+        texts["session"],
+    )
+
+
+def _time(value: object, where: str) -> datetime | None:
+    if value is None or value == "":
+        return None
+    try:
+        when = datetime.fromisoformat(str(value))
+    except ValueError as error:
+        raise TranscriptError(f"{where}: ts {value!r} is not an ISO 8601 time; nothing was taken in") from error
+    return when if when.tzinfo else when.astimezone()

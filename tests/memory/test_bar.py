@@ -1,0 +1,86 @@
+"""The one bar that everything learnt must pass."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pipimem.memory.bar import passed, same_thought
+from pipimem.notes.kinds import Kind
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Add, Confirm, Operation, Supersede, Trust
+from pipimem.sidecar.contracts import Learned
+
+from tests.notes.building import NOW, notes_of
+
+SAID = {
+    "m1": Message("user", "…", "m1", NOW, "Dana", "", 7),
+    "b1": Message("assistant", "…", "b1", NOW, "bot", "", 8),
+}
+
+
+def learn(*items: Learned, memory: str = "", trust: Trust = Trust.INFERRED) -> tuple[Operation, ...]:
+    return passed(items, notes_of(memory, trust=trust), SAID, NOW).operations
+
+
+def learned(text: str, necessity: str = "high", confidence: float = 0.9, **more: object) -> Learned:
+    return Learned(Kind.FACT, text, more.pop("sources", ("m1",)), necessity=necessity, confidence=confidence, **more)  # type: ignore[arg-type]
+
+
+def test_high_and_sure_is_written_at_once() -> None:
+    """Necessity high and confidence 0.85 make a durable entry with its evidence."""
+    [add] = learn(learned("the port is 8080", confidence=0.85))
+    assert isinstance(add, Add)
+    assert (add.trust, add.probation_until, add.evidence.newest) == (Trust.INFERRED, None, 7)
+    assert (add.evidence.speaker, add.evidence.sources) == ("Dana", ("m1",))
+
+
+def test_middling_goes_on_probation_five_a_run() -> None:
+    """Necessity medium and confidence 0.9 is kept for 30 days, at most five of them."""
+    adds = learn(*(learned(f"thing {n} is blue", "medium", 0.9) for n in range(7)))
+    assert [add.probation_until for add in adds if isinstance(add, Add)] == [NOW + timedelta(days=30)] * 5
+
+
+def test_the_rest_is_left_out_with_a_reason() -> None:
+    """Low or unsure things are not written, and the journal can say so."""
+    result = passed((learned("it rains", "low", 1.0), learned("maybe", "high", 0.5)), notes_of(), SAID, NOW)
+    assert result.operations == ()
+    assert [reason[:13] for reason in result.left_out] == ["below the bar"] * 2
+
+
+def test_what_only_the_bot_said_is_never_durable() -> None:
+    """An answer of the bot alone is kept on probation at best, and never as explicit."""
+    [add] = learn(learned("the sky is green", sources=("b1",), explicit=True, confidence=0.95))
+    assert isinstance(add, Add)
+    assert add.probation_until is not None
+    assert add.trust is Trust.INFERRED
+
+
+def test_a_newer_value_replaces_what_was_learnt_and_stands_beside_what_was_typed() -> None:
+    """A person's own line is never replaced; the newer value is added below it."""
+    memory = "## Facts\n\n- the port is 8080\n"
+    name = notes_of(memory).memory.entries[0].id
+    newer = learned("the port is 9090", replaces=(name,))
+    assert [type(op) for op in learn(newer, memory=memory)] == [Supersede]
+    assert [type(op) for op in learn(newer, memory=memory, trust=Trust.HUMAN)] == [Add]
+
+
+def test_a_paraphrase_confirms_instead_of_standing_twice() -> None:
+    """The same thought in nearly the same words is the same entry."""
+    memory = "## Facts\n\n- Dana owns the on-call rotation for the gateway\n"
+    assert [type(op) for op in learn(learned("Dana owns the on-call rotation of the gateway"), memory=memory)] == [
+        Confirm
+    ]
+
+
+def test_numbers_and_denials_make_another_thought() -> None:
+    """One digit or one "not" is all the difference."""
+    assert not same_thought("the port of the gateway is 8080", "the port of the gateway is 8081")
+    assert not same_thought("周五可以发布生产环境", "周五不可以发布生产环境")
+    assert same_thought("the port of the gateway is 8080", "The port of the gateway is 8080.")
+
+
+def test_a_secret_in_an_answer_is_masked() -> None:
+    """Whatever a model makes of it, a key is not written."""
+    [add] = learn(learned("the key is sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"))
+    assert isinstance(add, Add)
+    assert "sk-proj-" not in add.text

@@ -1,0 +1,56 @@
+"""What of the transcript a thought may see."""
+
+from __future__ import annotations
+
+from pipimem.memory.window import windows
+from pipimem.notes.message import Message
+from pipimem.text.fence import fenced
+
+
+def message(number: int, content: str, role: str = "user", speaker: str = "Dana") -> Message:
+    return Message(role, content, f"m{number}", None, speaker, "", number)  # type: ignore[arg-type]
+
+
+def contents(*messages: Message) -> list[str]:
+    return [m.content for window in windows(messages) for m in window.messages]
+
+
+def test_injected_memory_is_not_learnt_again() -> None:
+    """A block that memory put before the turn is taken out of what the user said."""
+    block = fenced([{"id": "memory:x", "text": "the port is 8080"}], "abcd1234")
+    assert contents(message(1, f"{block}\nwhat is new?")) == ["what is new?"]
+
+
+def test_commands_and_own_tools_never_enter() -> None:
+    """What was typed to the memory, and what its tools answered, is no talk."""
+    assert contents(message(1, "/memory"), message(2, "x", "tool", "memory_search"), message(3, "hello")) == ["hello"]
+
+
+def test_tool_output_is_clipped_and_freed_of_noise() -> None:
+    """Progress bars go, the head and the tail stay; the rest of the window is untouched."""
+    output = "pulling 12%\n2026-03-02 10:00:00 DEBUG tick\n----\nstarted build\n" + "x" * 2000 + "\nERROR: disk full"
+    [text] = contents(message(1, output, "tool", "shell"))
+    assert text.startswith("started build")
+    assert text.endswith("ERROR: disk full")
+    assert len(text) < 700
+
+
+def test_long_talk_goes_in_slices_that_cover_every_number() -> None:
+    """The slices follow each other without a gap, so the cursor can move slice by slice."""
+    slices = list(windows([message(n, "w" * 1000) for n in range(1, 101)], chars=28_000))
+    assert [window.first for window in slices[1:]] == [window.last + 1 for window in slices[:-1]]
+    assert (slices[0].first, slices[-1].last) == (1, 100)
+    assert all(sum(len(m.content) for m in window.messages) <= 28_000 for window in slices)
+
+
+def test_a_window_of_nothing_still_moves_the_cursor() -> None:
+    """Commands alone leave an empty window that knows how far it reaches."""
+    [window] = windows([message(1, "/new"), message(2, "/usage")])
+    assert (window.messages, window.last, window.exchanged) == ((), 2, False)
+
+
+def test_an_exchange_needs_an_answer() -> None:
+    """One line is no exchange, a question and its answer are."""
+    [alone] = windows([message(1, "hello")])
+    [answered] = windows([message(1, "hello"), message(2, "hi", "assistant", "bot")])
+    assert (alone.exchanged, answered.exchanged) == (False, True)

@@ -1,0 +1,182 @@
+"""The gate before a compaction: nothing is dropped that is not on disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pipimem import Message, ModelUnavailable
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Bullet
+from pipimem.sidecar.contracts import Consolidate, Consolidated, Learned, Refreshed
+from pipimem.sidecar.scripted import Scripted
+
+from tests.runtime.building import opened, read, say, workspace, write
+
+pytestmark = pytest.mark.anyio
+
+TOLD = (Bullet("Dana and the bot talked about tea", ("m1",)),)
+
+
+def journal(root: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in read(root, ".pipimem/journal.jsonl").splitlines()]
+
+
+async def test_refresh_then_memory_then_history(tmp_path: Path) -> None:
+    """SESSION.md first, then one commit of MEMORY.md and HISTORY.md with the cursor."""
+    root = workspace(tmp_path)
+    learned = Learned(Kind.PREFERENCE, "Dana prefers tea", ("m1",))
+    script = Scripted(
+        {
+            "refresh": [Refreshed({"Next Steps": ("buy tea",)})],
+            "consolidate": [Consolidated((learned,), title="Tea", history=TOLD)],
+        }
+    )
+    async with opened(root, script) as channel:
+        await say(channel, "I prefer tea")
+        receipt = await channel.before_compaction()
+        ledger = (await channel.notes()).ledger
+    assert (receipt.may_compact, receipt.state, receipt.covered, receipt.cursor) == (
+        True,
+        "consolidated",
+        2,
+        2,
+    )
+    assert (ledger.cursor, ledger.boundary, ledger.refreshed) == (2, 2, 2)
+    changes = [change["file"] for record in journal(root) for change in record["changes"]]  # type: ignore[attr-defined]
+    assert changes == ["SESSION.md", "MEMORY.md", "HISTORY.md"]
+    assert "- buy tea" in read(root, "SESSION.md")
+    assert "- Dana prefers tea" in read(root)
+    assert "· Tea\n\n- Dana and the bot talked about tea" in read(root, "HISTORY.md")
+
+
+async def test_a_failed_refresh_does_not_stop_consolidation(tmp_path: Path) -> None:
+    """What is going on now is worth less than what stays true."""
+    root = workspace(tmp_path)
+    script = Scripted(
+        {
+            "refresh": [ModelUnavailable("no connection")],
+            "consolidate": [Consolidated(history=TOLD)],
+        }
+    )
+    async with opened(root, script) as channel:
+        await say(channel, "I prefer tea")
+        receipt = await channel.before_compaction()
+    assert receipt.state == "consolidated"
+    assert receipt.steps[0] == "refresh: no connection"
+
+
+async def test_defer_lets_the_host_go_on_and_the_talk_is_recallable(tmp_path: Path) -> None:
+    """The model is down: the talk is on disk, the cursor stays, and the next epoch finds it word for word."""
+    root = workspace(tmp_path)
+    down = Scripted({"refresh": [ModelUnavailable("down")], "consolidate": [ModelUnavailable("down")]})
+    async with opened(root, down) as channel:
+        await say(channel, "the vault code word is heliotrope")
+        receipt = await channel.before_compaction()
+        assert (receipt.may_compact, receipt.state, receipt.cursor) == (True, "deferred", 0)
+        await channel.compacted(receipt)
+        context = await say(channel, "what was the vault code word?")
+    assert "heliotrope" in context
+    assert read(root) == ""
+
+
+async def test_block_makes_the_host_wait(tmp_path: Path) -> None:
+    """With the other policy nothing may be dropped before it is consolidated."""
+    root = workspace(tmp_path)
+    down = Scripted({"refresh": [ModelUnavailable("down")] * 2, "consolidate": [ModelUnavailable("down")] * 2})
+    async with opened(root, down, policy="block") as channel:
+        await say(channel, "hello")
+        receipt = await channel.before_compaction()
+    assert (receipt.may_compact, receipt.state) == (False, "blocked")
+    assert "down" in receipt.reason
+
+
+async def test_messages_the_host_never_told_are_taken_in(tmp_path: Path) -> None:
+    """The gate gets the host's whole context; what the transcript lacks is written, what it has is not doubled."""
+    root = workspace(tmp_path)
+    async with opened(
+        root, Scripted({"refresh": [Refreshed()], "consolidate": [Consolidated(history=TOLD)]})
+    ) as channel:
+        await say(channel, "one", "two")
+        await channel.before_compaction(
+            [Message.user("one"), Message.assistant("two"), Message.user("three"), Message.assistant("two")]
+        )
+    texts = [json.loads(line)["content"] for line in read(root, "log.jsonl").splitlines()]
+    assert texts == ["one", "two", "three", "two"]
+
+
+async def test_the_second_of_two_windows_supersedes_the_firsts_value(tmp_path: Path) -> None:
+    """The release moves: one entry, the new value, the old one in the journal."""
+    root = workspace(tmp_path)
+    first = Consolidated((Learned(Kind.DECISION, "the release is on Thursday", ("m1",)),), history=TOLD)
+    script = Scripted({"refresh": [Refreshed()] * 2, "consolidate": [first]})
+    async with opened(root, script) as channel:
+        await say(channel, "the release is on Thursday")
+        await channel.reset()
+        old = (await channel.notes()).memory.entries[0].id
+        newer = Learned(Kind.DECISION, "the release is on Monday", ("m3",), replaces=(old,))
+        script.then("consolidate", Consolidated((newer,), history=(Bullet("the release moved", ("m3",)),)))
+        await say(channel, "no, the release is on Monday")
+        await channel.reset()
+    assert read(root).count("the release is on") == 1
+    assert "- the release is on Monday" in read(root)
+    assert any("the release is on Thursday" in json.dumps(record) for record in journal(root))
+
+
+async def test_an_exchange_without_history_is_refused(tmp_path: Path) -> None:
+    """A window with a real exchange leaves at least a bullet, or the cursor stays."""
+    root = workspace(tmp_path)
+    script = Scripted({"refresh": [Refreshed()] * 2, "consolidate": [Consolidated(), Consolidated()]})
+    async with opened(root, script) as channel:
+        await say(channel, "I prefer tea")
+        receipt = await channel.before_compaction()
+    assert receipt.state == "deferred"
+    assert "history" in receipt.reason
+
+
+async def test_a_window_is_thought_about_once(tmp_path: Path) -> None:
+    """A second gate without new talk asks nothing and writes nothing."""
+    root = workspace(tmp_path)
+    script = Scripted({"refresh": [Refreshed()], "consolidate": [Consolidated(history=TOLD)]})
+    async with opened(root, script) as channel:
+        await say(channel, "I prefer tea")
+        await channel.before_compaction()
+        before = read(root, "HISTORY.md"), len(journal(root))
+        receipt = await channel.before_compaction()
+    assert receipt.state == "consolidated"
+    assert (read(root, "HISTORY.md"), len(journal(root))) == before
+    assert len([task for task in script.asked if isinstance(task, Consolidate)]) == 1
+
+
+async def test_shared_files_are_byte_identical_after_every_journey(tmp_path: Path) -> None:
+    """The workspace's SOUL, AGENTS and MEMORY are people's alone."""
+    root = workspace(tmp_path)
+    shared = ("SOUL.md", "AGENTS.md", "MEMORY.md")
+    before = {name: (root / name).read_bytes() for name in shared}
+    async with opened(root) as channel:
+        await say(channel, "记住：以后都用中文回答")
+        await channel.reset()
+        await channel.remember("the port is 8080")
+        await channel.maintain(forced=True)
+    assert {name: (root / name).read_bytes() for name in shared} == before
+
+
+async def test_what_a_person_deletes_is_not_learnt_again_from_the_same_talk(tmp_path: Path) -> None:
+    """The entry goes by hand; consolidating goes on, and it stays away."""
+    root = workspace(tmp_path)
+    write(root, "MEMORY.md", "")
+    tea = Learned(Kind.PREFERENCE, "Dana prefers tea", ("m1",))
+    script = Scripted({"refresh": [Refreshed()] * 2, "consolidate": [Consolidated((tea,), history=TOLD)]})
+    async with opened(root, script) as channel:
+        await say(channel, "I prefer tea")
+        await channel.before_compaction()
+        write(
+            root,
+            "MEMORY.md",
+            read(root).replace("- Dana prefers tea\n", "- our own line, long enough to stay\n"),
+        )
+        script.then("consolidate", Consolidated((tea,), history=(Bullet("more talk", ("m3",)),)))
+        await say(channel, "what else?")
+        await channel.before_compaction()
+    assert "Dana prefers tea" not in read(root)

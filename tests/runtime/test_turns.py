@@ -1,0 +1,136 @@
+"""A turn: the snapshot once a session, recall each turn, nothing written before the reply."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pipimem import Message
+
+from tests.runtime.building import Hands, opened, read, say, workspace, write
+
+pytestmark = pytest.mark.anyio
+
+MEMORY = "## Constraints\n\n- 周五不许发布\n\n## Facts\n\n- the staging database listens on port 5433\n"
+
+
+async def test_the_first_turn_gets_the_snapshot_and_the_second_does_not(tmp_path: Path) -> None:
+    """Even a bare 你好 begins with what matters; after that only what a question asks for."""
+    root = workspace(tmp_path)
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        first = await say(channel, "你好")
+        second = await say(channel, "你好")
+    assert "周五不许发布" in first
+    assert second == ""
+
+
+async def test_the_snapshot_is_spent_only_when_the_turn_was_accepted(tmp_path: Path) -> None:
+    """A turn that never came to an answer is asked again with the snapshot."""
+    root = workspace(tmp_path)
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        lost = await channel.before_turn("你好")
+        again = await channel.before_turn("你好")
+    assert lost.first
+    assert again.shown == lost.shown
+
+
+async def test_what_a_session_was_shown_is_not_shown_twice(tmp_path: Path) -> None:
+    """Recall leaves out what the host's context already holds; a reset forgets that."""
+    root = workspace(tmp_path)
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        await say(channel, "你好")
+        assert await say(channel, "which port does the staging database use?") == ""
+        await channel.reset()
+        assert "5433" in await say(channel, "which port does the staging database use?")
+
+
+async def test_before_turn_writes_nothing(tmp_path: Path) -> None:
+    """Until the reply is on its way the workspace is as it was, to the byte and the minute."""
+    root = workspace(tmp_path)
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
+        await channel.before_turn("which port does the staging database use?")
+        assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
+
+
+async def test_an_edit_is_seen_by_the_next_turn(tmp_path: Path) -> None:
+    """No restart, no command: the file is the memory."""
+    root = workspace(tmp_path)
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        await say(channel, "你好")
+        write(root, "MEMORY.md", MEMORY + "- the mail server is called hermes\n")
+        assert "hermes" in await say(channel, "what is the mail server called?")
+
+
+async def test_a_secret_and_a_private_stretch_never_reach_the_disk(tmp_path: Path) -> None:
+    """Not in the transcript, not in the journal, not anywhere in the workspace."""
+    root = workspace(tmp_path)
+    key = "sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"
+    async with opened(root) as channel:
+        await say(channel, f"记住：密钥是 {key}", speaker="Dana")
+        await say(channel, "remember that I like tea <private>and that I am ill</private>")
+        await channel.remember(f"the key is {key}")
+    everything = b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
+    assert key.encode() not in everything
+    assert b"I am ill" not in everything
+    assert b"I like tea" in everything
+
+
+async def test_a_broken_memory_never_spoils_a_turn(tmp_path: Path) -> None:
+    """A binary file where Markdown should be: the turn goes on without memory, and says why."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        path = root / "channels" / "room" / "MEMORY.md"
+        path.write_bytes(b"\x00\xff binary")
+        turn = await channel.before_turn("你好")
+        assert turn.context == ""
+        assert "MEMORY.md" in turn.problem
+        await channel.after_turn(turn, [Message.user("你好"), Message.assistant("hi")])
+        assert path.read_bytes() == b"\x00\xff binary"
+
+
+async def test_messages_are_known_by_id(tmp_path: Path) -> None:
+    """A callback that the platform delivers twice is one message."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        for _ in range(2):
+            await channel.after_turn(None, [Message.user("hello", id="cb1"), Message.assistant("hi", id="cb2")])
+    assert read(root, "log.jsonl").count("\n") == 2
+
+
+async def test_nothing_of_one_channel_shows_in_another(tmp_path: Path) -> None:
+    """Two conversations share the workspace's background, nothing else."""
+    root = workspace(tmp_path)
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        await say(channel, "你好")
+    from pipimem import Pipimem
+
+    async with Pipimem(root) as pipimem:
+        other = await pipimem.channel("other room")
+        turn = await other.before_turn("which port does the staging database use? 周五能发布吗")
+    assert turn.context == ""
+
+
+async def test_the_system_prompt_says_who_and_where(tmp_path: Path) -> None:
+    """SOUL, AGENTS, the three files, and that they are data."""
+    root = workspace(tmp_path)
+    (root / "SOUL.md").write_text("You are pipi, dry and kind.", encoding="utf-8")
+    async with opened(root) as channel:
+        prompt = await channel.session_prompt()
+    assert prompt.startswith("You are pipi, dry and kind.")
+    for word in ("SESSION.md", "MEMORY.md", "HISTORY.md", "not preloaded", "data"):
+        assert word in prompt
+
+
+async def test_event_time_is_what_hands_say(tmp_path: Path) -> None:
+    """A message without a time gets the channel's clock."""
+    root = workspace(tmp_path)
+    async with opened(root, hands=Hands()) as channel:
+        await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
+    assert read(root, "log.jsonl").count('"ts": "2026-03-02T09:00:00+08:00"') == 2
