@@ -128,9 +128,7 @@ class ChannelStore:
         finally:
             self._mutex.release()
 
-    def commit(
-        self, decision: Decision, now: datetime, actor: str = "", wall: datetime | None = None
-    ) -> Committed:
+    def commit(self, decision: Decision, now: datetime, actor: str = "", wall: datetime | None = None) -> Committed:
         """Carries a decision out on the freshest texts, all or nothing; returned means durable.
 
         `now` is the conversation's time, `wall` the real one for the journal where it is another. A decision

@@ -49,9 +49,7 @@ def record_json(record: JournalRecord) -> Json:
 
 def record_from(value: Json) -> JournalRecord:
     """The journal record a JSON value stands for; raises `CodecError`."""
-    files = {
-        File(name): _file_from(_object(change)) for name, change in _object(value.get("files", {})).items()
-    }
+    files = {File(name): _file_from(_object(change)) for name, change in _object(value.get("files", {})).items()}
     return _checked(
         lambda: JournalRecord(
             sequence=_int(value["seq"]),
@@ -67,9 +65,7 @@ def record_from(value: Json) -> JournalRecord:
             files=files,
             archived=_str(value.get("archived", "")),
             archive_size=_int(value.get("archive_size", 0)),
-            delta=_delta_from(
-                _object(value.get("delta", {})), {str(file): files[file].after for file in files}
-            ),
+            delta=_delta_from(_object(value.get("delta", {})), {str(file): files[file].after for file in files}),
         )
     )
 
@@ -109,9 +105,7 @@ def delta_json(delta: Delta) -> Json:
     return _without_empty(
         {
             "records": {name: record and _record_json(record) for name, record in delta.records.items()},
-            "tombstones": {
-                name: stone and _tombstone_json(stone) for name, stone in delta.tombstones.items()
-            },
+            "tombstones": {name: stone and _tombstone_json(stone) for name, stone in delta.tombstones.items()},
             "jobs": {name: _job_json(job) for name, job in delta.jobs.items()},
             "progress": _progress_json(delta.progress),
         }
@@ -253,9 +247,7 @@ def _file_from(value: Json) -> FileChange:
     for splice in map(_list, _list(value["splices"])):
         start, removed, added = splice
         splices.append(Splice(_int(start), _strings(removed), _strings(added)))
-    return FileChange(
-        _str(value["before"]), _str(value["after"]), tuple(splices), _str(value.get("found", ""))
-    )
+    return FileChange(_str(value["before"]), _str(value["after"]), tuple(splices), _str(value.get("found", "")))
 
 
 def _without_empty(value: Json) -> Json:

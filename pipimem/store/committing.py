@@ -78,9 +78,7 @@ class Recalls:
         for name, count in self.counts.items():
             record = records.get(name, ledger.records.get(name))
             if record is not None:
-                records[name] = replace(
-                    record, recalls=record.recalls + count, recalled=self.when, probation_until=""
-                )
+                records[name] = replace(record, recalls=record.recalls + count, recalled=self.when, probation_until="")
         return replace(delta, records=records)
 
 

@@ -46,6 +46,11 @@ class Desk:
     _readings: dict[Path, tuple[Stamp | None, str]] = field(default_factory=dict)
     # Notes by file, as they stand and as the journal left them: equal texts are not parsed again.
     _parsed: dict[tuple[Path, bool], Note] = field(default_factory=dict)
+    _watched: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        # Joined once: four joins cost more than the four stats of every reading.
+        self._watched = (*(self.path(file) for file in KEPT), self._shared)
 
     def path(self, file: File) -> Path:
         """Where a file of the channel lies."""
@@ -126,8 +131,7 @@ class Desk:
         self._parsed.clear()
 
     def _look(self) -> tuple[Stamp | Place | None, ...]:
-        paths = (*(self.path(file) for file in KEPT), self._shared)
-        return (*map(stamp, paths), self.state.journal.place())
+        return (*map(stamp, self._watched), self.state.journal.place())
 
     def _read(self, path: Path) -> str:
         mark = stamp(path)

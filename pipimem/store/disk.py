@@ -34,13 +34,9 @@ def _sentence(action: str, path: Path, error: OSError) -> str:
         case errno.ENOSPC | errno.EDQUOT:
             return f"The disk is full: cannot {action} {path}. Free some space; what was there is whole."
         case errno.EROFS:
-            return (
-                f"The disk is read-only: cannot {action} {path}. Mount it writable, or use another workspace."
-            )
+            return f"The disk is read-only: cannot {action} {path}. Mount it writable, or use another workspace."
         case errno.EACCES | errno.EPERM:
-            return (
-                f"No permission: cannot {action} {path}. Check the owner and mode of the file and its folder."
-            )
+            return f"No permission: cannot {action} {path}. Check the owner and mode of the file and its folder."
         case errno.EMFILE | errno.ENFILE:
             return f"Too many open files: cannot {action} {path}. Raise the limit (ulimit -n) and try again."
         case errno.ENOTDIR | errno.EEXIST:
@@ -89,9 +85,7 @@ def append_synced(path: Path, data: bytes, *, at: int | None = None) -> int:
     as it was cut.
     """
     with told("write", path):
-        descriptor = os.open(
-            path, os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_FOLLOW | CLOSE_ON_EXEC | BINARY, FILE_MODE
-        )
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_FOLLOW | CLOSE_ON_EXEC | BINARY, FILE_MODE)
         try:
             size = os.fstat(descriptor).st_size
             if at is not None and at < size:

@@ -49,9 +49,7 @@ def resolved(path: Path, root: Path) -> Path:
         return path
     target = path.resolve()
     if not target.is_relative_to(root.resolve()):
-        raise UnreadableNote(
-            f"{path} is a link that leads out of the workspace, to {target}. Put a real file there."
-        )
+        raise UnreadableNote(f"{path} is a link that leads out of the workspace, to {target}. Put a real file there.")
     return target
 
 
@@ -59,9 +57,7 @@ def read(path: Path, root: Path) -> Reading | None:
     """The text of a file with every byte of it, `None` where there is no file; what is no text is refused."""
     with told("read", path):
         try:
-            descriptor = os.open(
-                resolved(path, root), os.O_RDONLY | NO_FOLLOW | NO_WAIT | CLOSE_ON_EXEC | BINARY
-            )
+            descriptor = os.open(resolved(path, root), os.O_RDONLY | NO_FOLLOW | NO_WAIT | CLOSE_ON_EXEC | BINARY)
         except FileNotFoundError:
             return None
         try:
@@ -184,9 +180,7 @@ def _refuse_size(path: Path, size: int) -> None:
 
 def _decoded(path: Path, data: bytes) -> str:
     if b"\0" in data:
-        raise UnreadableNote(
-            f"{path} is not a text: it has NUL bytes. It was left as it is; save it as UTF-8 text."
-        )
+        raise UnreadableNote(f"{path} is not a text: it has NUL bytes. It was left as it is; save it as UTF-8 text.")
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -199,7 +193,5 @@ def _decoded(path: Path, data: bytes) -> str:
 def not_a_link_out(folder: Path, root: Path) -> Path:
     """The folder itself, refused where a link leads it out of the workspace."""
     if not folder.resolve().is_relative_to(root.resolve()):
-        raise StoreError(
-            f"{folder} leads out of the workspace, to {folder.resolve()}. Put a real folder there."
-        )
+        raise StoreError(f"{folder} leads out of the workspace, to {folder.resolve()}. Put a real folder there.")
     return folder

@@ -71,17 +71,13 @@ def _plan(desk: Desk, what: str | Sequence[str], keep_transcript: bool, actor: s
     ids = [name for each in asked if (name := _bare(each)) in standing]
     if len(ids) < len(asked) and not isinstance(what, str):
         missing = next(each for each in asked if _bare(each) not in standing)
-        raise NothingFound(
-            f"There is no entry {missing!r}. See `pipimem show` for the ids, or give the text."
-        )
+        raise NothingFound(f"There is no entry {missing!r}. See `pipimem show` for the ids, or give the text.")
     texts = [standing[name].text for name in ids] or asked
     needles = Needles.of(texts, sources_of(notes.ledger, ids))
     if not needles.texts:
         raise NothingFound("Nothing to forget: the text is empty.")
     found = [name for file in KEPT for name in without(notes.note(file).text, needles, desk.key)[1]]
-    return Plan(
-        needles, tuple({*found, *(content_id(desk.key, text) for text in texts)}), keep_transcript, actor
-    )
+    return Plan(needles, tuple({*found, *(content_id(desk.key, text) for text in texts)}), keep_transcript, actor)
 
 
 def _bare(name: str) -> str:

@@ -43,9 +43,7 @@ def load(path: Path) -> Identity | None:
                 return Identity(name, kind, title, bytes.fromhex(key))
             except ValueError:
                 pass
-    raise ChannelError(
-        f"{path} is damaged. Remove it: the folder is then adopted again, its Markdown untouched."
-    )
+    raise ChannelError(f"{path} is damaged. Remove it: the folder is then adopted again, its Markdown untouched.")
 
 
 def save(path: Path, identity: Identity) -> None:

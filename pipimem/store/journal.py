@@ -127,11 +127,7 @@ class Journal:
         """The files of the journal, oldest first."""
         with told("read", self.folder):
             try:
-                found = [
-                    (int(part[1]), path)
-                    for path in self.folder.iterdir()
-                    if (part := _PART.fullmatch(path.name))
-                ]
+                found = [(int(part[1]), path) for path in self.folder.iterdir() if (part := _PART.fullmatch(path.name))]
             except FileNotFoundError:
                 return ()
         parts = [path for _, path in sorted(found)]

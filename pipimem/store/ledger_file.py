@@ -34,11 +34,7 @@ def load(path: Path) -> Checkpoint | None:
             return None
     value = jsonlines.value(data)
     try:
-        if (
-            value is None
-            or value.get("format") != _FORMAT
-            or not isinstance(offset := value.get("offset"), int)
-        ):
+        if value is None or value.get("format") != _FORMAT or not isinstance(offset := value.get("offset"), int):
             return None
         return Checkpoint(ledger_from(value), offset)
     except CodecError:

@@ -29,9 +29,7 @@ def merged(base: str, ours: str, theirs: str) -> str:
     return _joined([line for chunk in chunks for line in chunk])
 
 
-def _groups(
-    left: Iterable[Splice], right: Iterable[Splice]
-) -> list[tuple[int, int, list[Splice], list[Splice]]]:
+def _groups(left: Iterable[Splice], right: Iterable[Splice]) -> list[tuple[int, int, list[Splice], list[Splice]]]:
     """Runs of base lines `[low, high)` with the splices of either side that touch one another there."""
     groups: list[tuple[int, int, list[Splice], list[Splice]]] = []
     tagged = [(splice, True) for splice in left] + [(splice, False) for splice in right]

@@ -92,9 +92,7 @@ class Transcript:
 
     def damaged(self) -> int:
         """How many lines are no message; for `doctor`, it reads everything."""
-        return sum(
-            parsed(data) is None for part in self._parts() for data in jsonlines.lines(part) if data.strip()
-        )
+        return sum(parsed(data) is None for part in self._parts() for data in jsonlines.lines(part) if data.strip())
 
     def parts(self) -> tuple[Path, ...]:
         """The files of the transcript, oldest first."""
@@ -107,11 +105,7 @@ class Transcript:
     def _parts(self) -> list[Path]:
         with told("read", self.folder):
             try:
-                found = [
-                    (int(part[1]), path)
-                    for path in self.folder.iterdir()
-                    if (part := _PART.fullmatch(path.name))
-                ]
+                found = [(int(part[1]), path) for path in self.folder.iterdir() if (part := _PART.fullmatch(path.name))]
             except FileNotFoundError:
                 return []
         parts = [path for _, path in sorted(found)]
