@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -73,7 +73,7 @@ class ChannelStore:
             raise ChannelError(_unknown(workspace, channel_id))
         is_saved = known is not None
         if known is None:
-            fresh = secrets.token_bytes(identity.KEY_BYTES) if create else identity.derived_key(channel_id)
+            fresh = os.urandom(identity.KEY_BYTES) if create else identity.derived_key(channel_id)
             known = Identity(channel_id, kind, title, key or fresh)
         elif create and title and title != known.title:
             known, is_saved = replace(known, title=title), False
