@@ -143,9 +143,7 @@ def test_all_files_go_together(channel: ChannelStore, now: datetime, add: Add) -
     """
     block = AddBlock(now, now + timedelta(hours=1), "tea", (Bullet("they spoke of tea", ("m1",)),))
     decision = add("alice likes tea", cursor=4)
-    decision = replace(
-        decision, operations=(*decision.operations, SetSection("Next Steps", ("buy tea",)), block)
-    )
+    decision = replace(decision, operations=(*decision.operations, SetSection("Next Steps", ("buy tea",)), block))
     channel.commit(decision, now)
     heading = channel.notes().history.document.sections[-1].title
     fold = FoldBlocks("2026-03", "tea", (Bullet("tea, mostly"),), (heading,))
@@ -197,9 +195,7 @@ def test_windows_line_ends_stay(channel: ChannelStore, now: datetime, add: Add) 
     path = channel.folder / "MEMORY.md"
     path.write_bytes(b"\xef\xbb\xbf# Memory\r\n\r\n## Facts\r\n\r\n- by hand\r\n")
     channel.commit(add("alice likes tea"), now)
-    assert path.read_bytes() == (
-        b"\xef\xbb\xbf# Memory\r\n\r\n## Facts\r\n\r\n- by hand\r\n- alice likes tea\r\n"
-    )
+    assert path.read_bytes() == (b"\xef\xbb\xbf# Memory\r\n\r\n## Facts\r\n\r\n- by hand\r\n- alice likes tea\r\n")
 
 
 def test_a_linked_file_stays_a_link(channel: ChannelStore, now: datetime, add: Add) -> None:
@@ -348,9 +344,7 @@ def test_a_save_right_before_the_rename_survives(
 
 
 @pytest.mark.parametrize("text", ["", None, "# Memory\n\n## Fa"])
-def test_an_editor_at_work_is_waited_for(
-    channel: ChannelStore, now: datetime, add: Add, text: str | None
-) -> None:
+def test_an_editor_at_work_is_waited_for(channel: ChannelStore, now: datetime, add: Add, text: str | None) -> None:
     """Emptied, gone or cut: recall goes on with what was known, a commit waits until the editor is done."""
     channel.commit(add("alice likes tea"), now)
     path = channel.folder / "MEMORY.md"
@@ -383,9 +377,7 @@ def test_a_file_that_stays_empty_was_meant(channel: ChannelStore, now: datetime,
 
 
 @pytest.mark.parametrize("data", [b"\x89PNG\0", "caf\u00e9".encode("latin-1")])
-def test_what_is_no_text_stops_the_commit(
-    channel: ChannelStore, now: datetime, add: Add, data: bytes
-) -> None:
+def test_what_is_no_text_stops_the_commit(channel: ChannelStore, now: datetime, add: Add, data: bytes) -> None:
     """With a sentence; the file is byte for byte what it was, and nothing of the decision is done."""
     (channel.folder / "MEMORY.md").write_bytes(data)
     with pytest.raises(UnreadableNote):

@@ -43,9 +43,7 @@ def prepared(root: Path, now: datetime, add: Callable[..., Decision]) -> Decisio
     channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=True)
     block = AddBlock(now, now + timedelta(hours=1), "tea", (Bullet("they spoke of tea"),))
     first = add("alice likes tea", cursor=1)
-    channel.commit(
-        replace(first, operations=(*first.operations, block, SetSection("Next Steps", ("one",)))), now
-    )
+    channel.commit(replace(first, operations=(*first.operations, block, SetSection("Next Steps", ("one",)))), now)
     heading = channel.notes().history.document.sections[-1].title
     fold = FoldBlocks("2026-03", "tea", (Bullet("tea, mostly"),), (heading,))
     decision = add("bob likes tea", cursor=7)
@@ -186,9 +184,7 @@ def test_a_transcript_killed_anywhere_keeps_what_was_there(
     assert finished
 
 
-def test_a_forgetting_killed_anywhere_is_finished(
-    tmp_path: Path, now: datetime, add: Callable[..., Decision]
-) -> None:
+def test_a_forgetting_killed_anywhere_is_finished(tmp_path: Path, now: datetime, add: Callable[..., Decision]) -> None:
     """Begun means done: the next holder of the channel takes it to its end."""
     for at in range(1, 200):
         root = tmp_path / str(at)
@@ -208,11 +204,7 @@ def test_a_forgetting_killed_anywhere_is_finished(
         channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=False)
         begun = finished or (channel.folder / ".pipimem" / "forget.json").exists()
         channel.commit(add("carol likes tea"), now)
-        left = [
-            path
-            for path in channel.folder.rglob("*")
-            if path.is_file() and b"bob likes tea" in path.read_bytes()
-        ]
+        left = [path for path in channel.folder.rglob("*") if path.is_file() and b"bob likes tea" in path.read_bytes()]
         if begun:
             assert left == []
         elif not left:  # killed between the last step and the removal of the plan

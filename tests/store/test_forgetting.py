@@ -29,9 +29,7 @@ def holding(folder: Path, text: str) -> list[str]:
 @pytest.fixture
 def full(channel: ChannelStore, now: datetime, add: Add) -> ChannelStore:
     """A channel in which a phone number stands wherever one can stand."""
-    channel.append(
-        [Message.user("my number is 555 0199", id="m1", speaker="alice"), Message.user("lunch?", id="m2")]
-    )
+    channel.append([Message.user("my number is 555 0199", id="m1", speaker="alice"), Message.user("lunch?", id="m2")])
     decision = add("alice's number is 555 0199", "bob likes tea", cursor=2)
     pending = (Bullet("she gave 555 0199"), Bullet("lunch"))
     channel.commit(
@@ -109,9 +107,7 @@ def test_work_goes_on_afterwards(full: ChannelStore, now: datetime, add: Add) ->
     entry = second.notes().memory.entries[0]
     gone = Invalidate(Target(File.MEMORY, entry.section, entry.id), "asked")
     decision = add("dave likes tea")
-    second.commit(
-        replace(decision, operations=(*decision.operations, gone), progress=Progress(cursor=5)), now
-    )
+    second.commit(replace(decision, operations=(*decision.operations, gone), progress=Progress(cursor=5)), now)
     assert "by hand" in path.read_text()
     assert second.ledger.cursor == 5
     assert len(list(second.journal_records())) >= 5

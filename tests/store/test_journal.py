@@ -72,13 +72,7 @@ def journal_records(draw: st.DrawFn) -> JournalRecord:
         draw(TEXT),
         draw(st.sampled_from(Author)),
         *(draw(TEXT) for _ in range(3)),
-        tuple(
-            draw(
-                st.lists(
-                    st.builds(Change, TEXT, st.sampled_from(File), TEXT, TEXT, TEXT, TEXT, TEXT), max_size=2
-                )
-            )
-        ),
+        tuple(draw(st.lists(st.builds(Change, TEXT, st.sampled_from(File), TEXT, TEXT, TEXT, TEXT, TEXT), max_size=2))),
         tuple(draw(st.lists(st.builds(RefusedLine, TEXT, TEXT, TEXT), max_size=2))),
         draw(LINES),
         files,
@@ -193,9 +187,7 @@ def test_a_large_journal_is_set_aside_and_dropped_after_a_month(
         st.dictionaries(TEXT, TEXT, max_size=3),
     )
 )
-def test_a_checkpoint_keeps_the_whole_ledger(
-    tmp_path_factory: pytest.TempPathFactory, ledger: Ledger
-) -> None:
+def test_a_checkpoint_keeps_the_whole_ledger(tmp_path_factory: pytest.TempPathFactory, ledger: Ledger) -> None:
     """Loaded, it is equal to what was saved."""
     path = tmp_path_factory.mktemp("own") / "ledger.json"
     ledger_file.save(path, Checkpoint(ledger, 7))

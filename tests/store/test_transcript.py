@@ -36,9 +36,7 @@ def said(count: int, start: int = 1) -> list[Message]:
 
 def test_messages_are_numbered_and_come_back(log: Transcript, now: datetime) -> None:
     """What `append` answers is what reading gives, also in another process."""
-    stored = log.append(
-        [Message.user("你好", id="a", time=now, speaker="alice"), Message.assistant("hi", time=now)]
-    )
+    stored = log.append([Message.user("你好", id="a", time=now, speaker="alice"), Message.assistant("hi", time=now)])
     assert [(message.id, message.number) for message in stored] == [("a", 1), ("m2", 2)]
     assert tuple(opened(log.folder).messages()) == stored
 
@@ -101,9 +99,7 @@ def test_a_window_is_what_lies_between(log: Transcript) -> None:
 
 def test_a_window_is_found_in_a_large_log(log: Transcript) -> None:
     """From any place, over lines of very different length."""
-    log.append(
-        [Message.user("x" * (n % 700) ** 2 if n % 97 == 0 else "短", id=str(n)) for n in range(1, 3001)]
-    )
+    log.append([Message.user("x" * (n % 700) ** 2 if n % 97 == 0 else "短", id=str(n)) for n in range(1, 3001)])
     for after in (0, 1, 96, 97, 1500, 2998, 2999, 3000):
         assert [m.number for m in log.window(after, after + 3)] == [
             number for number in range(after + 1, after + 4) if number <= 3000
