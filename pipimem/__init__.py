@@ -1,30 +1,36 @@
 """pipimem gives a chat-bot agent a memory that people can open in an editor."""
 
-from pipimem.clock import Clock
-from pipimem.errors import (
-    AnswerRefused,
-    BudgetSpent,
-    ChannelError,
-    JournalError,
-    LockTimeout,
-    ModelTimeout,
-    ModelUnavailable,
-    NothingFound,
-    OperationRefused,
-    PipimemError,
-    SettingsError,
-    SidecarError,
-    StoreError,
-    TranscriptError,
-    UnreadableNote,
-    WorkspaceError,
-)
-from pipimem.notes.kinds import Kind
-from pipimem.notes.message import Message
-from pipimem.runtime.channel import Channel
-from pipimem.runtime.pipimem import Pipimem
-from pipimem.runtime.turns import Receipt, Turn
-from pipimem.settings import Settings
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pipimem.clock import Clock
+    from pipimem.errors import (
+        AnswerRefused,
+        BudgetSpent,
+        ChannelError,
+        JournalError,
+        LockTimeout,
+        ModelTimeout,
+        ModelUnavailable,
+        NothingFound,
+        OperationRefused,
+        PipimemError,
+        SettingsError,
+        SidecarError,
+        StoreError,
+        TranscriptError,
+        UnreadableNote,
+        WorkspaceError,
+    )
+    from pipimem.notes.kinds import Kind
+    from pipimem.notes.message import Message
+    from pipimem.runtime.channel import Channel
+    from pipimem.runtime.pipimem import Pipimem
+    from pipimem.runtime.turns import Receipt, Turn
+    from pipimem.settings import Settings
 
 __version__ = "0.1.0"
 
@@ -54,3 +60,27 @@ __all__ = [
     "UnreadableNote",
     "WorkspaceError",
 ]
+
+_ROOMS = {
+    "Channel": "runtime.channel",
+    "Clock": "clock",
+    "Kind": "notes.kinds",
+    "Message": "notes.message",
+    "Pipimem": "runtime.pipimem",
+    "Receipt": "runtime.turns",
+    "Settings": "settings",
+    "Turn": "runtime.turns",
+}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, loaded when it is first asked for: a host that only imports pipimem waits for nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module 'pipimem' has no attribute {name!r}")
+    value: object = getattr(import_module(f"pipimem.{_ROOMS.get(name, 'errors')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,75 @@
+"""The main job through litellm over real HTTP: what the server billed is what the ledger says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from pipimem import Pipimem
+from pipimem.runtime.replaying import EventTime, recorded, replay
+from pipimem.store.workspace import WorkspaceStore
+from tests.runtime.building import settings, workspace
+from tests.runtime.test_replaying import EXAMPLE, texts
+from tests.servers.openai import ChatRequest, OpenAIServer, Reply
+
+# The messages of a window as the prompt shows them: "[rr-001] 2026-03-02 09:10 Dana: text".
+_LINE = re.compile(r"^\[(rr-\d+)\] \S+ \S+ ([^:：]+): (.+)$", re.MULTILINE)
+_BULLET = re.compile(r"^\[(\w+)\] (.+)$", re.MULTILINE)
+
+
+def respond(request: ChatRequest) -> Reply:
+    """What a plain but honest model would say: one fact and two history lines of each window."""
+    keys = request.schema["properties"] if request.schema else {}
+    lines = _LINE.findall(request.user)
+    if "learned" in keys:
+        first, last = lines[0], lines[-1]
+        learned = {
+            "kind": "fact", "text": f"{first[1]} spoke first in {first[0]}", "sources": [first[0]], "speaker": first[1],
+            "necessity": "high", "confidence": 0.9, "explicit": False, "replaces": [],
+        }  # fmt: skip
+        history = [{"text": f"the talk went from {first[0]} to {last[0]}", "sources": [first[0], last[0]]}]
+        return said({"learned": [learned], "over": [], "title": "Talk", "history": history})
+    if "current_state" in keys:
+        empty = dict.fromkeys(keys, [])
+        return said({**empty, "title": "Release room", "current_state": [f"up to {lines[-1][0]}"]})
+    if "merge" in keys:
+        return said({"merge": [], "move": [], "drop": []})
+    bullets = _BULLET.findall(request.user)
+    return said({"title": "Folded", "bullets": [{"text": bullets[0][1], "sources": [bullets[0][0]]}]})
+
+
+def said(answer: dict[str, object]) -> Reply:
+    return Reply(json.dumps(answer, ensure_ascii=False))
+
+
+@pytest.mark.anyio
+async def test_replay_over_http_bills_what_the_ledger_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call is in the ledger with the provider's own counts, and a second replay asks nothing."""
+    root = workspace(tmp_path)
+    with OpenAIServer(respond) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "x")
+        await replayed(root)
+        billed = server.billed
+        before = texts(root)
+        await replayed(root)
+        assert server.billed == billed
+    usages = list(WorkspaceStore.open(root).usages())
+    assert sum(usage.tokens_in for usage in usages) == billed.prompt
+    assert sum(usage.tokens_out for usage in usages) == billed.completion
+    assert len(usages) == billed.calls == 10
+    assert {usage.task for usage in usages} >= {"consolidate", "refresh"}
+    assert texts(root) == before
+    assert "spoke first in rr-001" in before["MEMORY.md"]
+    assert "- up to rr-150" in before["SESSION.md"]
+
+
+async def replayed(root: Path) -> None:
+    messages, when = recorded(EXAMPLE), EventTime()
+    async with Pipimem(root, "openai/test", settings=settings(), clock=when.clock()) as pipimem:
+        channel = await pipimem.channel("room", kind="group")
+        report = await replay(channel, messages, when, compact_every=30, maintain=True)
+    assert report.reasons == []

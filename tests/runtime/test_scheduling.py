@@ -1,0 +1,65 @@
+"""The scheduler: due times for many channels, one task."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from pipimem.runtime.scheduling import Scheduler
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_quiet_channels_are_worked_on_in_the_order_they_became_quiet() -> None:
+    """A touch moves a channel back; the others do not wait for it."""
+    done: list[str] = []
+
+    async def work(name: str) -> None:
+        done.append(name)
+
+    scheduler = Scheduler(work, anyio.current_time)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(scheduler.run)
+        scheduler.touch("a", 0.02)
+        scheduler.touch("b", 0.03)
+        scheduler.touch("a", 0.10)
+        await anyio.sleep(0.06)
+        assert done == ["b"]
+        await anyio.sleep(0.1)
+        tasks.cancel_scope.cancel()
+    assert done == ["b", "a"]
+    assert scheduler.waiting() == 0
+
+
+async def test_a_dropped_channel_is_not_worked_on() -> None:
+    """What is closed has nothing due."""
+    done: list[str] = []
+
+    async def work(name: str) -> None:
+        done.append(name)
+
+    scheduler = Scheduler(work, anyio.current_time)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(scheduler.run)
+        scheduler.touch("a", 0.01)
+        scheduler.drop("a")
+        await anyio.sleep(0.05)
+        tasks.cancel_scope.cancel()
+    assert done == []
+
+
+async def test_an_earlier_time_wakes_the_sleeper() -> None:
+    """Who sleeps until later is woken for what is due sooner."""
+    done: list[str] = []
+
+    async def work(name: str) -> None:
+        done.append(name)
+
+    scheduler = Scheduler(work, anyio.current_time)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(scheduler.run)
+        scheduler.touch("late", 60)
+        await anyio.sleep(0.01)
+        scheduler.touch("soon", 0.01)
+        await anyio.sleep(0.05)
+        tasks.cancel_scope.cancel()
+    assert done == ["soon"]
