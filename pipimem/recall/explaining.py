@@ -1,0 +1,27 @@
+"""A score taken apart: what each word and each circumstance gave to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One addend of a score."""
+
+    name: str
+    value: float
+
+
+def scored(parts: Iterable[Part]) -> float:
+    """The score that the parts make: added up from left to right, so anyone gets the very same number."""
+    total = 0.0
+    for part in parts:
+        total += part.value
+    return total
+
+
+def explained(parts: Sequence[Part]) -> str:
+    """The parts as one line for eyes: `port 0.412 + nimbus 0.953 + source memory 0.109 = 1.474`."""
+    return " + ".join(f"{part.name} {part.value:.3f}" for part in parts) + f" = {scored(parts):.3f}"

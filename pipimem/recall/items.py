@@ -1,0 +1,209 @@
+"""What can be recalled: entries, sections, history bullets and messages as one kind of value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from hashlib import blake2b
+from itertools import groupby
+
+from pipimem.notes.entry import Entry
+from pipimem.notes.history import read_heading
+from pipimem.notes.kinds import kind_of
+from pipimem.notes.ledger import Record
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Note, Notes
+from pipimem.notes.session import section_of
+
+# What people and older tools write into a section that has nothing to say.
+_EMPTY = frozenset(
+    (
+        "none",
+        "n/a",
+        "na",
+        "tbd",
+        "todo",
+        "nothing",
+        "nothing yet",
+        "empty",
+        "-",
+        "无",
+        "暂无",
+        "没有",
+        "待定",
+        "空",
+    )
+)
+
+
+class Source(StrEnum):
+    """Where an item stands; the value is the first part of its id."""
+
+    SESSION = "session"
+    MEMORY = "memory"
+    WORKSPACE = "workspace"
+    HISTORY = "history"
+    LOG = "log"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that can be recalled.
+
+    `head` are words that stand beside the text and count as part of it for searching: the title of a history
+    block, a heading of people's own, the date and speaker of a message. `section` is the heading as the file
+    has it; `kind` is the kind of a durable entry or the standard name of a SESSION section, empty where
+    there is none.
+    """
+
+    id: str
+    source: Source
+    section: str
+    head: str
+    text: str
+    when: datetime | None = None
+    kind: str = ""
+    trust: str = ""
+    recalls: int = 0
+    speaker: str = ""
+    role: str = ""
+
+    @property
+    def mark(self) -> str:
+        """What tells that this very text was shown: the id alone for a text that its id is made of."""
+        if self.source is not Source.SESSION:
+            return self.id
+        return f"{self.id}#{blake2b(self.text.encode('utf-8', 'surrogatepass'), digest_size=5).hexdigest()}"
+
+
+def items_of(notes: Notes, backlog: Sequence[Message] = ()) -> tuple[Item, ...]:
+    """Everything of a channel that can be recalled, SESSION first; of equal ids the first stands."""
+    found = (
+        *session_items(notes.session),
+        *memory_items(notes.memory, notes.ledger.records),
+        *workspace_items(notes.workspace),
+        *history_items(notes.history),
+        *backlog_items(backlog),
+    )
+    return tuple({item.id: item for item in reversed(found)}.values())[::-1]
+
+
+def session_items(note: Note) -> tuple[Item, ...]:
+    """One item for each section of SESSION.md that says something."""
+    texts: dict[str, list[str]] = {}
+    for entry in note.entries:
+        if _says_something(entry):
+            texts.setdefault(entry.section, []).append(entry.text)
+    return tuple(
+        Item(
+            f"{Source.SESSION}:{_slug(section)}",
+            Source.SESSION,
+            section,
+            _own_heading(section),
+            "\n".join(lines),
+            kind=section_of(section) or "",
+        )
+        for section, lines in texts.items()
+    )
+
+
+def memory_items(note: Note, records: Mapping[str, Record]) -> tuple[Item, ...]:
+    """One item for each entry of the channel's MEMORY.md, with what the ledger knows of it."""
+    return tuple(_memory_item(entry, records.get(entry.id)) for entry in note.entries if _says_something(entry))
+
+
+def workspace_items(note: Note) -> tuple[Item, ...]:
+    """One item for each entry of the MEMORY.md that all channels share."""
+    return tuple(
+        Item(
+            f"{Source.WORKSPACE}:{entry.ref}",
+            Source.WORKSPACE,
+            entry.section,
+            _own_heading(entry.section),
+            entry.text,
+            kind=kind_of(entry.section) or "",
+        )
+        for entry in note.entries
+        if _says_something(entry)
+    )
+
+
+def history_items(note: Note) -> tuple[Item, ...]:
+    """One item for each bullet of HISTORY.md, under the title and the end of its block."""
+    return tuple(_in_blocks(note.entries))
+
+
+def backlog_items(messages: Iterable[Message]) -> tuple[Item, ...]:
+    """One item for each message that is not consolidated yet; what tools printed is none."""
+    return tuple(message_item(message) for message in messages if message.role in ("user", "assistant"))
+
+
+def message_item(message: Message) -> Item:
+    """A message as an item; its date and speaker can be searched like its words."""
+    date = f"{message.time:%Y-%m-%d}" if message.time else ""
+    return Item(
+        f"{Source.LOG}:{message.id}",
+        Source.LOG,
+        date,
+        f"{date} {message.speaker}".strip(),
+        message.content,
+        when=message.time,
+        speaker=message.speaker,
+        role=message.role,
+    )
+
+
+def _memory_item(entry: Entry, record: Record | None) -> Item:
+    head, section = _own_heading(entry.section), entry.section
+    kind = kind_of(section) or (record.kind if record else "")
+    when = _time(record.when) if record and record.when else read_heading(section)[1]
+    if record is None:
+        return Item(f"{Source.MEMORY}:{entry.ref}", Source.MEMORY, section, head, entry.text, when, kind)
+    # An entry on probation is a guess that may still expire.
+    trust = "probation" if record.probation_until else str(record.trust)
+    return Item(
+        f"{Source.MEMORY}:{entry.ref}",
+        Source.MEMORY,
+        section,
+        head,
+        entry.text,
+        when,
+        kind,
+        trust,
+        record.recalls,
+        record.speaker,
+    )
+
+
+def _in_blocks(entries: Iterable[Entry]) -> Iterator[Item]:
+    for section, bullets in groupby(entries, key=lambda entry: entry.section):
+        _, end, _, title = read_heading(section)
+        for entry in bullets:
+            if _says_something(entry):
+                head = title if title != section else _own_heading(section)
+                yield Item(f"{Source.HISTORY}:{entry.ref}", Source.HISTORY, section, head, entry.text, end)
+
+
+def _own_heading(section: str) -> str:
+    """A heading that says more than the kind of what is under it; times and standard names say nothing."""
+    if kind_of(section) or section_of(section) or read_heading(section)[1]:
+        return ""
+    return section
+
+
+def _says_something(entry: Entry) -> bool:
+    return entry.text.strip(" \t\n.。()（）*_").casefold() not in _EMPTY and bool(entry.text.strip())
+
+
+def _slug(section: str) -> str:
+    return "-".join("".join(c if c.isalnum() else " " for c in section.casefold()).split())
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return when if when.tzinfo else when.replace(tzinfo=UTC)

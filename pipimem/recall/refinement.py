@@ -1,0 +1,156 @@
+"""A question refined to what is worth looking for, or to the reason to stay silent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pipimem.recall import phrases, weak_words
+from pipimem.recall.index import Term
+from pipimem.recall.intents import Intent, intents_of, without_cues
+from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
+from pipimem.text.dates import Span, mentioned
+from pipimem.text.patterns import Pattern
+from pipimem.text.words import Words
+
+# A word that says little: far under the floor by itself, and a tie-breaker between items that share more.
+_WEAK = 0.4
+# What people quote or write as a name is what they mean.
+_NAMED = 1.5
+# "My" and "我" mean the one who asks.
+_ASKER = 0.8
+# A number of one or two digits is in many entries by chance.
+_SHORT_NUMBER = 2
+# Of a longer message, what is asked stands at its beginning or its end; the rest is pasted.
+_ENDS = 2_000
+
+_QUOTED = Pattern(
+    r"「([^」]{1,80})」|『([^』]{1,80})』|“([^”]{1,80})”|\"([^\"\n]{1,80})\""
+    r"|《([^》]{1,80})》|【([^】]{1,80})】|`([^`\n]{1,80})`"
+)
+_NAME = Pattern(
+    r"https?://[^\s<>\"'，。；、）)]+"  # an address
+    r"|@[\w.-]{1,64}"  # a person
+    # Each begins where a run of its letters begins: else a run of 100,000 would be read from every letter.
+    r"|(?<![\w./-])[\w.-]*/[\w./-]{2,}"  # a path
+    r"|(?<![\w.-])[A-Za-z_][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)+",  # an identifier of parts
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question as recall looks for it.
+
+    `silent` is why the automatic path has nothing to look for, empty otherwise. `pure` says that the
+    question is nothing but its intents ("what did we decide?").
+    """
+
+    text: str
+    terms: tuple[Term, ...] = ()
+    grams: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+    intents: tuple[Intent, ...] = ()
+    pure: bool = False
+    silent: str = ""
+
+
+def refined(
+    text: str,
+    words: Words,
+    *,
+    now: datetime,
+    speaker: str = "",
+    synonyms: Synonyms = NO_SYNONYMS,
+    raw: bool = False,
+) -> Query:
+    """What to look for; `raw` takes every word as it is, for a person who searches on purpose."""
+    if len(text) > 2 * _ENDS:
+        text = f"{text[:_ENDS]}\n{text[-_ENDS:]}"
+    bag = words.bag(text)
+    entities = _entities(text)
+    query = Query(
+        text,
+        synonyms.added(_weighed(bag.words, frozenset(words.words(" ".join(entities))))),
+        tuple(dict.fromkeys(gram for gram in bag.grams if not gram[-1].isascii())),
+        entities,
+        tuple(mentioned(text, now)),
+        intents_of(text),
+    )
+    if raw:
+        return query
+    query = replace(query, pure=_is_pure(query, words), silent=_why_silent(query))
+    query = replace(query, terms=_without_actions(query.terms))
+    if speaker and phrases.FIRST_PERSON().search(text):
+        query = replace(query, terms=(*query.terms, *_asker(speaker, words, query)))
+    return query
+
+
+def _entities(text: str) -> tuple[str, ...]:
+    quoted = (next(filter(None, match.groups())) for match in _QUOTED().finditer(text))
+    named = (match[0].rstrip(".-/,;:!?") for match in _NAME().finditer(text))
+    return tuple(dict.fromkeys(entity.strip() for entity in (*quoted, *named) if entity.strip()))
+
+
+def _weighed(words: tuple[str, ...], named: frozenset[str]) -> tuple[Term, ...]:
+    common = weak_words.COMMON_WORDS
+    return tuple(
+        Term(word, _NAMED)
+        if word in named and not _is_weak(word, common)
+        else Term(word, _WEAK, weak=True)
+        if _is_weak(word, common)
+        else Term(word)
+        for word in dict.fromkeys(words)
+    )
+
+
+def _is_weak(word: str, common: frozenset[str]) -> bool:
+    return word in common or len(word) == 1 or (word.isdecimal() and len(word) <= _SHORT_NUMBER)
+
+
+def _without_actions(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+    kept = tuple(term for term in terms if term.word not in weak_words.ACTION_WORDS)
+    return kept if any(not term.weak for term in kept) else terms
+
+
+def _is_pure(query: Query, words: Words) -> bool:
+    if not query.intents or query.entities or not phrases.ASKING().search(query.text):
+        return False
+    return all(word in weak_words.FILLERS for word in words.words(without_cues(query.text)))
+
+
+def _why_silent(query: Query) -> str:
+    text = query.text.strip()
+    if len(text) <= phrases.CHAT_LENGTH and phrases.CHAT().fullmatch(text):
+        return "chat that asks for nothing"
+    if len(text) <= phrases.COMMAND_LENGTH and phrases.COMMAND_LINE().fullmatch(text):
+        return "a command for a shell"
+    if query.pure:
+        return ""
+    if not query.terms and not query.grams:
+        return "no word to look for"
+    left = [term.word for term in query.terms if term.word not in weak_words.ACTION_WORDS]
+    named = query.entities or phrases.QUESTION().search(text)
+    if not named and all(word in weak_words.ACTION_OBJECTS for word in left):
+        return "an order that names nothing"
+    if _is_generic(query):
+        return "a question any textbook answers"
+    return ""
+
+
+def _is_generic(query: Query) -> bool:
+    if query.intents or not phrases.GENERIC_QUESTION().search(query.text) or phrases.OURS().search(query.text):
+        return False
+    topics = weak_words.GENERIC_TOPICS
+    named = [term.word for term in query.terms if term.word not in weak_words.ACTION_WORDS]
+    return bool(named) and all(word in topics or word in weak_words.COMMON_WORDS for word in named)
+
+
+def _asker(speaker: str, words: Words, query: Query) -> Iterator[Term]:
+    """The asker's name: it brings what is theirs to the front, and is evidence only where they ask for their tastes."""
+    present = {term.word for term in query.terms}
+    weak = Intent.PREFERENCES not in query.intents
+    return (Term(word, _ASKER, weak=weak) for word in dict.fromkeys(words.words(speaker)) if word not in present)

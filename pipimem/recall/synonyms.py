@@ -1,0 +1,49 @@
+"""Words that mean the same in this workspace, as `words.txt` lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pipimem.recall.index import Term
+from pipimem.text.words import Words
+
+# A synonym was not said: less than the word itself, more than a misspelling.
+_SHARE = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Synonyms:
+    """For each phrase, as words, the words of the phrases that mean the same."""
+
+    groups: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+
+    def added(self, terms: Sequence[Term]) -> tuple[Term, ...]:
+        """The terms, with what may stand in the place of each phrase that is wholly among them."""
+        present = {term.word for term in terms}
+        instead: dict[str, list[str]] = {}
+        for phrase, others in self.groups.items():
+            if present.issuperset(phrase):
+                instead.setdefault(phrase[0], []).extend(word for word in others if word not in present)
+        return tuple(
+            replace(term, instead=tuple((word, _SHARE) for word in dict.fromkeys(instead[term.word])))
+            if term.word in instead
+            else term
+            for term in terms
+        )
+
+
+NO_SYNONYMS = Synonyms()
+
+
+def synonyms_in(text: str, words: Words) -> Synonyms:
+    """The synonyms of a `words.txt`: one group a line, divided by commas; `#` begins a comment."""
+    groups: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for line in text.splitlines():
+        phrases = [tuple(words.words(part)) for part in line.partition("#")[0].replace("，", ",").split(",")]
+        phrases = [phrase for phrase in phrases if phrase]
+        for phrase in phrases:
+            others = tuple(word for other in phrases if other != phrase for word in other)
+            if others:
+                groups[phrase] = (*groups.get(phrase, ()), *others)
+    return Synonyms(groups)

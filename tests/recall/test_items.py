@@ -1,0 +1,95 @@
+"""Notes as things that can be recalled."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+from pipimem.notes.ledger import Ledger, Record
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Trust
+from pipimem.recall.items import Item, Source, items_of
+
+from tests.recall.conftest import notes_from
+
+
+def test_each_kind_of_note_gives_its_items() -> None:
+    """Ids say where an item stands; SESSION comes by section, the rest by entry."""
+    notes = notes_from(
+        session="# Next Steps\n\n- one\n- two\n",
+        memory="## Facts\n\n- a fact\n\nA paragraph of people's own.\n",
+        history="## 2026-03-02 09:10–18:20 +08:00 · Planning\n\n- they planned\n",
+        workspace="## Shared Context\n\n- shared\n",
+    )
+    backlog = [Message.user("hello there", id="m7", speaker="Dana", time=datetime(2026, 3, 5, tzinfo=UTC))]
+    items = items_of(notes, backlog)
+    assert [(item.source.value, item.text) for item in items] == [
+        ("session", "one\ntwo"),
+        ("memory", "a fact"),
+        ("memory", "A paragraph of people's own."),
+        ("workspace", "shared"),
+        ("history", "they planned"),
+        ("log", "hello there"),
+    ]
+    assert items[0].id == "session:next-steps"
+    assert items[1].id == f"memory:{notes.memory.entries[0].ref}"
+    assert items[-1].id == "log:m7"
+    assert items[-1].head == "2026-03-05 Dana"
+
+
+def test_a_history_bullet_carries_its_blocks_title_and_end() -> None:
+    """The title can be searched, the end is the bullet's date."""
+    (item,) = items_of(notes_from(history="## 2026-03-02 09:10–18:20 +08:00 · Planning\n\n- they planned\n"))
+    assert item.head == "Planning"
+    assert item.section == "2026-03-02 09:10–18:20 +08:00 · Planning"
+    assert item.when == datetime(2026, 3, 2, 18, 20, tzinfo=timezone(timedelta(hours=8)))
+
+
+def test_headings_of_older_tools_date_what_is_under_them() -> None:
+    """`## Update <time>` is a date and no title, in MEMORY and in HISTORY."""
+    notes = notes_from(
+        memory="## Update 2026-08-05T04:00:00.000Z\n- learnt\n",
+        history="## Folded History Through 2026-06-21T04:00:00.000Z\n\n- folded\n",
+    )
+    learnt, folded = items_of(notes)
+    assert (learnt.when, learnt.head) == (datetime(2026, 8, 5, 4, tzinfo=UTC), "")
+    assert (folded.when, folded.head) == (datetime(2026, 6, 21, 4, tzinfo=UTC), "")
+
+
+def test_a_heading_of_peoples_own_counts_as_words() -> None:
+    """ "Kubernetes migration" over a bullet says what the bullet is about; "Facts" says nothing."""
+    own, standard = items_of(notes_from(memory="## Kubernetes migration\n\n- done in May\n\n## Facts\n\n- x is y\n"))
+    assert own.head == "Kubernetes migration"
+    assert standard.head == ""
+
+
+def test_an_empty_template_is_no_memory() -> None:
+    """Comments, empty bullets and "none" say nothing."""
+    text = "# Current State\n\n<!-- what is going on -->\n\n# Next Steps\n\n-\n\n# Worklog\n\n无\n\n# Decisions\n\n- (none)\n"
+    assert items_of(notes_from(session=text, memory="## Facts\n\n<!-- facts -->\n")) == ()
+
+
+def test_the_ledgers_record_comes_along() -> None:
+    """Trust, kind, recalls, speaker and time are the record's; probation shows as trust."""
+    memory = "## Preferences\n\n- Dana likes tea\n"
+    entry = notes_from(memory=memory).memory.entries[0]
+    record = Record(Trust.INFERRED, recalls=3, speaker="Dana", when="2026-03-01T10:00:00+08:00")
+    (item,) = items_of(notes_from(memory=memory, ledger=Ledger(records={entry.id: record})))
+    assert (item.trust, item.kind, item.recalls, item.speaker) == ("inferred", "preference", 3, "Dana")
+    assert item.when == datetime(2026, 3, 1, 2, tzinfo=UTC)
+    on_probation = Record(Trust.INFERRED, probation_until="2026-04-01T00:00:00+08:00")
+    (item,) = items_of(notes_from(memory=memory, ledger=Ledger(records={entry.id: on_probation})))
+    assert item.trust == "probation"
+
+
+def test_what_tools_printed_is_not_recalled() -> None:
+    """Of the backlog only what people and the bot said counts."""
+    backlog = [Message.tool("npm ERR! 1", id="t"), Message.assistant("It failed.", id="a")]
+    assert [item.id for item in items_of(notes_from(), backlog)] == ["log:a"]
+
+
+def test_the_mark_of_a_section_changes_with_its_text() -> None:
+    """An id made of content is mark enough; a section keeps its id and changes its text."""
+    before = Item("session:next-steps", Source.SESSION, "Next Steps", "", "one")
+    after = Item("session:next-steps", Source.SESSION, "Next Steps", "", "two")
+    assert before.mark != after.mark
+    assert Item("memory:abcd2345", Source.MEMORY, "Facts", "", "x").mark == "memory:abcd2345"

@@ -1,0 +1,132 @@
+"""Questions refined to what is worth looking for."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from pipimem.recall import intents, phrases, refinement
+from pipimem.recall.refinement import Query, refined
+from pipimem.text.patterns import Pattern
+from pipimem.text.words import Words
+
+from tests.recall.conftest import NOW
+
+
+@pytest.fixture
+def ask(words: Words):
+    """`refined` on the automatic path."""
+
+    def asked(text: str, speaker: str = "") -> Query:
+        return refined(text, words, now=NOW, speaker=speaker)
+
+    return asked
+
+
+def weights(query: Query) -> dict[str, float]:
+    """The words of a query and what they weigh."""
+    return {term.word: term.weight for term in query.terms}
+
+
+def test_orders_go_and_things_stay(ask) -> None:
+    """ "Check the nimbus log for me" is about nimbus and its log."""
+    assert set(weights(ask("please check the nimbus log"))) == {"nimbus", "log"}
+    assert "查" not in weights(ask("帮我查一下青鸟的告警"))
+
+
+def test_quoted_and_named_things_weigh_more(ask) -> None:
+    """What stands in quotes, 「」 or 《》, a path, an address and an identifier is what is meant."""
+    assert weights(ask("「青鸟」的告警"))["青鸟"] == 1.5
+    assert weights(ask("青鸟的告警"))["青鸟"] == 1.0
+    assert ask('is "blue bird" up at https://a.example/x, @dana?').entities == (
+        "blue bird",
+        "https://a.example/x",
+        "@dana",
+    )
+    assert ask("see src/billing/store.ts and nimbus-gateway").entities == ("src/billing/store.ts", "nimbus-gateway")
+
+
+def test_common_words_and_short_numbers_are_weak(ask) -> None:
+    """They break ties and are no evidence."""
+    weak = {term.word for term in ask("what time did 16 people start working on nimbus").terms if term.weak}
+    assert weak == {"time", "16", "peopl", "work"}
+
+
+def test_a_question_that_is_nothing_but_an_intent_is_pure(ask) -> None:
+    """Something named beside the cue makes it a question about that."""
+    assert ask("下一步该做什么").pure
+    assert ask("what did we decide?").pure
+    assert not ask("what did we decide about the archive?").pure
+    assert not ask("no problem").pure
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("你好", "chat that asks for nothing"),
+        ("OK, thanks a lot!", "chat that asks for nothing"),
+        ("哈哈哈，好的好的", "chat that asks for nothing"),
+        ("git push origin main", "a command for a shell"),
+        ("$ ls -la", "a command for a shell"),
+        ("python -m pytest -q", "a command for a shell"),
+        ("运行测试", "an order that names nothing"),
+        ("重新部署服务", "an order that names nothing"),
+        ("run all the tests again", "an order that names nothing"),
+        ("Promise 怎么用", "a question any textbook answers"),
+        ("what is the difference between a process and a thread?", "a question any textbook answers"),
+        ("……", "no word to look for"),
+    ],
+)
+def test_the_reason_to_stay_silent(ask, text: str, reason: str) -> None:
+    """Chat, commands, orders and textbook questions have nothing to look for."""
+    assert ask(text).silent == reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pnpm",
+        "好的，发布窗口是什么时候",
+        "git 分支命名有什么规则",
+        "run the tests on nimbus",
+        "测试跑了吗？",
+        "why do we use Redis in our project?",
+        "青鸟怎么用",
+        "make it so that staging restarts",
+    ],
+)
+def test_what_names_something_is_looked_for(ask, text: str) -> None:
+    """The gates are narrow: a thing, a project of ours or a question opens them."""
+    assert ask(text).silent == ""
+
+
+def test_the_askers_name_is_looked_for_with_i_and_my(ask) -> None:
+    """ "My" means the one who asks; "we" does not."""
+    assert "dana" in weights(ask("what is my editor", speaker="Dana"))
+    assert "林晓" in weights(ask("我的工单在哪", speaker="林晓"))
+    assert "林晓" not in weights(ask("我们的工单在哪", speaker="林晓"))
+
+
+def test_a_raw_search_keeps_every_word(words: Words) -> None:
+    """Who searches on purpose means what they type."""
+    query = refined("git status", words, now=NOW, raw=True)
+    assert query.silent == ""
+    assert set(weights(query)) == {"git", "status"}
+
+
+@pytest.mark.parametrize("unit", ["a", "a-", "a/", "好的没事了", "'", "「", "git ", "no ", "-x ", "哈", "what next "])
+def test_hostile_text_takes_no_time(words: Words, unit: str) -> None:
+    """Linear on 100,000 characters of anything."""
+    begun = time.perf_counter()
+    refined(unit * (100_000 // len(unit)), words, now=NOW)
+    refined(unit * (120 // len(unit)) + "ß", words, now=NOW)
+    assert time.perf_counter() - begun < 1.0
+
+
+def test_every_pattern_compiles() -> None:
+    """Patterns are compiled on first use, so an error in one would show late."""
+    rooms = (phrases, refinement)
+    patterns = [value for room in rooms for value in vars(room).values() if isinstance(value, Pattern)]
+    for pattern in (*patterns, *intents.CUES.values()):
+        pattern()
+    assert len(patterns) == 9
