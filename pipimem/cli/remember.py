@@ -45,8 +45,10 @@ def command(chosen: Chosen, channel: str, text: str, kind: str, speaker: str, gr
         )
     else:
         for change in changes:
-            said = "stands there already; confirmed" if change.verb == "confirmed" else change.verb
-            say(f"{change.file} · {change.section}: {said}: {change.after or change.before}  [{change.id}]")
+            where = f"{change.file} · {change.section}"
+            say(f"{where}: {change.verb}: {change.after or change.before}  [{change.id}]")
+        if not changes and not refused:
+            say("that stands there already; nothing was changed")
     if refused:
         raise Failed(f"not remembered: {refused[0].reason}")
 

@@ -1,0 +1,102 @@
+"""The command line as a whole."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from pipimem import __version__
+from pipimem.cli.commands import Commands, pipimem
+
+from tests.cli.conftest import Call
+
+_ALL = [
+    "init",
+    "chat",
+    "replay",
+    "recall",
+    "search",
+    "show",
+    "remember",
+    "forget",
+    "log",
+    "consolidate",
+    "maintain",
+    "status",
+    "usage",
+    "doctor",
+]
+
+
+def shell(*words: str, **options: object) -> subprocess.Popen[str]:
+    """pipimem as a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipimem", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, encoding="utf-8", **options,  # type: ignore[call-overload]
+    )  # fmt: skip
+
+
+def test_the_help_lists_every_command_in_the_order_of_first_need(call: Call) -> None:
+    """Each has a sentence of its own."""
+    listed = call("--help").out.partition("Commands:")[2].split("\n")
+    assert [line.split()[0] for line in listed if line.strip()] == _ALL
+    assert all(len(line.split()) > 3 for line in listed if line.strip())
+
+
+def test_every_command_explains_itself(call: Call) -> None:
+    """`pipimem COMMAND --help` works for all of them."""
+    for name in _ALL:
+        assert (call(name, "--help").code, name in call(name, "--help").out) == (0, True)
+
+
+def test_the_version_is_told(call: Call) -> None:
+    """`pipimem --version`."""
+    assert call("--version").out == f"pipimem {__version__}\n"
+
+
+def test_a_misspelt_command_is_misuse_and_gets_a_hint(call: Call) -> None:
+    """Exit 2, and the nearest command."""
+    told = call("recal", "room", "x")
+    assert told.code == 2
+    assert "did you mean 'recall'?" in told.err
+
+
+def test_the_group_imports_a_command_when_it_is_called() -> None:
+    """A cold call pays for its own command only."""
+    code = (
+        "import sys; from pipimem.cli.commands import pipimem; "
+        "print([m for m in ('rich', 'litellm', 'jieba', 'watchdog', 'difflib', 'pipimem.cli.replay') if m in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
+    assert isinstance(pipimem, Commands)
+
+
+def test_ctrl_c_ends_with_one_sentence(bot: Path) -> None:
+    """Whoever stops a talk sees that the files are whole, and exit 1."""
+    with shell("--workspace", str(bot), "chat", "room") as chat:
+        assert chat.stdin
+        assert chat.stderr
+        assert "/help" in chat.stderr.readline()
+        chat.send_signal(signal.SIGINT)
+        told = chat.communicate()[1]
+    assert (chat.returncode, told) == (1, "pipimem: stopped; the files are whole, run the command again to go on\n")
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(call: Call, bot: Path) -> None:
+    """`pipimem show … | head -1` prints no traceback."""
+    folder = bot / "channels" / "room"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text("- a line that is long enough to fill the pipe\n" * 20_000)
+    reading, writing = os.pipe()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipimem", "--workspace", str(bot), "show", "room", "memory"],
+        stdout=writing, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    os.close(writing)
+    assert os.read(reading, 10) == b"- a line t"
+    os.close(reading)
+    assert process.communicate()[1] == ""

@@ -1,0 +1,73 @@
+"""`pipimem doctor`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call, snapshot
+
+
+def wrongs(call: Call) -> list[tuple[str, str]]:
+    """Where something is wrong, and what."""
+    return [(one["where"], one["what"]) for one in call("doctor", "--json").object["findings"] if one["wrong"]]  # type: ignore[attr-defined]
+
+
+def test_a_healthy_workspace_is_well(call: Call, bot: Path, conversation: Path) -> None:
+    """Exit 0, and nothing was touched."""
+    call("replay", "room", str(conversation))
+    before = snapshot(bot)
+    told = call("doctor")
+    assert (told.code, told.out.splitlines()[-1]) == (0, "All is well.")
+    assert snapshot(bot) == before
+
+
+def test_a_secret_in_a_file_is_told_by_line_and_never_printed(call: Call, bot: Path) -> None:
+    """File and line, not the secret."""
+    (bot / "channels" / "room").mkdir()
+    memory = bot / "channels" / "room" / "MEMORY.md"
+    memory.write_text("# Memory\n\n- key: sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6\n")
+    told = call("doctor", "--json")
+    assert (told.code, "sk-proj" in told.out + told.err) == (1, False)
+    assert [where for where, _ in wrongs(call)] == [f"{memory}, line 3"]
+
+
+def test_unreadable_files_and_damaged_records_are_told(call: Call, bot: Path, conversation: Path) -> None:
+    """A binary file, a journal with a changed line, a transcript with a broken one, a folder of another channel."""
+    call("replay", "room", str(conversation))
+    call("remember", "hall", "The port is 8080")
+    room, hall = bot / "channels/room", bot / "channels/hall"
+    (hall / "MEMORY.md").write_bytes(b"\xff\xfe caf\xe9")
+    journal = room / ".pipimem/journal.jsonl"
+    journal.write_text(
+        journal.read_text().replace('"task": "epoch"', '"task": "epoke"').replace("refresh", "refrosh", 1)
+    )
+    told = dict(wrongs(call))
+    assert "not UTF-8" in told[str(hall / "MEMORY.md")]
+    assert "journal.jsonl, line 1: damaged" in told[str(room / ".pipimem")]
+
+
+def test_broken_lines_and_foreign_folders_are_told(call: Call, bot: Path, conversation: Path) -> None:
+    """What reading passes over, a person should know of."""
+    call("replay", "room", str(conversation))
+    log = bot / "channels/room/log.jsonl"
+    log.write_text(log.read_text().replace('"role": "assistant"', '"role": "ghost"', 1))
+    assert wrongs(call) == [(str(log), "1 lines are no message; they are passed over")]
+    (bot / "channels/room").rename(bot / "channels/lounge")
+    assert wrongs(call)[0][1] == "belongs to the channel 'room'; rename the folder to room"
+
+
+def test_settings_that_are_not_understood_are_told(call: Call, bot: Path) -> None:
+    """The sentence is the one every command ends with."""
+    (bot / "pipimem.toml").write_text("[recal]\ninject = 3\n")
+    assert wrongs(call) == [("pipimem.toml", "pipimem.toml: unknown section 'recal'; did you mean 'recall'?")]
+
+
+def test_only_whether_the_key_is_set_is_told(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Never the key itself, and no call is made."""
+    told = call("doctor", "--json", model="openai/gpt-5-mini")
+    assert (told.code, "OPENAI_API_KEY is not set" in told.out) == (1, True)
+    monkeypatch.setenv("OPENAI_API_KEY", "abc123")
+    told = call("doctor", "--json", model="openai/gpt-5-mini")
+    assert (told.code, "OPENAI_API_KEY is set" in told.out, "abc123" in told.out) == (0, True, False)

@@ -1,0 +1,37 @@
+"""`pipimem init`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Call, snapshot
+
+
+def test_init_makes_a_workspace_from_the_template(call: Call, tmp_path: Path) -> None:
+    """The files of people, and the folder of the channels."""
+    told = call("init", str(tmp_path / "new"))
+    assert told.code == 0
+    assert {path.name for path in (tmp_path / "new").iterdir()} >= {"SOUL.md", "AGENTS.md", "pipimem.toml", "channels"}
+    assert "SOUL.md" in told.out
+
+
+def test_init_never_overwrites(call: Call, bot: Path) -> None:
+    """A second time says so and changes nothing, whatever people wrote."""
+    (bot / "SOUL.md").write_text("I am Pipi.\n")
+    before = snapshot(bot)
+    told = call("init", str(bot))
+    assert (told.code, "nothing was changed" in told.out) == (0, True)
+    assert snapshot(bot) == before
+
+
+def test_init_without_a_folder_takes_the_chosen_workspace(call: Call, tmp_path: Path) -> None:
+    """`pipimem --workspace DIR init`, with what was made for scripts."""
+    told = call("init", "--json", workspace=tmp_path / "chosen").object
+    assert told["workspace"] == str(tmp_path / "chosen")
+    assert str(tmp_path / "chosen" / "SOUL.md") in told["created"]  # type: ignore[operator]
+
+
+def test_init_on_a_file_says_what_to_do(call: Call, conversation: Path) -> None:
+    """A file is no folder."""
+    told = call("init", str(conversation))
+    assert (told.code, told.err) == (1, f"pipimem: {conversation} is a file. Name a folder for the workspace.\n")

@@ -1,0 +1,36 @@
+"""`pipimem log`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Call
+
+
+def test_log_tells_who_changed_what_newest_first(call: Call, bot: Path, conversation: Path) -> None:
+    """A command by a person, a thought, a hand in the file."""
+    call("replay", "room", str(conversation))
+    call("remember", "room", "The hall is open")
+    memory = bot / "channels/room/MEMORY.md"
+    memory.write_text(memory.read_text() + "- typed by hand\n")
+    call("remember", "room", "The port is 8080")
+    rows = [line.split("\t") for line in call("log", "room").out.splitlines()]
+    assert rows[0] == ["when", "who", "task", "what"]
+    assert (rows[1][1], rows[1][2], rows[1][3]) == ("person", "remember", "added MEMORY.md · Facts: The port is 8080")
+    assert rows[2][2] == "edit"
+    assert "consolidate" in {row[2] for row in rows}
+
+
+def test_log_is_cut_to_the_newest_and_readable_by_scripts(call: Call) -> None:
+    """`-n` records, one JSON line each."""
+    for number in range(5):
+        call("remember", "room", f"Hall {number} is painted")
+    lines = call("log", "room", "-n", "2", "--json").lines
+    assert [line["changes"][0]["after"] for line in lines] == ["Hall 4 is painted", "Hall 3 is painted"]  # type: ignore[index]
+    assert lines[0]["seq"] > lines[1]["seq"]  # type: ignore[operator]
+
+
+def test_a_channel_without_changes_says_so(call: Call, bot: Path) -> None:
+    """A folder made by hand has no journal yet."""
+    (bot / "channels" / "room").mkdir()
+    assert call("log", "room").err == "nothing was changed yet\n"

@@ -1,0 +1,50 @@
+"""Which workspace and model a command takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pipimem.cli.opening import run, workspace_folder
+from pipimem.errors import ChannelError
+
+from tests.cli.conftest import Call
+
+
+def test_the_option_wins_over_the_variable_and_the_folder(tmp_path: Path) -> None:
+    """`--workspace`, then PIPIMEM_WORKSPACE, then the nearest folder with a pipimem.toml, then ./workspace."""
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    assert workspace_folder("one", "two", inner) == Path("one")
+    assert workspace_folder(None, "two", inner) == Path("two")
+    assert workspace_folder(None, None, inner) == Path("workspace")
+    (tmp_path / "pipimem.toml").touch()
+    assert workspace_folder(None, None, inner) == tmp_path
+
+
+def test_a_command_runs_inside_the_nearest_workspace(call: Call, bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who stands in a bot's folder need not name it."""
+    monkeypatch.chdir(bot / "channels")
+    from click.testing import CliRunner
+    from pipimem.cli.commands import pipimem
+
+    told = CliRunner().invoke(pipimem, ["status", "--json"])
+    assert (told.exit_code, str(bot) in told.stdout) == (0, True)
+
+
+def test_the_model_of_the_environment_counts_unless_one_is_named(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--model` wins over PIPIMEM_MODEL, which wins over pipimem.toml."""
+    assert call("status", "--json").object["model"] == "offline"
+    monkeypatch.setenv("PIPIMEM_MODEL", "openai/from-the-environment")
+    assert call("status", "--json").object["model"] == "openai/from-the-environment"
+    assert call("status", "--json", model="openai/named").object["model"] == "openai/named"
+
+
+def test_an_error_alone_in_a_group_is_raised_as_itself() -> None:
+    """The event loop wraps errors in groups; whoever reads the sentence should not see that."""
+
+    async def fails() -> None:
+        raise ExceptionGroup("tasks", [ExceptionGroup("inner", [ChannelError("no such channel")])])
+
+    with pytest.raises(ChannelError, match="no such channel"):
+        run(fails)

@@ -1,0 +1,53 @@
+"""What commands print."""
+
+from __future__ import annotations
+
+import click
+import pytest
+from pipimem.cli.printing import one_line, progress, record, say, shown, table
+
+
+def test_a_terminal_is_shown_nothing_it_would_obey() -> None:
+    """Escape sequences, direction marks and lone surrogates become U+FFFD; letters, tabs and newlines stay."""
+    assert shown("\x1b[31mred\x07 \u202egnp.exe \ud800") == "\ufffd[31mred\ufffd \ufffdgnp.exe \ufffd"
+    assert shown("一\t二\r\nthree 👍🏽") == "一\t二\nthree 👍🏽"
+
+
+def test_one_line_folds_and_cuts() -> None:
+    """White space becomes one blank; what is cut ends in an ellipsis."""
+    assert one_line("a\n\n b\tc") == "a b c"
+    assert one_line("上线窗口定在周四", 5) == "上线窗口…"
+
+
+def test_json_is_not_escaped_and_bears_any_string(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """People grep it; a lone surrogate becomes the JSON escape of itself."""
+    record({"text": "上线\ud800"})
+    assert capfdbinary.readouterr().out == '{"text": "上线\\ud800"}\n'.encode()
+
+
+def test_a_table_is_tab_separated_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
+    """A tab or newline inside a cell does not break the columns."""
+    table(("name", "text"), [("a", "x\ty\nz"), ("b", "上线")])
+    assert capfd.readouterr().out == "name\ttext\na\tx y z\nb\t上线\n"
+
+
+def test_a_table_on_a_terminal_keeps_eighty_columns(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chinese counts two columns a character, and square brackets are no mark-up."""
+    from rich.cells import cell_len
+
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    table(("id", "text"), [("memory:abcd2345", "上线窗口定在周四晚上九点[secret: key]" * 6)])
+    lines = click.unstyle(capfd.readouterr().out).splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    assert "".join(line[17:].strip() for line in lines[1:]).count("[secret:") == 6
+
+
+def test_no_bar_is_drawn_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
+    """A log file gets no progress bar."""
+    with progress("replaying", 3) as moved:
+        moved(2)
+    say("done")
+    assert capfd.readouterr() == ("done\n", "")

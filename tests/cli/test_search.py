@@ -1,0 +1,60 @@
+"""`pipimem search`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Call, snapshot
+
+
+def found(call: Call, *words: str) -> list[str]:
+    """The ids a search gives."""
+    return [one["id"] for one in call("search", "room", *words, "--json").object["candidates"]]  # type: ignore[attr-defined]
+
+
+def test_search_finds_messages_by_their_ids(call: Call, conversation: Path) -> None:
+    """English and Chinese, the most telling first."""
+    call("replay", "room", str(conversation))
+    assert found(call, "上线窗口")[0] == "r4"
+    assert set(found(call, "lantern")) == {"r0", "r2"}
+    assert found(call, "lantern", "-k", "1") != []
+    assert call("search", "room", "lantern", "-k", "1").out.count("\n") == 2
+
+
+def test_search_filters_by_time_speaker_and_role(call: Call, conversation: Path) -> None:
+    """From `--after` on, before `--before`, of one speaker, in one role."""
+    call("replay", "room", str(conversation))
+    assert found(call, "lantern", "--speaker", "Bob") == ["r2"]
+    assert found(call, "lantern", "--before", "2026-03-02T09:01+08:00") == ["r0"]
+    assert found(call, "lantern", "--after", "2026-03-02T09:01+08:00") == ["r2"]
+    assert found(call, "Thursday", "--role", "assistant") == ["r3"]
+    assert call("search", "room", "x", "--after", "tomorrow").code == 2
+
+
+def test_search_looks_into_the_archive_but_a_batch_does_not(call: Call, bot: Path, conversation: Path) -> None:
+    """Folded history is still found; a batch is scored by ids of messages."""
+    call("replay", "room", str(conversation))
+    old = "## 2025-11-02 09:00–10:00 +08:00 · Old days\n\n- The brass sextant was sold to Ines\n"
+    (bot / "channels" / "room" / "HISTORY.archive.md").write_text(old)
+    (one,) = found(call, "sextant")
+    assert one.startswith("archive:")
+    batch = bot.parent / "q.jsonl"
+    batch.write_text(
+        '{"channel": "room", "query": "sextant"}\n{"channel": "room", "query": "上线窗口", "gold": [["r4"]]}\n'
+    )
+    before = snapshot(bot)
+    first, second = call("search", "--batch", str(batch)).lines
+    assert first["candidates"] == []
+    assert second["candidates"][0]["id"] == "r4"  # type: ignore[index]
+    assert (second["gold"], isinstance(second["elapsed_ms"], float)) == ([["r4"]], True)
+    assert snapshot(bot) == before
+
+
+def test_an_unknown_channel_fails_before_any_output(call: Call, conversation: Path) -> None:
+    """In a batch as in a single search."""
+    call("replay", "room", str(conversation))
+    rows = [{"channel": name, "query": "lantern"} for name in ("room", "rome")]
+    told = call("search", "--batch", "-", typed="".join(json.dumps(row) + "\n" for row in rows))
+    assert (told.code, told.out, "'rome'" in told.err) == (1, "", True)
+    assert call("search", "rome", "lantern").code == 1

@@ -1,0 +1,38 @@
+"""`pipimem show`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Call
+
+
+def test_show_prints_one_file_byte_for_byte(call: Call, bot: Path) -> None:
+    """Into a pipe goes what stands on disk, Windows line ends and all."""
+    (bot / "channels" / "room").mkdir()
+    text = "# 记忆\r\n- one\r\n- two"
+    (bot / "channels" / "room" / "MEMORY.md").write_bytes(text.encode())
+    assert call("show", "room", "memory").out.encode() in (text.encode(), text.replace("\r\n", "\n").encode())
+    assert call("show", "room", "memory", "--json").object["text"] == text
+
+
+def test_show_prints_the_three_files_with_their_paths(call: Call, bot: Path, conversation: Path) -> None:
+    """Without a file, all that memory is."""
+    call("replay", "room", str(conversation))
+    out = call("show", "room").out
+    assert [line.rpartition("/")[2] for line in out.splitlines() if line.startswith("── ")] == [
+        "SESSION.md ──", "MEMORY.md ──", "HISTORY.md ──",
+    ]  # fmt: skip
+
+
+def test_show_log_prints_the_transcript(call: Call, conversation: Path) -> None:
+    """A line a message, or a JSON line as in log.jsonl."""
+    call("replay", "room", str(conversation))
+    assert call("show", "room", "log").out.splitlines()[4].endswith("林晓: 上线窗口定在周四晚上九点。")
+    assert call("show", "room", "log", "--json").lines[4]["id"] == "r4"
+
+
+def test_a_wrong_file_name_is_misuse(call: Call) -> None:
+    """The choices are told."""
+    told = call("show", "room", "diary")
+    assert (told.code, "archive" in told.err) == (2, True)
