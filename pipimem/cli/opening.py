@@ -6,14 +6,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import anyio
-
-from pipimem.clock import Clock
-from pipimem.runtime.pipimem import Pipimem
 from pipimem.settings import Settings, settings_from
 from pipimem.store.workspace import WorkspaceStore
+
+if TYPE_CHECKING:
+    from pipimem.clock import Clock
+    from pipimem.runtime.pipimem import Pipimem
 
 T = TypeVar("T")
 
@@ -37,6 +37,8 @@ class Chosen:
     @asynccontextmanager
     async def opened(self, *, settings: Settings | None = None, clock: Clock | None = None) -> AsyncIterator[Pipimem]:
         """The runtime on this workspace, closed at the end."""
+        from pipimem.runtime.pipimem import Pipimem  # 60 ms that commands which only read files save
+
         async with Pipimem(self.workspace, self.model, settings=settings or self.settings(), clock=clock) as pipimem:
             yield pipimem
 
@@ -51,6 +53,8 @@ def workspace_folder(option: str | None, variable: str | None, here: Path) -> Pa
 
 def run(work: Callable[[], Awaitable[T]]) -> T:
     """Run a command's work on an event loop; an error that arrives alone in a group is raised as itself."""
+    import anyio  # 25 ms with its event loop, likewise
+
     try:
         return anyio.run(work)
     except BaseExceptionGroup as group:
