@@ -263,8 +263,11 @@ class _Work:
         return entry
 
     def _buried(self, name: str, evidence: Evidence, trust: Trust) -> bool:
+        """Whether it was taken out after all that this rests on; what a person asks for now rests on no message."""
         stone = self.notes.ledger.tombstones.get(name)
-        return stone is not None and trust is not Trust.HUMAN and 0 < evidence.newest <= stone.upto
+        if stone is None or (trust is not Trust.INFERRED and not evidence.newest):
+            return False
+        return evidence.newest <= stone.upto
 
     def _bury(self, entry: Entry, reason: str, evidence: Evidence) -> None:
         self.records[entry.id] = None

@@ -39,11 +39,16 @@ NO_SYNONYMS = Synonyms()
 def synonyms_in(text: str, words: Words) -> Synonyms:
     """The synonyms of a `words.txt`: one group a line, divided by commas; `#` begins a comment."""
     groups: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for line in text.splitlines():
-        phrases = [tuple(words.words(part)) for part in line.partition("#")[0].replace("，", ",").split(",")]
-        phrases = [phrase for phrase in phrases if phrase]
+    for line in phrases_in(text):
+        phrases = [phrase for part in line if (phrase := tuple(words.words(part)))]
         for phrase in phrases:
             others = tuple(word for other in phrases if other != phrase for word in other)
             if others:
                 groups[phrase] = (*groups.get(phrase, ()), *others)
     return Synonyms(groups)
+
+
+def phrases_in(text: str) -> list[list[str]]:
+    """The phrases of a `words.txt`, line by line."""
+    lines = (line.partition("#")[0].replace("，", ",").split(",") for line in text.splitlines())
+    return [phrases for line in lines if (phrases := [part.strip() for part in line if part.strip()])]

@@ -16,9 +16,9 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Add, Author, Confirm, Decision, Evidence, Progress, Target, Trust
 from pipimem.recall.budgeting import Limits, rows_of
-from pipimem.recall.index import Index
-from pipimem.recall.items import items_of
+from pipimem.recall.gathering import Gathering
 from pipimem.recall.recalling import Recall, recall
+from pipimem.recall.synonyms import Synonyms
 from pipimem.runtime.intake import Intake, unseen
 from pipimem.runtime.maintenance import Ran, maintained
 from pipimem.runtime.prompting import session_prompt
@@ -46,12 +46,15 @@ class Channel:
     thoughts: Thoughts
     settings: Settings
     clock: Clock
-    index: Index
+    gathering: Gathering
+    synonyms: Callable[[], Synonyms]
     nonce: Callable[[], str]
     touched: Callable[[str], None]
     _intake: Intake = field(default_factory=Intake)
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
-    _indexed: tuple[int, int, int] | None = None
+    _gathered: Notes | None = None
+    _told_backlog: tuple[int, int] = (0, 0)
+    _backlog: tuple[Message, ...] = ()
     _shown: set[str] = field(default_factory=set)
     _fresh: bool = True
     _spoke: bool = False
@@ -231,25 +234,27 @@ class Channel:
 
     async def _ready(self) -> Notes:
         """Fresh notes with the index brought up to them; only the first reading leaves the event loop's thread."""
-        if self._indexed is None:
-            return await to_thread.run_sync(self._refreshed)
-        return self._refreshed()
+        if self._gathered is None:
+            return await to_thread.run_sync(self._gather)
+        return self._gather()
 
-    def _refreshed(self) -> Notes:
+    def _gather(self) -> Notes:
+        self.synonyms()  # the words of words.txt decide how texts are cut
         notes = self.store.notes()
-        ledger = notes.ledger
-        state = (id(notes), ledger.cursor, ledger.epoch_start)
-        if state != self._indexed:
-            self.index.update(items_of(notes, self._backlog(notes)))
-            self._indexed = state
+        if notes is not self._gathered:
+            self._read_backlog(notes)
+            self.gathering.update(notes, self._backlog)
+            self._gathered = notes
         return notes
 
-    def _backlog(self, notes: Notes) -> list[Message]:
+    def _read_backlog(self, notes: Notes) -> None:
         """Talk from before this epoch that is on disk but not consolidated: recallable at once."""
-        cursor, end = notes.ledger.cursor, notes.ledger.epoch_start
-        if cursor >= end:
-            return []
-        return list(self.store.transcript.window(max(cursor, end - _BACKLOG), end))
+        bounds = notes.ledger.cursor, notes.ledger.epoch_start
+        if bounds != self._told_backlog:
+            cursor, end = bounds
+            first = max(cursor, end - _BACKLOG)
+            self._backlog = tuple(self.store.transcript.window(first, end)) if cursor < end else ()
+            self._told_backlog = bounds
 
     def _recall(
         self,
@@ -269,13 +274,14 @@ class Channel:
             max_tokens=wanted.max_tokens,
         )
         return recall(
-            self.index,
+            self.gathering.index,
             text,
             now=self.clock.now(),
             shown=seen if shown is None else shown,
             limits=limits,
             automatic=automatic,
             speaker=speaker,
+            synonyms=self.synonyms(),
         )
 
     def _snapshot(self, notes: Notes) -> Snapshot:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
@@ -14,8 +15,11 @@ from anyio.abc import TaskGroup
 from anyio.lowlevel import current_token
 
 from pipimem.clock import Clock
+from pipimem.errors import PipimemError
 from pipimem.notes.usage import Usage
+from pipimem.recall.gathering import Gathering
 from pipimem.recall.index import Index
+from pipimem.recall.synonyms import Synonyms, phrases_in, synonyms_in
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.scheduling import Scheduler
 from pipimem.runtime.thoughts import Thoughts
@@ -28,6 +32,10 @@ from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 _OFFLINE = "offline"
+# Seconds until a channel whose disk refused is looked at again.
+_AFTER_A_FAILURE = 600.0
+
+_log = logging.getLogger("pipimem")
 
 
 class Pipimem:
@@ -51,14 +59,15 @@ class Pipimem:
         self.settings = settings or settings_from(self.store.settings_text())
         self.clock = clock or Clock()
         self.assistant = assistant or self._assistant(model or self.settings.model.name)
-        self._words = Words(Segmenter(None))
+        self._segmenter = Segmenter(None)
+        self._words = Words(self._segmenter)
         self._channels: dict[str, Channel] = {}
         self._opening = anyio.Lock()
         self._scheduler = Scheduler(self._idle, self.clock.monotonic)
         self._watch: Watch | None = None
         self._stack = AsyncExitStack()
         self._tasks: TaskGroup | None = None
-        self._interrupted = False
+        self._own_words: Synonyms | None = None
 
     async def __aenter__(self) -> Self:
         self._tasks = await self._stack.enter_async_context(anyio.create_task_group())
@@ -67,14 +76,16 @@ class Pipimem:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._watch:
-            await to_thread.run_sync(self._watch.stop)
-        for channel in list(self._channels.values()):
-            # After an error nobody waits for a thought: what was said is on disk, and consolidated next time.
-            await self._closed(channel, thinking=error is None)
         assert self._tasks is not None
         self._tasks.cancel_scope.cancel()
-        await self._stack.__aexit__(kind, error, trace)
+        # Without the host's own error: the group would wrap it, and the host wants to catch what it raised.
+        await self._stack.__aexit__(None, None, None)
+        if self._watch:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(self._watch.stop)
+        for channel in self._channels.values():
+            # After an error nobody waits for a thought: what was said is on disk, and consolidated next time.
+            await self._closed(channel, thinking=error is None)
 
     async def channel(
         self,
@@ -110,10 +121,19 @@ class Pipimem:
             thoughts,
             self.settings,
             self.clock,
-            Index(self._words),
+            Gathering(Index(self._words)),
+            self._synonyms,
             nonce=lambda: secrets.token_hex(6),
             touched=self._touched,
         )
+
+    def _synonyms(self) -> Synonyms:
+        """What words.txt says, read once: its words are also words for cutting Chinese."""
+        if self._own_words is None:
+            text = self.store.human_text("words.txt")
+            self._segmenter.add_words(phrase for line in phrases_in(text) for phrase in line)
+            self._own_words = synonyms_in(text, self._words)
+        return self._own_words
 
     async def _closed(self, channel: Channel, *, thinking: bool) -> None:
         if thinking:
@@ -150,7 +170,12 @@ class Pipimem:
                 self._touched(channel.id)
 
     async def _idle(self, channel_id: str) -> None:
-        await self._channels[channel_id].maintain()
+        """One channel's idle jobs; a disk that refuses now is asked again later, and never ends the bot."""
+        try:
+            await self._channels[channel_id].maintain()
+        except (PipimemError, OSError) as error:
+            _log.warning("idle maintenance of %s: %s", channel_id, error)
+            self._scheduler.touch(channel_id, _AFTER_A_FAILURE)
 
     # ── the sidecar ───────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,88 @@
+"""One workspace opened for a bot: channels, idle work, and leaving."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from pipimem import Message, ModelUnavailable, Pipimem, Settings, WorkspaceError
+from pipimem.notes.operations import Bullet
+from pipimem.settings import MaintenanceSettings
+from pipimem.sidecar.contracts import Consolidated, Refreshed
+from pipimem.sidecar.scripted import Scripted
+from tests.runtime.building import read, settings, workspace
+
+pytestmark = pytest.mark.anyio
+
+
+def script() -> Scripted:
+    answer = Consolidated(history=(Bullet("they said hello", ("m1",)),))
+    return Scripted({"refresh": [Refreshed({"Current State": ("greeting",)})], "consolidate": [answer]})
+
+
+async def test_leaving_consolidates_what_was_said(tmp_path: Path) -> None:
+    """A shutdown is a boundary: nothing waits in the transcript alone."""
+    root = workspace(tmp_path)
+    async with Pipimem(root, assistant=script(), settings=settings()) as pipimem:
+        channel = await pipimem.channel("room")
+        await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
+    assert "they said hello" in read(root, "HISTORY.md")
+
+
+async def test_an_error_of_the_host_comes_out_as_it_was(tmp_path: Path) -> None:
+    """Not wrapped in a group, and not waiting for a thought."""
+    root, asked = workspace(tmp_path), script()
+    with pytest.raises(ZeroDivisionError):
+        async with Pipimem(root, assistant=asked, settings=settings()) as pipimem:
+            channel = await pipimem.channel("room")
+            await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
+            raise ZeroDivisionError
+    assert asked.asked == []
+    assert "hello" in read(root, "log.jsonl")
+
+
+async def test_a_quiet_channel_is_looked_after(tmp_path: Path) -> None:
+    """Idle work begins by itself, once nobody has spoken for a while."""
+    root = workspace(tmp_path)
+    quick = Settings(maintenance=MaintenanceSettings(idle_seconds=0.05))
+    async with Pipimem(root, assistant=script(), settings=quick) as pipimem:
+        channel = await pipimem.channel("room")
+        for _ in range(2):
+            await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
+        with anyio.fail_after(5):
+            while "greeting" not in read(root, "SESSION.md"):
+                await anyio.sleep(0.05)
+            while not (await channel.notes()).ledger.pending:
+                await anyio.sleep(0.05)
+
+
+async def test_a_failing_job_waits_before_it_tries_again(tmp_path: Path) -> None:
+    """The model is down: one attempt, then a pause, and the bot goes on."""
+    root = workspace(tmp_path)
+    down = Scripted({"refresh": [ModelUnavailable("down")], "consolidate": [ModelUnavailable("down")]})
+    async with Pipimem(root, assistant=down, settings=settings()) as pipimem:
+        channel = await pipimem.channel("room")
+        for _ in range(2):
+            await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
+        first = await channel.maintain()
+        second = await channel.maintain()
+        jobs = (await channel.notes()).ledger.jobs
+        channel._spoke = False
+    assert [job.reason for job in first[:2]] == ["down", "down"]
+    assert [job.reason for job in second[:2]] == ["waiting after a failure"] * 2
+    assert jobs["refresh"].failures == 1
+    assert len(down.asked) == 2
+
+
+async def test_the_same_channel_is_the_same_object(tmp_path: Path) -> None:
+    """Two callers share one conversation, also when they ask at once."""
+    async with Pipimem(workspace(tmp_path)) as pipimem:
+        assert await pipimem.channel("a/b=") is await pipimem.channel("a/b=")
+
+
+async def test_a_folder_that_is_no_workspace_is_refused(tmp_path: Path) -> None:
+    """With a word on what to do."""
+    with pytest.raises(WorkspaceError, match="pipimem init"):
+        Pipimem(tmp_path)
