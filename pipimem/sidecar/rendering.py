@@ -18,7 +18,6 @@ def consolidate_values(task: Consolidate, channel: str) -> dict[str, str]:
         "participants": ", ".join(_line(name) for name in task.participants) or NOTHING,
         "memory": _listed(f"[{known.id}] ({_line(known.section)}) {_line(known.text)}" for known in task.memory),
         "window": window_lines(task.window),
-        "boundary": "yes",  # each window gives its bullets; memory keeps them until the boundary
     }
 
 

@@ -32,7 +32,7 @@ FOLD = Fold("2026-03", (("h1", "one"), ("h2", "two")))
         (answer(learned=["The release is on Friday"]), "object"),
         (answer(over=[{"id": "k9", "why": "gone"}]), r"no entry \[k9\]"),
         (answer(over=[{"id": "k1", "why": "gone"}]), "changed twice"),
-        (answer(learned=[learnt(replaces=[])] * 30, over=[{"id": "k1", "why": "x"}] * 21), "at most 50"),
+        (answer(learned=[learnt(replaces=[])] * 30, over=[{"id": "k1", "why": "x"}] * 21), "length <= 16"),
         (answer(history=[]), "people talked"),
         (answer(history=[{"text": "Dana", "sources": ["m8"]}]), r"no message \[m8\]"),
         (answer(thoughts="hm"), "thoughts"),

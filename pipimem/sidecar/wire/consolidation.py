@@ -18,7 +18,6 @@ from pipimem.sidecar.wire.strictness import (
     KindName,
     Title,
     Why,
-    bounded,
     checked_ids,
     decoded,
     each_once,
@@ -27,15 +26,19 @@ from pipimem.sidecar.wire.strictness import (
 )
 
 
-class _Learned(msgspec.Struct, forbid_unknown_fields=True):
-    kind: KindName
+# The order of the fields is the prompt's: a grammar makes a model write them so, and it writes better when it has
+# named its sources before the text. The bounds keep a weak model from running on until its answer is cut.
+
+
+class _Learned(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    sources: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=4)]
+    speaker: Annotated[str, msgspec.Meta(max_length=80)] = ""
     text: EntryText
-    sources: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=8)]
+    kind: KindName
     necessity: Literal["high", "medium", "low"]
     confidence: Annotated[float, msgspec.Meta(ge=0, le=1)]
-    speaker: Annotated[str, msgspec.Meta(max_length=80)] = ""
     explicit: bool = False
-    replaces: Annotated[list[Id], msgspec.Meta(max_length=8)] = []
+    replaces: Annotated[list[Id], msgspec.Meta(max_length=4)] = []
 
 
 class _Over(msgspec.Struct, forbid_unknown_fields=True):
@@ -44,15 +47,15 @@ class _Over(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Bullet(msgspec.Struct, forbid_unknown_fields=True):
+    sources: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=8)]
     text: BulletText
-    sources: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=20)]
 
 
-class _Answer(msgspec.Struct, forbid_unknown_fields=True):
-    learned: Annotated[list[_Learned], msgspec.Meta(max_length=50)]
-    history: Annotated[list[_Bullet], msgspec.Meta(max_length=12)]
-    over: Annotated[list[_Over], msgspec.Meta(max_length=50)] = []
+class _Answer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    learned: Annotated[list[_Learned], msgspec.Meta(max_length=16)]
+    over: Annotated[list[_Over], msgspec.Meta(max_length=16)] = []
     title: Title = ""
+    history: Annotated[list[_Bullet], msgspec.Meta(max_length=8)]
 
 
 _SPEAKING = ("user", "assistant")
@@ -67,7 +70,6 @@ def parsed(answer: str, task: Consolidate) -> Consolidated:
     entries = frozenset(known.id for known in task.memory)
     learned = tuple(_learned(item, messages, entries) for item in got.learned)
     over = tuple(Over(checked_ids([item.id], entries, "entry")[0], item.why.strip()) for item in got.over)
-    bounded(len(learned) + len(over))
     each_once([*(name for item in learned for name in item.replaces), *(item.id for item in over)])
     history = tuple(
         Bullet(one_line(item.text, "history"), checked_ids(item.sources, messages, "message")) for item in got.history

@@ -12,13 +12,13 @@ from pipimem.sidecar.wire.strictness import BulletText, Id, Title, checked_ids, 
 
 
 class _Bullet(msgspec.Struct, forbid_unknown_fields=True):
+    sources: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=8)]
     text: BulletText
-    sources: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=50)]
 
 
 class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     title: Annotated[Title, msgspec.Meta(min_length=1)]
-    bullets: Annotated[list[_Bullet], msgspec.Meta(min_length=1, max_length=50)]
+    bullets: Annotated[list[_Bullet], msgspec.Meta(min_length=1, max_length=24)]
 
 
 SCHEMA = schema_of("fold", _Answer)

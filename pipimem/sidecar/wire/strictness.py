@@ -16,8 +16,6 @@ ENTRY_CHARS = 300
 BULLET_CHARS = 240
 TITLE_CHARS = 80
 WHY_CHARS = 200
-# An answer that wants to change more than this is not to be trusted with any of it.
-OPERATIONS = 50
 
 EntryText = Annotated[str, msgspec.Meta(min_length=1, max_length=ENTRY_CHARS)]
 BulletText = Annotated[str, msgspec.Meta(min_length=1, max_length=BULLET_CHARS)]
@@ -66,14 +64,6 @@ def each_once(ids: Iterable[str]) -> None:
         if name in seen:
             raise AnswerRefused(f"The entry [{name}] is changed twice; name it in one item only.")
         seen.add(name)
-
-
-def bounded(operations: int) -> None:
-    """Raises `AnswerRefused` for an answer that wants too much at once."""
-    if operations > OPERATIONS:
-        raise AnswerRefused(
-            f"The answer has {operations} changes; at most {OPERATIONS} are allowed. Keep what matters."
-        )
 
 
 def schema_of(name: str, shape: type[msgspec.Struct]) -> Schema:

@@ -12,7 +12,6 @@ from pipimem.sidecar.wire.strictness import (
     EntryText,
     Id,
     KindName,
-    bounded,
     checked_ids,
     decoded,
     each_once,
@@ -37,9 +36,9 @@ class _Drop(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Answer(msgspec.Struct, forbid_unknown_fields=True):
-    merge: Annotated[list[_Merge], msgspec.Meta(max_length=50)]
-    move: Annotated[list[_Move], msgspec.Meta(max_length=50)]
-    drop: Annotated[list[_Drop], msgspec.Meta(max_length=50)]
+    drop: Annotated[list[_Drop], msgspec.Meta(max_length=16)]
+    merge: Annotated[list[_Merge], msgspec.Meta(max_length=16)]
+    move: Annotated[list[_Move], msgspec.Meta(max_length=16)]
 
 
 SCHEMA = schema_of("tidying", _Answer)
@@ -56,7 +55,6 @@ def parsed(answer: str, task: Tidy) -> Tidied:
     ]
     checked_ids(named, entries, "entry")
     each_once(named)
-    bounded(len(got.merge) + len(got.move) + len(got.drop))
     return Tidied(
         merge=tuple(Merge(tuple(item.ids), one_line(item.text, "merge")) for item in got.merge),
         move=tuple(Refile(item.id, Kind(item.kind)) for item in got.move),
