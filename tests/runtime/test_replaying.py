@@ -39,7 +39,7 @@ async def test_a_second_replay_adds_nothing(tmp_path: Path) -> None:
     before = texts(root)
     second = await replayed(root)
     assert (first.new, second.new) == (150, 0)
-    assert first.compactions == 5
+    assert first.compactions == 4
     assert second.compactions == 0
     assert texts(root) == before
 

@@ -1,0 +1,93 @@
+"""A window into what is learnt, what is over, and what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.operations import Trust
+from pipimem.sidecar.contracts import Consolidate, Consolidated, Known, Learned, Over
+from pipimem.sidecar.offline.cues import DONE, found
+from pipimem.sidecar.offline.learning import candidates, chosen
+from pipimem.sidecar.offline.replacing import Statement, takes_the_place
+from pipimem.sidecar.offline.sentences import Sentence, sentences
+from pipimem.sidecar.offline.summarising import summarised
+from pipimem.sidecar.offline.voice import third_person
+from pipimem.sidecar.offline.weights import Weights
+from pipimem.text.bigrams import alike, bigrams
+from pipimem.text.words import Words
+
+# This share of a promise's words must come back with "done" to close it.
+_CLOSED = 0.5
+_CLOSED_WORDS = 2
+
+
+def consolidated(task: Consolidate, words: Words) -> Consolidated:
+    """The whole answer; the same window gives the same one."""
+    seen = candidates(task.window, words, group=task.group)
+    texts = [candidate.learned.text for candidate in seen]
+    weights = Weights(words, [*(known.text for known in task.memory), *texts])
+    people = frozenset(task.participants)
+    newest = [
+        candidate
+        for place, candidate in enumerate(seen)
+        if not any(_outdated(candidate.learned, later.learned, weights, people) for later in seen[place + 1 :])
+    ]
+    learned = _replacing(chosen(newest, task.window), task.memory, weights, people)
+    replaced = frozenset(name for item in learned for name in item.replaces)
+    title, history = summarised(task.window, words)
+    return Consolidated(learned, _over(task, weights, replaced), title, history)
+
+
+def _outdated(older: Learned, newer: Learned, weights: Weights, people: frozenset[str]) -> bool:
+    return takes_the_place(Statement(newer.text, newer.kind), Statement(older.text, older.kind), weights, people)
+
+
+def _replacing(
+    learned: Sequence[Learned], memory: Sequence[Known], weights: Weights, people: frozenset[str]
+) -> tuple[Learned, ...]:
+    """The items with the entries they outdate, each entry at most once; what memory holds already is left out."""
+    taken: set[str] = set()
+    kept: list[Learned] = []
+    for item in learned:
+        if not item.explicit and _stands(item.text, memory):
+            continue
+        statement = Statement(item.text, item.kind)
+        outdated = [
+            known.id
+            for known in memory
+            if known.id not in taken
+            and takes_the_place(statement, Statement(known.text, kind_of(known.section)), weights, people)
+        ]
+        taken.update(outdated)
+        kept.append(replace(item, replaces=tuple(outdated)))
+    return tuple(kept)
+
+
+def _stands(text: str, memory: Iterable[Known]) -> bool:
+    pairs = bigrams(text)
+    return any(known.text == text or alike(pairs, bigrams(known.text)) >= 0.97 for known in memory)
+
+
+def _over(task: Consolidate, weights: Weights, replaced: frozenset[str]) -> tuple[Over, ...]:
+    """Promises that were kept: somebody says it is done, in the words of the promise."""
+    done = [s for s in sentences(task.window) if s.role == "user" and not s.question and found(DONE, s.text)]
+    return tuple(
+        Over(known.id, third_person(by.text, by.speaker, attributed=task.group)[:120])
+        for known in task.memory
+        if kind_of(known.section) is Kind.OPEN_LOOP
+        and known.trust is Trust.INFERRED
+        and known.id not in replaced
+        and (by := next((s for s in done if _closes(s, known.text, weights, task.participants)), None))
+    )
+
+
+def _closes(sentence: Sentence, promise: str, weights: Weights, people: Sequence[str]) -> bool:
+    owner = next((name for name in people if name in promise), "")
+    if owner and owner != sentence.speaker:
+        return False
+    names = {word for name in people for word in weights.bag(name)}
+    asked = {word for word in weights.bag(promise) if word not in names and not word[:1].isdigit()}
+    shared = asked & weights.bag(sentence.text)
+    return len(shared) >= _CLOSED_WORDS and weights.total(shared) >= _CLOSED * weights.total(asked)

@@ -1,0 +1,206 @@
+"""What of a conversation is worth keeping: sentences with a cue, told in the third person."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pipimem.notes.kinds import Kind
+from pipimem.notes.message import Message
+from pipimem.sidecar.contracts import Learned
+from pipimem.sidecar.offline.cues import CONFIRMS, Cue, Hit, Strength, found, hit, without_asking, without_label
+from pipimem.sidecar.offline.sentences import Sentence, sentences
+from pipimem.sidecar.offline.voice import speaks_of_self, third_person
+from pipimem.sidecar.offline.wording import core, dates_once, trimmed
+from pipimem.text.bigrams import alike, bigrams
+from pipimem.text.dates import dated
+from pipimem.text.words import Words
+
+# Chinese says the same in half the characters.
+_MOST_CHARS = 180
+_MOST_CHARS_ZH = 100
+# A sentence of fewer words holds nothing one could still understand next month.
+_LEAST_WORDS = 2
+# More than one entry to so many things people say is noise.
+_MESSAGES_AN_ENTRY = 2
+# Above this two candidates of one window say the same.
+_SAME = 0.7
+_REASON = (
+    r"^(?:the )?(?:reason|because|since|that's (?:why|the whole reason)|otherwise)\b|^(?:原因|因为|理由|不然|否则|由于)"
+)
+VAGUE = re.compile(
+    r"^(?:this|that|these|those|it|they|he|she|here|there)\b(?!\s+(?:group|channel|week))"
+    r"|^(?:这个?|那个?|它|他|她|他们|她们|这些|那些|这样|这里|那里)(?![\u4e00-\u9fff]{0,3}(?:版|群|次|周|月|年))"
+    r"|^.{1,12}[：:]\s*(?:(?:it|this|that|they)\b|[这那它他她])",
+    re.IGNORECASE,
+)
+_POINTS_ELSEWHERE = r"\b(?:it|them|those|these|this one|that one)\b|[这那]个(?![月周])|它们?|[这那][样里]"
+_NOT_ALONE = re.compile(r"\b(?:it|them|that|this|there|few|some)$|(?:这个|那个|这样|那样|这些|它|^.{0,12}一样)$", re.IGNORECASE)
+_ASKED_CUE = Cue(Kind.PREFERENCE, Strength.ASKED, "")
+# What the bot puts into words and a person confirms; the rest it may have made up.
+_CONFIRMABLE = (Kind.DECISION, Kind.CONSTRAINT, Kind.LESSON)
+# What does most harm when it is forgotten comes first where room is short.
+_WORTH = {
+    Kind.DECISION: 0.8,
+    Kind.LESSON: 0.8,
+    Kind.CONSTRAINT: 0.6,
+    Kind.IDENTITY: 0.6,
+    Kind.PREFERENCE: 0.5,
+    Kind.OPEN_LOOP: 0.4,
+}
+_HARMFUL = r"\ballerg|\bintoleran|\bmedication\b|过敏|不耐受|忌口|药"
+_SURE = {Strength.ASKED: ("high", 0.95), Strength.CLEAR: ("high", 0.88), Strength.FAINT: ("medium", 0.9)}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Something that may be learnt, and how much it asks for it."""
+
+    learned: Learned
+    score: float
+    place: int
+
+
+def candidates(window: Sequence[Message], words: Words, *, group: bool) -> list[Candidate]:
+    """All that shows a cue, in the order it was said."""
+    said = sentences(window)
+    seen: list[Candidate] = []
+    for place, sentence in enumerate(said):
+        if sentence.role == "user" and not sentence.question:
+            got = _candidate(said, place, words, group=group)
+        elif sentence.role == "assistant" and _confirmed(said, place):
+            got = _echoed(said, place, words, group=group)
+        else:
+            got = None
+        if got:
+            seen.append(got)
+    return seen
+
+
+def chosen(seen: Sequence[Candidate], window: Sequence[Message]) -> list[Learned]:
+    """The best of them within the noise budget, without repetitions; the newer of two is kept."""
+    people = sum(message.role == "user" for message in window)
+    room = -(-people // _MESSAGES_AN_ENTRY)
+    kept: list[Candidate] = []
+    for candidate in sorted(seen, key=lambda c: (not c.learned.explicit, -c.score, c.place)):
+        if not candidate.learned.explicit:
+            room -= 1  # what somebody asked for is never noise
+        if room < 0:
+            break
+        if any(alike(_pairs(candidate), _pairs(other)) >= _SAME for other in kept):
+            room += not candidate.learned.explicit
+        else:
+            kept.append(candidate)
+    return [candidate.learned for candidate in sorted(kept, key=lambda c: c.place)]
+
+
+def _pairs(candidate: Candidate) -> frozenset[str]:
+    return bigrams(candidate.learned.text)
+
+
+def _candidate(said: list[Sentence], place: int, words: Words, *, group: bool) -> Candidate | None:
+    sentence = said[place]
+    fits = _hit_behind_name(sentence)
+    if fits is None or (fits.cue.strength is Strength.FAINT and found(_POINTS_ELSEWHERE, sentence.text)):
+        return None
+    if fits.cue.strength is Strength.ASKED and not _says_something(without_asking(sentence.text), words):
+        return _asked_for_neighbour(said, place, words, group=group)
+    return _built(_with_reason(said, place), fits, words, group=group)
+
+
+def _hit_behind_name(sentence: Sentence) -> Hit | None:
+    """The cue of a sentence; "我是林晓" alone says no more than the name that stands over every message."""
+    name = re.escape(sentence.speaker or "\0")
+    intro = re.match(
+        rf"(?:我(?:的名字)?(?:是|叫)?|I['’]m |I am |My name is |This is ){name}(?:[，,]\s*|$)", sentence.text
+    )
+    offset = intro.end() if intro else 0
+    fits = hit(sentence.text[offset:])
+    return replace(fits, start=fits.start + offset) if fits else None
+
+
+def _asked_for_neighbour(said: list[Sentence], place: int, words: Words, *, group: bool) -> Candidate | None:
+    """ "Remember this." alone means what stands beside it in the same message: behind a colon, else before."""
+    own = said[place]
+    for beside in (place - 1, place + 1):
+        if 0 <= beside < len(said) and said[beside].sources == own.sources and not said[beside].question:
+            near = said[beside]
+            fits = hit(near.text)
+            kind = fits.cue.kind if fits else Kind.PREFERENCE
+            asked = Hit(replace(_ASKED_CUE, kind=kind), fits.start if fits else 0)
+            return _built(near, asked, words, group=group)
+    return None
+
+
+def _with_reason(said: list[Sentence], place: int) -> Sentence:
+    """The sentence, with the next one where that gives its reason."""
+    sentence = said[place]
+    after = said[place + 1] if place + 1 < len(said) else None
+    if after is None or after.sources != sentence.sources or not found(_REASON, after.text):
+        return sentence
+    return replace(sentence, text=f"{sentence.text}{'，' if sentence.chinese else '; '}{after.text}")
+
+
+def _built(sentence: Sentence, fits: Hit, words: Words, *, group: bool) -> Candidate | None:
+    text = _told(sentence, fits.start, group=group)
+    if not text or not _says_something(text, words, sentence.speaker):
+        return None
+    bare = text.removeprefix(sentence.speaker).lstrip("：: ")
+    if fits.cue.strength < Strength.ASKED and (VAGUE.search(bare) or _NOT_ALONE.search(bare)):
+        return None
+    strength = fits.cue.strength
+    necessity, confidence = _SURE[strength]
+    learned = Learned(
+        kind=fits.cue.kind,
+        text=text,
+        sources=sentence.sources,
+        speaker=sentence.speaker,
+        necessity=necessity,
+        confidence=confidence,
+        explicit=strength is Strength.ASKED,
+    )
+    return Candidate(learned, strength * 2 + _WORTH.get(fits.cue.kind, 0.0) + _worth(text), sentence.place)
+
+
+def _told(sentence: Sentence, at: int, *, group: bool) -> str:
+    limit = _MOST_CHARS_ZH if sentence.chinese else _MOST_CHARS
+    text = trimmed(without_label(core(sentence.text, at, limit)))
+    if not text:
+        return ""
+    if sentence.when is not None:
+        text = dates_once(dated(text, sentence.when))
+    named = group or speaks_of_self(text)
+    told = third_person(text, sentence.speaker, attributed=group) if named else text
+    return told[:1].upper() + told[1:] if told[:1].isascii() else told
+
+
+def _says_something(text: str, words: Words, speaker: str = "") -> bool:
+    own = set(words.words(speaker)) if speaker else set()
+    return len({word for word in words.words(text) if word not in own}) >= _LEAST_WORDS
+
+
+def _worth(text: str) -> float:
+    """Numbers, names and titles make a statement worth more than one without."""
+    exact = len(re.findall(r"\d+|《[^》]+》|「[^」]+」|\"[^\"]+\"|[\w.-]+/[\w./-]+|\b[A-Z][A-Za-z]*[A-Z]\w*", text))
+    return min(exact, 3) * 0.3 + (2.0 if found(_HARMFUL, text) else 0.0)
+
+
+def _confirmed(said: list[Sentence], place: int) -> bool:
+    """Whether the next one to speak is a person who says yes to the bot's last sentences."""
+    own = said[place]
+    after = next((s for s in said[place + 1 :] if s.sources != own.sources), None)
+    return after is not None and after.role == "user" and bool(found(CONFIRMS, after.text)) and not after.question
+
+
+def _echoed(said: list[Sentence], place: int, words: Words, *, group: bool) -> Candidate | None:
+    """What the bot said and a person confirmed: theirs now, if it is a sure thing."""
+    own = said[place]
+    fits = hit(own.text)
+    if own.question or fits is None or fits.cue.kind not in _CONFIRMABLE or fits.cue.strength < Strength.CLEAR:
+        return None
+    if speaks_of_self(own.text):
+        return None
+    after = next(s for s in said[place + 1 :] if s.sources != own.sources)
+    heard = replace(own, speaker=after.speaker, sources=(*own.sources, *after.sources), role="user")
+    return _built(heard, Hit(replace(fits.cue, strength=Strength.CLEAR), fits.start), words, group=group)

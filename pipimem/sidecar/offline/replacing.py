@@ -1,0 +1,94 @@
+"""Which older entry a newer statement takes the place of: rather too few than one too many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from pipimem.notes.kinds import Kind
+from pipimem.sidecar.offline.cues import CHANGED, found, without
+from pipimem.sidecar.offline.weights import Weights
+
+# The same thing in two languages, among words that plans and arrangements are made of.
+_TRANSLATED = {
+    "releas": "发布", "launch": "发布", "上线": "发布", "发版": "发布", "window": "窗口", "meet": "会议", "开会": "会议",
+    "deadlin": "截止", "期限": "截止", "branch": "分支", "version": "版本", "databas": "数据库", "birthday": "生日",
+    "address": "地址", "phone": "电话", "budget": "预算", "price": "价格", "interview": "面试", "trip": "旅行", "旅游": "旅行",
+    "flight": "航班", "appoint": "预约", "deploy": "部署", "backup": "备份", "rollback": "回滚", "test": "测试",
+}  # fmt: skip
+_VALUE = re.compile(r"\d|^(?:mon|tues|wednes|thurs|fri|satur|sun)|周[一二三四五六日天]|点|[上下早晚]午|晚上|早上|月")
+_CLOCK = re.compile(r"\d{1,2}:\d\d|\d\s*(?:am|pm)\b|[\d一二三四五六七八九十]点", re.IGNORECASE)
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_DATE = re.compile(rf"\d{{4}}-\d\d-\d\d|\b\d{{1,2}} (?:{_MONTHS})|\b(?:{_MONTHS})\w* \d|\d月\d+[日号]", re.IGNORECASE)
+
+# With a word of change, this share of the lighter statement must be common; without one, nearly all of the older.
+_SHARED_WITH_CHANGE = 0.4
+_SHARED_WITHOUT = 0.62
+# What people like adds up; only what can have one value at a time gives way without a word of change.
+_SINGLE = (Kind.DECISION, Kind.CONSTRAINT, Kind.FACT, Kind.OPEN_LOOP, Kind.IDENTITY, Kind.ONGOING)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A text of a kind, and whose it is where it is somebody's own."""
+
+    text: str
+    kind: Kind | None
+
+
+def takes_the_place(new: Statement, old: Statement, weights: Weights, people: Collection[str]) -> bool:
+    """Whether `new` is a newer value of what `old` says."""
+    if new.text == old.text or not _same_person(new, old, people):
+        return False
+    mine, theirs = _subject(new.text, weights, people), _subject(old.text, weights, people)
+    shared = mine & theirs
+    if not shared or not _differs(new.text, old.text, weights):
+        return False
+    common = weights.total(shared)
+    if found(CHANGED, new.text) and _kin(new.kind, old.kind):
+        enough = len(shared) >= 2 or _both_scheduled(new.text, old.text)
+        return enough and common >= _SHARED_WITH_CHANGE * min(weights.total(mine), weights.total(theirs))
+    return (
+        new.kind is old.kind
+        and new.kind in _SINGLE
+        and len(shared) >= 2
+        and common >= _SHARED_WITHOUT * max(weights.total(theirs), weights.total(mine))
+    )
+
+
+def _kin(new: Kind | None, old: Kind | None) -> bool:
+    # A date may stand as a decision here and as a promise there; a liking is neither.
+    return (new is Kind.PREFERENCE) == (old is Kind.PREFERENCE) and Kind.LESSON not in (new, old)
+
+
+def _same_person(new: Statement, old: Statement, people: Collection[str]) -> bool:
+    """What somebody is, likes or promised gives way only to their own word."""
+    if new.kind in (Kind.DECISION, Kind.CONSTRAINT, Kind.FACT) and old.kind not in (Kind.PREFERENCE, Kind.IDENTITY):
+        return True
+    return _owner(new.text, people) == _owner(old.text, people)
+
+
+def _owner(text: str, people: Collection[str]) -> str:
+    return next((name for name in people if text.startswith(name)), "")
+
+
+def _subject(text: str, weights: Weights, people: Collection[str]) -> frozenset[str]:
+    """The words that say what it is about: no values, no words of change, no names of those who speak."""
+    names = {word for name in people for word in weights.bag(name)}
+    bare = without(CHANGED, text)
+    words = {word for word in weights.bag(bare) if word not in names and not _VALUE.search(word)}
+    return frozenset(_TRANSLATED.get(word, word) for word in words)
+
+
+def _values(text: str, weights: Weights) -> frozenset[str]:
+    return frozenset(word for word in weights.bag(text) if _VALUE.search(word))
+
+
+def _differs(new: str, old: str, weights: Weights) -> bool:
+    mine, theirs = _values(new, weights), _values(old, weights)
+    return bool(mine and theirs and mine != theirs) or bool(found(CHANGED, new))
+
+
+def _both_scheduled(new: str, old: str) -> bool:
+    return all(_DATE.search(text) and _CLOCK.search(text) for text in (new, old))

@@ -1,0 +1,92 @@
+"""MEMORY.md tidied by what can be seen without understanding it: repetitions, and things in the wrong place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.operations import Trust
+from pipimem.sidecar.contracts import Known, Merge, Over, Refile, Tidied, Tidy
+from pipimem.sidecar.offline.cues import kinds
+from pipimem.text.bigrams import alike, bigrams
+from pipimem.text.words import Words
+
+# Nearly the same letters, or nearly the same words; the numbers must be the very same.
+_SAME_LETTERS = 0.82
+_SAME_WORDS = 0.8
+_TOLD = 0.9
+# DESIGN §8: what a run may take out.
+_LEAST = 3
+_SHARE = 0.25
+_NUMBERS = re.compile(r"\d+")
+# What happened once belongs to history; what holds stands in both on purpose.
+_EVENTS = (Kind.FACT, Kind.ONGOING)
+
+
+def tidied(task: Tidy, words: Words) -> Tidied:
+    """Merges, moves and drops of entries that a thought concluded; what people wrote or asked for is left alone."""
+    ours = [known for known in task.memory if known.trust is Trust.INFERRED]
+    allowed = max(_LEAST, int(_SHARE * len(task.memory)))
+    groups = _repetitions(ours, words)[:allowed]
+    merges = tuple(Merge(tuple(known.id for known in group), _longest(group)) for group in groups)
+    taken = {name for merge in merges for name in merge.ids}
+    spent = sum(len(group) - 1 for group in groups)
+    drops = [*_said_by_people(task.memory, ours, words), *_told(ours, task.history)]
+    dropped = [over for over in dict.fromkeys(drops) if over.id not in taken][: max(0, allowed - spent)]
+    taken |= {over.id for over in dropped}
+    return Tidied(merges, tuple(_misfiled(known for known in ours if known.id not in taken)), tuple(dropped))
+
+
+def same(a: str, b: str, words: Words) -> bool:
+    """Whether two entries say one thing."""
+    if sorted(_NUMBERS.findall(a)) != sorted(_NUMBERS.findall(b)):
+        return False
+    mine, theirs = words.bag(a), words.bag(b)
+    if mine.negations != theirs.negations:
+        return False
+    one, other = frozenset(mine.words), frozenset(theirs.words)
+    shared = len(one & other) / len(one | other) if one | other else 0.0
+    return shared >= _SAME_WORDS or alike(bigrams(a), bigrams(b)) >= _SAME_LETTERS
+
+
+def _repetitions(ours: Sequence[Known], words: Words) -> list[list[Known]]:
+    groups: list[list[Known]] = []
+    for known in ours:
+        home = next((g for g in groups if g[0].section == known.section and same(g[0].text, known.text, words)), None)
+        if home is None:
+            groups.append([known])
+        else:
+            home.append(known)
+    return [group for group in groups if len(group) > 1]
+
+
+def _longest(group: Sequence[Known]) -> str:
+    return max((known.text for known in group), key=len)
+
+
+def _said_by_people(memory: Sequence[Known], ours: Sequence[Known], words: Words) -> list[Over]:
+    """Our entries that say what a person's own entry says."""
+    theirs = [known for known in memory if known.trust is not Trust.INFERRED]
+    return [Over(k.id, "duplicate") for k in ours if any(same(k.text, t.text, words) for t in theirs)]
+
+
+def _told(ours: Sequence[Known], history: Sequence[str]) -> list[Over]:
+    """Events that history tells nearly word for word."""
+    told = [bigrams(line) for line in history]
+    return [
+        Over(known.id, "in_history")
+        for known in ours
+        if kind_of(known.section) in _EVENTS and any(alike(bigrams(known.text), line) >= _TOLD for line in told)
+    ]
+
+
+def _misfiled(ours: Iterable[Known]) -> list[Refile]:
+    """What shows one sure cue, and stands among the facts."""
+    moves: list[Refile] = []
+    for known in ours:
+        if kind_of(known.section) is Kind.FACT:
+            sure = [kind for kind in kinds(known.text) if kind is not Kind.FACT]
+            if len(sure) == 1:
+                moves.append(Refile(known.id, sure[0]))
+    return moves
