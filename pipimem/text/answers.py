@@ -65,9 +65,7 @@ def _found(answer: str) -> tuple[int, int] | None:
         else:
             found = None  # some models leave out the opening tag: all before this was thinking
     if depth:
-        raise AnswerRefused(
-            "the thinking is not closed, so the answer may be cut; answer with one JSON object only"
-        )
+        raise AnswerRefused("the thinking is not closed, so the answer may be cut; answer with one JSON object only")
     return found
 
 
@@ -99,9 +97,7 @@ def _reason(answer: str, error: json.JSONDecodeError) -> str:
         return "the JSON is cut off or a string in it is never closed; answer with one complete JSON object"
     where = f"at character {error.pos}"
     before = answer[max(0, error.pos - 50) : error.pos].rstrip()
-    if (rest[0] in "}]" and before.endswith(",")) or (
-        rest[0] == "," and error.msg.startswith("Illegal trailing")
-    ):
+    if (rest[0] in "}]" and before.endswith(",")) or (rest[0] == "," and error.msg.startswith("Illegal trailing")):
         return f"not JSON {where}: a comma before a closing bracket; leave it out"
     for pattern, name in _NEAR_JSON:
         if pattern().match(rest):

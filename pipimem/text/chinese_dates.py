@@ -139,9 +139,7 @@ def _month(match: re.Match[str], when: date) -> _Meant:
 def _edge_of_month(match: re.Match[str], when: date) -> _Meant:
     span = month(when.year, when.month)
     part = (
-        Span(span.start, day(span.start, 9).start)
-        if match["edge"] == "初"
-        else Span(day(span.end, -9).start, span.end)
+        Span(span.start, day(span.start, 9).start) if match["edge"] == "初" else Span(day(span.end, -9).start, span.end)
     )
     return part, f"{when.year}年{when.month}月"
 
@@ -181,9 +179,7 @@ _WEEKDAY = (
 _FREE = r"(?:(?<![\u4e00-\u9fff\d.])(?<!\d )|(?<=[我你您他她它们会在于将就再约是的请定改说等从自]))"
 _MONTH_AFTER = r"(?![球台亮光饼经食色老宫])"
 # 后端, 前台, 前提 …: the side begins another word.
-_SIDE = (
-    r"(?P<side>(?:之|以)?(?:前(?![端台提言期缀置沿景途进面任锋])|后(?![端台勤悔续期果面来代退置缀门备援])))"
-)
+_SIDE = r"(?P<side>(?:之|以)?(?:前(?![端台提言期缀置沿景途进面任锋])|后(?![端台勤悔续期果面来代退置缀门备援])))"
 
 _COUNTED = "一二两三四五六七八九十"
 _YEAR = r"(?<!\d)(?P<year>(?:19|20)\d\d)年"
@@ -192,9 +188,7 @@ _OTHER_YEAR = (
     rf"(?P<is>(?<![过失])去年|今年|明年|(?<![以之从生此多几目\d{_COUNTED}])前年"
     rf"|(?<![以今之然最天月年周先\d{_COUNTED}])后年)"
 )
-_AFTERWARDS = (
-    r"(?:[性形培养努]|学习|免疫|获得|因素|失调|环境|教育|习得)"  # 后天 as "acquired", not "in two days"
-)
+_AFTERWARDS = r"(?:[性形培养努]|学习|免疫|获得|因素|失调|环境|教育|习得)"  # 后天 as "acquired", not "in two days"
 _DAY = (
     r"(?P<day>大前|(?<![以之从目])前|昨|明)天"
     rf"|(?P<day2>大后|(?<![天周月年日雨饭课会之以最然先事此])后)天(?!{_AFTERWARDS})"

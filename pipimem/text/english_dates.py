@@ -68,12 +68,7 @@ def _placed(match: re.Match[str], meant: Meant) -> Found:
     said = meant.phrase
     before = match.string[max(0, match.start() - 20) : match.start()]
     after = match.string[match.end() : match.end() + 20]
-    if (
-        said
-        and meant.preposition
-        and not _PREPOSITION().search(before)
-        and not after.startswith(("'s", "’s"))
-    ):
+    if said and meant.preposition and not _PREPOSITION().search(before) and not after.startswith(("'s", "’s")):
         first = _CLAUSE_START().search(before) if match.start() <= 20 or before.strip() else None
         if not (first and _SUBJECT().match(after)):
             said = f"{meant.preposition} {said}"

@@ -30,9 +30,7 @@ _UNSAFE = Pattern(
     r"\ud800-\udfff\U000e0000-\U000e007f]"
 )
 # A tag as it may come back: quoted, escaped for HTML or Markdown, in another case.
-_TAG = Pattern(
-    rf"\\?(?:<|&lt;)(?P<closing>\\?/)?{_NAME}-(?P<nonce>[0-9A-Za-z]{{4,64}})\\?(?:>|&gt;)", re.IGNORECASE
-)
+_TAG = Pattern(rf"\\?(?:<|&lt;)(?P<closing>\\?/)?{_NAME}-(?P<nonce>[0-9A-Za-z]{{4,64}})\\?(?:>|&gt;)", re.IGNORECASE)
 _LINE_START = Pattern(r"(?:\A|(?<=[\r\n]))[ \t>＞`~]*\Z")
 
 

@@ -10,9 +10,10 @@ from pipimem.text.patterns import Pattern
 from pipimem.text.stopwords import STOP_WORDS
 
 # Letters of Latin alphabets with their accents, digits, underscore.
-LATIN = r"a-zA-Z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff\u0300-\u036f"
+_FIRST = r"a-zA-Z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
+LATIN = _FIRST + r"\u0300-\u036f"
 # What may stand between them without ending the stretch; "C++" and "C#" keep their tails.
-CHUNK = rf"[{LATIN}](?:[{LATIN}.\-/:@#+'’&\\=?%~]*[{LATIN}])?(?:\+\+|#)?"
+CHUNK = rf"[{_FIRST}](?:[{LATIN}.\-/:@#+'’&\\=?%~]*[{LATIN}])?(?:\+\+|#)?"
 
 # A longer whole is a blob or a tracking link: nobody types it again, its parts do.
 LONGEST_WHOLE = 120
@@ -40,7 +41,7 @@ def identifier_words(chunk: str, stem: Callable[[str], str]) -> tuple[str, ...]:
         if not piece.endswith(("++", "#")):  # C++ and C# are names
             piece = piece.strip("._-/:@#\\+")
         words += _piece_words(piece, stem, shortest=1 if len(pieces) == 1 else 2)
-    return tuple(dict.fromkeys(words))
+    return tuple(dict.fromkeys(word for word in words if word))
 
 
 def unaccented(word: str) -> str:

@@ -84,9 +84,7 @@ FORMATS: tuple[Format, ...] = (
     _prefixed("npm token", "npm_", "npm_", 30, _ALNUM),
     _prefixed("pypi token", "pypi-", "pypi-", 32),
     _prefixed("hugging face token", "hf_ api_org_", "hf_|api_org_", 30, _ALNUM),
-    _prefixed(
-        "model key", "gsk_ xai- pplx- r8_ tvly- lsv2_", "gsk_|xai-|pplx-|r8_|tvly-|lsv2_(?:pt|sk)_", 24
-    ),
+    _prefixed("model key", "gsk_ xai- pplx- r8_ tvly- lsv2_", "gsk_|xai-|pplx-|r8_|tvly-|lsv2_(?:pt|sk)_", 24),
     _format("sendgrid key", "sg.", rf"{_EDGE}SG\.[A-Za-z0-9_-]{{16,32}}\.[A-Za-z0-9_-]{{16,64}}"),
     _prefixed(
         "cloud token",
@@ -102,12 +100,8 @@ FORMATS: tuple[Format, ...] = (
     ),
     _format("storage key", "accountkey=", r"AccountKey=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
     # Header and payload both open with `{"`, which is `eyJ` in base64.
-    _format(
-        "jwt", "eyj", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?"
-    ),
-    _format(
-        "bearer token", "bearer", r"\bbearer[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/-]{16,}={0,2})", re.IGNORECASE
-    ),
+    _format("jwt", "eyj", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?"),
+    _format("bearer token", "bearer", r"\bbearer[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/-]{16,}={0,2})", re.IGNORECASE),
     _format(
         "basic credentials",
         "authorization",

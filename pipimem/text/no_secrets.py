@@ -42,9 +42,7 @@ _REFERENCE = Pattern(
     r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+",  # the name of an environment variable
     re.DOTALL,
 )
-_DATE_OR_VERSION = Pattern(
-    r"v?\d+(?:\.\d+){1,3}(?:[-+][\w.]+)?|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[:：]\d{2}.*|\d+%"
-)
+_DATE_OR_VERSION = Pattern(r"v?\d+(?:\.\d+){1,3}(?:[-+][\w.]+)?|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[:：]\d{2}.*|\d+%")
 _UNIT = Pattern(
     r"\s{0,2}(?:位|个|次|天|年|月|号|日|周|分|秒|小?时|字|种|块|元"
     r"|bits?\b|bytes?\b|chars?\b|characters?\b|digits?\b|days?\b"

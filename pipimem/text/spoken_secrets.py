@@ -142,9 +142,7 @@ def _value_after(cue: _Cue, text: str, match: re.Match[str]) -> tuple[int, int] 
     if quoted := _QUOTED().match(text, match.end()):
         value = quoted["value"]
         told = match["nothing"] is None or quoted.group()[0] in "「『【"
-        if told and (
-            _is_secret(cue, value, "", bare=False) or (cue.loose and " " in value and _sentence_like(value))
-        ):
+        if told and (_is_secret(cue, value, "", bare=False) or (cue.loose and " " in value and _sentence_like(value))):
             return quoted.span("value")
         return None
     run = _RUN().match(text, match.end())
@@ -218,9 +216,7 @@ def _is_password(cue: _Cue, value: str, following: str, *, bare: bool) -> bool:
         return not letters and len(value) >= 4 and cue.loose
     if re.search(r"[^\w.-]", value) and len(value) >= 5:  # a symbol inside: pa$$word
         return not value.endswith(("'s", "’s"))
-    if value.count("-") >= 2 or (
-        value != value.lower() and value[1:] != value[1:].lower() and not value.isupper()
-    ):
+    if value.count("-") >= 2 or (value != value.lower() and value[1:] != value[1:].lower() and not value.isupper()):
         return len(value) >= 6
     # A plain word: only at the end of its sentence, and not what is said of passwords ("is expired").
     plain = len(value) >= 4 and not _SAID_OF_PASSWORDS().fullmatch(value)

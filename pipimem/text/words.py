@@ -36,7 +36,8 @@ _STRETCH = Pattern(
     rf"|(?P<other>(?:[^\W_{LATIN}{_HAN}{_DENSE}]|[{_MARKS}])+)"
 )
 # NFKC would turn these into the ASCII signs that hold identifiers together: "alice：bob" is two words.
-_WIDE_PUNCTUATION = Pattern(r"[！-／：-＠［-｀｛-･]+")
+# Left alone are ．－＿＠, which a wide keyboard puts into versions and addresses.
+_WIDE_PUNCTUATION = Pattern(r"[！-，／：-？［-＾｀｛-･]+")
 _DATED = Pattern(r"[\d月年]")
 _THOUSANDS = Pattern(r"(?<=\d),(?=\d{3}(?!\d))")
 _NOT = Pattern(r"n['’]t\Z", re.IGNORECASE)

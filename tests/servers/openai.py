@@ -180,9 +180,7 @@ class OpenAIServer:
         with self._lock:
             return self._billed
 
-    def _answered(
-        self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]
-    ) -> tuple[ChatRequest, Reply]:
+    def _answered(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> tuple[ChatRequest, Reply]:
         """Record a request, let the test answer it, and bill the answer."""
         with self._lock:
             request = _request(len(self._requests) + 1, path, headers, body)

@@ -34,16 +34,12 @@ def echo(request: ChatRequest) -> Reply:
     return Reply(f"You said: {request.user}")
 
 
-def post(
-    server: OpenAIServer, body: object, path: str = "/v1/chat/completions"
-) -> tuple[int, dict[str, str], str]:
+def post(server: OpenAIServer, body: object, path: str = "/v1/chat/completions") -> tuple[int, dict[str, str], str]:
     """One request over plain HTTP: status, headers, body."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     connection = HTTPConnection(server.url.removeprefix("http://"), timeout=5)
     try:
-        connection.request(
-            "POST", path, raw, {"Authorization": "Bearer k-1", "Content-Type": "application/json"}
-        )
+        connection.request("POST", path, raw, {"Authorization": "Bearer k-1", "Content-Type": "application/json"})
         answer = connection.getresponse()
         return answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read().decode()
     finally:
@@ -146,9 +142,7 @@ def test_structured_output_can_be_refused() -> None:
         return refused_format(request) if request.response_format == "json_schema" else Reply("{}")
 
     with OpenAIServer(respond) as server:
-        refused, _, why = post(
-            server, ask(response_format={"type": "json_schema", "json_schema": {"name": "n"}})
-        )
+        refused, _, why = post(server, ask(response_format={"type": "json_schema", "json_schema": {"name": "n"}}))
         taken, _, _ = post(server, ask(response_format={"type": "json_object"}))
     assert (refused, taken) == (400, 200)
     assert "'response_format' of type 'json_schema' is not supported" in json.loads(why)["error"]["message"]

@@ -40,8 +40,7 @@ def test_ordinary_talk_is_left_alone(text):
 def test_only_the_password_of_an_address_goes():
     """The rest of a connection string stays readable."""
     assert (
-        redacted("use postgres://bob:s3cr3t@db:5432/x now")
-        == "use postgres://bob:[secret: url password]@db:5432/x now"
+        redacted("use postgres://bob:s3cr3t@db:5432/x now") == "use postgres://bob:[secret: url password]@db:5432/x now"
     )
 
 

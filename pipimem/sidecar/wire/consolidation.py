@@ -25,7 +25,6 @@ from pipimem.sidecar.wire.strictness import (
     schema_of,
 )
 
-
 # The order of the fields is the prompt's: a grammar makes a model write them so, and it writes better when it has
 # named its sources before the text. The bounds keep a weak model from running on until its answer is cut.
 

@@ -1,0 +1,162 @@
+"""What memory may ask of a sidecar, and what it may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from pipimem.notes.kinds import Kind
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Bullet, Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The frame of one thought: for whom, under which correlation id, and within how many seconds."""
+
+    channel: str
+    correlation: str
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One entry of MEMORY.md as a thought sees it; `age_days` is `None` where unknown."""
+
+    id: str
+    section: str
+    text: str
+    trust: Trust = Trust.HUMAN
+    age_days: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidate:
+    """Transcript window → what to keep of it."""
+
+    now: datetime
+    participants: tuple[str, ...]
+    memory: tuple[Known, ...]
+    window: tuple[Message, ...]
+    group: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """One thing worth keeping; `replaces` are ids of entries it makes outdated, `necessity` is high, medium or low."""
+
+    kind: Kind
+    text: str
+    sources: tuple[str, ...]
+    speaker: str = ""
+    necessity: str = "high"
+    confidence: float = 1.0
+    explicit: bool = False
+    replaces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """An entry that no longer holds."""
+
+    id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidated:
+    """The answer to `Consolidate`; `history` says in own words what happened."""
+
+    learned: tuple[Learned, ...] = ()
+    over: tuple[Over, ...] = ()
+    title: str = ""
+    history: tuple[Bullet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """Transcript window and SESSION.md → what is going on now."""
+
+    now: datetime
+    session: str
+    window: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """The answer to `Refresh`: items by section of SESSION.md; a section left out stays as it is."""
+
+    sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Tidy:
+    """MEMORY.md and the history bullets → what to merge, re-file or drop."""
+
+    now: datetime
+    memory: tuple[Known, ...]
+    history: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Several entries that say one thing, and the one text that says it."""
+
+    ids: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refile:
+    """An entry that stands in the wrong section."""
+
+    id: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Tidied:
+    """The answer to `Tidy`."""
+
+    merge: tuple[Merge, ...] = ()
+    move: tuple[Refile, ...] = ()
+    drop: tuple[Over, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The bullets of one month's blocks, as (id, text) → one shorter block."""
+
+    month: str
+    bullets: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """The answer to `Fold`; sources are ids of the bullets it rests on."""
+
+    title: str
+    bullets: tuple[Bullet, ...]
+
+
+class Assistant(Protocol):
+    """The sidecar: thinks for the memory, never for the user; raises `SidecarError` when it cannot.
+
+    `name` goes into the journal and `paid` says whether a thought costs anything.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def paid(self) -> bool: ...
+
+    async def consolidate(self, task: Consolidate, call: Call) -> Consolidated: ...
+
+    async def refresh(self, task: Refresh, call: Call) -> Refreshed: ...
+
+    async def tidy(self, task: Tidy, call: Call) -> Tidied: ...
+
+    async def fold(self, task: Fold, call: Call) -> Folded: ...

@@ -1,0 +1,103 @@
+"""What two texts share is measured so that a copy is seen and a correction is kept."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pipimem.text.segmentation import Segmenter
+from pipimem.text.similarity import jaccard, longest_shared_run, near_duplicate, overlap
+from pipimem.text.words import Bag, Words
+
+SETS = st.frozensets(st.sampled_from("abcdef"))
+SHORT = st.text(alphabet="ab一", max_size=25)
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Words:
+    return Words(Segmenter(tmp_path_factory.mktemp("words")))
+
+
+def test_jaccard_is_the_shared_part_of_all():
+    """Two of four words are a half; nothing shares nothing."""
+    assert jaccard({"a", "b", "c"}, {"b", "c", "d"}) == 0.5
+    assert jaccard(set(), set()) == 0.0
+    assert jaccard({"a"}, set()) == 0.0
+
+
+def test_overlap_is_one_when_one_holds_the_other():
+    """Containment does not mind how long the other text is."""
+    assert overlap({"a", "b"}, {"a", "b", "c", "d"}) == 1.0
+    assert overlap({"a", "b"}, {"b", "c", "d"}) == 0.5
+    assert overlap(set(), {"a"}) == 0.0
+
+
+@given(SETS, SETS)
+def test_both_measures_are_symmetric_and_bounded(a, b):
+    """Between 0 and 1, whichever comes first, and overlap is never the smaller."""
+    assert 0 <= jaccard(a, b) == jaccard(b, a) <= overlap(a, b) == overlap(b, a) <= 1
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("The deploy window is Thursday night at ten", "the deploy window is on Thursday night, at ten."),
+        ("小王不喜欢吃香菜", "小王 不喜欢 吃香菜。"),
+        ("发布日期是2026年5月1日", "发布日期是 2026-05-01"),
+    ],
+)
+def test_the_same_said_again_is_a_duplicate(a, b, words):
+    """Punctuation, small words and the way a date is written do not matter."""
+    assert near_duplicate(words.bag(a), words.bag(b))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("The retry limit of the gateway upload queue is 20", "The retry limit of the gateway upload queue is 30"),
+        ("发布窗口定在 5月1日 晚上的上海机房", "发布窗口定在 5月2日 晚上的上海机房"),
+        ("小王喜欢吃香菜", "小王不喜欢吃香菜"),
+        ("Alice likes coriander", "Alice doesn't like coriander"),
+        ("Alice likes coriander", "the weather was fine"),
+    ],
+)
+def test_a_correction_is_no_duplicate(a, b, words):
+    """Another number, another day or a "not" makes it another statement."""
+    assert not near_duplicate(words.bag(a), words.bag(b))
+
+
+def test_empty_bags_are_no_duplicates():
+    """Nothing is not the same as nothing."""
+    assert not near_duplicate(Bag(), Bag())
+
+
+def test_the_threshold_is_the_callers():
+    """Half the words are enough for who asks for less."""
+    a, b = Bag(("x", "y", "z")), Bag(("y", "z", "q"))
+    assert not near_duplicate(a, b)
+    assert near_duplicate(a, b, threshold=0.4)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "length"),
+    [
+        ("", "", 0),
+        ("abc", "", 0),
+        ("我们决定改到周四上线", "会议记录：决定改到周四，其余不变", 6),
+        ("the quick brown fox", "a quick brown dog", len(" quick brown ")),
+        ("same", "same", 4),
+        ("aaaa", "aa", 2),
+    ],
+)
+def test_the_longest_shared_run(a, b, length):
+    """Characters that stand word for word in both, counted."""
+    assert longest_shared_run(a, b) == length
+
+
+@given(SHORT, SHORT)
+def test_the_longest_shared_run_is_the_longest(a, b):
+    """The same as trying every stretch."""
+    stretches = {a[i:j] for i, j in combinations(range(len(a) + 1), 2)}
+    assert longest_shared_run(a, b) == max((len(stretch) for stretch in stretches if stretch in b), default=0)
