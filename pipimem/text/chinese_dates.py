@@ -78,10 +78,8 @@ def number(written: str) -> int:
 def _absolute(match: re.Match[str], when: date) -> _Meant | None:
     """2026年3月5日 and its parts; without a year the nearest."""
     parts = match.groupdict()
-    if (shift := parts.get("is")) is not None:
-        full = when.year + _YEARS[shift]
-    else:
-        full = int(parts.get("year") or 0)
+    shift = parts.get("is")
+    full = int(parts.get("year") or 0) if shift is None else when.year + _YEARS[shift]
     month_number = number(parts["month"]) if parts.get("month") else 0
     of_month = number(parts["day"]) if parts.get("day") else None
     said = f"{full}年" if shift else None

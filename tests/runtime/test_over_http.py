@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-
 from pipimem import Pipimem
 from pipimem.runtime.replaying import EventTime, recorded, replay
 from pipimem.store.workspace import WorkspaceStore
+
 from tests.runtime.building import settings, workspace
 from tests.runtime.test_replaying import EXAMPLE, texts
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply
@@ -33,7 +33,7 @@ def respond(request: ChatRequest) -> Reply:
         history = [{"text": f"the talk went from {first[0]} to {last[0]}", "sources": [first[0], last[0]]}]
         return said({"learned": [learned], "over": [], "title": "Talk", "history": history})
     if "current_state" in keys:
-        empty = dict.fromkeys(keys, [])
+        empty: dict[str, object] = {key: [] for key in keys}
         return said({**empty, "title": "Release room", "current_state": [f"up to {lines[-1][0]}"]})
     if "merge" in keys:
         return said({"merge": [], "move": [], "drop": []})

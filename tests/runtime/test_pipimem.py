@@ -6,12 +6,12 @@ from pathlib import Path
 
 import anyio
 import pytest
-
 from pipimem import Message, ModelUnavailable, Pipimem, Settings, WorkspaceError
 from pipimem.notes.operations import Bullet
 from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.contracts import Consolidated, Refreshed
 from pipimem.sidecar.scripted import Scripted
+
 from tests.runtime.building import read, settings, workspace
 
 pytestmark = pytest.mark.anyio
@@ -34,7 +34,7 @@ async def test_leaving_consolidates_what_was_said(tmp_path: Path) -> None:
 async def test_an_error_of_the_host_comes_out_as_it_was(tmp_path: Path) -> None:
     """Not wrapped in a group, and not waiting for a thought."""
     root, asked = workspace(tmp_path), script()
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ZeroDivisionError):  # noqa: PT012 - the whole block is what a host writes
         async with Pipimem(root, assistant=asked, settings=settings()) as pipimem:
             channel = await pipimem.channel("room")
             await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])

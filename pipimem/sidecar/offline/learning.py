@@ -36,7 +36,9 @@ VAGUE = re.compile(
     re.IGNORECASE,
 )
 _POINTS_ELSEWHERE = r"\b(?:it|them|those|these|this one|that one)\b|[这那]个(?![月周])|它们?|[这那][样里]"
-_NOT_ALONE = re.compile(r"\b(?:it|them|that|this|there|few|some)$|(?:这个|那个|这样|那样|这些|它|^.{0,12}一样)$", re.IGNORECASE)
+_NOT_ALONE = re.compile(
+    r"\b(?:it|them|that|this|there|few|some)$|(?:这个|那个|这样|那样|这些|它|^.{0,12}一样)$", re.IGNORECASE
+)
 _ASKED_CUE = Cue(Kind.PREFERENCE, Strength.ASKED, "")
 # What the bot puts into words and a person confirms; the rest it may have made up.
 _CONFIRMABLE = (Kind.DECISION, Kind.CONSTRAINT, Kind.LESSON)

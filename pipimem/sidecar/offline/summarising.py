@@ -51,7 +51,7 @@ _PAST = (
 _SHOWN = r"^(?:here(?:'s| is| are)|check out|look at|take a look|guess what)\b|\b(?:feels|seems|looks) like\b"
 _CHATTER = (
     r"\b(?:thanks?|glad|awesome|amazing|wow|so (?:cool|sweet|proud|happy)|sounds|congrats|can't wait|let me know|lol|haha"
-    r"|keep it up|take care|good luck|you're|you are|your|weather|lunch|raining)\b|天气|午饭|奶茶|下雨|谢谢|感谢|很高兴|推荐|建议|聊天|你好|加油|辛苦|[你您]"
+    r"|keep it up|take care|good luck|you're|you are|your|weather|lunch|raining)\b|天气|午饭|奶茶|下雨|谢谢|感谢|很高兴|推荐|建议|聊天|你好|加油|辛苦|我也?(?:会|可以)|[你您]"
 )
 
 
@@ -73,11 +73,8 @@ def summarised(window: Sequence[Message], words: Words) -> tuple[str, tuple[Bull
 
 
 def _lines(said: Sequence[Sentence], whole: set[str]) -> list[tuple[Sentence, str]]:
-    lines: list[tuple[Sentence, str]] = []
-    for sentence in said:
-        if sentence.role == "user" and not sentence.question and (text := headline(sentence, whole)):
-            lines.append((sentence, text))
-    return lines
+    heard = (sentence for sentence in said if sentence.role == "user" and not sentence.question)
+    return [(sentence, text) for sentence in heard if (text := headline(sentence, whole))]
 
 
 def headline(sentence: Sentence, whole: set[str] | frozenset[str] = frozenset()) -> str:

@@ -14,7 +14,7 @@ _FILLER_ZH = re.compile(
 )
 _FILLER_EN = re.compile(
     r"(?<!what )(?<!some )(?<!any )(?<!this )(?<!that )\b(?:really|very|just|actually|basically|literally|totally|absolutely|definitely|super|pretty much|kind of|sort of"
-    r"|honestly|you know|I mean|of course|quite)\b ?",
+    r"|honestly|you know|I mean|of course|quite)(?!-)\b ?",
     re.IGNORECASE,
 )
 # Headlines do without articles, and history is headlines.
