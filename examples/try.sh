@@ -11,5 +11,5 @@ for file in session memory history; do
     printf '\n──── %s.md ────\n' "${file^^}"
     pipimem --workspace "$workspace" show release-room "$file"
 done
-printf '\n──── recall: 上线窗口是什么时候？ ────\n'
-pipimem --workspace "$workspace" recall release-room "上线窗口是什么时候？"
+printf '\n──── recall: 2.4 什么时候发布？ ────\n'
+pipimem --workspace "$workspace" recall release-room "2.4 什么时候发布？"

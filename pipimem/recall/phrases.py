@@ -85,3 +85,18 @@ ASKING = Pattern(
     re.IGNORECASE,
 )
 FIRST_PERSON = Pattern(r"\b(?:i|my|me|mine|i'm|i've)\b|我(?!们)", re.IGNORECASE)
+
+# ── a question for a time, and what answers it ──────────────────────────────
+ASKS_WHEN = Pattern(
+    r"\bwhen(?:'s|\s+(?:is|are|was|were|do|does|did|will|can|could|should|would|has|have|had)\b)"
+    r"|\b(?:what|which)\s+(?:time|day|date|month|year|week)\b|\bhow\s+long\s+ago\b"
+    r"|什么时候|啥时候|何时|哪天|哪一天|几点|几号|几月|哪年|什么时间",
+    re.IGNORECASE,
+)
+NAMES_A_TIME = Pattern(
+    r"\d{1,2}[:：]\d\d|\d{4}-\d\d|\d\s?(?:am|pm)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
+    r"|\b(?:noon|midnight|o'clock|in (?:19|20)\d\d)\b"
+    r"|\d\s?[月日号](?!本)|周[一二三四五六日天]|星期[一二三四五六日天]|[一二三四五六七八九十两\d]点(?!儿)",
+    re.IGNORECASE,
+)

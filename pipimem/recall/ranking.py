@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 
 from pipimem.notes.kinds import Kind
+from pipimem.recall import phrases
 from pipimem.recall.explaining import Part, scored
 from pipimem.recall.index import Index, Share
 from pipimem.recall.intents import BONUS, answers
@@ -61,6 +62,8 @@ _PRIORITY: Mapping[Source, float] = {
 _RECENCY = ((timedelta(days=1), 6.0), (timedelta(days=7), 4.0), (timedelta(days=30), 2.0))
 # A date in the question that is the item's own says as much as a good circumstance, never as much as a word.
 _SAME_DATE = 8.0
+# Whoever asks when wants an item that names a time: that is half an answer, where the other circumstances only lean.
+_NAMES_A_TIME = 50.0
 # Trust and access move a score by 10 hundredths at most, together.
 _TRUST: Mapping[str, float] = {"human": 5, "explicit": 5, "inferred": 0, "probation": -5}
 _ACCESS_MOST = 5
@@ -123,6 +126,8 @@ def structure(item: Item, query: Query, now: datetime) -> Iterator[Part]:
             yield Part("recent", bonus)
         if any(span.start <= when.date() <= span.end for span in query.spans):
             yield Part("date asked for", _SAME_DATE)
+    if query.asks_when and phrases.NAMES_A_TIME().search(item.text):
+        yield Part("names a time", _NAMES_A_TIME)
     if trust := _TRUST.get(item.trust, 0.0):
         yield Part(f"trust {item.trust}", trust)
     if item.recalls:
@@ -137,7 +142,8 @@ def _by_evidence(
     totals: Iterable[tuple[int, float]] = found.totals.items()
     if only is not None:
         totals = ((slot, evidence) for slot, evidence in totals if only(index.item(slot)))
-    strongest = heapq.nlargest(most, totals, key=itemgetter(1))
+    # What names a time may come from further behind.
+    strongest = heapq.nlargest(2 * most if query.asks_when else most, totals, key=itemgetter(1))
     least = _SHARE_OF_BEST * strongest[0][1] if strongest and floor else 0.0
     for slot, evidence in strongest:
         if evidence < least:

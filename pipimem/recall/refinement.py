@@ -44,7 +44,7 @@ _NAME = Pattern(
 class Query:
     """A question as recall looks for it.
 
-    `silent` is why the automatic path has nothing to look for, empty otherwise. `pure` says that the
+    `asks_when` says that the answer is a time. `silent` is why the automatic path has nothing to look for, empty otherwise. `pure` says that the
     question is nothing but its intents ("what did we decide?").
     """
 
@@ -56,6 +56,7 @@ class Query:
     intents: tuple[Intent, ...] = ()
     pure: bool = False
     silent: str = ""
+    asks_when: bool = False
 
 
 def refined(
@@ -79,6 +80,7 @@ def refined(
         entities,
         tuple(mentioned(text, now)),
         intents_of(text),
+        asks_when=bool(phrases.ASKS_WHEN().search(text)),
     )
     if raw:
         return query

@@ -129,4 +129,4 @@ def test_every_pattern_compiles() -> None:
     patterns = [value for room in rooms for value in vars(room).values() if isinstance(value, Pattern)]
     for pattern in (*patterns, *intents.CUES.values()):
         pattern()
-    assert len(patterns) == 9
+    assert len(patterns) == 11

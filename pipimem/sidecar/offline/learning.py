@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
@@ -26,11 +27,13 @@ _LEAST_WORDS = 2
 _MESSAGES_AN_ENTRY = 2
 # Above this two candidates of one window say the same.
 _SAME = 0.7
+_TWIN = 0.92
+_NUMBERS = re.compile(r"\d+")
 _REASON = (
     r"^(?:the )?(?:reason|because|since|that's (?:why|the whole reason)|otherwise)\b|^(?:原因|因为|理由|不然|否则|由于)"
 )
 VAGUE = re.compile(
-    r"^(?:this|that|these|those|it|they|he|she|here|there)\b(?!\s+(?:group|channel|week))"
+    r"^(?:this|that|these|those|it|they|he|she|here|there)\b(?!\s+(?:turned out|group|channel|week))"
     r"|^(?:这个?|那个?|它|他|她|他们|她们|这些|那些|这样|这里|那里)(?![\u4e00-\u9fff]{0,3}(?:版|群|次|周|月|年))"
     r"|^.{1,12}[：:]\s*(?:(?:it|this|that|they)\b|[这那它他她])",
     re.IGNORECASE,
@@ -67,12 +70,13 @@ class Candidate:
 def candidates(window: Sequence[Message], words: Words, *, group: bool) -> list[Candidate]:
     """All that shows a cue, in the order it was said."""
     said = sentences(window)
+    replies = {told.id: reply for told, reply in pairwise(window) if told.role == "assistant" and reply.role == "user"}
     seen: list[Candidate] = []
     for place, sentence in enumerate(said):
         if sentence.role == "user" and not sentence.question:
             got = _candidate(said, place, words, group=group)
-        elif sentence.role == "assistant" and _confirmed(said, place):
-            got = _echoed(said, place, words, group=group)
+        elif sentence.role == "assistant" and (reply := _yes(replies.get(sentence.sources[0]))):
+            got = _echoed(sentence, reply, words, group=group)
         else:
             got = None
         if got:
@@ -90,15 +94,18 @@ def chosen(seen: Sequence[Candidate], window: Sequence[Message]) -> list[Learned
             room -= 1  # what somebody asked for is never noise
         if room < 0:
             break
-        if any(alike(_pairs(candidate), _pairs(other)) >= _SAME for other in kept):
+        if any(_repeats(candidate.learned, other.learned) for other in kept):
             room += not candidate.learned.explicit
         else:
             kept.append(candidate)
     return [candidate.learned for candidate in sorted(kept, key=lambda c: c.place)]
 
 
-def _pairs(candidate: Candidate) -> frozenset[str]:
-    return bigrams(candidate.learned.text)
+def _repeats(one: Learned, other: Learned) -> bool:
+    """Whether two say the same; what somebody asked for goes only for its very twin."""
+    if sorted(_NUMBERS.findall(one.text)) != sorted(_NUMBERS.findall(other.text)):
+        return False
+    return alike(bigrams(one.text), bigrams(other.text)) >= (_TWIN if one.explicit else _SAME)
 
 
 def _candidate(said: list[Sentence], place: int, words: Words, *, group: bool) -> Candidate | None:
@@ -188,21 +195,19 @@ def _worth(text: str) -> float:
     return min(exact, 3) * 0.3 + (2.0 if found(_HARMFUL, text) else 0.0)
 
 
-def _confirmed(said: list[Sentence], place: int) -> bool:
-    """Whether the next one to speak is a person who says yes to the bot's last sentences."""
-    own = said[place]
-    after = next((s for s in said[place + 1 :] if s.sources != own.sources), None)
-    return after is not None and after.role == "user" and bool(found(CONFIRMS, after.text)) and not after.question
+def _yes(reply: Message | None) -> Message | None:
+    """The reply, if it says yes to what the bot just said."""
+    if reply is None or "?" in reply.content or "？" in reply.content:
+        return None
+    return reply if found(CONFIRMS, re.sub(r"^@\S+\s*", "", reply.content.strip())) else None
 
 
-def _echoed(said: list[Sentence], place: int, words: Words, *, group: bool) -> Candidate | None:
+def _echoed(own: Sentence, reply: Message, words: Words, *, group: bool) -> Candidate | None:
     """What the bot said and a person confirmed: theirs now, if it is a sure thing."""
-    own = said[place]
     fits = hit(own.text)
     if own.question or fits is None or fits.cue.kind not in _CONFIRMABLE or fits.cue.strength < Strength.CLEAR:
         return None
     if speaks_of_self(own.text):
         return None
-    after = next(s for s in said[place + 1 :] if s.sources != own.sources)
-    heard = replace(own, speaker=after.speaker, sources=(*own.sources, *after.sources), role="user")
+    heard = replace(own, speaker=reply.speaker, sources=(*own.sources, reply.id), role="user")
     return _built(heard, Hit(replace(fits.cue, strength=Strength.CLEAR), fits.start), words, group=group)

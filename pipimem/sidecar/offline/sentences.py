@@ -41,6 +41,10 @@ _OPENING = re.compile(
 )
 
 
+# Before "I", these only lead on.
+_LEADING_ON = re.compile(r"^(?:其实|那么?|而且|不过|但是?|所以|因为|然后|另外|还有)(?=我)")
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """One sentence of a message, its place in the window, and whether it asks something."""
@@ -84,7 +88,7 @@ def _of_message(message: Message, bots: set[str], people: set[str]) -> Iterator[
     for part in whole:
         for said, question in _said(part):
             clean = _without_names(_OPENING.sub("", _GREETING.sub("", said.strip())), people)
-            clean = _OPENING.sub("", _GREETING.sub("", clean)).strip(" ，,、:：-–—~")
+            clean = _LEADING_ON.sub("", _OPENING.sub("", _GREETING.sub("", clean)).strip(" ，,、:：-–—~"))
             if any(character.isalnum() for character in clean):
                 yield Sentence(
                     clean, (message.id,), message.speaker, message.role, message.time, 0, question, len(whole) == 1
@@ -131,7 +135,9 @@ def _said(sentence: str) -> Iterator[tuple[str, bool]]:
 
 
 _ASKS = re.compile(
-    r"[吗呢]$|^(?:请问|为什么|怎么|什么时候|谁|哪)|^(?:what|who|when|where|why|how|do you|did you|can you|could you)\b",
+    r"[吗呢]$|^(?:请问|为什么|怎么|什么时候|谁|哪)"
+    r"|^(?:what|who|when|where|why|how)(?:'s| is| are| do| does| did| can| should| would| about| come| many| much)\b"
+    r"|^(?:do|did|can|could|would|will|have|are) you\b",
     re.IGNORECASE,
 )
 

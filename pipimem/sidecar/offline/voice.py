@@ -180,6 +180,8 @@ _SECOND_VERBS = frozenset(
         "run",
     ]
 )
+# "and work" may be a noun; before these it is none.
+_WORKING = frozenset(["as", "at", "for", "in", "on", "with", "from"])
 _TOKEN = re.compile(r"[A-Za-z]+(?:[’'][A-Za-z]+)?|\s+|.", re.DOTALL)
 _CONTRACTED = {"i'm": ("is", "are"), "i've": ("has", "have"), "i'll": ("will", "will"), "i'd": ("would", "would")}
 _PERSONAL = {"me": ("{}", "them"), "my": ("{}'s", "their"), "mine": ("{}'s", "theirs"), "myself": ("themselves",) * 2}
@@ -247,7 +249,7 @@ def _english(text: str, name: str) -> str:
     named = text.startswith(f"{name}: ")
     pending: str | None = None  # the subject whose verb comes next: "name" or "they"
     joined = False  # behind "and" of a named subject
-    for word in tokens:
+    for word, after in zip(tokens, [*tokens[2:], "", ""], strict=False):
         low = word.casefold()
         if word == "I" or (low == "i" and word == "i"):
             out.append("they" if named else name)
@@ -266,7 +268,7 @@ def _english(text: str, name: str) -> str:
             if low in _ADVERBS or (low.endswith("ly") and len(low) > 5):
                 out.append(word)
                 continue
-            out.append(_conjugated(low, word, pending))
+            out.append(_conjugated(low, word, pending, after))
             joined, pending = pending == "name", None
         elif low == "and" and joined:
             out.append(word)
@@ -279,10 +281,10 @@ def _english(text: str, name: str) -> str:
     return "".join(out)
 
 
-def _conjugated(low: str, word: str, subject: str) -> str:
+def _conjugated(low: str, word: str, subject: str, after: str) -> str:
     if subject == "they":
         return _THEY.get(low, word)
-    if subject == "and" and low not in _SECOND_VERBS:
+    if subject == "and" and low not in _SECOND_VERBS and not (low == "work" and after in _WORKING):
         return word
     if low in _SAME or (low.endswith("ed") and low not in _ED_VERBS):
         return word
