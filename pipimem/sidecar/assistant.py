@@ -107,7 +107,7 @@ class ModelAssistant:
     async def consolidate(self, task: Consolidate, call: Call) -> Consolidated:
         """What to keep; raises `SidecarError` when no model gave an acceptable answer, as do the others."""
         values = rendering.consolidate_values(task, call.channel)
-        thought = self._thought("consolidate", values, call, consolidation.SCHEMA, _CONSOLIDATE_TOKENS)
+        thought = self._thought("consolidate", values, call, consolidation.schema(task), _CONSOLIDATE_TOKENS)
         return await self._answered(thought, lambda text: consolidation.parsed(text, task))
 
     async def refresh(self, task: Refresh, call: Call) -> Refreshed:
@@ -118,12 +118,12 @@ class ModelAssistant:
 
     async def tidy(self, task: Tidy, call: Call) -> Tidied:
         """What to merge, re-file or drop."""
-        thought = self._thought("tidy", rendering.tidy_values(task), call, tidying.SCHEMA, _TIDY_TOKENS)
+        thought = self._thought("tidy", rendering.tidy_values(task), call, tidying.schema(task), _TIDY_TOKENS)
         return await self._answered(thought, lambda text: tidying.parsed(text, task))
 
     async def fold(self, task: Fold, call: Call) -> Folded:
         """One shorter block for a month."""
-        thought = self._thought("fold", rendering.fold_values(task), call, folding.SCHEMA, _FOLD_TOKENS)
+        thought = self._thought("fold", rendering.fold_values(task), call, folding.schema(task), _FOLD_TOKENS)
         return await self._answered(thought, lambda text: folding.parsed(text, task))
 
     async def chat(self, messages: Sequence[Message], call: Call) -> str:

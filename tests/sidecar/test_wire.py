@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from pipimem.errors import AnswerRefused
@@ -115,8 +116,7 @@ def test_a_fold_rests_on_bullets_that_were_there() -> None:
             folding.parsed(json.dumps(wrong), FOLD)
 
 
-@pytest.mark.parametrize("room", [consolidation, refreshing, tidying, folding])
-def test_a_schema_fits_strict_modes(room: object) -> None:
+def test_a_schema_fits_strict_modes(task: Consolidate) -> None:
     """Every object requires all its fields and allows no others; every string and list has an upper bound."""
 
     def walked(node: object) -> None:
@@ -126,13 +126,22 @@ def test_a_schema_fits_strict_modes(room: object) -> None:
                 assert node["required"] == list(node["properties"])
                 assert node["additionalProperties"] is False
             if node.get("type") == "string":
-                assert "maxLength" in node
+                assert "maxLength" in node or "enum" in node
             if node.get("type") == "array":
                 assert "maxItems" in node
             for value in node.values():
                 walked(value)
 
-    walked(room.SCHEMA.schema)  # type: ignore[attr-defined]
+    for schema in (consolidation.schema(task), refreshing.SCHEMA, tidying.schema(TIDY), folding.schema(FOLD)):
+        walked(schema.schema)
+
+
+def test_a_schema_names_the_ids_that_may_stand_in_it(task: Consolidate) -> None:
+    """A grammar keeps a model from making up a message or an entry; the shared shape stays without them."""
+    text = json.dumps(consolidation.schema(task).schema)
+    assert '"sources": {"type": "array", "items": {"type": "string", "enum": ["m1", "m2"' in text
+    assert '"enum": ["k1"' in text
+    assert '"enum": ["k1"' not in json.dumps(consolidation.schema(replace(task, memory=())).schema)
 
 
 def test_a_text_is_parsed_for_the_task_it_answers(task: Consolidate) -> None:

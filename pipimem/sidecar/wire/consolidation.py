@@ -11,6 +11,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet
 from pipimem.sidecar.contracts import Consolidate, Consolidated, Learned, Over
+from pipimem.sidecar.door import Schema
 from pipimem.sidecar.wire.strictness import (
     BulletText,
     EntryText,
@@ -21,6 +22,7 @@ from pipimem.sidecar.wire.strictness import (
     checked_ids,
     decoded,
     each_once,
+    naming,
     one_line,
     schema_of,
 )
@@ -59,7 +61,13 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 _SPEAKING = ("user", "assistant")
 
-SCHEMA = schema_of("consolidation", _Answer)
+_SCHEMA = schema_of("consolidation", _Answer)
+
+
+def schema(task: Consolidate) -> Schema:
+    """The shape of the answer, with the ids this task knows."""
+    messages, entries = [message.id for message in task.window], [known.id for known in task.memory]
+    return naming(_SCHEMA, {"sources": messages, "replaces": entries, "id": entries})
 
 
 def parsed(answer: str, task: Consolidate) -> Consolidated:

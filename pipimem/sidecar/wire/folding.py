@@ -8,7 +8,8 @@ import msgspec
 
 from pipimem.notes.operations import Bullet
 from pipimem.sidecar.contracts import Fold, Folded
-from pipimem.sidecar.wire.strictness import BulletText, Id, Title, checked_ids, decoded, one_line, schema_of
+from pipimem.sidecar.door import Schema
+from pipimem.sidecar.wire.strictness import BulletText, Id, Title, checked_ids, decoded, naming, one_line, schema_of
 
 
 class _Bullet(msgspec.Struct, forbid_unknown_fields=True):
@@ -21,7 +22,12 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     bullets: Annotated[list[_Bullet], msgspec.Meta(min_length=1, max_length=24)]
 
 
-SCHEMA = schema_of("fold", _Answer)
+_SCHEMA = schema_of("fold", _Answer)
+
+
+def schema(task: Fold) -> Schema:
+    """The shape of the answer, with the ids this task knows."""
+    return naming(_SCHEMA, {"sources": [name for name, _ in task.bullets]})
 
 
 def parsed(answer: str, task: Fold) -> Folded:

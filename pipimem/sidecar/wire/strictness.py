@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Literal, TypeVar
 
 import msgspec
@@ -16,6 +16,9 @@ ENTRY_CHARS = 300
 BULLET_CHARS = 240
 TITLE_CHARS = 80
 WHY_CHARS = 200
+
+# A provider takes a thousand or so names in a schema, and a grammar of that many is slow.
+_MOST_NAMED = 300
 
 EntryText = Annotated[str, msgspec.Meta(min_length=1, max_length=ENTRY_CHARS)]
 BulletText = Annotated[str, msgspec.Meta(min_length=1, max_length=BULLET_CHARS)]
@@ -75,6 +78,38 @@ def schema_of(name: str, shape: type[msgspec.Struct]) -> Schema:
     inlined = _inlined(parts[shape.__name__], parts)
     assert isinstance(inlined, dict)
     return Schema(name, inlined)
+
+
+def naming(schema: Schema, ids: Mapping[str, Sequence[str]]) -> Schema:
+    """The schema with the ids that may stand in each field, by the field's name.
+
+    A grammar then keeps a model from making one up. Too many would cost more than a refused answer.
+    """
+    known = {field: list(names) for field, names in ids.items() if 0 < len(names) <= _MOST_NAMED}
+    named = _with_names(schema.schema, known)
+    assert isinstance(named, dict)
+    return Schema(schema.name, named)
+
+
+def _with_names(node: object, ids: Mapping[str, list[str]]) -> object:
+    match node:
+        case {"properties": {**properties}, **rest}:
+            return {**rest, "properties": {str(key): _named(str(key), value, ids) for key, value in properties.items()}}
+        case {"items": items, **rest}:
+            return {**rest, "items": _with_names(items, ids)}
+        case _:
+            return node
+
+
+def _named(field: str, node: object, ids: Mapping[str, list[str]]) -> object:
+    if field not in ids:
+        return _with_names(node, ids)
+    one = {"type": "string", "enum": ids[field]}
+    match node:
+        case {"items": _, **rest}:
+            return {**rest, "items": one}
+        case _:
+            return one
 
 
 def _inlined(node: object, parts: dict[str, dict[str, object]]) -> object:

@@ -8,6 +8,7 @@ import msgspec
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.contracts import Merge, Over, Refile, Tidied, Tidy
+from pipimem.sidecar.door import Schema
 from pipimem.sidecar.wire.strictness import (
     EntryText,
     Id,
@@ -15,6 +16,7 @@ from pipimem.sidecar.wire.strictness import (
     checked_ids,
     decoded,
     each_once,
+    naming,
     one_line,
     schema_of,
 )
@@ -41,7 +43,13 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     move: Annotated[list[_Move], msgspec.Meta(max_length=16)]
 
 
-SCHEMA = schema_of("tidying", _Answer)
+_SCHEMA = schema_of("tidying", _Answer)
+
+
+def schema(task: Tidy) -> Schema:
+    """The shape of the answer, with the ids this task knows."""
+    entries = [known.id for known in task.memory]
+    return naming(_SCHEMA, {"id": entries, "ids": entries})
 
 
 def parsed(answer: str, task: Tidy) -> Tidied:
