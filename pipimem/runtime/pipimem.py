@@ -58,9 +58,9 @@ class Pipimem:
         self.store = WorkspaceStore.open(Path(workspace))
         self.settings = settings or settings_from(self.store.settings_text())
         self.clock = clock or Clock()
-        self.assistant = assistant or self._assistant(model or self.settings.model.name)
         self._segmenter = Segmenter(None)
         self._words = Words(self._segmenter)
+        self.assistant = assistant or self._assistant(model or self.settings.model.name)
         self._channels: dict[str, Channel] = {}
         self._opening = anyio.Lock()
         self._scheduler = Scheduler(self._idle, self.clock.monotonic)
@@ -183,7 +183,7 @@ class Pipimem:
         if model == _OFFLINE:
             from pipimem.sidecar.offline import Offline  # its tables of cues: only where the rules think
 
-            return Offline()
+            return Offline(self._words)
         from pipimem.sidecar.assistant import ModelAssistant  # litellm's room: only when a model is asked for
 
         return ModelAssistant(

@@ -19,15 +19,14 @@ done in memory.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import zlib
 from dataclasses import dataclass
 from importlib.machinery import PathFinder, SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from itertools import accumulate
 from pathlib import Path
+from types import ModuleType
 
 CACHE_NAME = "jieba-words-1.txt"
 MAGIC = b"pipimem-words 1"
@@ -77,13 +76,19 @@ class _Source:
         return cls(path, found.st_size, found.st_mtime_ns)
 
     def stamp(self) -> str:
-        return f"{self.size} {self.mtime_ns} {hashlib.sha256(self.path.read_bytes()).hexdigest()}"
+        return f"{self.size} {self.mtime_ns} {_sha256(self.path)}"
 
     def is_as(self, size: str, mtime_ns: str, digest: str) -> bool:
         """Whether a cache with this stamp was built from the file; hashed only when the file was touched since."""
         if str(self.size) != size:
             return False
-        return str(self.mtime_ns) == mtime_ns or hashlib.sha256(self.path.read_bytes()).hexdigest() == digest
+        return str(self.mtime_ns) == mtime_ns or _sha256(self.path) == digest
+
+
+def _sha256(path: Path) -> str:
+    import hashlib  # here: 3 to 13 ms, and a sound cache never needs it
+
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def opened(cache_dir: Path | None) -> Dictionary:
@@ -167,9 +172,7 @@ def _frequencies(path: Path) -> tuple[int, dict[str, int]]:
 def _emissions(path: Path) -> dict[str, tuple[float, float, float, float]]:
     """How likely each character begins (B), continues (M) or ends (E) a word, or is one (S), as logarithms."""
     loader = SourceFileLoader("pipimem_jieba_emissions", str(path))
-    spec = spec_from_loader(loader.name, loader)
-    assert spec is not None, "a loader given by hand always makes a spec"
-    module = module_from_spec(spec)
+    module = ModuleType(loader.name)  # not through the import system: that would import jieba first
     loader.exec_module(module)
     table: dict[str, dict[str, float]] = module.P
     begin, middle, end, single = (table[state] for state in "BMES")
