@@ -21,6 +21,7 @@ from pipimem.notes.notes import Note
 from pipimem.recall.index import Index
 from pipimem.recall.items import history_items
 from pipimem.recall.ranking import Candidate
+from pipimem.recall.synonyms import Synonyms, learnt
 from pipimem.recall.transcript_search import Filters, add_messages, search
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
@@ -84,14 +85,27 @@ class Library:
     workspace: WorkspaceStore
     archive: bool = False
     clock: Clock = field(default_factory=Clock)
-    _words: Words = field(default_factory=lambda: Words(Segmenter(None)))
+    _words: Words = field(init=False)
+    _synonyms: Synonyms = field(init=False)
     _indexes: dict[str, Index] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        segmenter = Segmenter(None)
+        self._words = Words(segmenter)
+        self._synonyms = learnt(self.workspace.human_text("words.txt"), segmenter, self._words)
 
     def found(self, channel: str, query: str, count: int, filters: Filters) -> tuple[Candidate, ...]:
         """What a channel has to say to a question, best first."""
         if channel not in self._indexes:
             self._indexes[channel] = self._built(channel)
-        return search(self._indexes[channel], query, now=self.clock.now(), limit=count, filters=filters)
+        return search(
+            self._indexes[channel],
+            query,
+            now=self.clock.now(),
+            limit=count,
+            filters=filters,
+            synonyms=self._synonyms,
+        )
 
     def _built(self, channel: str) -> Index:
         store, index = ChannelStore.open(self.workspace, channel, create=False), Index(self._words)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pipimem.notes import guards
-from pipimem.notes.entry import Entry, content_id, white_folded
+from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import File
 from pipimem.notes.history import block_heading, blocks, month_heading
 from pipimem.notes.kinds import HEADINGS, Kind, heading_for, kind_of
@@ -32,8 +32,11 @@ from pipimem.notes.operations import (
 )
 from pipimem.notes.sections import Draft, bullet_text
 from pipimem.notes.session import SECTIONS, section_of, title_for
+from pipimem.text.whitespace import white_folded
 
 _ORDER = tuple(headings[0] for headings in HEADINGS.values())
+# Twenty sources say enough; the newest are kept, for they are what a person would look up.
+_MOST_SOURCES = 20
 _FRESH = {File.MEMORY: "# Memory", File.SESSION: "# Session", File.HISTORY: "# History"}
 
 
@@ -116,7 +119,7 @@ class _Work:
             return "it was taken out, and nobody said it again since"
         standing = next((entry for entry in self.notes.memory.entries if entry.id == name and entry.bullet), None)
         if standing:
-            return self._confirm(Confirm(_target(standing), op.evidence))
+            return self._confirm(Confirm(standing.target, op.evidence))
         if name in self.records and self.records[name] is not None:
             return "the same decision adds it already"
         section = heading_for(op.kind, self._draft(File.MEMORY).titles)
@@ -130,7 +133,7 @@ class _Work:
         text = bullet_text(op.text)
         standing = [entry for entry in found if entry]
         if not text or not standing or len(standing) < len(op.targets):
-            self.taken -= {_target(entry) for entry in standing}
+            self.taken -= {entry.target for entry in standing}
             return "the text is empty" if not text else "an entry it replaces stands there no more"
         name = content_id(self.notes.key, text)
         if any(entry.id == name for entry in standing) and len(standing) == 1:
@@ -187,8 +190,7 @@ class _Work:
             *record.sources,
             *(source for source in op.evidence.sources if source not in record.sources),
         )
-        # Twenty sources say enough; the newest are kept, for they are what a person would look up.
-        self.records[entry.id] = replace(record, sources=sources[-20:], probation_until="")
+        self.records[entry.id] = replace(record, sources=sources[-_MOST_SOURCES:], probation_until="")
         self.changes.append(Change("confirmed", File.MEMORY, entry.section, entry.text, entry.text, entry.id))
         return ""
 
@@ -265,7 +267,7 @@ class _Work:
     def _buried(self, name: str, evidence: Evidence, trust: Trust) -> bool:
         """Whether it was taken out after all that this rests on; what a person asks for now rests on no message."""
         stone = self.notes.ledger.tombstones.get(name)
-        if stone is None or (trust is not Trust.INFERRED and not evidence.newest):
+        if stone is None or trust is Trust.HUMAN or (trust is Trust.EXPLICIT and not evidence.newest):
             return False
         return evidence.newest <= stone.upto
 
@@ -291,7 +293,7 @@ class _Work:
         self.records[name] = Record(
             trust=trust,
             kind=kind,
-            sources=tuple(sources)[-20:],
+            sources=tuple(sources)[-_MOST_SOURCES:],
             speaker=evidence.speaker,
             when=max([when.isoformat(timespec="seconds")] if evidence.sources or not old else [r.when for r in old]),
             recalls=sum(record.recalls for record in old),
@@ -307,11 +309,8 @@ class _Work:
         stamp = when.isoformat(timespec="seconds") if when else ""
         for bullet in bullets:
             name = content_id(self.notes.key, bullet_text(bullet.text))
-            self.records[f"history:{name}"] = Record(Trust.INFERRED, "history", bullet.sources[-20:], when=stamp)
-
-
-def _target(entry: Entry) -> Target:
-    return Target(entry.file, entry.section, entry.id, entry.ordinal)
+            sources = bullet.sources[-_MOST_SOURCES:]
+            self.records[f"history:{name}"] = Record(Trust.INFERRED, "history", sources, when=stamp)
 
 
 def _bulleted(marker: str, text: str) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pipimem.recall.index import Term
+from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 # A synonym was not said: less than the word itself, more than a misspelling.
@@ -34,6 +35,12 @@ class Synonyms:
 
 
 NO_SYNONYMS = Synonyms()
+
+
+def learnt(text: str, segmenter: Segmenter, words: Words) -> Synonyms:
+    """Teach a `words.txt` to the segmenter, so that its words stay whole, and give its synonyms."""
+    segmenter.add_words(phrase for line in phrases_in(text) for phrase in line)
+    return synonyms_in(text, words)
 
 
 def synonyms_in(text: str, words: Words) -> Synonyms:

@@ -1,0 +1,1 @@
+"""Where memory is run for real: the clock, the tasks, the locks, the commits."""

@@ -14,7 +14,7 @@ from pipimem.memory.snapshot import Snapshot, snapshot
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Add, Author, Confirm, Decision, Evidence, Progress, Target, Trust
+from pipimem.notes.operations import Add, Author, Confirm, Decision, Evidence, Progress, Trust
 from pipimem.recall.budgeting import Limits, rows_of
 from pipimem.recall.gathering import Gathering
 from pipimem.recall.recalling import Recall, recall
@@ -32,7 +32,7 @@ from pipimem.text.fence import NOTE, fenced
 # How much of an unconsolidated backlog is recallable: the newest messages before the current epoch.
 _BACKLOG = 400
 # A gate holds the host up: refresh may use this share of the deadline, consolidation the rest.
-_REFRESH_SHARE = 0.4
+REFRESH_SHARE = 0.4
 
 
 @dataclass(slots=True)
@@ -164,7 +164,7 @@ class Channel:
     async def _gate(self, covered: int, seconds: float) -> Receipt:
         end = anyio.current_time() + seconds
         try:
-            await self.thoughts.refresh(seconds * _REFRESH_SHARE, forced=True)
+            await self.thoughts.refresh(seconds * REFRESH_SHARE, forced=True)
             refreshed = "refresh: done"
         except SidecarError as error:
             refreshed = f"refresh: {error}"
@@ -203,6 +203,16 @@ class Channel:
         add = Add(kind, clean[0].content, Trust.EXPLICIT, evidence)
         return await self._commit(Decision("remember", Author.PERSON, (add,), why="asked for"), speaker or "person")
 
+    async def forget(self, what: str | Sequence[str], *, keep_transcript: bool = False) -> dict[str, int]:
+        """Take a text, or entries by their ids, out of everything the channel keeps; the counts say from where."""
+        now = self.clock.wall()
+        async with self._lock:
+            with anyio.CancelScope(shield=True):
+                gone = await to_thread.run_sync(
+                    lambda: self.store.forget(what, keep_transcript=keep_transcript, now=now, actor="person")
+                )
+        return gone
+
     async def maintain(self, *, forced: bool = False) -> list[Ran]:
         """Run the idle jobs that are due; `forced` skips their pauses."""
         return await maintained(self.thoughts, forced=forced)
@@ -224,7 +234,7 @@ class Channel:
         records = notes.ledger.records
         ended = [e for e in recalled if (record := records.get(e.id)) and record.probation_until]
         if ended:
-            confirmed = tuple(Confirm(Target(e.file, e.section, e.id, e.ordinal)) for e in ended)
+            confirmed = tuple(Confirm(e.target) for e in ended)
             await self._commit(Decision("recall", Author.RULE, confirmed, why="recalled while on probation"))
 
     def _begin_session(self) -> None:

@@ -19,7 +19,7 @@ from pipimem.errors import PipimemError
 from pipimem.notes.usage import Usage
 from pipimem.recall.gathering import Gathering
 from pipimem.recall.index import Index
-from pipimem.recall.synonyms import Synonyms, phrases_in, synonyms_in
+from pipimem.recall.synonyms import Synonyms, learnt
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.scheduling import Scheduler
 from pipimem.runtime.thoughts import Thoughts
@@ -130,9 +130,7 @@ class Pipimem:
     def _synonyms(self) -> Synonyms:
         """What words.txt says, read once: its words are also words for cutting Chinese."""
         if self._own_words is None:
-            text = self.store.human_text("words.txt")
-            self._segmenter.add_words(phrase for line in phrases_in(text) for phrase in line)
-            self._own_words = synonyms_in(text, self._words)
+            self._own_words = learnt(self.store.human_text("words.txt"), self._segmenter, self._words)
         return self._own_words
 
     async def _closed(self, channel: Channel, *, thinking: bool) -> None:
@@ -162,7 +160,11 @@ class Pipimem:
 
         self._watch = Watch(self.store.channels_folder, edited)
         tasks.start_soon(self._scheduler.run)
-        tasks.start_soon(to_thread.run_sync, self._watch.start)
+        tasks.start_soon(self._start_watch, self._watch)
+
+    async def _start_watch(self, watch: Watch) -> None:
+        if refused := await to_thread.run_sync(watch.start):
+            _log.warning("%s", refused)
 
     def _edited(self, folder: str) -> None:
         for channel in self._channels.values():

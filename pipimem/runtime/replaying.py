@@ -14,7 +14,7 @@ from anyio import to_thread
 from pipimem.clock import Clock
 from pipimem.errors import TranscriptError
 from pipimem.notes.message import Message, Role
-from pipimem.runtime.channel import Channel
+from pipimem.runtime.channel import REFRESH_SHARE, Channel
 from pipimem.runtime.maintenance import Ran
 
 
@@ -141,7 +141,7 @@ async def _finish(channel: Channel, last: int, report: Replayed, *, maintain: bo
 def _deadline(channel: Channel) -> float:
     """Nobody waits for a replay, so its gates may take as long as background thoughts."""
     model = channel.settings.model
-    return model.refresh_timeout / 0.4 + model.consolidate_timeout
+    return model.refresh_timeout / REFRESH_SHARE + model.consolidate_timeout
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[list[Message]]:

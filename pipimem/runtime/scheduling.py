@@ -34,14 +34,6 @@ class Scheduler:
             if self._wake and self._heap[0][1] == name:
                 self._wake.set()
 
-    def drop(self, name: str) -> None:
-        """Nothing is due for `name` any more."""
-        self._due.pop(name, None)
-
-    def waiting(self) -> int:
-        """How many channels have work due some time."""
-        return len(self._due)
-
     async def run(self) -> None:
         """Sleep and work for ever; ends when cancelled."""
         while True:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipimem.notes.files import File
+
 if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver
 
-_NOTES = frozenset({"SESSION.md", "MEMORY.md", "HISTORY.md"})
+_NOTES = frozenset({File.SESSION, File.MEMORY, File.HISTORY})
 
 
 @dataclass(slots=True)

@@ -1,0 +1,1 @@
+"""Pure functions on strings: Markdown, words, dates, secrets, the fence."""

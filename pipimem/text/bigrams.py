@@ -14,7 +14,6 @@ def alike(a: frozenset[str], b: frozenset[str]) -> float:
     return 2 * len(a & b) / (len(a) + len(b)) if a or b else 1.0
 
 
-def share_kept(old: str, new: str) -> float:
-    """How much of the old text's pairs the new text still has, 0 to 1."""
-    before = bigrams(old)
-    return len(before & bigrams(new)) / len(before) if before else 1.0
+def share_in(part: frozenset[str], whole: frozenset[str]) -> float:
+    """How much of the pairs of `part` stands in `whole` too, 0 to 1; nothing stands anywhere."""
+    return len(part & whole) / len(part) if part else 1.0

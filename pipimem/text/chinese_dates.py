@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date
 
+from pipimem.text.numerals import number
 from pipimem.text.patterns import Pattern
 from pipimem.text.spans import (
     Found,
@@ -23,7 +24,6 @@ from pipimem.text.spans import (
 _Meant = tuple[Span, str | None]
 _Reader = Callable[[re.Match[str], date], _Meant | None]
 
-_DIGITS = "〇一二三四五六七八九"
 _NUM = r"(?:\d{1,3}|[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
 _WEEK = r"(?:周|星期|礼拜)"
 # 马上周五, 以上, 线下周边, 一下周报: there 上 and 下 belong to the word before.
@@ -65,16 +65,6 @@ def _placed(match: re.Match[str], span: Span, said: str | None) -> Found:
     return Found(start, end, span, said)
 
 
-def number(written: str) -> int:
-    """A number up to 999 in digits, or up to 99 in characters: 3, 两, 十二, 二十一."""
-    if written.isdigit() and written.isascii():
-        return int(written)
-    if "十" in written:
-        tens, _, ones = written.partition("十")
-        return (_DIGITS.index(tens) if tens else 1) * 10 + (_DIGITS.index(ones) if ones else 0)
-    return 2 if written == "两" else _DIGITS.index(written)
-
-
 def _absolute(match: re.Match[str], when: date) -> _Meant | None:
     """2026年3月5日 and its parts; without a year the nearest."""
     parts = match.groupdict()
@@ -109,6 +99,8 @@ def _bare_weekday(match: re.Match[str], when: date) -> _Meant | None:
     clause = re.split(r"[。！？!?;；\n]", before)[-1] + match[0] + re.split(r"[。！？!?;；\n]", after)[0]
     if _HABIT().search(clause) or _RANGE_AFTER().match(after) or _RANGE_BEFORE().search(before):
         return None
+    if _weekday_number(match) == when.weekday():
+        return None  # today, or a week away: nobody but the speaker knows
     there = (weekday_before if _PAST().search(clause) else weekday_after)(when, _weekday_number(match))
     return there, str(there.start)
 

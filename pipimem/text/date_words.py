@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import re
 
+from pipimem.text.english_calendar import MONTHS
+from pipimem.text.numerals import number
 from pipimem.text.patterns import Pattern
 
 _YEAR = r"(?:19|20)\d\d"
 _MONTH = r"(?:1[0-2]|0?[1-9])"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 
-_HAN_DIGITS = "〇一二三四五六七八九"
 _HAN_YEAR = r"[一二][〇零一二三四五六七八九]{3}"
 _HAN_MONTH = r"(?:十[一二]?|[一二三四五六七八九])"
 _HAN_DAY = r"(?:三十一?|二?十[一二三四五六七八九]?|[一二三四五六七八九])"
 
-_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMED = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
@@ -60,21 +60,14 @@ def without_dates(text: str) -> tuple[str, list[str]]:
     for found in _ENGLISH().finditer(text):
         name = found["first_month"] or found["second_month"] or found["lone_month"]
         year = found["year_1"] or found["year_2"] or found["year_3"]
-        month = _NAMES.index(name[:3].lower()) + 1
+        month = MONTHS.index(name[:3].lower()) + 1
         words.extend(_date_words(_number(year), month, _number(found["day_after"] or found["day_before"])))
     return rest, words
 
 
 def _number(written: str | None) -> int:
-    """The number as written in digits or in Chinese ("二〇二五", "二十一"); 0 for what is not there."""
-    if not written:
-        return 0
-    if written.isdecimal():
-        return int(written)
-    tens, ten, ones = written.replace("零", "〇").rpartition("十")
-    if ten:
-        return 10 * (_HAN_DIGITS.index(tens) if tens else 1) + (_HAN_DIGITS.index(ones) if ones else 0)
-    return int("".join(str(_HAN_DIGITS.index(digit)) for digit in ones))
+    """The number as written; 0 for what is not there."""
+    return number(written) if written else 0
 
 
 def _date_words(year: int, month: int, day: int) -> list[str]:

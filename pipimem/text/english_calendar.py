@@ -54,8 +54,8 @@ WEEKDAY = (
     r"|(?-i:Mon|Tues?|Wed|Thur?s?|Fri|Sat|Sun)(?![a-z]))"
 )
 WEEKDAY_HINTS = "mon|tue|wed|thu|fri|sat|sun"
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-MONTH_HINTS = "|".join(_MONTHS)
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH_HINTS = "|".join(MONTHS)
 # "may" and "march" are words, and so are some short forms: those only with a capital letter, or before a day.
 MONTH = (
     r"(?P<month>(?:(?-i:March|May|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
@@ -95,7 +95,7 @@ def weekday_number(match: re.Match[str]) -> int:
 
 def month_number(match: re.Match[str]) -> int:
     """The month of the match, 1 to 12."""
-    return _MONTHS.index(group(match, "month")[:3]) + 1
+    return MONTHS.index(group(match, "month")[:3]) + 1
 
 
 def month_name(when: date) -> str:

@@ -123,7 +123,10 @@ def _bare_weekday(match: re.Match[str], when: date) -> Meant | None:
         or habit[0].lower() in ("never", "always", "every", "each", "usually")
     ):
         return None
-    past = lead == "since" or _is_past(match)
+    if weekday_number(match) == when.weekday():
+        return None  # today, or a week away: nobody but the speaker knows
+    # "submitted by Monday, it took long last time": a deadline lies ahead, whatever else the sentence tells.
+    past = lead == "since" or (lead not in ("by", "until", "till", "due") and _is_past(match))
     pick = weekday_before if past else weekday_after
     meant = _weekday_meant(match, pick(when, weekday_number(match)))
     return Meant(meant.span, f"{match['lead']} {meant.phrase}")

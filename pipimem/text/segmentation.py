@@ -73,14 +73,6 @@ class Segmenter:
                 words += piece
         return words
 
-    def cut_for_search(self, text: str) -> list[str]:
-        """The words of a run of Han, each long one preceded by the shorter words it holds."""
-        found: list[str] = []
-        for word in self.cut(text):
-            found += self.inner(word)
-            found.append(word)
-        return found
-
     def inner(self, word: str) -> list[str]:
         """The words of two, then of three characters that a longer word holds; the word must come from `cut`."""
         weight = self._weights.get

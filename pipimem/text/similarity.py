@@ -16,12 +16,6 @@ def jaccard(a: Set[str], b: Set[str]) -> float:
     return shared / (len(a) + len(b) - shared) if shared else 0.0
 
 
-def overlap(a: Set[str], b: Set[str]) -> float:
-    """|a ∩ b| / min(|a|, |b|): 1.0 when one holds the other; 0.0 when either is empty."""
-    smaller = min(len(a), len(b))
-    return len(a & b) / smaller if smaller else 0.0
-
-
 def near_duplicate(a: Bag, b: Bag, threshold: float = NEAR_DUPLICATE) -> bool:
     """Whether two texts say the same.
 
