@@ -20,7 +20,6 @@ class ModelSettings:
     consolidate_timeout: float = 120.0
     tidy_timeout: float = 120.0
     fold_timeout: float = 120.0
-    rerank_timeout: float = 3.0
     concurrency: int = 4
 
 
@@ -33,7 +32,6 @@ class RecallSettings:
     max_chars: int = 5000
     max_tokens: int = 1800
     repeat: bool = False
-    rerank: Literal["auto", "always", "never"] = "auto"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What memory decides, one verb a file: no disk, no clock."""

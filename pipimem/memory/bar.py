@@ -15,6 +15,7 @@ from pipimem.notes.operations import Add, Confirm, Evidence, Operation, Supersed
 from pipimem.sidecar.contracts import Learned
 from pipimem.text.bigrams import alike, bigrams
 from pipimem.text.secrets import redacted
+from pipimem.text.whitespace import white_folded
 
 # DESIGN §8. High and 0.85 alone learns nothing from careful models, so what is middling goes on probation.
 _DURABLE = 0.85
@@ -94,14 +95,14 @@ def _written(
     *,
     heard: bool,
 ) -> Iterator[Operation]:
-    text = redacted(" ".join(item.text.split()))[:_MOST_CHARS]
+    text = redacted(white_folded(item.text))[:_MOST_CHARS]
     trust = Trust.EXPLICIT if item.explicit and heard else Trust.INFERRED
     replaced = tuple(places[name] for name in item.replaces if name in places and not _typed(notes, name))
     if replaced:
         yield Supersede(replaced, text, trust, evidence, "a newer value", item.kind)
         return
     if standing := _standing(notes, text):
-        yield Confirm(Target(standing.file, standing.section, standing.id, standing.ordinal), evidence)
+        yield Confirm(standing.target, evidence)
         return
     # What a person typed stays beside its newer value: recall shows the newer first, and a person decides.
     yield Add(item.kind, text, trust, evidence, until, item.confidence)

@@ -12,6 +12,7 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import AddBlock, Author, Bullet, Decision, Invalidate, Operation, Progress
 from pipimem.sidecar.contracts import Assistant, Call, Consolidate, Consolidated
 from pipimem.text.secrets import redacted
+from pipimem.text.whitespace import white_folded
 
 _BULLET_CHARS = 300
 _TITLE_CHARS = 60
@@ -70,4 +71,4 @@ def _decided(
 
 
 def _short(bullet: Bullet) -> Bullet:
-    return Bullet(redacted(" ".join(bullet.text.split()))[:_BULLET_CHARS], bullet.sources)
+    return Bullet(redacted(white_folded(bullet.text))[:_BULLET_CHARS], bullet.sources)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pipimem.notes.history import blocks
-from pipimem.notes.ledger import Job
 from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Job
 
 # DESIGN §8.
 _REFRESH_TURNS, _REFRESH_TOOLS = 2, 4

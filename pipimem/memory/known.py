@@ -8,7 +8,7 @@ from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Target, Trust
 from pipimem.sidecar.contracts import Known
-from pipimem.text.bigrams import bigrams
+from pipimem.text.bigrams import bigrams, share_in
 
 # About 4,000 tokens: a prompt with a full window stays within 16,000.
 _MOST_CHARS = 12_000
@@ -24,16 +24,12 @@ def known(notes: Notes, now: datetime, about: str = "") -> tuple[Known, ...]:
 
 def targets(notes: Notes) -> dict[str, Target]:
     """By id, the entries a thought's answer may mean."""
-    return {
-        entry.id: Target(entry.file, entry.section, entry.id, entry.ordinal)
-        for entry in reversed(notes.memory.entries)
-        if entry.bullet
-    }
+    return {entry.id: entry.target for entry in reversed(notes.memory.entries) if entry.bullet}
 
 
 def _nearest(bullets: list[Entry], about: str) -> list[Entry]:
     topic = bigrams(about)
-    ranked = sorted(bullets, key=lambda entry: -_share(bigrams(entry.text), topic))
+    ranked = sorted(bullets, key=lambda entry: -share_in(bigrams(entry.text), topic))
     chosen, room = set(), _MOST_CHARS
     for entry in ranked:
         room -= len(entry.text)
@@ -41,10 +37,6 @@ def _nearest(bullets: list[Entry], about: str) -> list[Entry]:
             break
         chosen.add(entry.start)
     return [entry for entry in bullets if entry.start in chosen]
-
-
-def _share(pairs: frozenset[str], topic: frozenset[str]) -> float:
-    return len(pairs & topic) / len(pairs) if pairs else 0.0
 
 
 def _seen(notes: Notes, entry: Entry, now: datetime) -> Known:

@@ -10,6 +10,7 @@ from pipimem.notes.operations import Author, Decision, Progress, SetSection
 from pipimem.notes.session import SECTIONS
 from pipimem.sidecar.contracts import Assistant, Call, Refresh, Refreshed
 from pipimem.text.secrets import redacted
+from pipimem.text.whitespace import white_folded
 
 _ITEM_CHARS = 240
 _ITEMS = 8
@@ -29,7 +30,7 @@ def _sections(answer: Refreshed) -> tuple[SetSection, ...]:
     return tuple(
         SetSection(
             title,
-            tuple(redacted(" ".join(item.split()))[:_ITEM_CHARS] for item in answer.sections[title][:_ITEMS]),
+            tuple(redacted(white_folded(item))[:_ITEM_CHARS] for item in answer.sections[title][:_ITEMS]),
         )
         for title in SECTIONS
         if title in answer.sections

@@ -1,0 +1,1 @@
+"""The notes of a channel, and what can be done to them, as pure values."""

@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from pipimem.notes.files import File
+from pipimem.notes.operations import Target
 from pipimem.text import markdown
+from pipimem.text.whitespace import white_folded
 
 # 40 bits: at 5,000 entries a chance of about 1 in 90,000 that any two share an id, and a clash only costs a refused operation.
 _ID_BYTES = 5
-
-
-def white_folded(text: str) -> str:
-    """The text with every run of white space as one blank: what an id is taken of."""
-    return " ".join(text.split())
 
 
 def content_id(key: bytes, text: str) -> str:
@@ -47,6 +44,11 @@ class Entry:
     def ref(self) -> str:
         """The id as people write it: `abcd2345`, or `abcd2345.2` for the second of two equal texts."""
         return self.id if self.ordinal == 1 else f"{self.id}.{self.ordinal}"
+
+    @property
+    def target(self) -> Target:
+        """How an operation names the entry."""
+        return Target(self.file, self.section, self.id, self.ordinal)
 
 
 def entries(document: markdown.Document, key: bytes, file: File) -> tuple[Entry, ...]:

@@ -15,7 +15,7 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
-from pipimem.text.bigrams import share_kept
+from pipimem.text.bigrams import bigrams, share_in
 
 # DESIGN §7.6 and §8: beyond this share a run does not tidy, it erases.
 _LEAST_ALLOWED = 3
@@ -74,7 +74,8 @@ def _destroys(notes: Notes, op: Operation) -> int:
         case Invalidate():
             return 1
         case Supersede(targets=targets, text=text):
-            return sum(1 for old in _texts(notes, targets) if share_kept(old, text) < _KEPT)
+            kept = bigrams(text)
+            return sum(1 for old in _texts(notes, targets) if share_in(bigrams(old), kept) < _KEPT)
         case _:
             return 0
 

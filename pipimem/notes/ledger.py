@@ -34,8 +34,6 @@ class Tombstone:
     upto: int
 
 
-__all__ = ["Delta", "Job", "Ledger", "Record", "Tombstone"]
-
 V = TypeVar("V")
 
 _NO_RECORDS: Mapping[str, Record] = MappingProxyType({})

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pipimem.text.markdown import Block, Document, Kind, Section, parsed
 from pipimem.text.splices import edited
+from pipimem.text.whitespace import white_folded
 
 _ORDERED = re.compile(r"(\s*)(\d{1,9})([.)]\s+)$")
 
@@ -17,7 +18,7 @@ def bullet_text(text: str) -> str:
 
     A model's text may begin like a heading, a fence or a comment; a backslash or a blank keeps it plain text.
     """
-    line = " ".join(text.split()).replace("<!--", "< !--")
+    line = white_folded(text).replace("<!--", "< !--")
     for candidate in (
         line,
         line.replace("```", "'''").replace("~~~", "~ ~ ~"),
@@ -65,16 +66,16 @@ class Draft:
         self.remove(start, end)
         self._put_lines(title, lines, order, level=2)
 
-    def put(self, title: str, texts: Sequence[str], *, order: Sequence[str], level: int = 2) -> None:
+    def put(self, title: str, texts: Sequence[str], *, order: Sequence[str]) -> None:
         """New bullets at the end of a section, which is made where `order` wants it if it is not there."""
         section = self._section(title)
         marker = _next_marker(section) if section else "- "
-        self._put_lines(title, [f"{marker}{text}" for text in texts], order, level)
+        self._put_lines(title, [f"{marker}{text}" for text in texts], order, level=2)
 
-    def append_section(self, title: str, texts: Sequence[str], level: int = 2) -> None:
+    def append_section(self, title: str, texts: Sequence[str]) -> None:
         """A new section with bullets at the end of the file."""
         self._appended_titles.append(title)
-        self._appended += ["", f"{'#' * level} {title}", "", *(f"- {text}" for text in texts)]
+        self._appended += ["", f"## {title}", "", *(f"- {text}" for text in texts)]
 
     def fill(
         self,
@@ -96,9 +97,9 @@ class Draft:
             return bool(items)
         written = [b for b in section.blocks if b.kind in (Kind.ENTRY, Kind.PARAGRAPH) and b.text.strip()]
         mine = [block for block in written if ours(block.text)]
-        theirs = {" ".join(block.text.split()) for block in written if not ours(block.text)}
+        theirs = {white_folded(block.text) for block in written if not ours(block.text)}
         wanted = [item for item in items if item not in theirs]
-        if [" ".join(block.text.split()) for block in mine] == wanted or (plain and theirs):
+        if [white_folded(block.text) for block in mine] == wanted or (plain and theirs):
             return False
         self._replace_blocks(section, mine, wanted if plain else [f"- {item}" for item in wanted])
         return True

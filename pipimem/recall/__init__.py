@@ -1,0 +1,1 @@
+"""What of a memory matters for a message."""

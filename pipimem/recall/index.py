@@ -176,10 +176,6 @@ class Index:
             _added(totals, reach, only_known=floor > 0)
         return Found((*strong, *weak), totals)
 
-    def spread(self, word: str) -> int:
-        """In how many items a word stands."""
-        return len(self._postings.by_word.get(word, ()))
-
     def bag(self, slot: int) -> Bag:
         """The words of the item in a slot."""
         return self._bags[slot]

@@ -54,7 +54,7 @@ class Item:
 
     `head` are words that stand beside the text and count as part of it for searching: the title of a history
     block, a heading of people's own, the date and speaker of a message. `section` is the heading as the file
-    has it; `kind` is the kind of a durable entry or the standard name of a SESSION section, empty where
+    has it; `when` has an offset; `kind` is the kind of a durable entry or the standard name of a SESSION section, empty where
     there is none.
     """
 
@@ -149,10 +149,15 @@ def message_item(message: Message) -> Item:
         date,
         f"{date} {message.speaker}".strip(),
         message.content,
-        when=message.time,
+        when=aware(message.time) if message.time else None,
         speaker=message.speaker,
         role=message.role,
     )
+
+
+def aware(when: datetime) -> datetime:
+    """A time as it can be compared: one without an offset, as hands and older tools write it, is taken as UTC."""
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
 def _memory_item(entry: Entry, record: Record | None) -> Item:
@@ -203,7 +208,6 @@ def _slug(section: str) -> str:
 
 def _time(text: str) -> datetime | None:
     try:
-        when = datetime.fromisoformat(text)
+        return aware(datetime.fromisoformat(text))
     except ValueError:
         return None
-    return when if when.tzinfo else when.replace(tzinfo=UTC)

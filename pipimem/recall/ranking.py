@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from operator import itemgetter
 
 from pipimem.notes.kinds import Kind
@@ -121,10 +121,9 @@ def structure(item: Item, query: Query, now: datetime) -> Iterator[Part]:
             yield Part(f"intent {intent}", BONUS[intent])
             break  # one section answers; a second cue for it says nothing new
     if item.when is not None:
-        when = item.when if item.when.tzinfo else item.when.replace(tzinfo=UTC)
-        if bonus := next((bonus for span, bonus in _RECENCY if now - when <= span), 0.0):
+        if bonus := next((bonus for span, bonus in _RECENCY if now - item.when <= span), 0.0):
             yield Part("recent", bonus)
-        if any(span.start <= when.date() <= span.end for span in query.spans):
+        if any(span.start <= item.when.date() <= span.end for span in query.spans):
             yield Part("date asked for", _SAME_DATE)
     if query.asks_when and phrases.NAMES_A_TIME().search(item.text):
         yield Part("names a time", _NAMES_A_TIME)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from pipimem.notes.message import Message
 from pipimem.recall.index import Index
-from pipimem.recall.items import Item, message_item
+from pipimem.recall.items import Item, aware, message_item
 from pipimem.recall.ranking import Candidate, ranked
 from pipimem.recall.refinement import refined
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
@@ -33,9 +33,8 @@ class Filters:
             return True
         if item.when is None:
             return False
-        when = _aware(item.when)
-        return (self.after is None or _aware(self.after) <= when) and (
-            self.before is None or when < _aware(self.before)
+        return (self.after is None or aware(self.after) <= item.when) and (
+            self.before is None or item.when < aware(self.before)
         )
 
 
@@ -57,7 +56,3 @@ def search(
     query = refined(text, index.words, now=now, synonyms=synonyms, raw=True)
     found = ranked(index, query, now, most=2 * limit, floor=0.0, only=filters.let_pass if filters else None)
     return tuple(replace(candidate, rank=rank) for rank, candidate in enumerate(found[:limit], start=1))
-
-
-def _aware(when: datetime) -> datetime:
-    return when if when.tzinfo else when.replace(tzinfo=UTC)

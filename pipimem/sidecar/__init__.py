@@ -1,0 +1,1 @@
+"""The model door: what memory may ask, and who answers."""

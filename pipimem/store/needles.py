@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from pipimem.notes.entry import content_id, white_folded
+from pipimem.notes.entry import content_id
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Change
@@ -13,6 +13,7 @@ from pipimem.notes.operations import Bullet
 from pipimem.store.records import FileChange, JournalRecord
 from pipimem.text.markdown import Block, Document, Kind, parsed
 from pipimem.text.splices import Splice
+from pipimem.text.whitespace import white_folded
 
 _MARKERS = "-*+#> \t"
 

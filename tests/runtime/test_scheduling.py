@@ -27,24 +27,6 @@ async def test_quiet_channels_are_worked_on_in_the_order_they_became_quiet() -> 
         await anyio.sleep(0.1)
         tasks.cancel_scope.cancel()
     assert done == ["b", "a"]
-    assert scheduler.waiting() == 0
-
-
-async def test_a_dropped_channel_is_not_worked_on() -> None:
-    """What is closed has nothing due."""
-    done: list[str] = []
-
-    async def work(name: str) -> None:
-        done.append(name)
-
-    scheduler = Scheduler(work, anyio.current_time)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(scheduler.run)
-        scheduler.touch("a", 0.01)
-        scheduler.drop("a")
-        await anyio.sleep(0.05)
-        tasks.cancel_scope.cancel()
-    assert done == []
 
 
 async def test_an_earlier_time_wakes_the_sleeper() -> None:

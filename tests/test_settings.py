@@ -1,0 +1,48 @@
+"""What pipimem.toml may say: the template tells the truth, and a slip is answered with what to write instead."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from pipimem import assets
+from pipimem.errors import SettingsError
+from pipimem.settings import ModelSettings, Settings, settings_from
+
+TEMPLATE = dict(assets.template())["pipimem.toml"].decode()
+
+
+def test_the_template_says_the_defaults() -> None:
+    """Every key of the template is known, and with the # taken away nothing changes."""
+    assert settings_from(TEMPLATE) == Settings()
+    assert settings_from(re.sub(r"^# (?=\[|\w+ = )", "", TEMPLATE, flags=re.MULTILINE)) == Settings()
+
+
+def test_the_template_names_every_key() -> None:
+    """A setting that people cannot find is none."""
+    named = re.findall(r"^# (\w+) = ", TEMPLATE, flags=re.MULTILINE)
+    assert sorted(named) == sorted(key for part in Settings.__slots__ for key in getattr(Settings(), part).__slots__)
+
+
+def test_what_is_written_holds() -> None:
+    """A whole number will do for seconds."""
+    assert settings_from('[model]\nname = "gpt"\nfold_timeout = 5') == Settings(ModelSettings("gpt", fold_timeout=5.0))
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ("[recal]\n", "pipimem.toml: unknown section 'recal'; did you mean 'recall'?"),
+        ("[recall]\ninjekt = 3", "[recall]: unknown key 'injekt'; did you mean 'inject'?"),
+        ("recall = 3", "[recall] must be a table"),
+        ("[recall]\ninject = true", "[recall] inject must be a whole number, not True"),
+        ("[recall]\ninject = -1", "[recall] inject must be a number from 0 up, not -1"),
+        ('[model]\nfallbacks = "gpt"', "[model] fallbacks must be a list of strings, not 'gpt'"),
+        ('[compaction]\npolicy = "wait"', "[compaction] policy must be one of 'defer', 'block', not 'wait'"),
+        ("[recall", "pipimem.toml is not valid TOML"),
+    ],
+)
+def test_a_slip_is_answered_with_what_to_write(toml: str, said: str) -> None:
+    """The message names the place, what it takes, and the nearest known name."""
+    with pytest.raises(SettingsError, match=re.escape(said)):
+        settings_from(toml)
