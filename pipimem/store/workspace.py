@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from pipimem import assets
 from pipimem.errors import ChannelError, StoreError, WorkspaceError
-from pipimem.notes.files import File
 from pipimem.notes.usage import Usage
 from pipimem.store import identity, jsonlines
 from pipimem.store.disk import BINARY, CLOSE_ON_EXEC, FILE_MODE, NO_FOLLOW, make_folder, told, write_whole
-from pipimem.store.files import Stamp, put, read_text, stamp, temporary_for, write_temporary
+from pipimem.store.files import read_text
 from pipimem.store.names import folder_name, is_plain
 
 _SIGNS = ("pipimem.toml", "channels", ".pipimem")
@@ -93,14 +92,6 @@ class WorkspaceStore:
         """A file of people's at the root, such as `SOUL.md` or `words.txt`; empty where there is none."""
         return read_text(self.root / name, self.root) or ""
 
-    def memory_text(self) -> str:
-        """The background that all channels share."""
-        return self.human_text(File.MEMORY)
-
-    def memory_stamp(self) -> Stamp | None:
-        """Changes when that background does."""
-        return stamp(self.root / File.MEMORY)
-
     def append_usage(self, usage: Usage) -> None:
         """Adds one call of a model to its month: one write, whole also beside other processes'.
 
@@ -125,22 +116,6 @@ class WorkspaceStore:
                     usage = _usage(jsonlines.value(data))
                     if usage is not None and (since is None or _at_or_after(usage.time, since)):
                         yield usage
-
-    def state(self) -> Mapping[str, str]:
-        """What the runtime keeps for the whole workspace; empty where there is nothing that can be read."""
-        try:
-            value = jsonlines.value((self._own / "state.json").read_bytes())
-        except OSError:  # it is a convenience: without it the runtime starts as on the first day
-            return {}
-        return {name: item for name, item in (value or {}).items() if isinstance(item, str)}
-
-    def save_state(self, state: Mapping[str, str]) -> None:
-        """Replaces that state."""
-        make_folder(self._own)
-        path = self._own / "state.json"
-        temporary = temporary_for(path, f"{os.getpid():x}")
-        write_temporary(temporary, path, jsonlines.line(dict(state)))
-        put(temporary, path)
 
     @property
     def _own(self) -> Path:

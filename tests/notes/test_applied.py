@@ -186,6 +186,7 @@ def test_what_was_deleted_is_not_learnt_again_from_older_talk() -> None:
     assert run(buried, add("Priya likes jazz", newest=20)).texts == {}
     assert run(buried, add("Priya likes jazz", newest=21)).texts
     assert run(buried, add("Priya likes jazz", trust=Trust.EXPLICIT, newest=0)).texts
+    assert run(buried, add("Priya likes jazz", trust=Trust.HUMAN)).texts
 
 
 def test_a_decision_made_on_another_cursor_is_refused_whole() -> None:
