@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,7 +12,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Add, Confirm, Evidence, Operation, Supersede, Target, Trust
 from pipimem.sidecar.contracts import Learned
-from pipimem.text.bigrams import alike, bigrams
+from pipimem.text.bigrams import same_thought
 from pipimem.text.secrets import redacted
 from pipimem.text.whitespace import white_folded
 
@@ -22,12 +21,6 @@ _DURABLE = 0.85
 _PROBATION = 0.90
 _PROBATION_DAYS = 30
 _PROBATION_A_RUN = 5
-# Above this two bullets say the same in other words, if they also agree in every number and denial.
-_SAME = 0.82
-_NUMBERS = re.compile(r"\d+")
-_DENIAL = re.compile(
-    r"\b(?:no|not|never|don't|doesn't|isn't|won't|can't|without|stop)\b|[不没别勿无非禁]", re.IGNORECASE
-)
 _MOST_CHARS = 600
 
 
@@ -39,8 +32,8 @@ class Passed:
     left_out: tuple[str, ...]
 
 
-def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Message], now: datetime) -> Passed:
-    """The operations that write what was learnt from `messages` (by id)."""
+def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Message], today: datetime) -> Passed:
+    """The operations that write what was learnt from `messages` (by id); a probation counts from `today`."""
     places, on_probation = targets(notes), 0
     operations: list[Operation] = []
     left_out: list[str] = []
@@ -53,18 +46,9 @@ def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Me
                 left_out.append(f"below the bar ({item.necessity}, {item.confidence:.2f}): {redacted(item.text)[:80]}")
                 continue
             on_probation += 1
-            until = now + timedelta(days=_PROBATION_DAYS)
+            until = today + timedelta(days=_PROBATION_DAYS)
         operations += _written(item, notes, places, _evidence(item, sources), until, heard=heard)
     return Passed(tuple(operations), tuple(left_out))
-
-
-def same_thought(a: str, b: str) -> bool:
-    """Whether two bullets say one thing: nearly the same letters, the very same numbers and denials."""
-    return (
-        sorted(_NUMBERS.findall(a)) == sorted(_NUMBERS.findall(b))
-        and len(_DENIAL.findall(a)) == len(_DENIAL.findall(b))
-        and alike(bigrams(a), bigrams(b)) >= _SAME
-    )
 
 
 def _durable(item: Learned, *, heard: bool) -> bool:

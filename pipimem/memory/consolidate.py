@@ -27,31 +27,32 @@ async def consolidate(
     *,
     group: bool,
     since: datetime | None,
+    today: datetime,
 ) -> Decision:
     """The decision on one window; with `since`, the time the last boundary ended, it also closes a HISTORY block.
 
     A window without words moves the cursor without a thought. Raises `SidecarError` when the assistant cannot think.
     """
     if not any(message.role == "user" for message in window.messages):
-        return _decided(Consolidated(), notes, window, now, call, since)
+        return _decided(Consolidated(), notes, window, call, since, today)
     about = "\n".join(message.content for message in window.messages)
     task = Consolidate(now, window.participants, known(notes, now, about), window.messages, group)
     answer = await assistant.consolidate(task, call)
     if window.exchanged and not any(bullet.text.strip() for bullet in answer.history):
         raise AnswerRefused("the window holds a real exchange, so the history needs at least one bullet")
-    return _decided(answer, notes, window, now, call, since)
+    return _decided(answer, notes, window, call, since, today)
 
 
 def _decided(
-    answer: Consolidated, notes: Notes, window: Window, now: datetime, call: Call, since: datetime | None
+    answer: Consolidated, notes: Notes, window: Window, call: Call, since: datetime | None, today: datetime
 ) -> Decision:
-    learnt = passed(answer.learned, notes, {message.id: message for message in window.messages}, now)
+    learnt = passed(answer.learned, notes, {message.id: message for message in window.messages}, today)
     places = targets(notes)
     operations: list[Operation] = [*learnt.operations]
     operations += [Invalidate(places[over.id], redacted(over.why)) for over in answer.over if over.id in places]
     pending = (*notes.ledger.pending, *map(_short, answer.history))
     if since is not None and pending:
-        end = max((message.time for message in window.messages if message.time), default=now)
+        end = max((message.time for message in window.messages if message.time), default=today)
         operations.append(AddBlock(min(since, end), end, redacted(answer.title)[:_TITLE_CHARS], pending))
     progress = Progress(
         cursor=window.last,

@@ -68,13 +68,19 @@ def _fitting(items: Sequence[Item], chars: int, tokens: int) -> tuple[list[Item]
 
 
 def _interleaved(notes: Notes) -> list[Item]:
-    piles = [_session(notes), *_by_kind(notes), list(history_items(notes.history)[-_NEWEST_BULLETS:][::-1])]
+    piles = [
+        _session(notes),
+        *_by_kind(notes),
+        list(history_items(notes.history, notes.ledger.tombstones)[-_NEWEST_BULLETS:][::-1]),
+    ]
     return [pile[turn] for turn in range(max(map(len, piles))) for pile in piles if turn < len(pile)]
 
 
 def _session(notes: Notes) -> list[Item]:
     rank = {name: place for place, name in enumerate(_SESSION)}
-    return sorted(session_items(notes.session), key=lambda item: rank.get(item.kind, len(rank)))
+    return sorted(
+        session_items(notes.session, notes.ledger.tombstones), key=lambda item: rank.get(item.kind, len(rank))
+    )
 
 
 def _by_kind(notes: Notes) -> list[list[Item]]:
@@ -91,6 +97,6 @@ def _in_order(notes: Notes, chosen: Sequence[Item]) -> list[Item]:
     standing = (
         *_session(notes),
         *memory_items(notes.memory, notes.ledger.records),
-        *history_items(notes.history),
+        *history_items(notes.history, notes.ledger.tombstones),
     )
     return [item for item in standing if item.id in picked]

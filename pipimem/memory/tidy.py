@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from pipimem.memory.bar import same_thought
 from pipimem.memory.known import known, targets
 from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Move, Operation, Supersede, Trust
 from pipimem.sidecar.contracts import Assistant, Call, Tidied, Tidy
+from pipimem.text.bigrams import same_thought
 from pipimem.text.secrets import redacted
 
 # What happened once belongs to history; what holds (decisions, constraints, preferences …) stands in both on purpose.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pipimem.notes import guards
+from pipimem.notes.echoes import echoes
 from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import File
 from pipimem.notes.history import block_heading, blocks, month_heading
@@ -272,8 +273,9 @@ class _Work:
         return evidence.newest <= stone.upto
 
     def _bury(self, entry: Entry, reason: str, evidence: Evidence) -> None:
+        stone = Tombstone(reason, upto=max(evidence.newest, self.notes.ledger.cursor))
         self.records[entry.id] = None
-        self.tombstones[entry.id] = Tombstone(reason, upto=max(evidence.newest, self.notes.ledger.cursor))
+        self.tombstones |= dict.fromkeys((entry.id, *echoes(self.notes, entry)), stone)
 
     def _note_new(
         self,

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from pipimem.notes.echoes import echoes
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import kind_of
 from pipimem.notes.ledger import Delta, Record, Tombstone
@@ -32,8 +33,10 @@ def reconciled(old: Notes, new: Notes) -> Delta:
     fresh = [entries[0] for name, entries in now.items() if name not in was]
     heirs = _heirs(lost, fresh)
     records: dict[str, Record | None] = {entry.id: None for entry in lost if entry.id in before}
+    stone = Tombstone("deleted by hand", upto=_newest(old))
+    deleted = [entry for entry in lost if entry.id not in heirs.values()]
     tombstones: dict[str, Tombstone | None] = {
-        entry.id: Tombstone("deleted by hand", upto=_newest(old)) for entry in lost if entry.id not in heirs.values()
+        name: stone for entry in deleted for name in (entry.id, *echoes(old, entry))
     }
     for entry in fresh:
         records[entry.id] = _inherited(before.get(heirs.get(entry.id, "")), entry, heirs.get(entry.id, ""))

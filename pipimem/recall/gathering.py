@@ -30,11 +30,11 @@ class Gathering:
 
     def update(self, notes: Notes, backlog: Sequence[Message] = ()) -> None:
         """Bring the index up to these notes and the messages that are not consolidated yet."""
-        records = notes.ledger.records
-        self._follow(Source.SESSION, (notes.session,), lambda: session_items(notes.session))
+        records, gone = notes.ledger.records, notes.ledger.tombstones
+        self._follow(Source.SESSION, (notes.session, gone), lambda: session_items(notes.session, gone))
         self._follow(Source.MEMORY, (notes.memory, records), lambda: memory_items(notes.memory, records))
         self._follow(Source.WORKSPACE, (notes.workspace,), lambda: workspace_items(notes.workspace))
-        self._follow(Source.HISTORY, (notes.history,), lambda: history_items(notes.history))
+        self._follow(Source.HISTORY, (notes.history, gone), lambda: history_items(notes.history, gone))
         self._follow(Source.LOG, tuple(backlog), lambda: backlog_items(backlog))
 
     def _follow(self, source: Source, values: tuple[object, ...], items: Callable[[], tuple[Item, ...]]) -> None:

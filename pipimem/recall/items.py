@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -81,20 +81,20 @@ class Item:
 def items_of(notes: Notes, backlog: Sequence[Message] = ()) -> tuple[Item, ...]:
     """Everything of a channel that can be recalled, SESSION first; of equal ids the first stands."""
     found = (
-        *session_items(notes.session),
+        *session_items(notes.session, notes.ledger.tombstones),
         *memory_items(notes.memory, notes.ledger.records),
         *workspace_items(notes.workspace),
-        *history_items(notes.history),
+        *history_items(notes.history, notes.ledger.tombstones),
         *backlog_items(backlog),
     )
     return tuple({item.id: item for item in reversed(found)}.values())[::-1]
 
 
-def session_items(note: Note) -> tuple[Item, ...]:
-    """One item for each section of SESSION.md that says something."""
+def session_items(note: Note, gone: Container[str] = ()) -> tuple[Item, ...]:
+    """One item for each section of SESSION.md that says something; lines that are `gone` by their id say nothing."""
     texts: dict[str, list[str]] = {}
     for entry in note.entries:
-        if _says_something(entry):
+        if _says_something(entry) and entry.id not in gone:
             texts.setdefault(entry.section, []).append(entry.text)
     return tuple(
         Item(
@@ -130,9 +130,9 @@ def workspace_items(note: Note) -> tuple[Item, ...]:
     )
 
 
-def history_items(note: Note) -> tuple[Item, ...]:
-    """One item for each bullet of HISTORY.md, under the title and the end of its block."""
-    return tuple(_in_blocks(note.entries))
+def history_items(note: Note, gone: Container[str] = ()) -> tuple[Item, ...]:
+    """One item for each bullet of HISTORY.md that is not `gone`, under the title and the end of its block."""
+    return tuple(_in_blocks(entry for entry in note.entries if entry.id not in gone))
 
 
 def backlog_items(messages: Iterable[Message]) -> tuple[Item, ...]:

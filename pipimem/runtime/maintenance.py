@@ -59,7 +59,7 @@ async def _gate(thoughts: Thoughts, task: str) -> Gate:
     notes, now = await thoughts.notes(), thoughts.clock.now()
     match task:
         case "expire":
-            return gates.may_expire(notes, now)
+            return gates.may_expire(notes, thoughts.today())
         case "tidy":
             return gates.may_tidy(notes, now)
         case _:

@@ -45,6 +45,10 @@ class Thoughts:
     correlate: Callable[[], str]
     group: bool = False
 
+    def today(self) -> datetime:
+        """What probations are counted by: talk of long ago that is taken in today has its chance from today on."""
+        return max(self.clock.now(), self.clock.wall())
+
     async def notes(self) -> Notes:
         """The notes as they stand on disk now."""
         return await to_thread.run_sync(self.store.notes)
@@ -100,7 +104,10 @@ class Thoughts:
         since = await self._block_start(notes, window) if boundary else None
         now, call = _time_of(window, self.clock.now()), self._call(timeout)
         decision = await self._within(
-            timeout, lambda: consolidate(self.assistant, notes, window, now, call, group=self.group, since=since)
+            timeout,
+            lambda: consolidate(
+                self.assistant, notes, window, now, call, group=self.group, since=since, today=self.today()
+            ),
         )
         await self.commit(_done(decision, self.clock.now()))
 
@@ -137,7 +144,7 @@ class Thoughts:
 
     async def expire(self) -> Committed:
         """Take out what was on probation and never came up again."""
-        return await self.commit(expired(await self.notes(), self.clock.now()), "pipimem")
+        return await self.commit(expired(await self.notes(), self.today()), "pipimem")
 
     def archive(self) -> Note:
         """HISTORY.archive.md as it stands."""

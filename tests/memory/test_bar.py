@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from pipimem.memory.bar import passed, same_thought
+from pipimem.memory.bar import passed
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Add, Confirm, Operation, Supersede, Trust
 from pipimem.sidecar.contracts import Learned
+from pipimem.text.bigrams import same_thought
 
 from tests.notes.building import NOW, notes_of
 

@@ -180,3 +180,38 @@ async def test_what_a_person_deletes_is_not_learnt_again_from_the_same_talk(tmp_
         await say(channel, "what else?")
         await channel.before_compaction()
     assert "Dana prefers tea" not in read(root)
+
+
+async def test_what_is_no_longer_so_is_not_recalled_from_session_or_history(tmp_path: Path) -> None:
+    """A superseded value stays in HISTORY.md for people, but a turn is not told the old one."""
+    root = workspace(tmp_path)
+    old = "the release is on Thursday at noon"
+    first = Consolidated((Learned(Kind.DECISION, old, ("m1",)),), history=(Bullet(old, ("m1",)),))
+    script = Scripted({"refresh": [Refreshed({"Decisions": (old,)}), Refreshed()], "consolidate": [first]})
+    async with opened(root, script) as channel:
+        await say(channel, old)
+        await channel.reset()
+        name = (await channel.notes()).memory.entries[0].id
+        newer = Learned(Kind.DECISION, "the release is on Monday at ten", ("m3",), replaces=(name,))
+        script.then("consolidate", Consolidated((newer,), history=(Bullet("the release moved", ("m3",)),)))
+        await say(channel, "no, the release is on Monday at ten")
+        await channel.reset()
+        found = (await channel.recall("when is the release?")).candidates
+    assert "Thursday" in read(root, "HISTORY.md")
+    assert any("Monday" in candidate.item.text for candidate in found)
+    assert not any("Thursday" in candidate.item.text for candidate in found)
+
+
+async def test_what_a_person_deletes_is_gone_from_every_turn(tmp_path: Path) -> None:
+    """One deletion in MEMORY.md is enough: the same words in SESSION.md and HISTORY.md are not recalled either."""
+    root = workspace(tmp_path)
+    rule = "we never deploy on Fridays"
+    told = Consolidated((Learned(Kind.CONSTRAINT, rule, ("m1",)),), history=(Bullet(rule, ("m1",)),))
+    async with opened(
+        root, Scripted({"refresh": [Refreshed({"Constraints": (rule,)})], "consolidate": [told]})
+    ) as channel:
+        await say(channel, rule)
+        await channel.before_compaction()
+        assert (await channel.recall("can we deploy on Fridays?")).candidates
+        write(root, "MEMORY.md", read(root).replace(f"- {rule}\n", "- our own line, long enough to stay\n"))
+        assert (await channel.recall("can we deploy on Fridays?")).candidates == ()

@@ -90,15 +90,19 @@ def chosen(seen: Sequence[Candidate], window: Sequence[Message]) -> list[Learned
     room = -(-people // _MESSAGES_AN_ENTRY)
     kept: list[Candidate] = []
     for candidate in sorted(seen, key=lambda c: (not c.learned.explicit, -c.score, c.place)):
-        if not candidate.learned.explicit:
-            room -= 1  # what somebody asked for is never noise
-        if room < 0:
-            break
         if any(_repeats(candidate.learned, other.learned) for other in kept):
-            room += not candidate.learned.explicit
-        else:
-            kept.append(candidate)
+            continue
+        if not _is_binding(candidate.learned):
+            room -= 1
+            if room < 0:
+                continue
+        kept.append(candidate)
     return [candidate.learned for candidate in sorted(kept, key=lambda c: c.place)]
+
+
+def _is_binding(learned: Learned) -> bool:
+    """What somebody asked for, ruled or decided is never noise, however much of it there is."""
+    return learned.explicit or (learned.kind in (Kind.CONSTRAINT, Kind.DECISION) and learned.necessity == "high")
 
 
 def _repeats(one: Learned, other: Learned) -> bool:

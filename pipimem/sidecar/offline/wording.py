@@ -17,8 +17,6 @@ _FILLER_EN = re.compile(
     r"|honestly|you know|I mean|of course|quite)(?!-)\b ?",
     re.IGNORECASE,
 )
-# Headlines do without articles, and history is headlines.
-_ARTICLE = re.compile(r"(?<=[a-z,] )(?:the|a|an) (?=[a-z])")
 _ISO = re.compile(r"(?:\b[Oo]n )?(\d{4}-\d\d-\d\d) ?")
 _CRAMPED = re.compile(r"(?<=[\u4e00-\u9fff])(?=\d{4}-\d\d)|(?<=\d\d-\d\d)(?=[\u4e00-\u9fff])")
 _QUOTED = re.compile(r"(「[^」]*」|『[^』]*』|“[^”]*”|《[^》]*》|\"[^\"]*\"|`[^`]*`)")
@@ -106,10 +104,8 @@ def dates_once(text: str) -> str:
 
 
 def tightened(text: str) -> str:
-    """As a headline: without fillers, and in English without articles."""
+    """As a headline: without fillers."""
     pattern = _FILLER_ZH if is_chinese(text) else _FILLER_EN
     parts = _QUOTED.split(text)  # every second part is a title or somebody's own words
     parts[::2] = [pattern.sub("", part) for part in parts[::2]]
-    if not is_chinese(text):
-        parts[::2] = [_ARTICLE.sub("", part) for part in parts[::2]]
     return " ".join("".join(parts).split())
