@@ -9,14 +9,12 @@ if TYPE_CHECKING:
     from pipimem.clock import Clock
     from pipimem.errors import (
         AnswerRefused,
-        BudgetSpent,
         ChannelError,
         JournalError,
         LockTimeout,
         ModelTimeout,
         ModelUnavailable,
         NothingFound,
-        OperationRefused,
         PipimemError,
         SettingsError,
         SidecarError,
@@ -36,7 +34,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnswerRefused",
-    "BudgetSpent",
     "Channel",
     "ChannelError",
     "Clock",
@@ -47,7 +44,6 @@ __all__ = [
     "ModelTimeout",
     "ModelUnavailable",
     "NothingFound",
-    "OperationRefused",
     "Pipimem",
     "PipimemError",
     "Receipt",

@@ -9,12 +9,10 @@ PipimemError
 ├── StoreError               the disk refused: full, read-only, broken
 │   ├── LockTimeout          another process holds the channel for too long
 │   └── JournalError         the journal of a channel is damaged
-├── OperationRefused         an operation found no target, or would lose too much
 ├── SidecarError             the model could not think
 │   ├── ModelUnavailable     no key, unknown model, no connection, refused
 │   ├── ModelTimeout         no answer in time
-│   ├── AnswerRefused        an answer that may not change memory
-│   └── BudgetSpent          the day's budget is used up
+│   └── AnswerRefused        an answer that may not change memory
 └── NothingFound             what was asked for is not there
 """
 
@@ -57,10 +55,6 @@ class JournalError(StoreError):
     """The journal of a channel is damaged beyond its last line."""
 
 
-class OperationRefused(PipimemError):
-    """An operation found no target, or would lose too much."""
-
-
 class SidecarError(PipimemError):
     """The model could not think."""
 
@@ -75,10 +69,6 @@ class ModelTimeout(SidecarError):
 
 class AnswerRefused(SidecarError):
     """A model's answer may not change memory: cut, malformed, foreign ids, too destructive."""
-
-
-class BudgetSpent(SidecarError):
-    """The day's budget for paid thoughts is used up."""
 
 
 class NothingFound(PipimemError):

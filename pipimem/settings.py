@@ -121,6 +121,14 @@ def _refuse_unknown(table: Mapping[str, object], known: Mapping[str, object], wh
         if name not in known:
             import difflib  # 6 ms, only to word an error
 
+            home = _home_of(name)
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"
+            hint = f"; it belongs under [{home}]" if home else hint
             raise SettingsError(f"{where}: unknown {what} {name!r}{hint}")
+
+
+def _home_of(key: str) -> str:
+    """The section that has this key: TOML puts a key under the last heading above it, whatever its writer meant."""
+    hints = get_type_hints(Settings)
+    return next((name for name, kind in hints.items() if key in {f.name for f in fields(kind)}), "")

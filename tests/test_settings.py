@@ -46,3 +46,9 @@ def test_a_slip_is_answered_with_what_to_write(toml: str, said: str) -> None:
     """The message names the place, what it takes, and the nearest known name."""
     with pytest.raises(SettingsError, match=re.escape(said)):
         settings_from(toml)
+
+
+def test_a_key_under_the_wrong_heading_is_told_where_it_belongs() -> None:
+    """TOML puts a key under the last heading above it; people forget."""
+    with pytest.raises(SettingsError, match=r"unknown key 'inject'; it belongs under \[recall\]"):
+        settings_from("[maintenance]\ninject = 3\n")

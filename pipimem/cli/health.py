@@ -81,11 +81,18 @@ def _model(chosen: Chosen, environ: Mapping[str, str]) -> Iterator[Finding]:
     if name == "offline":
         yield worth_knowing("model", "offline: the embedded rules, no key and no network needed")
     elif variable is None:
-        yield worth_knowing("model", f"{name}: cannot tell which key it needs")
+        yield _unknown_model(name)
     elif environ.get(variable):
         yield worth_knowing("model", f"{name}: {variable} is set")
     else:
         yield wrong("model", f"{name}: {variable} is not set; set it, or choose the model offline")
+
+
+def _unknown_model(name: str) -> Finding:
+    """A name with a provider may be one we do not list; one without is most often a slip of the finger."""
+    if "/" in name:
+        return worth_knowing("model", f"{name}: cannot tell which key it needs")
+    return wrong("model", f"{name!r} names no provider; write provider/model (openai/gpt-5-mini), or offline")
 
 
 def _key_of_plain(name: str) -> str | None:

@@ -169,5 +169,5 @@ def _without_model(turn: Turn) -> str:
     """An honest reply where no model is configured: what memory found."""
     items = turn.recall.injected if turn.recall else ()
     if not items:
-        return "(offline, no model replies) Memory has nothing on this."
+        return "(offline, no model replies) Noted in the transcript; memory has nothing to add."
     return "(offline, no model replies) Memory has: " + " | ".join(one_line(item.text, 120) for item in items)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
+from pipimem.recall.budgeting import size_of
 from pipimem.recall.items import Item, history_items, memory_items, session_items, workspace_items
-from pipimem.text.tokens import estimate
 
 # DESIGN §8: the workspace's shared background has room of its own.
 _WORKSPACE_TOKENS = 500
@@ -60,10 +60,10 @@ def snapshot(notes: Notes, max_chars: int, max_tokens: int) -> Snapshot:
 def _fitting(items: Sequence[Item], chars: int, tokens: int) -> tuple[list[Item], int]:
     chosen = []
     for item in items:
-        cost = estimate(item.text)
-        if len(item.text) <= chars and cost <= tokens:
+        size, cost = size_of(item)
+        if size <= chars and cost <= tokens:
             chosen.append(item)
-            chars, tokens = chars - len(item.text), tokens - cost
+            chars, tokens = chars - size, tokens - cost
     return chosen, len(items) - len(chosen)
 
 

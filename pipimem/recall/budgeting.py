@@ -68,19 +68,20 @@ def within(candidates: Sequence[Candidate], limits: Limits, shown: Set[str]) -> 
     return tuple(chosen), left_out
 
 
-def _size(item: Item) -> tuple[int, int]:
+def size_of(item: Item) -> tuple[int, int]:
+    """The characters and tokens of an item as it is injected, the frame around its text included."""
     chars = len(item.text) + len(item.section) + len(item.id) + _FRAME_CHARS
     return chars, estimate(item.text) + estimate(item.section) + _FRAME_TOKENS
 
 
 def _cut(item: Item, limits: Limits) -> tuple[Item, int, int]:
     """The item with its size, shortened only if it is larger than all there is room for."""
-    size, cost = _size(item)
+    size, cost = size_of(item)
     length = len(item.text)
     while (size > limits.max_chars or cost > limits.max_tokens) and length > _LEAST_CHARS:
         # By the worse of the two; the line around the text costs, too, so each round takes a little more.
         keep = min(limits.max_chars / size, limits.max_tokens / cost)
         length = max(_LEAST_CHARS, int(length * keep * 0.95))
         item = replace(item, text=clipped(item.text, length))
-        size, cost = _size(item)
+        size, cost = size_of(item)
     return item, size, cost

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import anyio
@@ -152,6 +153,7 @@ class Channel:
         receipt = await self.before_compaction(deadline=deadline)
         if receipt.may_compact:
             await self.compacted(receipt)
+            self._intake.end_session()
         return receipt
 
     async def close(self, *, deadline: float | None = None) -> Receipt | None:
@@ -196,6 +198,8 @@ class Channel:
 
     async def remember(self, text: str, *, kind: Kind = Kind.FACT, speaker: str = "") -> Committed:
         """Write what a person asked to remember, word for word but without secrets."""
+        if not text.strip():
+            raise NothingFound("there is nothing to remember: the text is empty")
         clean = self._intake.cleaned([Message.user(text)], self.clock.now())
         if not clean or not clean[0].content.strip():
             raise NothingFound("there is nothing left to remember once secrets and private stretches are taken out")
@@ -235,12 +239,13 @@ class Channel:
         ended = [e for e in recalled if (record := records.get(e.id)) and record.probation_until]
         if ended:
             confirmed = tuple(Confirm(e.target) for e in ended)
-            await self._commit(Decision("recall", Author.RULE, confirmed, why="recalled while on probation"))
+            # The talk that comes after this must reach the disk; a probation ends as well with the next recall.
+            with suppress(PipimemError):
+                await self._commit(Decision("recall", Author.RULE, confirmed, why="recalled while on probation"))
 
     def _begin_session(self) -> None:
         self._shown.clear()
         self._fresh = True
-        self._intake.end_session()
 
     async def _ready(self) -> Notes:
         """Fresh notes with the index brought up to them; only the first reading leaves the event loop's thread."""

@@ -24,7 +24,7 @@ def test_offline_memory_answers_honestly(call: Call, bot: Path) -> None:
     assert told.code == 0
     assert told.out.splitlines() == [
         "(offline, no model replies) Memory has: 林晓喜欢乌龙茶",
-        "(offline, no model replies) Memory has nothing on this.",
+        "(offline, no model replies) Noted in the transcript; memory has nothing to add.",
     ]
     assert "Preferences: 林晓喜欢乌龙茶" in told.err
     assert log(bot) == [("user", "乌龙茶还有吗？"), ("user", "hello")]

@@ -34,7 +34,7 @@ def test_a_secret_is_never_written(call: Call, bot: Path) -> None:
 def test_nothing_to_remember_is_told(call: Call) -> None:
     """An empty text ends with exit 1 and a sentence."""
     told = call("remember", "room", "  ")
-    assert (told.code, "nothing left to remember" in told.err) == (1, True)
+    assert (told.code, "the text is empty" in told.err) == (1, True)
 
 
 def test_for_scripts_the_changes_are_one_object(call: Call) -> None:
