@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -22,6 +22,8 @@ _PROBATION = 0.90
 _PROBATION_DAYS = 30
 _PROBATION_A_RUN = 5
 _MOST_CHARS = 600
+# A short sentence may well be the best wording of a fact; a longer one in the very same words is a transcript.
+_MOST_COPIED = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,9 @@ def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Me
     for item in learned:
         sources = [messages[name] for name in item.sources if name in messages]
         heard = any(message.role == "user" for message in sources)
+        if is_copy(item.text, sources) and not item.explicit:
+            left_out.append(f"copies a message word for word: {redacted(item.text)[:80]}")
+            continue
         until = None
         if not _durable(item, heard=heard):
             if not _middling(item) or on_probation >= _PROBATION_A_RUN:
@@ -49,6 +54,12 @@ def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Me
             until = today + timedelta(days=_PROBATION_DAYS)
         operations += _written(item, notes, places, _evidence(item, sources), until, heard=heard)
     return Passed(tuple(operations), tuple(left_out))
+
+
+def is_copy(text: str, messages: Iterable[Message]) -> bool:
+    """Whether a text is no thought but a stretch of a message, as weak models give it back."""
+    told = white_folded(text)
+    return len(told) > _MOST_COPIED and any(told in white_folded(message.content) for message in messages)
 
 
 def _durable(item: Learned, *, heard: bool) -> bool:

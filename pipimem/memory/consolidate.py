@@ -5,16 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 
 from pipimem.errors import AnswerRefused
-from pipimem.memory.bar import passed
+from pipimem.memory.bar import is_copy, passed
 from pipimem.memory.known import known, targets
 from pipimem.memory.window import Window
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import AddBlock, Author, Bullet, Decision, Invalidate, Operation, Progress
 from pipimem.sidecar.contracts import Assistant, Call, Consolidate, Consolidated
 from pipimem.text.secrets import redacted
+from pipimem.text.tokens import clipped
 from pipimem.text.whitespace import white_folded
 
 _BULLET_CHARS = 300
+_COPIED_CHARS = 80
 _TITLE_CHARS = 60
 
 
@@ -50,7 +52,7 @@ def _decided(
     places = targets(notes)
     operations: list[Operation] = [*learnt.operations]
     operations += [Invalidate(places[over.id], redacted(over.why)) for over in answer.over if over.id in places]
-    pending = (*notes.ledger.pending, *map(_short, answer.history))
+    pending = (*notes.ledger.pending, *(_short(bullet, window) for bullet in answer.history))
     if since is not None and pending:
         end = max((message.time for message in window.messages if message.time), default=today)
         operations.append(AddBlock(min(since, end), end, redacted(answer.title)[:_TITLE_CHARS], pending))
@@ -71,5 +73,8 @@ def _decided(
     )
 
 
-def _short(bullet: Bullet) -> Bullet:
-    return Bullet(redacted(white_folded(bullet.text))[:_BULLET_CHARS], bullet.sources)
+def _short(bullet: Bullet, window: Window) -> Bullet:
+    """A line of history, never a message: what a model copied is cut to its beginning."""
+    text = redacted(white_folded(bullet.text))
+    most = _COPIED_CHARS if is_copy(text, window.messages) else _BULLET_CHARS
+    return Bullet(clipped(text, most), bullet.sources)

@@ -85,3 +85,13 @@ def test_a_secret_in_an_answer_is_masked() -> None:
     [add] = learn(learned("the key is sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"))
     assert isinstance(add, Add)
     assert "sk-proj-" not in add.text
+
+
+def test_a_copied_message_is_no_fact() -> None:
+    """Weak models give messages back word for word; that is what the transcript is for."""
+    long = "Thanks, Melanie! This necklace is super special to me, a gift from my grandma in my home country, Sweden."
+    said = {"m1": Message("user", f"{long} It stands for love.", "m1", NOW, "Dana", "", 7)}
+    result = passed((learned(long),), notes_of(), said, NOW)
+    assert result.operations == ()
+    assert result.left_out[0].startswith("copies a message word for word")
+    assert passed((learned(long, explicit=True),), notes_of(), said, NOW).operations

@@ -215,3 +215,15 @@ async def test_what_a_person_deletes_is_gone_from_every_turn(tmp_path: Path) -> 
         assert (await channel.recall("can we deploy on Fridays?")).candidates
         write(root, "MEMORY.md", read(root).replace(f"- {rule}\n", "- our own line, long enough to stay\n"))
         assert (await channel.recall("can we deploy on Fridays?")).candidates == ()
+
+
+async def test_history_is_never_a_transcript(tmp_path: Path) -> None:
+    """A bullet that a model copied out of a message is cut to its beginning."""
+    root = workspace(tmp_path)
+    said = "I went to the support group yesterday and it was so powerful that I want to tell all of you about every word of it"
+    script = Scripted({"refresh": [Refreshed()], "consolidate": [Consolidated(history=(Bullet(said, ("m1",)),))]})
+    async with opened(root, script) as channel:
+        await say(channel, said)
+        await channel.before_compaction()
+    assert said not in read(root, "HISTORY.md")
+    assert "- I went to the support group yesterday" in read(root, "HISTORY.md")
