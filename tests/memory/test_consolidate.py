@@ -1,0 +1,121 @@
+"""What a stretch of talk leaves in MEMORY.md and, at a boundary, in HISTORY.md."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+from pipimem.errors import AnswerRefused, ModelUnavailable
+from pipimem.memory.consolidate import consolidate
+from pipimem.memory.window import Window
+from pipimem.notes.kinds import Kind
+from pipimem.notes.ledger import Ledger
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Add, AddBlock, Bullet, Decision, Invalidate, Progress, Trust
+from pipimem.sidecar.contracts import Call, Consolidate, Consolidated, Learned, Over
+from pipimem.sidecar.scripted import Scripted
+
+from tests.notes.building import NOW, notes_of
+
+pytestmark = pytest.mark.anyio
+CALL = Call("dev", "c1", 20)
+SINCE = NOW - timedelta(hours=2)
+TALK = Window(
+    (
+        Message("user", "the port is 9090", "m7", NOW - timedelta(hours=1), "Dana", "", 7),
+        Message("assistant", "noted", "b8", NOW - timedelta(minutes=30), "bot", "", 8),
+    ),
+    7,
+    9,
+)
+TOLD = Consolidated(title="the port", history=(Bullet("Dana named the port", ("m7",)),))
+EARLIER = Bullet("林晓问了端口", ("m2",))
+
+
+def after(cursor: int = 6, *pending: Bullet) -> Notes:
+    return notes_of(ledger=Ledger(cursor=cursor, pending=pending))
+
+
+async def think(
+    notes: Notes, answer: Consolidated | BaseException, window: Window = TALK, since: datetime | None = None
+) -> tuple[Decision, Scripted]:
+    assistant = Scripted([answer])
+    decision = await consolidate(assistant, notes, window, NOW, CALL, group=False, since=since, today=NOW)
+    return decision, assistant
+
+
+async def test_between_boundaries_bullets_wait() -> None:
+    """No block yet: the bullets join those that wait, and the cursor moves past the window."""
+    decision, _ = await think(after(6, EARLIER), TOLD)
+    assert decision.operations == ()
+    assert decision.progress == Progress(cursor=9, pending=(EARLIER, *TOLD.history), expect_cursor=6)
+
+
+async def test_a_boundary_closes_one_block_of_all_that_waited() -> None:
+    """It reaches from the last boundary to the last word, and nothing waits any more."""
+    decision, _ = await think(after(6, EARLIER), TOLD, since=SINCE)
+    assert decision.operations == (AddBlock(SINCE, NOW - timedelta(minutes=30), "the port", (EARLIER, *TOLD.history)),)
+    assert decision.progress == Progress(cursor=9, boundary=9, pending=(), expect_cursor=6)
+
+
+async def test_a_window_without_words_of_people_needs_no_thought() -> None:
+    """The cursor moves; at a boundary the block is closed from what waited; nobody is asked."""
+    silent = Window((), 7, 9)
+    decision, assistant = await think(after(6, EARLIER), TOLD, silent)
+    assert (decision.operations, decision.progress.pending, assistant.asked) == ((), (EARLIER,), [])
+    closed, assistant = await think(after(6, EARLIER), TOLD, silent, SINCE)
+    assert closed.operations == (AddBlock(SINCE, NOW, "", (EARLIER,)),)
+    assert assistant.asked == []
+
+
+async def test_a_boundary_with_nothing_to_tell_makes_no_block() -> None:
+    """The boundary moves all the same."""
+    decision, _ = await think(after(), TOLD, Window((), 7, 9), SINCE)
+    assert (decision.operations, decision.progress.boundary) == ((), 9)
+
+
+@pytest.mark.parametrize("history", [(), (Bullet(" \n"),)])
+async def test_an_exchange_leaves_at_least_one_bullet(history: tuple[Bullet, ...]) -> None:
+    """An answer that tells nothing of a question and its answer is refused."""
+    with pytest.raises(AnswerRefused, match="at least one bullet"):
+        await think(after(), Consolidated(history=history))
+
+
+async def test_an_assistant_that_cannot_think_moves_nothing() -> None:
+    """Its error goes on to who may try again."""
+    with pytest.raises(ModelUnavailable, match="no route"):
+        await think(after(), ModelUnavailable("no route"))
+
+
+async def test_what_was_learnt_and_what_is_over_become_operations() -> None:
+    """An entry of MEMORY.md ends by its id, an invented id ends nothing, a secret is masked."""
+    notes = notes_of("## Facts\n\n- the gateway is in Berlin\n", trust=Trust.INFERRED)
+    entry = notes.memory.entries[0]
+    learned = Learned(Kind.FACT, "the port is 9090", ("m7",), necessity="high", confidence=0.9)
+    answer = Consolidated((learned,), (Over(entry.id, "moved"), Over("zzzzzzzz", "?")), "", TOLD.history)
+    decision, _ = await think(notes, answer)
+    add, gone = decision.operations
+    assert isinstance(add, Add)
+    assert (add.text, add.evidence.newest, add.trust) == ("the port is 9090", 7, Trust.INFERRED)
+    assert gone == Invalidate(entry.target, "moved")
+
+
+async def test_a_bullet_is_one_line_of_at_most_300_characters_without_secrets() -> None:
+    """Line breaks fold, length is cut, keys are masked."""
+    key = "sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"
+    decision, _ = await think(
+        after(), Consolidated(history=(Bullet("a\n b " + "x" * 400), Bullet(f"the key is {key}")))
+    )
+    assert decision.progress.pending is not None
+    long, secret = decision.progress.pending
+    assert (long.text[:290], len(long.text)) == ("a b " + "x" * 286, 300)
+    assert key not in secret.text
+
+
+async def test_the_thought_sees_the_memory_and_who_spoke() -> None:
+    """Participants are the people of the window, memory what stands."""
+    _, assistant = await think(notes_of("## Facts\n\n- tea\n"), TOLD)
+    [task] = assistant.asked
+    assert isinstance(task, Consolidate)
+    assert (task.participants, [k.text for k in task.memory], task.window) == (("Dana",), ["tea"], TALK.messages)

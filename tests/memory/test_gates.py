@@ -1,0 +1,94 @@
+"""Whether a paid thought is due."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from pipimem.memory.gates import Gate, may_consolidate, may_expire, may_fold, may_refresh, may_tidy
+from pipimem.notes.ledger import Ledger, Record
+from pipimem.notes.notes import etag
+from pipimem.notes.operations import Job, Trust
+
+from tests.notes.building import NOW, notes_of
+
+
+def ran(task: str, minutes: int) -> Ledger:
+    return Ledger(jobs={task: Job(ran=(NOW - timedelta(minutes=minutes)).isoformat())})
+
+
+def told(blocks: int, text: str = "Dana released it") -> str:
+    return "".join(f"## 2026-03-{day:02} 09:00–10:00 +08:00\n\n- {text} {day}\n\n" for day in range(1, blocks + 1))
+
+
+@pytest.mark.parametrize(
+    ("turns", "tools", "gate"),
+    [
+        (1, 3, Gate(False, "too little new")),
+        (2, 0, Gate(True, "due")),
+        (0, 4, Gate(True, "due")),
+    ],
+)
+def test_the_session_is_refreshed_after_two_turns_or_four_tools(turns: int, tools: int, gate: Gate) -> None:
+    """One turn and three tool calls are too little, one more of either is enough."""
+    assert may_refresh(notes_of(), 5, turns, tools, NOW) == gate
+
+
+@pytest.mark.parametrize(("minutes", "gate"), [(9, Gate(False, "ran a short while ago")), (10, Gate(True, "due"))])
+def test_refreshes_are_ten_minutes_apart(minutes: int, gate: Gate) -> None:
+    """The tenth minute opens the gate."""
+    assert may_refresh(notes_of(ledger=ran("refresh", minutes)), 5, 2, 0, NOW) == gate
+
+
+@pytest.mark.parametrize(("minutes", "gate"), [(19, Gate(False, "ran a short while ago")), (20, Gate(True, "due"))])
+def test_consolidations_are_twenty_minutes_apart(minutes: int, gate: Gate) -> None:
+    """The twentieth minute opens the gate."""
+    assert may_consolidate(notes_of(ledger=ran("consolidate", minutes)), 5, NOW) == gate
+
+
+def test_asking_overrides_the_pause_but_nothing_new_stays_nothing() -> None:
+    """A forced thought waits for no interval; without a newer message there is nothing to think about."""
+    notes = notes_of(ledger=Ledger(cursor=5, refreshed=5, jobs=ran("consolidate", 1).jobs))
+    assert may_consolidate(notes, 6, NOW, forced=True) == Gate(True, "asked for")
+    assert may_refresh(notes, 6, 0, 0, NOW, forced=True) == Gate(True, "asked for")
+    assert may_consolidate(notes, 5, NOW, forced=True) == Gate(False, "nothing new")
+    assert may_refresh(notes, 5, 9, 9, NOW, forced=True) == Gate(False, "nothing new")
+
+
+def test_a_failure_holds_the_gate_until_its_time() -> None:
+    """After a failure the job waits to the second it is due."""
+    later = Ledger(jobs={"consolidate": Job(due=(NOW + timedelta(seconds=1)).isoformat(), failures=1)})
+    at_once = Ledger(jobs={"consolidate": Job(due=NOW.isoformat(), failures=1)})
+    assert may_consolidate(notes_of(ledger=later), 5, NOW) == Gate(False, "waiting after a failure")
+    assert may_consolidate(notes_of(ledger=at_once), 5, NOW) == Gate(True, "due")
+
+
+def test_a_memory_is_tidied_from_5000_characters_and_once_for_each_text() -> None:
+    """One character less is short enough; a text that was looked at is left until it changes."""
+    long = "- " + "x" * 4_998
+    assert may_tidy(notes_of(long[:-1]), NOW) == Gate(False, "short enough")
+    assert may_tidy(notes_of(long), NOW) == Gate(True, "due")
+    looked = Ledger(jobs={"tidy": Job(stamp=etag(long))})
+    assert may_tidy(notes_of(long, ledger=looked), NOW) == Gate(False, "unchanged")
+    assert may_tidy(notes_of(f"{long}y", ledger=looked), NOW) == Gate(True, "due")
+
+
+def test_a_history_is_folded_from_8000_characters_or_a_sixth_block() -> None:
+    """Five blocks stay, six are folded, and so is one block that is long; a fold does not count as a block."""
+    long = told(1) + "- " + "x" * 8_000
+    assert may_fold(notes_of(history=told(5)), NOW) == Gate(False, "short enough")
+    assert may_fold(notes_of(history="## 2026-02\n\n- old\n\n" + told(5)), NOW) == Gate(False, "short enough")
+    assert may_fold(notes_of(history=told(6)), NOW) == Gate(True, "due")
+    assert may_fold(notes_of(history=long[:7_999]), NOW) == Gate(False, "short enough")
+    assert may_fold(notes_of(history=long[:8_000]), NOW) == Gate(True, "due")
+    looked = Ledger(jobs={"fold": Job(stamp=etag(told(6)))})
+    assert may_fold(notes_of(history=told(6), ledger=looked), NOW) == Gate(False, "unchanged")
+
+
+def test_the_calendar_opens_the_gate_of_expiry() -> None:
+    """A probation that ends this second is over, one that ends the next is not, and most entries have none."""
+    over = Ledger(records={"a": Record(Trust.INFERRED, probation_until=NOW.isoformat())})
+    running = Ledger(records={"a": Record(Trust.INFERRED, probation_until=(NOW + timedelta(seconds=1)).isoformat())})
+    assert may_expire(notes_of(ledger=over), NOW) == Gate(True, "probation over")
+    assert may_expire(notes_of(ledger=running), NOW) == Gate(False, "nothing to expire")
+    assert may_expire(notes_of("- x", trust=Trust.INFERRED), NOW) == Gate(False, "nothing to expire")

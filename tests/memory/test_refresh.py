@@ -1,0 +1,62 @@
+"""What is going on now, for SESSION.md."""
+
+from __future__ import annotations
+
+import pytest
+from pipimem.memory.refresh import refresh
+from pipimem.memory.window import Window
+from pipimem.notes.applied import applied
+from pipimem.notes.files import File
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Decision, Progress, SetSection
+from pipimem.sidecar.contracts import Call, Refresh, Refreshed
+from pipimem.sidecar.scripted import Scripted
+
+from tests.notes.building import NOW, notes_of
+
+pytestmark = pytest.mark.anyio
+CALL = Call("dev", "c1", 30)
+TALK = Window((Message("user", "the release is out", "m4", NOW, "Dana", "", 4),), 4, 5)
+SESSION = "# Session\n\n## Current State\n\n- a person's own line\n\n## Next Steps\n\n- call 林晓\n"
+
+
+async def think(sections: dict[str, tuple[str, ...]]) -> Decision:
+    return await refresh(Scripted([Refreshed(sections)]), notes_of(session=SESSION), TALK, NOW, CALL)
+
+
+async def test_sections_are_set_in_the_order_of_the_file() -> None:
+    """Whatever the order of the answer; a heading that is none of SESSION.md's is passed over."""
+    decision = await think({"Next Steps": ("rest",), "Weather": ("sun",), "Current State": ("released",)})
+    assert decision.operations == (SetSection("Current State", ("released",)), SetSection("Next Steps", ("rest",)))
+    assert decision.progress == Progress(refreshed=5)
+
+
+async def test_a_section_left_out_stays_and_so_do_peoples_lines() -> None:
+    """Only the named section changes, and what a person put there stays."""
+    decision = await think({"Current State": ("released",)})
+    text = applied(notes_of(session=SESSION), decision, NOW).texts[File.SESSION]
+    assert text == SESSION.replace("own line\n", "own line\n- released\n")
+
+
+async def test_items_are_few_short_and_without_secrets() -> None:
+    """Eight items of 240 characters, one line each, keys masked."""
+    key = "sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"
+    decision = await think({"Worklog": ("a\nb", f"key {key}", "x" * 300, *map(str, range(9)))})
+    [op] = decision.operations
+    assert isinstance(op, SetSection)
+    assert (op.items[0], len(op.items[2]), len(op.items)) == ("a b", 240, 8)
+    assert key not in op.items[1]
+
+
+async def test_a_window_without_words_moves_on_without_a_thought() -> None:
+    """Nobody is asked."""
+    assistant = Scripted()
+    decision = await refresh(assistant, notes_of(), Window((), 4, 5), NOW, CALL)
+    assert (decision.operations, decision.progress, assistant.asked) == ((), Progress(refreshed=5), [])
+
+
+async def test_the_thought_sees_the_session_as_it_stands() -> None:
+    """SESSION.md whole, and the window."""
+    assistant = Scripted([Refreshed()])
+    await refresh(assistant, notes_of(session=SESSION), TALK, NOW, CALL)
+    assert assistant.asked == [Refresh(NOW, SESSION, TALK.messages)]

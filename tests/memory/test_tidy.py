@@ -1,0 +1,89 @@
+"""MEMORY.md with what belongs together merged, re-filed or dropped."""
+
+from __future__ import annotations
+
+import pytest
+from pipimem.memory.tidy import tidy
+from pipimem.notes.applied import applied
+from pipimem.notes.files import File
+from pipimem.notes.kinds import Kind
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Decision, Invalidate, Move, Supersede, Trust
+from pipimem.sidecar.contracts import Call, Merge, Over, Refile, Tidied
+from pipimem.sidecar.scripted import Scripted
+
+from tests.notes.building import NOW, notes_of
+
+pytestmark = pytest.mark.anyio
+CALL = Call("dev", "c1", 120)
+TOLD = "## 2026-03-01 09:00–10:00 +08:00\n\n- Dana moved the gateway to port 8080\n"
+MEMORY = "## Facts\n\n- Dana moved the gateway to port 8080\n- 林晓住在深圳\n\n## Decisions\n\n- 用 Postgres\n"
+
+
+async def tidied(notes: Notes, answer: Tidied | None = None) -> Decision:
+    return await tidy(Scripted([answer or Tidied()]), notes, NOW, CALL)
+
+
+def ids(notes: Notes) -> list[str]:
+    return [entry.id for entry in notes.memory.entries]
+
+
+async def test_an_inferred_fact_that_history_tells_is_dropped() -> None:
+    """What a thought concluded stands in one place; nothing else goes with it."""
+    notes = notes_of(MEMORY, history=TOLD, trust=Trust.INFERRED)
+    decision = await tidied(notes)
+    [op] = decision.operations
+    assert op == Invalidate(notes.memory.entries[0].target, "it stands in HISTORY.md")
+    text = applied(notes, decision, NOW).texts[File.MEMORY]
+    assert text == MEMORY.replace("- Dana moved the gateway to port 8080\n", "")
+
+
+@pytest.mark.parametrize("trust", [Trust.EXPLICIT, Trust.HUMAN])
+async def test_what_a_person_asked_for_stays_beside_history(trust: Trust) -> None:
+    """An explicit or typed fact is kept whatever HISTORY.md tells."""
+    assert (await tidied(notes_of(MEMORY, history=TOLD, trust=trust))).operations == ()
+
+
+async def test_what_holds_stands_in_both() -> None:
+    """A decision is no event: history tells when it was made, memory that it holds."""
+    notes = notes_of("## Decisions\n\n- Dana moved the gateway to port 8080\n", history=TOLD, trust=Trust.INFERRED)
+    assert (await tidied(notes)).operations == ()
+
+
+@pytest.mark.xfail(strict=True, reason="the first of equal bullets is taken, whatever its section")
+async def test_only_the_event_goes_when_the_same_words_are_a_rule_too() -> None:
+    """Of equal bullets in two sections the one under Facts is meant."""
+    rule = "## Constraints\n\n- Dana moved the gateway to port 8080\n\n"
+    notes = notes_of(rule + MEMORY, history=TOLD, trust=Trust.INFERRED)
+    assert [op.target.section for op in (await tidied(notes)).operations if isinstance(op, Invalidate)] == ["Facts"]
+
+
+async def test_an_answer_becomes_operations() -> None:
+    """Merge, drop and move each find their entries by id."""
+    notes = notes_of("## Facts\n\n- tea at ten\n- tea at 10\n- it rained\n- 不吃香菜\n", trust=Trust.INFERRED)
+    tea, ten, rain, food = (entry.target for entry in notes.memory.entries)
+    answer = Tidied(
+        merge=(Merge((tea.id, ten.id), "tea at ten"),),
+        move=(Refile(food.id, Kind.PREFERENCE),),
+        drop=(Over(rain.id, "over"),),
+    )
+    assert (await tidied(notes, answer)).operations == (
+        Supersede((tea, ten), "tea at ten", Trust.INFERRED, reason="merged"),
+        Invalidate(rain, "over"),
+        Move(food, Kind.PREFERENCE),
+    )
+
+
+async def test_ids_that_stand_nowhere_are_passed_over() -> None:
+    """An invented id changes nothing, and a merge of one is none."""
+    notes = notes_of("## Facts\n\n- tea\n", trust=Trust.INFERRED)
+    answer = Tidied((Merge((ids(notes)[0], "zzzzzzzz"), "x"), Merge((ids(notes)[0],), "y")), (), (Over("q", "gone"),))
+    assert (await tidied(notes, answer)).operations == ()
+
+
+async def test_an_entry_that_was_merged_is_not_dropped_again() -> None:
+    """The answer goes before the rule: one entry, one operation."""
+    notes = notes_of(MEMORY, history=TOLD, trust=Trust.INFERRED)
+    first, second, _ = notes.memory.entries
+    decision = await tidied(notes, Tidied(merge=(Merge((first.id, second.id), "both"),)))
+    assert [type(op) for op in decision.operations] == [Supersede]
