@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from pipimem.errors import AnswerRefused
 from pipimem.notes.history import Block, blocks
@@ -14,6 +15,7 @@ from pipimem.text.secrets import redacted
 
 # DESIGN §8: the newest blocks stay as they were told.
 KEEP = 3
+_EVER = datetime.min.replace(tzinfo=UTC)
 
 
 async def fold(assistant: Assistant, notes: Notes, archive: Note, call: Call) -> Decision:
@@ -23,7 +25,8 @@ async def fold(assistant: Assistant, notes: Notes, archive: Note, call: Call) ->
     """
     standing = blocks(notes.history)
     archived = _by_month(blocks(archive))
-    older = [block for block in standing if block.end and not block.month][:-KEEP]
+    told = sorted((block for block in standing if block.end and not block.month), key=lambda block: block.end or _EVER)
+    older = told[:-KEEP]
     operations = []
     for month, fresh in sorted(_by_month(older).items()):
         originals = [*archived.get(month, ()), *fresh]

@@ -68,7 +68,7 @@ def may_fold(notes: Notes, now: datetime) -> Gate:
 def may_expire(notes: Notes, now: datetime) -> Gate:
     """Whether an entry's probation is over."""
     over = any(
-        record.probation_until and datetime.fromisoformat(record.probation_until) <= now
+        record.probation_until and not record.recalls and datetime.fromisoformat(record.probation_until) <= now
         for record in notes.ledger.records.values()
     )
     return Gate(True, "probation over") if over else Gate(False, "nothing to expire")

@@ -73,7 +73,9 @@ def _interleaved(notes: Notes) -> list[Item]:
         *_by_kind(notes),
         list(history_items(notes.history, notes.ledger.tombstones)[-_NEWEST_BULLETS:][::-1]),
     ]
-    return [pile[turn] for turn in range(max(map(len, piles))) for pile in piles if turn < len(pile)]
+    turns = range(max(map(len, piles)))
+    # Equal texts share an id; the first stands for all.
+    return list({pile[turn].id: pile[turn] for turn in turns for pile in piles if turn < len(pile)}.values())
 
 
 def _session(notes: Notes) -> list[Item]:
@@ -93,10 +95,10 @@ def _by_kind(notes: Notes) -> list[list[Item]]:
 
 def _in_order(notes: Notes, chosen: Sequence[Item]) -> list[Item]:
     """As a person would read it: session, memory, history, each as its file has it."""
-    picked = {item.id for item in chosen}
+    picked = {item.id: item for item in chosen}
     standing = (
         *_session(notes),
         *memory_items(notes.memory, notes.ledger.records),
         *history_items(notes.history, notes.ledger.tombstones),
     )
-    return [item for item in standing if item.id in picked]
+    return [picked.pop(item.id) for item in standing if item.id in picked]

@@ -45,7 +45,6 @@ async def test_the_newest_three_stay_as_they_were_told() -> None:
     assert (await folded("".join(map(block, days[2:]))))[0].operations == ()
 
 
-@pytest.mark.xfail(strict=True, reason="the last three of the file are kept, not the newest three")
 async def test_the_newest_are_newest_by_their_time() -> None:
     """Who keeps the newest block on top keeps the newest three, too."""
     days = ["2026-03-05", "2026-03-04", "2026-03-03", "2026-03-02"]

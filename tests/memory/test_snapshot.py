@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.memory.snapshot import snapshot
 from pipimem.recall.budgeting import size_of
 from pipimem.recall.items import Source
@@ -31,7 +30,6 @@ def test_it_stays_in_both_limits() -> None:
         assert 0 < sum(cost for _, cost in sizes) <= tokens
 
 
-@pytest.mark.xfail(strict=True, reason="one chosen id brings in every item of that id")
 def test_the_same_bullet_in_many_blocks_takes_no_more_than_its_room() -> None:
     """A line that HISTORY.md tells again and again cannot break the limits."""
     history = "".join(f"## 2026-03-{d:02} 09:00–10:00 +08:00\n\n- the nightly build passed\n\n" for d in range(1, 31))

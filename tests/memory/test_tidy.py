@@ -50,7 +50,6 @@ async def test_what_holds_stands_in_both() -> None:
     assert (await tidied(notes)).operations == ()
 
 
-@pytest.mark.xfail(strict=True, reason="the first of equal bullets is taken, whatever its section")
 async def test_only_the_event_goes_when_the_same_words_are_a_rule_too() -> None:
     """Of equal bullets in two sections the one under Facts is meant."""
     rule = "## Constraints\n\n- Dana moved the gateway to port 8080\n\n"

@@ -85,7 +85,6 @@ def test_any_text_is_one_bullet(text: str, line: str) -> None:
     assert bullet_text(text) == line
 
 
-@pytest.mark.xfail(strict=True, reason="it becomes a backslash")
 def test_no_text_is_no_bullet() -> None:
     """White space alone says nothing."""
     assert bullet_text(" \n") == ""
