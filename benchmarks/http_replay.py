@@ -18,13 +18,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import anyio
-
-from benchmarks.machine import heading
 from pipimem import Pipimem, Settings
 from pipimem.runtime.replaying import EventTime, recorded, replay
 from pipimem.settings import MaintenanceSettings
 from pipimem.store.workspace import WorkspaceStore
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply
+
+from benchmarks.machine import heading
 
 _LINE = re.compile(r"^\[([^\]]+)\] \d{4}\S+ \d\d:\d\d ([^:：]+): ", re.MULTILINE)
 _BULLET = re.compile(r"^\[(\w{8})\] (.+)$", re.MULTILINE)

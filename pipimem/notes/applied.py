@@ -31,9 +31,8 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
-from pipimem.notes.sections import Draft, bullet_text
+from pipimem.notes.sections import Draft, bullet_text, heading_text, paragraph_text
 from pipimem.notes.session import SECTIONS, section_of, title_for
-from pipimem.text.whitespace import white_folded
 
 _ORDER = tuple(headings[0] for headings in HEADINGS.values())
 # Twenty sources say enough; the newest are kept, for they are what a person would look up.
@@ -201,9 +200,11 @@ class _Work:
         draft = self._draft(File.SESSION)
         standard = section_of(op.title)
         title = title_for(standard, draft.titles) if standard else op.title
-        items = list(dict.fromkeys(text for item in op.items if (text := bullet_text(item))))
+        plain = standard == "Session Title"
+        readable = paragraph_text if plain else bullet_text
+        items = list(dict.fromkeys(text for item in op.items if (text := readable(item))))
         names = {content_id(self.notes.key, text) for text in items}
-        if draft.fill(title, items, self._wrote, order=tuple(SECTIONS), plain=standard == "Session Title"):
+        if draft.fill(title, items, self._wrote, order=tuple(SECTIONS), plain=plain):
             self.changes.append(Change("section", File.SESSION, title, after="\n".join(items)))
             self._forget_lines(title)
             self.records |= {f"session:{name}": Record(Trust.INFERRED, kind="session") for name in names}
@@ -224,7 +225,7 @@ class _Work:
         texts = [text for bullet in op.bullets if (text := bullet_text(bullet.text))]
         if not texts:
             return "the block has no bullets"
-        heading = block_heading(op.start, op.end, white_folded(op.title))
+        heading = block_heading(op.start, op.end, heading_text(op.title))
         draft = self._draft(File.HISTORY)
         if heading in draft.titles:
             return "the block stands there already"
@@ -240,7 +241,7 @@ class _Work:
             return "a block to fold stands there no more"
         texts = [text for bullet in op.bullets if (text := bullet_text(bullet.text))]
         draft = self._draft(File.HISTORY)
-        heading = month_heading(op.month, white_folded(op.title))
+        heading = month_heading(op.month, heading_text(op.title))
         first = wanted[0].section
         draft.replace(first.start, first.end, [f"## {heading}", "", *(f"- {text}" for text in texts), ""])
         for block in wanted[1:]:

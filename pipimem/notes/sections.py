@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pipimem.text.markdown import Block, Document, Kind, Section, parsed
@@ -18,21 +18,30 @@ def bullet_text(text: str) -> str:
 
     A model's text may begin like a heading, a fence or a comment; a backslash or a blank keeps it plain text.
     """
-    line = white_folded(text).replace("<!--", "< !--")
-    for candidate in (
-        line,
-        line.replace("```", "'''").replace("~~~", "~ ~ ~"),
-        f"\\{line}",
-        line.strip("-*+# \t`~>"),
-    ):
-        if candidate and _reads_back(candidate):
-            return candidate
-    return ""
+    return next((line for line in _candidates(text) if _reads_back(f"- {line}\n- x\n", line, Kind.ENTRY)), "")
 
 
-def _reads_back(line: str) -> bool:
-    blocks = [block for section in parsed(f"- {line}\n- x\n").sections for block in section.blocks]
-    return [block.text for block in blocks if block.kind is Kind.ENTRY] == [line, "x"]
+def paragraph_text(text: str) -> str:
+    """The text folded to one line that Markdown reads back as a paragraph with just this text, as `bullet_text` does."""
+    return next((line for line in _candidates(text) if _reads_back(f"{line}\n\n- x\n", line, Kind.PARAGRAPH)), "")
+
+
+def heading_text(text: str) -> str:
+    """The text folded to one line, for a heading."""
+    # A file with one NUL byte is no text any more: nothing of it could be read or written again.
+    return white_folded(text.replace("\0", " "))
+
+
+def _candidates(text: str) -> Iterator[str]:
+    line = heading_text(text).replace("<!--", "< !--")
+    tame = line.replace("```", "'''").replace("~~~", "~ ~ ~")
+    shielded = f"\\{line}" if line else ""
+    return (candidate for candidate in (line, tame, shielded, line.strip("-*+# \t`~>")) if candidate)
+
+
+def _reads_back(note: str, line: str, kind: Kind) -> bool:
+    blocks = [block for section in parsed(note).sections for block in section.blocks if block.kind is not Kind.BLANK]
+    return [(block.kind, block.text) for block in blocks] == [(kind, line), (Kind.ENTRY, "x")]
 
 
 @dataclass(slots=True)

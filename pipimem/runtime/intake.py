@@ -9,7 +9,7 @@ from datetime import datetime
 
 from pipimem.notes.message import Message
 from pipimem.text.fence import unfenced
-from pipimem.text.private import PrivateFilter, without_private
+from pipimem.text.private import PrivateFilter, closes_an_earlier, without_private
 from pipimem.text.secrets import redacted
 
 
@@ -48,7 +48,7 @@ def unseen(messages: Sequence[Message], logged: Iterable[Message]) -> list[Messa
         ids.add(message.id)
         texts[message.role, message.content] += 1
     missing = []
-    private = PrivateFilter()
+    private = _opened_before(messages)
     for message in messages:
         # The whole context is read in order: what stands inside a stretch looks private only from its beginning on.
         content, private = _content(message, private)
@@ -58,6 +58,17 @@ def unseen(messages: Sequence[Message], logged: Iterable[Message]) -> list[Messa
         elif not message.id:
             texts[message.role, content] -= 1
     return missing
+
+
+def _opened_before(messages: Sequence[Message]) -> PrivateFilter:
+    """Who must have opened a stretch in what the host has dropped already, for here it is only closed."""
+    private, early = PrivateFilter(), set()
+    for message in messages:
+        if message.role == "user":
+            if message.speaker not in private.open and closes_an_earlier(message.content):
+                early.add(message.speaker)
+            private = private.filtered(message.speaker, message.content)[1]
+    return PrivateFilter(frozenset(early))
 
 
 def _content(message: Message, private: PrivateFilter) -> tuple[str, PrivateFilter]:

@@ -83,9 +83,15 @@ class Pipimem:
         if self._watch:
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(self._watch.stop)
+        refused: list[PipimemError] = []
         for channel in self._channels.values():
-            # After an error nobody waits for a thought: what was said is on disk, and consolidated next time.
-            await self._closed(channel, thinking=error is None)
+            try:
+                # After an error nobody waits for a thought: what was said is on disk, and consolidated next time.
+                await self._closed(channel, thinking=error is None)
+            except PipimemError as reason:  # the other channels are closed all the same
+                refused.append(reason)
+        if refused and error is None:
+            raise refused[0]
 
     async def channel(
         self,

@@ -188,6 +188,6 @@ def _time(value: object, where: str) -> datetime | None:
         return None
     try:
         when = datetime.fromisoformat(str(value))
-    except ValueError as error:
+        return when if when.tzinfo else when.astimezone()
+    except (ValueError, OverflowError) as error:
         raise TranscriptError(f"{where}: ts {value!r} is not an ISO 8601 time; nothing was taken in") from error
-    return when if when.tzinfo else when.astimezone()

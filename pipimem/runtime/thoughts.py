@@ -95,10 +95,9 @@ class Thoughts:
             slices = list(windows(await self.window(notes.ledger.cursor, upto)))
             if not slices:
                 return await self._close_block(notes) if boundary else notes.ledger.cursor
+            # Idle work or another process may be first. Then nothing is committed, the rest is looked at anew, and what
+            # they learnt still wants its block: so the way out is always above.
             await self._consolidate_slice(notes, slices[0], timeout, boundary=boundary and len(slices) == 1)
-            # Another process may have been first; then nothing was committed and the rest is looked at anew.
-            if len(slices) == 1 and (await self.notes()).ledger.cursor >= slices[0].last:
-                return slices[0].last
 
     async def _consolidate_slice(self, notes: Notes, window: Window, timeout: float, *, boundary: bool) -> None:
         since = await self._block_start(notes, window) if boundary else None

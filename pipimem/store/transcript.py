@@ -23,6 +23,8 @@ _ROLES = frozenset(get_args(Role))
 # A line begins with id and number, so that neither needs the rest of it. Blanks after : and , as hands write
 # them.
 _HEAD = re.compile(rb'^\{"id": ?("(?:[^"\\]|\\.)*"), ?"n": ?(\d{1,15})\b', re.MULTILINE)
+# `datetime` ends at the years 1 and 9999; a few days more or less must not step over.
+_YEARS = range(100, 9900)
 # Halving stops here: one read shows it all.
 _NEAR = 64 * 1024
 
@@ -209,17 +211,22 @@ def _stored(message: Message, number: int, ids: set[str]) -> Message:
     name = message.id or f"m{number}"
     while not message.id and name in ids:
         name += "+"  # a platform's own id looks like ours
-    time = message.time
-    if time is not None:
-        time = (time if time.tzinfo else time.astimezone()).replace(microsecond=0)
-    return replace(message, id=name, number=number, time=time)
+    time = message.time and _usable(message.time)
+    return replace(message, id=name, number=number, time=time and time.replace(microsecond=0))
 
 
 def _time(value: object) -> datetime | None:
     try:
-        return datetime.fromisoformat(str(value)) if value else None
+        return _usable(datetime.fromisoformat(str(value))) if value else None
     except ValueError:
         return None
+
+
+def _usable(time: datetime) -> datetime | None:
+    """The time with its offset, the local one where it has none; `None` for years no clock shows and no sum survives."""
+    if time.year not in _YEARS:
+        return None
+    return time if time.tzinfo else time.astimezone()
 
 
 def _id(quoted: bytes) -> str:

@@ -75,6 +75,11 @@ def filtered(text: str, open: bool) -> tuple[str, bool]:  # noqa: A002 the word 
     return "".join(kept) + ("" if depth else text[done:]), depth > 0
 
 
+def closes_an_earlier(text: str) -> bool:
+    """Whether the text ends a stretch that it did not begin itself."""
+    return _last_unopened_closing(tuple(_TAG().finditer(text))) is not None
+
+
 def _last_unopened_closing(tags: tuple[re.Match[str], ...]) -> re.Match[str] | None:
     depth, last = 0, None
     for tag in tags:

@@ -274,3 +274,21 @@ def test_confirming_says_who_said_it_again() -> None:
     dana = target(notes, "Dana")
     assert run(notes, Confirm(dana)).changes == ()
     assert [c.verb for c in run(notes, Confirm(dana, Evidence(("m4",), 4))).changes] == ["confirmed"]
+
+
+@pytest.mark.parametrize("text", ["a\0b", "```", "<script>", "# not a heading", "---", "<!-- open"])
+def test_no_text_of_a_thought_spoils_the_file_for_what_comes_after(text: str) -> None:
+    """Whatever a model says stays inside its own line, and the file stays a text that can be read."""
+    block = AddBlock(NOW, NOW, text, (Bullet(text), Bullet("after it")))
+    sections = (SetSection("Session Title", (text,)), SetSection("Next Steps", (text, "after it")))
+    outcome = run(notes_of(), add(text), add("after it"), block, *sections)
+    assert all("\0" not in written for written in outcome.texts.values())
+    for file in (File.MEMORY, File.SESSION, File.HISTORY):
+        assert Note.read(file, outcome.texts[file], KEY).entries[-1].text == "after it"
+    assert "## Next Steps" in outcome.texts[File.SESSION]
+
+
+def test_an_empty_text_is_refused() -> None:
+    """Not written as the lone backslash that shields a text from being a heading."""
+    outcome = run(notes_of(), add(" \0 "))
+    assert (outcome.texts, [refusal.reason for refusal in outcome.refused]) == ({}, ["the text is empty"])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import anyio
 import pytest
 from pipimem import Message, ModelUnavailable
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet
-from pipimem.sidecar.contracts import Consolidate, Consolidated, Learned, Refreshed
+from pipimem.sidecar.contracts import Call, Consolidate, Consolidated, Learned, Refreshed
 from pipimem.sidecar.scripted import Scripted
 
 from tests.runtime.building import opened, read, say, workspace, write
@@ -227,3 +228,50 @@ async def test_history_is_never_a_transcript(tmp_path: Path) -> None:
         await channel.before_compaction()
     assert said not in read(root, "HISTORY.md")
     assert "- I went to the support group yesterday" in read(root, "HISTORY.md")
+
+
+async def test_talk_that_idle_work_consolidated_first_still_gets_its_block(tmp_path: Path) -> None:
+    """While the gate thinks, idle work commits the same window: the gate closes the block all the same."""
+    root, thinking = workspace(tmp_path), anyio.Event()
+
+    class Slow(Scripted):
+        async def consolidate(self, task: Consolidate, call: Call) -> Consolidated:
+            if not thinking.is_set():
+                thinking.set()
+                await anyio.sleep(0.2)
+            return Consolidated(history=TOLD)
+
+    async with opened(root, Slow({"refresh": [Refreshed(), Refreshed()]})) as channel:
+        await channel.after_turn(None, [Message.user("I prefer tea"), Message.assistant("ok")])
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(channel.before_compaction)
+            await thinking.wait()
+            await channel.maintain(forced=True)
+        ledger = (await channel.notes()).ledger
+    assert (ledger.boundary, ledger.pending) == (2, ())
+    assert "- Dana and the bot talked about tea" in read(root, "HISTORY.md")
+
+
+async def test_a_private_stretch_runs_on_over_a_compaction_and_ends_with_the_session(tmp_path: Path) -> None:
+    """People do not see when a host compacts; they do see a session end."""
+    root = workspace(tmp_path)
+    script = Scripted({"refresh": [Refreshed()] * 3, "consolidate": [Consolidated(history=TOLD)] * 3})
+    async with opened(root, script) as channel:
+        await channel.after_turn(None, [Message.user("<private>listen", speaker="Dana"), Message.assistant("ok")])
+        await channel.compacted(await channel.before_compaction())
+        await channel.after_turn(None, [Message.user("I earn 9000", speaker="Dana"), Message.assistant("ok")])
+        await channel.reset()
+        await channel.after_turn(None, [Message.user("good morning", speaker="Dana"), Message.assistant("ok")])
+    assert "9000" not in read(root, "log.jsonl")
+    assert "good morning" in read(root, "log.jsonl")
+
+
+async def test_a_context_cut_inside_a_private_stretch_tells_nothing_of_it(tmp_path: Path) -> None:
+    """The host dropped the message that opened the stretch; what only closes here was private before."""
+    root = workspace(tmp_path)
+    talk = [Message.user(text, speaker="Dana") for text in ("<private>listen", "I earn 9000", "</private> bye")]
+    async with opened(root, Scripted()) as channel:
+        await channel.after_turn(None, talk)
+        await channel.before_compaction(talk[1:])
+    assert "9000" not in read(root, "log.jsonl")
+    assert read(root, "log.jsonl").count("\n") == 3

@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 from pipimem import Message, ModelUnavailable, Pipimem, Settings, WorkspaceError
+from pipimem.errors import StoreError
 from pipimem.notes.operations import Bullet
 from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.contracts import Consolidated, Refreshed
@@ -86,3 +87,19 @@ async def test_a_folder_that_is_no_workspace_is_refused(tmp_path: Path) -> None:
     """With a word on what to do."""
     with pytest.raises(WorkspaceError, match="pipimem init"):
         Pipimem(tmp_path)
+
+
+async def test_a_channel_that_cannot_be_closed_does_not_stop_the_others(tmp_path: Path) -> None:
+    """Every channel is consolidated, then the first refusal comes out."""
+    root = workspace(tmp_path)
+    both = Scripted({"refresh": [Refreshed()], "consolidate": [Consolidated(history=(Bullet("they said hello"),))]})
+    with pytest.raises(StoreError):  # noqa: PT012 - the whole block is what a host writes
+        async with Pipimem(root, assistant=both, settings=settings()) as pipimem:
+            broken = await pipimem.channel("broken")
+            await broken.remember("something")
+            channel = await pipimem.channel("room")
+            await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
+            lock = root / "channels" / "broken" / ".pipimem" / "lock"
+            lock.unlink()
+            lock.mkdir()
+    assert "they said hello" in read(root, "HISTORY.md")

@@ -104,3 +104,11 @@ def test_messages_without_ids_are_known_by_their_place(tmp_path: Path) -> None:
         '{"role": "user", "content": "a"}\r\n\r\n{"role": "assistant", "content": "b"}\r\n', encoding="utf-8"
     )
     assert [message.id for message in recorded(path)] == ["talk:1", "talk:3"]
+
+
+def test_a_time_before_all_calendars_is_named(tmp_path: Path) -> None:
+    """No local time can be made of it, and the line's number is told as for any other."""
+    path = tmp_path / "talk.jsonl"
+    path.write_text('{"role": "user", "content": "x", "ts": "0001-01-01T00:00:00"}\n', encoding="utf-8")
+    with pytest.raises(TranscriptError, match="line 1: ts"):
+        recorded(path)

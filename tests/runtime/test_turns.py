@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from pipimem import Message
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Add, Author, Decision, Trust
 
 from tests.runtime.building import Hands, opened, read, say, workspace, write
 
@@ -134,3 +137,19 @@ async def test_event_time_is_what_hands_say(tmp_path: Path) -> None:
     async with opened(root, hands=Hands()) as channel:
         await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
     assert read(root, "log.jsonl").count('"ts": "2026-03-02T09:00:00+08:00"') == 2
+
+
+async def test_talk_is_kept_though_a_probation_cannot_be_ended(tmp_path: Path) -> None:
+    """MEMORY.md became unreadable during the turn: counting the recall waits, what was said does not."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        until = Hands().now + timedelta(days=30)
+        add = Add(Kind.FACT, "the staging database listens on port 5433", Trust.INFERRED, probation_until=until)
+        await channel.thoughts.commit(Decision("test", Author.MODEL, (add,)))
+        turn = await channel.before_turn("which port does the staging database use?")
+        assert "5433" in turn.context
+        memory = read(root)
+        write(root, "MEMORY.md", "\0")
+        await channel.after_turn(turn, [Message.user("which port?"), Message.assistant("5433")])
+        write(root, "MEMORY.md", memory)
+    assert "which port?" in read(root, "log.jsonl")

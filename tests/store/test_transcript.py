@@ -203,3 +203,16 @@ def test_times_are_kept_to_the_second(log: Transcript, now: datetime) -> None:
     """What is answered is what will be read."""
     stored = log.append([Message.user("a", time=now + timedelta(microseconds=5))])
     assert stored[0].time == now
+
+
+@pytest.mark.parametrize("time", ["0001-01-01T00:00:00", "9999-12-31T23:59:00-12:00", "0001-01-01T00:00:00+14:00"])
+def test_a_time_nobody_can_reckon_with_is_an_unknown_one(log: Transcript, time: str) -> None:
+    """The message counts, its year 1 or 9999 is a broken clock."""
+    log.append([Message.user("hello", time=datetime.fromisoformat(time))])
+    assert [(message.content, message.time) for message in opened(log.folder).messages()] == [("hello", None)]
+
+
+def test_a_time_without_offset_is_a_local_one(log: Transcript) -> None:
+    """Lines that a hand or a script wrote can be compared with ours."""
+    log.path.write_text('{"id": "a", "n": 1, "ts": "2026-03-02", "role": "user", "content": "x"}\n', encoding="utf-8")
+    assert [message.time for message in log.messages()] == [datetime(2026, 3, 2).astimezone()]

@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.text.private import PrivateFilter, filtered, without_private
+from pipimem.text.private import PrivateFilter, closes_an_earlier, filtered, without_private
 
 
 @pytest.mark.parametrize(
@@ -113,3 +113,17 @@ def test_hostile_text_is_read_in_linear_time(piece):
     began = time.perf_counter()
     without_private(piece * (100_000 // len(piece)))
     assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "closes"),
+    [
+        ("bye</private>", True),
+        ("a <private>b</private> c", False),
+        ("<private>a</private></private>", True),
+        ("", False),
+    ],
+)
+def test_a_closing_may_end_a_stretch_that_began_earlier(text: str, closes: bool) -> None:
+    """One that the text itself began is none."""
+    assert closes_an_earlier(text) is closes
