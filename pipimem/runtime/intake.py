@@ -29,7 +29,9 @@ class Intake:
         for message in messages:
             content, self._private = _content(message, self._private)
             if content or not message.content:
-                found.append(replace(message, content=content, time=message.time or now))
+                # Platforms let people call themselves anything.
+                speaker = redacted(without_private(message.speaker))
+                found.append(replace(message, content=content, speaker=speaker, time=message.time or now))
         return found
 
     def end_session(self) -> None:

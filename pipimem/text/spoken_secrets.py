@@ -24,19 +24,20 @@ class _Cue:
 
 _QUOTE = r"[\"'`”’\]]?"
 _SPACE = r"[ \t\u3000]{0,4}"
+_LINE_END = r"(?:\r?\n)?"
 # Between the cue and the value: a sign, or a verb. Bounded everywhere, so hostile text is read once.
-_SIGN = rf"{_QUOTE}{_SPACE}(?P<sign>[:：=＝]{{1,2}}|->|=>|→)[ \t\u3000]{{0,4}}\n?[ \t\u3000]{{0,4}}"
+_SIGN = rf"{_QUOTE}{_SPACE}(?P<sign>[:：=＝]{{1,2}}|->|=>|→){_SPACE}{_LINE_END}{_SPACE}"
 _VERB_EN = (
     r"(?:[ \t](?:for|to|of|on|at|in)[ \t][^\n.,;:：=。，？！!?]{1,40}?)?"
     r"[ \t]{1,3}(?P<verb>is(?:[ \t]now|[ \t]still|[ \t]set[ \t]to|[ \t]changed[ \t]to)?|was|are|now|equals"
     r"|(?:has[ \t]been[ \t])?(?:changed|set|reset)[ \t]to)"
-    r"[ \t]{0,2}:?[ \t\n]{1,3}"
+    r"[ \t]{0,2}:?[ \t\r\n]{1,3}"
 )
 _VERB_ZH = (
     rf"{_SPACE}(?:现在|目前|临时|默认|暂时|已经|今天|我|你|先|都|也|就|还|被|给|帮|已|我们|应该"
     rf"|记一下|记下|收好|发你|发给你|如下)*{_SPACE}"
     r"(?P<verb_zh>就是|还是|是|为|(?:改|换|设|设置|重置|变)(?:成|为)了?|叫|用的是|(?=[:：]))"
-    rf"{_SPACE}[:：]?{_SPACE}"
+    rf"{_SPACE}[:：]?{_SPACE}{_LINE_END}{_SPACE}"
 )
 _NOTHING = r"(?P<nothing>[ \t\u3000]{0,3}(?:(?:to|as)[ \t]|用[ \t]?)?)"
 _AFTER = rf"(?:{_SIGN}|{_VERB_EN}|{_VERB_ZH}|{_NOTHING})"

@@ -153,3 +153,22 @@ async def test_talk_is_kept_though_a_probation_cannot_be_ended(tmp_path: Path) -
         await channel.after_turn(turn, [Message.user("which port?"), Message.assistant("5433")])
         write(root, "MEMORY.md", memory)
     assert "which port?" in read(root, "log.jsonl")
+
+
+async def test_a_name_is_written_without_secrets(tmp_path: Path) -> None:
+    """Platforms let people call themselves anything."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await channel.take_in([Message.user("hi", speaker="Dana <private>x</private> password: hunter2Xy9")])
+    assert '"name": "Dana [private] password: [secret: password]"' in read(root, "log.jsonl")
+
+
+async def test_remembering_has_no_part_in_private_stretches_of_the_talk(tmp_path: Path) -> None:
+    """An open tag in what is to be remembered hides nothing said afterwards, and the other way round."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await channel.remember("the door is green <private>and")
+        await channel.take_in([Message.user("good morning"), Message.user("<private>listen")])
+        await channel.remember("the roof is red")
+    assert "good morning" in read(root, "log.jsonl")
+    assert "the roof is red" in read(root)
