@@ -15,12 +15,13 @@ from anyio.abc import TaskGroup
 from anyio.lowlevel import current_token
 
 from pipimem.clock import Clock
-from pipimem.errors import PipimemError
+from pipimem.errors import PipimemError, SettingsError
 from pipimem.notes.usage import Usage
 from pipimem.recall.gathering import Gathering
 from pipimem.recall.index import Index
 from pipimem.recall.synonyms import Synonyms, learnt
 from pipimem.runtime.channel import Channel
+from pipimem.runtime.hosted import Hosted
 from pipimem.runtime.scheduling import Scheduler
 from pipimem.runtime.thoughts import Thoughts
 from pipimem.runtime.watching import Watch
@@ -58,9 +59,11 @@ class Pipimem:
         self.store = WorkspaceStore.open(Path(workspace))
         self.settings = settings or settings_from(self.store.settings_text())
         self.clock = clock or Clock()
+        if self.clock.now().tzinfo is None or self.clock.wall().tzinfo is None:
+            raise SettingsError("the clock's times need an offset: datetime.now().astimezone(), not datetime.now()")
         self._segmenter = Segmenter(None)
         self._words = Words(self._segmenter)
-        self.assistant = assistant or self._assistant(model or self.settings.model.name)
+        self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
         self._channels: dict[str, Channel] = {}
         self._opening = anyio.Lock()
         self._scheduler = Scheduler(self._idle, self.clock.monotonic)

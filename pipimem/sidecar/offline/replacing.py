@@ -17,14 +17,16 @@ _TRANSLATED = {
     "address": "地址", "phone": "电话", "budget": "预算", "price": "价格", "interview": "面试", "trip": "旅行", "旅游": "旅行",
     "flight": "航班", "appoint": "预约", "deploy": "部署", "backup": "备份", "rollback": "回滚", "test": "测试",
 }  # fmt: skip
-_VALUE = re.compile(r"\d|^(?:mon|tues|wednes|thurs|fri|satur|sun)|周[一二三四五六日天]|点|[上下早晚]午|晚上|早上|月")
+# A word that only holds a digit (s3, lan-482) is a name.
+_VALUE = re.compile(r"^\d|^(?:mon|tues|wednes|thurs|fri|satur|sun)|周[一二三四五六日天]|点|[上下早晚]午|晚上|早上|月")
 _CLOCK = re.compile(r"\d{1,2}:\d\d|\d\s*(?:am|pm)\b|[\d一二三四五六七八九十]点", re.IGNORECASE)
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _DATE = re.compile(rf"\d{{4}}-\d\d-\d\d|\b\d{{1,2}} (?:{_MONTHS})|\b(?:{_MONTHS})\w* \d|\d月\d+[日号]", re.IGNORECASE)
 
-# With a word of change, this share of the lighter statement must be common; without one, nearly all of the older.
+# With a word of change, this share of the lighter statement must be common.
 _SHARED_WITH_CHANGE = 0.4
-_SHARED_WITHOUT = 0.62
+# One word in common ("port") says too little of what it is about.
+_LEAST_WORDS = 2
 # What people like adds up; only what can have one value at a time gives way without a word of change.
 _SINGLE = (Kind.DECISION, Kind.CONSTRAINT, Kind.FACT, Kind.OPEN_LOOP, Kind.IDENTITY, Kind.ONGOING)
 
@@ -45,16 +47,11 @@ def takes_the_place(new: Statement, old: Statement, weights: Weights, people: Co
     shared = mine & theirs
     if not shared or not _differs(new.text, old.text, weights):
         return False
-    common = weights.total(shared)
     if found(CHANGED, new.text) and _kin(new.kind, old.kind):
         enough = len(shared) >= 2 or _both_scheduled(new.text, old.text)
-        return enough and common >= _SHARED_WITH_CHANGE * min(weights.total(mine), weights.total(theirs))
-    return (
-        new.kind is old.kind
-        and new.kind in _SINGLE
-        and len(shared) >= 2
-        and common >= _SHARED_WITHOUT * max(weights.total(theirs), weights.total(mine))
-    )
+        return enough and weights.total(shared) >= _SHARED_WITH_CHANGE * min(weights.total(mine), weights.total(theirs))
+    # Without one, nothing but the value may differ: alpha's port is not a newer value of beta's.
+    return new.kind is old.kind and new.kind in _SINGLE and len(mine) >= _LEAST_WORDS and mine == theirs
 
 
 def _kin(new: Kind | None, old: Kind | None) -> bool:

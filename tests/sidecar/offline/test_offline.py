@@ -12,7 +12,11 @@ from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
 from pipimem.sidecar.contracts import Call, Consolidate, Consolidated, Fold, Known, Merge, Over, Refile, Refresh, Tidy
 from pipimem.sidecar.offline import Offline
+from pipimem.sidecar.offline.replacing import Statement, takes_the_place
+from pipimem.sidecar.offline.weights import Weights
+from pipimem.text.segmentation import Segmenter
 from pipimem.text.similarity import longest_shared_run
+from pipimem.text.words import Words
 from tests.sidecar.conftest import NOW, answered, said
 
 pytestmark = pytest.mark.anyio
@@ -201,3 +205,16 @@ async def test_a_fold_of_one_bullet_is_that_bullet() -> None:
     got = await Offline().fold(Fold("2026-03", (("h1", "x"),)), CALL)
     assert [bullet.text for bullet in got.bullets] == ["x"]
     assert got.title == "2026-03"
+
+
+def test_what_differs_in_more_than_its_value_is_another_thing() -> None:
+    """Alpha's port is no newer value of beta's, nor one person's birthday of another's."""
+    weights = Weights(Words(Segmenter(None)), [])
+
+    def replaces(new: str, old: str) -> bool:
+        return takes_the_place(Statement(new, Kind.FACT), Statement(old, Kind.FACT), weights, ())
+
+    assert not replaces("service beta listens on port 5002", "service alpha listens on port 5001")
+    assert not replaces("service s4 listens on port 5004", "service s3 listens on port 5003")
+    assert not replaces("李四的生日是5月2日", "张三的生日是5月1日")
+    assert replaces("service alpha listens on port 6001", "service alpha listens on port 5001")
