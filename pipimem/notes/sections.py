@@ -137,17 +137,31 @@ class Draft:
         else:
             self._new.setdefault(title, (order, level, []))[2].extend(lines)
 
+    def _end(self) -> int:
+        """The last line new text can stand at: above a fence or comment that somebody has not closed."""
+        blocks = self.document.sections[-1].blocks
+        if not blocks or blocks[-1].kind is Kind.BLANK:
+            return len(self.document.lines)
+        last = blocks[-1]
+        probe = parsed("".join((*self.document.lines[last.start :], "\n\nx\n")))
+        told = probe.sections[-1].blocks[-1]
+        swallows = told.kind is not Kind.PARAGRAPH or told.text != "x"
+        return last.start if swallows else len(self.document.lines)
+
     def _insertion(self, title: str, lines: list[str]) -> tuple[int, int, list[str]]:
         section = self._section(title)
         assert section is not None
         at = _end_of_entries(section)
         if at is not None:
+            at = min(at, self._end())
             return at, at, lines
         return self._into_empty(section, lines)
 
     def _into_empty(self, section: Section, lines: list[str]) -> tuple[int, int, list[str]]:
         """Below the heading and what else stands there, with a blank line on either side."""
-        last = max((b.end for b in section.blocks if b.kind is not Kind.BLANK), default=section.body)
+        end = self._end()
+        standing = (b.end for b in section.blocks if b.kind is not Kind.BLANK and b.start < end)
+        last = max(standing, default=section.body)
         following = self.document.lines[last : last + 1]
         if following and not following[0].strip():
             at = last + 1
@@ -166,16 +180,16 @@ class Draft:
     def _new_sections(self) -> list[tuple[int, int, list[str]]]:
         """New sections by the place they go to, then what is appended to the file."""
         places: dict[int, list[str]] = {}
-        end = len(self.document.lines)
+        end, total = self._end(), len(self.document.lines)
         ranked = sorted(self._new.items(), key=lambda item: _rank(item[0], item[1][0]))
         for title, (order, level, lines) in ranked:
             at = self._place(title, order)
             heading = [f"{'#' * level} {title}", "", *lines]
-            places.setdefault(at, []).extend([*heading, ""] if at < end else ["", *heading])
+            places.setdefault(at, []).extend([*heading, ""] if at < total else ["", *heading])
         if self._appended:
-            places.setdefault(end, []).extend(self._appended)
-        if end in places:
-            places[end] = self._at_end(places[end])
+            places.setdefault(end, []).extend([*self._appended[1:], ""] if end < total else self._appended)
+        if total in places:
+            places[total] = self._at_end(places[total])
         return [(at, at, lines) for at, lines in places.items()]
 
     def _at_end(self, lines: list[str]) -> list[str]:
@@ -188,7 +202,7 @@ class Draft:
         for section in self.document.sections:
             if section.title in later:
                 return section.start
-        return len(self.document.lines)
+        return self._end()
 
 
 def _rank(title: str, order: Sequence[str]) -> int:

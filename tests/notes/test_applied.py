@@ -292,3 +292,17 @@ def test_an_empty_text_is_refused() -> None:
     """Not written as the lone backslash that shields a text from being a heading."""
     outcome = run(notes_of(), add(" \0 "))
     assert (outcome.texts, [refusal.reason for refusal in outcome.refused]) == ({}, ["the text is empty"])
+
+
+@pytest.mark.parametrize("tail", ["```\ncode\n", "<!-- a note to self\n\nmore\n", "- x\n  ```\n  code\n"])
+@pytest.mark.parametrize("head", ["## Facts\n\n", "## Facts\n\n- a\n\n", "# Memory\n\nprose\n\n", ""])
+def test_what_somebody_left_open_swallows_nothing(head: str, tail: str) -> None:
+    """An unclosed fence or comment at the end: new entries and sections stand above it, where they are read."""
+    notes = notes_of(head + tail, history=head + tail)
+    block = AddBlock(NOW.replace(hour=9), NOW, "T", (Bullet("it happened", ()),))
+    outcome = run(notes, add("the port is 8080", Kind.FACT), add("not on Friday", Kind.CONSTRAINT), block)
+    memory = Note.read(File.MEMORY, outcome.texts[File.MEMORY], KEY)
+    assert {"the port is 8080", "not on Friday"} <= {entry.text for entry in memory.entries}
+    assert outcome.texts[File.MEMORY].endswith(tail)
+    history = Note.read(File.HISTORY, outcome.texts[File.HISTORY], KEY)
+    assert "it happened" in {entry.text for entry in history.entries}
