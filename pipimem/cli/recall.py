@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import click
 
 from pipimem.cli.batch import BATCH_K, Question, questions
 from pipimem.cli.candidates import candidate_json, candidate_rows, explained_json
-from pipimem.cli.opening import Chosen, run
+from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, chosen
 from pipimem.cli.printing import note, record, table
+from pipimem.clock import Clock
 from pipimem.recall.recalling import Recall
-from pipimem.runtime.pipimem import Pipimem
+from pipimem.runtime.reading import Reading, Vocabulary
 from pipimem.settings import Settings
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
 
 # Any message at all: it makes the first timed query find the index built and the dictionaries loaded.
 _WARMING = "warm up 预热"
@@ -49,11 +52,11 @@ def command(
     if batch is not None:
         if channel is not None:
             raise click.UsageError("--batch takes channel and query from its file")
-        run(lambda: _batch(chosen, questions(batch, chosen.store()), count or BATCH_K, explain))
+        _batch(chosen, questions(batch, chosen.store()), count or BATCH_K, explain)
         return
     if channel is None or query is None:
         raise click.UsageError("give CHANNEL and QUERY, or --batch FILE")
-    found = run(lambda: _found(chosen, channel, query, speaker, count))
+    found = _found(chosen, channel, query, speaker, count)
     candidates = found.candidates[:count]
     if as_json:
         told = [candidate_json(one, one.rank) | (explained_json(one) if explain else {}) for one in candidates]
@@ -81,32 +84,49 @@ def _wide(settings: Settings, count: int | None) -> Settings:
     return replace(settings, recall=replace(wanted, candidates=max(count or 0, wanted.candidates)))
 
 
-async def _found(chosen: Chosen, channel: str, query: str, speaker: str, count: int | None) -> Recall:
-    async with chosen.opened(settings=_wide(chosen.settings(), count)) as pipimem:
-        opened = await pipimem.channel(channel, create=False)
-        return await opened.recall(query, speaker=speaker)
+def _found(chosen: Chosen, channel: str, query: str, speaker: str, count: int | None) -> Recall:
+    reading = _Readings(chosen.store(), _wide(chosen.settings(), count)).of(channel)
+    reading.notes()
+    return reading.recalled(query, Clock().now(), speaker=speaker)
 
 
-async def _batch(chosen: Chosen, asked: list[Question], count: int, explain: bool) -> None:
-    async with chosen.opened(settings=_wide(chosen.settings(), count)) as pipimem:
-        async for question, found, elapsed in _answers(pipimem, asked):
-            told = [
-                candidate_json(one, one.rank) | (explained_json(one) if explain else {})
-                for one in found.candidates[:count]
-            ]
-            context = found.context(_nonce())
-            record({**question.fields, "candidates": told, "context": context, "elapsed_ms": elapsed})
+def _batch(chosen: Chosen, asked: list[Question], count: int, explain: bool) -> None:
+    for question, found, elapsed in _answers(_Readings(chosen.store(), _wide(chosen.settings(), count)), asked):
+        told = [
+            candidate_json(one, one.rank) | (explained_json(one) if explain else {}) for one in found.candidates[:count]
+        ]
+        context = found.context(_nonce())
+        record({**question.fields, "candidates": told, "context": context, "elapsed_ms": elapsed})
 
 
-async def _answers(pipimem: Pipimem, asked: list[Question]) -> AsyncIterator[tuple[Question, Recall, float]]:
+def _answers(readings: _Readings, asked: list[Question]) -> Iterator[tuple[Question, Recall, float]]:
     """Each question with what is recalled and the milliseconds that took, in the order of the file."""
+    clock = Clock()
     for name in dict.fromkeys(question.channel for question in asked):
-        await (await pipimem.channel(name, create=False)).recall(_WARMING)
+        readings.of(name).notes()
+        readings.of(name).recalled(_WARMING, clock.now())
     for question in asked:
-        channel = await pipimem.channel(question.channel, create=False)
+        reading = readings.of(question.channel)
         started = time.perf_counter()
-        found = await channel.recall(question.query)
+        reading.notes()
+        found = reading.recalled(question.query, clock.now())
         yield question, found, round((time.perf_counter() - started) * 1000, 3)
+
+
+class _Readings:
+    """The channels that were asked, each opened at its first question and never written to."""
+
+    def __init__(self, store: WorkspaceStore, settings: Settings) -> None:
+        self._store, self._settings = store, settings
+        self._vocabulary = Vocabulary(store)
+        self._open: dict[str, Reading] = {}
+
+    def of(self, channel: str) -> Reading:
+        """The reading of a channel. Raises `ChannelError` for an unknown one."""
+        if channel not in self._open:
+            opened = ChannelStore.open(self._store, channel, create=False)
+            self._open[channel] = Reading.of(opened, self._vocabulary, self._settings.recall)
+        return self._open[channel]
 
 
 def _nonce() -> str:

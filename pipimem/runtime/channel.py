@@ -16,13 +16,12 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Add, Author, Confirm, Decision, Evidence, Progress, Trust
-from pipimem.recall.budgeting import Limits, rows_of
-from pipimem.recall.gathering import Gathering
-from pipimem.recall.recalling import Recall, recall
-from pipimem.recall.synonyms import Synonyms
+from pipimem.recall.budgeting import rows_of
+from pipimem.recall.recalling import Recall
 from pipimem.runtime.intake import Intake, unseen
 from pipimem.runtime.maintenance import Ran, maintained
 from pipimem.runtime.prompting import session_prompt
+from pipimem.runtime.reading import Reading
 from pipimem.runtime.thoughts import Thoughts
 from pipimem.runtime.turns import Receipt, Turn
 from pipimem.settings import Settings
@@ -30,8 +29,6 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.committing import Committed
 from pipimem.text.fence import NOTE, fenced
 
-# How much of an unconsolidated backlog is recallable: the newest messages before the current epoch.
-_BACKLOG = 400
 # A gate holds the host up: refresh may use this share of the deadline, consolidation the rest.
 REFRESH_SHARE = 0.4
 
@@ -47,15 +44,11 @@ class Channel:
     thoughts: Thoughts
     settings: Settings
     clock: Clock
-    gathering: Gathering
-    synonyms: Callable[[], Synonyms]
+    reading: Reading
     nonce: Callable[[], str]
     touched: Callable[[str], None]
     _intake: Intake = field(default_factory=Intake)
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
-    _gathered: Notes | None = None
-    _told_backlog: tuple[int, int] = (0, 0)
-    _backlog: tuple[Message, ...] = ()
     _shown: set[str] = field(default_factory=set)
     _fresh: bool = True
     _spoke: bool = False
@@ -84,7 +77,8 @@ class Channel:
         now = self.clock.now()
         try:
             notes = await self._ready()
-            found = self._recall(text, speaker)
+            seen = frozenset() if self.settings.recall.repeat else frozenset(self._shown)
+            found = self.reading.recalled(text, now, speaker=speaker, shown=seen)
         except (PipimemError, OSError) as error:
             return Turn(text, speaker, "", now, first=self._fresh, problem=str(error))
         opening = self._snapshot(notes) if self._fresh else Snapshot()
@@ -97,7 +91,7 @@ class Channel:
     async def recall(self, text: str, *, speaker: str = "", limit: int | None = None, automatic: bool = True) -> Recall:
         """What would be recalled for a message, with every score; nothing is marked as shown."""
         await self._ready()
-        return self._recall(text, speaker, limit=limit, automatic=automatic, shown=frozenset())
+        return self.reading.recalled(text, self.clock.now(), speaker=speaker, limit=limit, automatic=automatic)
 
     async def after_turn(self, turn: Turn | None, messages: Sequence[Message]) -> None:
         """Take in what was said; the turn's snapshot and recall now count as shown. Raises `StoreError`."""
@@ -250,55 +244,9 @@ class Channel:
 
     async def _ready(self) -> Notes:
         """Fresh notes with the index brought up to them; only the first reading leaves the event loop's thread."""
-        if self._gathered is None:
-            return await to_thread.run_sync(self._gather)
-        return self._gather()
-
-    def _gather(self) -> Notes:
-        self.synonyms()  # the words of words.txt decide how texts are cut
-        notes = self.store.notes()
-        if notes is not self._gathered:
-            self._read_backlog(notes)
-            self.gathering.update(notes, self._backlog)
-            self._gathered = notes
-        return notes
-
-    def _read_backlog(self, notes: Notes) -> None:
-        """Talk from before this epoch that is on disk but not consolidated: recallable at once."""
-        bounds = notes.ledger.cursor, notes.ledger.epoch_start
-        if bounds != self._told_backlog:
-            cursor, end = bounds
-            first = max(cursor, end - _BACKLOG)
-            self._backlog = tuple(self.store.transcript.window(first, end)) if cursor < end else ()
-            self._told_backlog = bounds
-
-    def _recall(
-        self,
-        text: str,
-        speaker: str,
-        *,
-        limit: int | None = None,
-        automatic: bool = True,
-        shown: frozenset[str] | None = None,
-    ) -> Recall:
-        wanted = self.settings.recall
-        seen = frozenset() if wanted.repeat else frozenset(self._shown)
-        limits = Limits(
-            inject=limit or wanted.inject,
-            candidates=max(limit or 0, wanted.candidates),
-            max_chars=wanted.max_chars,
-            max_tokens=wanted.max_tokens,
-        )
-        return recall(
-            self.gathering.index,
-            text,
-            now=self.clock.now(),
-            shown=seen if shown is None else shown,
-            limits=limits,
-            automatic=automatic,
-            speaker=speaker,
-            synonyms=self.synonyms(),
-        )
+        if not self.reading.is_warm:
+            return await to_thread.run_sync(self.reading.notes)
+        return self.reading.notes()
 
     def _snapshot(self, notes: Notes) -> Snapshot:
         return snapshot(notes, self.settings.snapshot.max_chars, self.settings.snapshot.max_tokens)

@@ -17,11 +17,9 @@ from anyio.lowlevel import current_token
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SettingsError
 from pipimem.notes.usage import Usage
-from pipimem.recall.gathering import Gathering
-from pipimem.recall.index import Index
-from pipimem.recall.synonyms import Synonyms, learnt
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.hosted import Hosted
+from pipimem.runtime.reading import Reading, Vocabulary
 from pipimem.runtime.scheduling import Scheduler
 from pipimem.runtime.thoughts import Thoughts
 from pipimem.runtime.watching import Watch
@@ -29,8 +27,6 @@ from pipimem.settings import Settings, settings_from
 from pipimem.sidecar.contracts import Assistant
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.words import Words
 
 _OFFLINE = "offline"
 # Seconds until a channel whose disk refused is looked at again.
@@ -61,8 +57,7 @@ class Pipimem:
         self.clock = clock or Clock()
         if self.clock.now().tzinfo is None or self.clock.wall().tzinfo is None:
             raise SettingsError("the clock's times need an offset: datetime.now().astimezone(), not datetime.now()")
-        self._segmenter = Segmenter(None)
-        self._words = Words(self._segmenter)
+        self._vocabulary = Vocabulary(self.store)
         self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
         self._channels: dict[str, Channel] = {}
         self._opening = anyio.Lock()
@@ -70,7 +65,6 @@ class Pipimem:
         self._watch: Watch | None = None
         self._stack = AsyncExitStack()
         self._tasks: TaskGroup | None = None
-        self._own_words: Synonyms | None = None
 
     async def __aenter__(self) -> Self:
         self._tasks = await self._stack.enter_async_context(anyio.create_task_group())
@@ -130,17 +124,10 @@ class Pipimem:
             thoughts,
             self.settings,
             self.clock,
-            Gathering(Index(self._words)),
-            self._synonyms,
+            Reading.of(store, self._vocabulary, self.settings.recall),
             nonce=lambda: secrets.token_hex(6),
             touched=self._touched,
         )
-
-    def _synonyms(self) -> Synonyms:
-        """What words.txt says, read once: its words are also words for cutting Chinese."""
-        if self._own_words is None:
-            self._own_words = learnt(self.store.human_text("words.txt"), self._segmenter, self._words)
-        return self._own_words
 
     async def _closed(self, channel: Channel, *, thinking: bool) -> None:
         if thinking:
@@ -194,7 +181,7 @@ class Pipimem:
         if model == _OFFLINE:
             from pipimem.sidecar.offline import Offline  # its tables of cues: only where the rules think
 
-            return Offline(self._words)
+            return Offline(self._vocabulary.words)
         from pipimem.sidecar.assistant import ModelAssistant  # litellm's room: only when a model is asked for
 
         return ModelAssistant(

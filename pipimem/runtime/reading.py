@@ -1,0 +1,108 @@
+"""Reading: what a channel's memory has to say to a question, kept up with its files; no loop, no thoughts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes
+from pipimem.recall.budgeting import Limits
+from pipimem.recall.gathering import Gathering
+from pipimem.recall.index import Index
+from pipimem.recall.recalling import Recall, recall
+from pipimem.recall.synonyms import Synonyms, learnt
+from pipimem.settings import RecallSettings
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
+from pipimem.text.segmentation import Segmenter
+from pipimem.text.words import Words
+
+# How much of an unconsolidated backlog is recallable: the newest messages before the current epoch.
+_BACKLOG = 400
+
+
+class Vocabulary:
+    """The words of a workspace, shared by its channels: how texts are cut, and what words.txt says."""
+
+    def __init__(self, workspace: WorkspaceStore) -> None:
+        self._workspace = workspace
+        self._segmenter = Segmenter(None)
+        self._synonyms: Synonyms | None = None
+        self.words = Words(self._segmenter)
+
+    def synonyms(self) -> Synonyms:
+        """What words.txt says, read once: its words are also words for cutting Chinese."""
+        if self._synonyms is None:
+            self._synonyms = learnt(self._workspace.human_text("words.txt"), self._segmenter, self.words)
+        return self._synonyms
+
+
+@dataclass(slots=True)
+class Reading:
+    """One channel's index, brought up to its files at each question."""
+
+    store: ChannelStore
+    vocabulary: Vocabulary
+    settings: RecallSettings
+    gathering: Gathering
+    _gathered: Notes | None = None
+    _told_backlog: tuple[int, int] = (0, 0)
+    _backlog: tuple[Message, ...] = ()
+
+    @classmethod
+    def of(cls, store: ChannelStore, vocabulary: Vocabulary, settings: RecallSettings) -> Reading:
+        """The reading of a channel, its index still empty."""
+        return cls(store, vocabulary, settings, Gathering(Index(vocabulary.words)))
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether the index is built: only the first reading takes long."""
+        return self._gathered is not None
+
+    def notes(self) -> Notes:
+        """Fresh notes, with the index brought up to them."""
+        self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut
+        notes = self.store.notes()
+        if notes is not self._gathered:
+            self._read_backlog(notes)
+            self.gathering.update(notes, self._backlog)
+            self._gathered = notes
+        return notes
+
+    def recalled(
+        self,
+        text: str,
+        now: datetime,
+        *,
+        speaker: str = "",
+        limit: int | None = None,
+        automatic: bool = True,
+        shown: frozenset[str] = frozenset(),
+    ) -> Recall:
+        """What the notes, as last read, have to say to a message."""
+        limits = Limits(
+            inject=limit or self.settings.inject,
+            candidates=max(limit or 0, self.settings.candidates),
+            max_chars=self.settings.max_chars,
+            max_tokens=self.settings.max_tokens,
+        )
+        return recall(
+            self.gathering.index,
+            text,
+            now=now,
+            shown=shown,
+            limits=limits,
+            automatic=automatic,
+            speaker=speaker,
+            synonyms=self.vocabulary.synonyms(),
+        )
+
+    def _read_backlog(self, notes: Notes) -> None:
+        """Talk from before this epoch that is on disk but not consolidated: recallable at once."""
+        bounds = notes.ledger.cursor, notes.ledger.epoch_start
+        if bounds != self._told_backlog:
+            cursor, end = bounds
+            first = max(cursor, end - _BACKLOG)
+            self._backlog = tuple(self.store.transcript.window(first, end)) if cursor < end else ()
+            self._told_backlog = bounds
