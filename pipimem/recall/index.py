@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pipimem.recall.items import Item
 from pipimem.recall.spelling import Spelling
@@ -30,8 +31,7 @@ _OTHER_ITEMS = 20
 _MISSPELT_WEIGHT = 0.75
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One word of a question: how much it counts, and what may stand in its place with what share of that."""
 
     word: str
@@ -41,9 +41,8 @@ class Term:
     """A word too common in any talk to be evidence by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
-    """What one word of a question counts in one item."""
+class Share(NamedTuple):
+    """What one word of a question counts in one item; a tuple for the same reason as `Part`."""
 
     word: str
     value: float
@@ -52,8 +51,7 @@ class Share:
     gram: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Reach:
+class _Reach(NamedTuple):
     """A term that stands somewhere: where, with what weight, and the most it adds to any item."""
 
     term: Term

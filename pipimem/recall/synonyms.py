@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pipimem.recall.index import Term
 from pipimem.text.segmentation import Segmenter
@@ -27,7 +27,7 @@ class Synonyms:
             if present.issuperset(phrase):
                 instead.setdefault(phrase[0], []).extend(word for word in others if word not in present)
         return tuple(
-            replace(term, instead=tuple((word, _SHARE) for word in dict.fromkeys(instead[term.word])))
+            term._replace(instead=tuple((word, _SHARE) for word in dict.fromkeys(instead[term.word])))
             if term.word in instead
             else term
             for term in terms
