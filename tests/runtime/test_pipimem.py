@@ -52,7 +52,7 @@ async def test_a_quiet_channel_is_looked_after(tmp_path: Path) -> None:
         channel = await pipimem.channel("room")
         for _ in range(2):
             await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while "greeting" not in read(root, "SESSION.md"):
                 await anyio.sleep(0.05)
             while not (await channel.notes()).ledger.pending:
