@@ -67,6 +67,10 @@ class ModelTimeout(SidecarError):
     """The model gave no answer in time."""
 
 
+class BudgetSpent(SidecarError):
+    """The day's budget of tokens or money is used up: no model is asked until tomorrow."""
+
+
 class AnswerRefused(SidecarError):
     """A model's answer may not change memory: cut, malformed, foreign ids, too destructive."""
 

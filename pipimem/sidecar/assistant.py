@@ -189,7 +189,9 @@ class ModelAssistant:
 
     async def _attempt(self, thought: _Thought, model: str, turns: tuple[Turn, ...], parse: Callable[[str], T]) -> T:
         timeout = self._timeout(thought, model)
-        ask = Ask(model, turns, timeout, thought.max_tokens, thought.schema)
+        ask = Ask(
+            model, turns, timeout, thought.max_tokens, thought.schema, channel=thought.call.channel, task=thought.task
+        )
         completion, started = Completion(""), self._monotonic()
         outcome, reason = "error", "interrupted"
         try:

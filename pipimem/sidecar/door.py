@@ -27,13 +27,18 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One request to one model; `timeout` in seconds, `max_tokens` of the answer, no schema for free text."""
+    """One request to one model; `timeout` in seconds, `max_tokens` of the answer, no schema for free text.
+
+    `channel` and `task` say for whom it is asked: a door may keep account by them.
+    """
 
     model: str
     turns: tuple[Turn, ...]
     timeout: float
     max_tokens: int
     schema: Schema | None = None
+    channel: str = ""
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)
