@@ -20,18 +20,23 @@ class ModelSettings:
     consolidate_timeout: float = 120.0
     tidy_timeout: float = 120.0
     fold_timeout: float = 120.0
+    rerank_timeout: float = 3.0
     concurrency: int = 4
 
 
 @dataclass(frozen=True, slots=True)
 class RecallSettings:
-    """How much a turn is shown; `repeat` shows again what this session has already seen."""
+    """How much a turn is shown; `repeat` shows again what this session has already seen.
+
+    `rerank` lets a model pick among what was found: `auto` only where the local order is unsure.
+    """
 
     inject: int = 5
     candidates: int = 12
     max_chars: int = 5000
     max_tokens: int = 1800
     repeat: bool = False
+    rerank: Literal["auto", "always", "never"] = "auto"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -71,7 +71,10 @@ async def _replayed(
     workspace = chosen.store()
     # Calls that are in the ledger already are an earlier run's.
     before = sum(1 for _ in workspace.usages())
-    async with chosen.opened(clock=time.clock()) as pipimem:
+    settings = chosen.settings()
+    # Nobody reads a replay's turns: a model that picks among what was recalled would only cost.
+    settings = replace(settings, recall=replace(settings.recall, rerank="never"))
+    async with chosen.opened(settings=settings, clock=time.clock()) as pipimem:
         channel = await pipimem.channel(name, kind=kind)
         with progress(f"replaying {file.name}", len(messages)) as moved:
             done = await replay(channel, messages, time, compact_every=every, maintain=maintain, progress=moved)

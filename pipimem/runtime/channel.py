@@ -18,6 +18,7 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Add, Author, Confirm, Decision, Evidence, Progress, Trust
 from pipimem.recall.budgeting import rows_of
 from pipimem.recall.recalling import Recall
+from pipimem.recall.reranking import unsure
 from pipimem.runtime.intake import Intake, unseen
 from pipimem.runtime.maintenance import Ran, maintained
 from pipimem.runtime.prompting import session_prompt
@@ -31,6 +32,8 @@ from pipimem.text.fence import NOTE, fenced
 
 # A gate holds the host up: refresh may use this share of the deadline, consolidation the rest.
 REFRESH_SHARE = 0.4
+# Of one candidate there is no order.
+_LEAST_TO_RERANK = 2
 
 
 @dataclass(slots=True)
@@ -71,14 +74,14 @@ class Channel:
     async def before_turn(self, text: str, *, speaker: str = "") -> Turn:
         """What memory has to say to a message: the snapshot on a session's first turn, and what is recalled.
 
-        Reads a few file stamps, writes nothing, calls no model. When memory itself is broken the context is empty
-        and `problem` says why.
+        Reads a few file stamps and writes nothing. It calls a model only where one may rerank ([recall] rerank), and
+        waits 3 s for it at most. When memory itself is broken the context is empty and `problem` says why.
         """
         now = self.clock.now()
         try:
             notes = await self._ready()
             seen = frozenset() if self.settings.recall.repeat else frozenset(self._shown)
-            found = self.reading.recalled(text, now, speaker=speaker, shown=seen)
+            found = await self._reranked(self.reading.recalled(text, now, speaker=speaker, shown=seen), text, seen)
         except (PipimemError, OSError) as error:
             return Turn(text, speaker, "", now, first=self._fresh, problem=str(error))
         opening = self._snapshot(notes) if self._fresh else Snapshot()
@@ -237,6 +240,18 @@ class Channel:
             # The talk that comes after this must reach the disk; a probation ends as well with the next recall.
             with suppress(PipimemError):
                 await self._commit(Decision("recall", Author.RULE, confirmed, why="recalled while on probation"))
+
+    async def _reranked(self, found: Recall, text: str, shown: frozenset[str]) -> Recall:
+        """What a model makes of the order, if it may and the order is unsure; whatever fails, the order stays."""
+        policy, limits = self.settings.recall.rerank, self.reading.limits()
+        if policy == "never" or not self.thoughts.assistant.paid or len(found.candidates) < _LEAST_TO_RERANK:
+            return found
+        if policy == "auto" and not unsure(found.candidates, limits, shown):
+            return found
+        try:
+            return await self.thoughts.rerank(found, text, limits, shown)
+        except SidecarError:
+            return found
 
     def _begin_session(self) -> None:
         self._shown.clear()

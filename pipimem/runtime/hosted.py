@@ -16,6 +16,8 @@ from pipimem.sidecar.contracts import (
     Folded,
     Refresh,
     Refreshed,
+    Rerank,
+    Reranked,
     Tidied,
     Tidy,
 )
@@ -54,6 +56,12 @@ class Hosted:
     async def fold(self, task: Fold, call: Call) -> Folded:
         """One shorter block for a month."""
         return await _answered(self.inner.fold(task, call), Folded)
+
+    async def rerank(self, task: Rerank, call: Call) -> Reranked:
+        """What answers a question; an assistant made before there was such a task leaves the order as it is."""
+        if not hasattr(self.inner, "rerank"):
+            return Reranked(tuple(range(1, len(task.candidates) + 1)))
+        return await _answered(self.inner.rerank(task, call), Reranked)
 
 
 async def _answered(thought: Awaitable[T], kind: type[T]) -> T:

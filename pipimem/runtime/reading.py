@@ -81,21 +81,24 @@ class Reading:
         shown: frozenset[str] = frozenset(),
     ) -> Recall:
         """What the notes, as last read, have to say to a message."""
-        limits = Limits(
-            inject=limit or self.settings.inject,
-            candidates=max(limit or 0, self.settings.candidates),
-            max_chars=self.settings.max_chars,
-            max_tokens=self.settings.max_tokens,
-        )
         return recall(
             self.gathering.index,
             text,
             now=now,
             shown=shown,
-            limits=limits,
+            limits=self.limits(limit),
             automatic=automatic,
             speaker=speaker,
             synonyms=self.vocabulary.synonyms(),
+        )
+
+    def limits(self, most: int | None = None) -> Limits:
+        """How much a turn is shown: the settings, or `most` entries."""
+        return Limits(
+            inject=most or self.settings.inject,
+            candidates=max(most or 0, self.settings.candidates),
+            max_chars=self.settings.max_chars,
+            max_tokens=self.settings.max_tokens,
         )
 
     def _read_backlog(self, notes: Notes) -> None:

@@ -17,12 +17,15 @@ from pipimem.memory.consolidate import consolidate
 from pipimem.memory.expire import expired
 from pipimem.memory.fold import fold
 from pipimem.memory.refresh import refresh
+from pipimem.memory.rerank import rerank
 from pipimem.memory.tidy import tidy
 from pipimem.memory.window import Window, counted, windows
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import AddBlock, Author, Decision, Job, Progress
+from pipimem.recall.budgeting import Limits
+from pipimem.recall.recalling import Recall
 from pipimem.settings import Settings
 from pipimem.sidecar.contracts import Assistant, Call
 from pipimem.store.channel import ChannelStore
@@ -125,6 +128,15 @@ class Thoughts:
         first = await self.window(notes.ledger.boundary, notes.ledger.boundary + 1)
         times = [message.time for message in (*first, *window.messages) if message.time]
         return times[0] if times else self.clock.now()
+
+    # ── a turn ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def rerank(self, found: Recall, text: str, limits: Limits, shown: frozenset[str]) -> Recall:
+        """What was found, in the order a model gives; somebody waits, so only for seconds."""
+        timeout = self.settings.model.rerank_timeout
+        return await self._within(
+            timeout, lambda: rerank(self.assistant, found, text, limits, shown, self._call(timeout))
+        )
 
     # ── idle jobs ─────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -23,13 +23,15 @@ from pipimem.sidecar.contracts import (
     Folded,
     Refresh,
     Refreshed,
+    Rerank,
+    Reranked,
     Tidied,
     Tidy,
 )
 from pipimem.sidecar.door import Ask, Completion, Door, FormatUnsupported, ModelBusy, Schema, Turn
 from pipimem.sidecar.litellm_door import LiteLLM
 from pipimem.sidecar.prompts import Prompts
-from pipimem.sidecar.wire import consolidation, folding, refreshing, tidying
+from pipimem.sidecar.wire import consolidation, folding, refreshing, reranking, tidying
 
 T = TypeVar("T")
 
@@ -38,6 +40,7 @@ _CONSOLIDATE_TOKENS = 8000
 _REFRESH_TOKENS = 4000
 _TIDY_TOKENS = 6000
 _FOLD_TOKENS = 4000
+_RERANK_TOKENS = 300
 _CHAT_TOKENS = 4000
 
 # A busy model is asked three times, about 0.5 and 1 s apart: a fourth would only add to the load.
@@ -125,6 +128,11 @@ class ModelAssistant:
         """One shorter block for a month."""
         thought = self._thought("fold", rendering.fold_values(task), call, folding.schema(task), _FOLD_TOKENS)
         return await self._answered(thought, lambda text: folding.parsed(text, task))
+
+    async def rerank(self, task: Rerank, call: Call) -> Reranked:
+        """Which candidates answer a question."""
+        thought = self._thought("rerank", rendering.rerank_values(task), call, reranking.SCHEMA, _RERANK_TOKENS)
+        return await self._answered(thought, lambda text: reranking.parsed(text, task))
 
     async def chat(self, messages: Sequence[Message], call: Call) -> str:
         """A bot's reply to a conversation, in the ledger as `chat`; tool messages count as the user's."""

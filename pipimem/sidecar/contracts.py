@@ -141,6 +141,21 @@ class Folded:
     bullets: tuple[Bullet, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Rerank:
+    """A question and the texts recall found for it, best first → those that answer it."""
+
+    query: str
+    candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """The answer to `Rerank`: places of candidates, from 1, best first; what does not help is left out."""
+
+    order: tuple[int, ...] = ()
+
+
 class Assistant(Protocol):
     """The sidecar: thinks for the memory, never for the user; raises `SidecarError` when it cannot.
 
@@ -160,3 +175,5 @@ class Assistant(Protocol):
     async def tidy(self, task: Tidy, call: Call) -> Tidied: ...
 
     async def fold(self, task: Fold, call: Call) -> Folded: ...
+
+    async def rerank(self, task: Rerank, call: Call) -> Reranked: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.contracts import Consolidate, Fold, Known, Refresh, Tidy
+from pipimem.sidecar.contracts import Consolidate, Fold, Known, Refresh, Rerank, Tidy
 
 NOTHING = "(none)"
 
@@ -42,6 +42,12 @@ def tidy_values(task: Tidy) -> dict[str, str]:
 def fold_values(task: Fold) -> dict[str, str]:
     """For `prompts/fold.md`."""
     return {"month": task.month, "blocks": _listed(f"[{name}] {_line(text)}" for name, text in task.bullets)}
+
+
+def rerank_values(task: Rerank) -> dict[str, str]:
+    """For `prompts/rerank.md`."""
+    numbered = (f"[{place}] {_line(text)}" for place, text in enumerate(task.candidates, 1))
+    return {"query": _line(task.query), "candidates": _listed(numbered)}
 
 
 def window_lines(window: Iterable[Message]) -> str:

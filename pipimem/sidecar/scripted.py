@@ -15,14 +15,16 @@ from pipimem.sidecar.contracts import (
     Folded,
     Refresh,
     Refreshed,
+    Rerank,
+    Reranked,
     Tidied,
     Tidy,
 )
 
-Task = Consolidate | Refresh | Tidy | Fold
-Answered = Consolidated | Refreshed | Tidied | Folded
+Task = Consolidate | Refresh | Tidy | Fold | Rerank
+Answered = Consolidated | Refreshed | Tidied | Folded | Reranked
 Answer = Answered | str | BaseException
-Kind = TypeVar("Kind", Consolidated, Refreshed, Tidied, Folded)
+Kind = TypeVar("Kind", Consolidated, Refreshed, Tidied, Folded, Reranked)
 
 
 @dataclass(slots=True)
@@ -30,7 +32,7 @@ class Scripted:
     """`Assistant` with its answers handed in.
 
     `answers` is a queue that serves every task, in order, or a queue by task (`consolidate`, `refresh`, `tidy`,
-    `fold`). An answer is a value, a string (parsed as strictly as a model's text) or an exception to raise. An empty
+    `fold`, `rerank`). An answer is a value, a string (parsed as strictly as a model's text) or an exception to raise. An empty
     queue raises `ModelUnavailable`. `asked` holds every task so far, with its call in `calls`.
     """
 
@@ -68,6 +70,10 @@ class Scripted:
         """The next answer."""
         return self._next(task, call, "fold", Folded)
 
+    async def rerank(self, task: Rerank, call: Call) -> Reranked:
+        """The next answer."""
+        return self._next(task, call, "rerank", Reranked)
+
     def _next(self, task: Task, call: Call, name: str, kind: type[Kind]) -> Kind:
         self.asked.append(task)
         self.calls.append(call)
@@ -86,7 +92,7 @@ class Scripted:
 def parsed(answer: str, task: Task) -> Answered:
     """A model's text as the answer to a task; raises `AnswerRefused`."""
     # The wire needs msgspec; a test that scripts values never does.
-    from pipimem.sidecar.wire import consolidation, folding, refreshing, tidying
+    from pipimem.sidecar.wire import consolidation, folding, refreshing, reranking, tidying
 
     match task:
         case Consolidate():
@@ -97,5 +103,7 @@ def parsed(answer: str, task: Task) -> Answered:
             return tidying.parsed(answer, task)
         case Fold():
             return folding.parsed(answer, task)
+        case Rerank():
+            return reranking.parsed(answer, task)
         case _:
             assert_never(task)

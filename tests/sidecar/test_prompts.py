@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 from pipimem.errors import SettingsError
-from pipimem.sidecar.contracts import Consolidate, Fold, Known, Refresh, Tidy
+from pipimem.sidecar.contracts import Consolidate, Fold, Known, Refresh, Rerank, Tidy
 from pipimem.sidecar.prompts import Prompts
-from pipimem.sidecar.rendering import consolidate_values, fold_values, refresh_values, tidy_values
+from pipimem.sidecar.rendering import (
+    consolidate_values,
+    fold_values,
+    refresh_values,
+    rerank_values,
+    tidy_values,
+)
 from tests.sidecar.conftest import NOW, said
 
 VALUES = {"memory": "(none)", "window": "[m1] Dana: hi", "today": "2026-03-04"}
@@ -32,6 +38,7 @@ def test_each_of_our_prompts_fits_its_task(task: Consolidate) -> None:
         ("refresh", refresh_values(Refresh(NOW, "## Next Steps\n- test", task.window))),
         ("tidy", tidy_values(Tidy(NOW, task.memory, ("moved",)))),
         ("fold", fold_values(Fold("2026-03", (("h1", "moved"),)))),
+        ("rerank", rerank_values(Rerank("when?", ("moved", "not moved")))),
     ):
         assert "{{" not in "".join(ours.rendered(name, values))
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from pipimem.errors import AnswerRefused
 from pipimem.notes.kinds import Kind
-from pipimem.sidecar.contracts import Consolidate, Fold, Known, Merge, Over, Refile, Refresh, Tidy
+from pipimem.sidecar.contracts import Consolidate, Fold, Known, Merge, Over, Refile, Refresh, Rerank, Reranked, Tidy
 from pipimem.sidecar.scripted import parsed
-from pipimem.sidecar.wire import consolidation, folding, refreshing, tidying
+from pipimem.sidecar.wire import consolidation, folding, refreshing, reranking, tidying
 from tests.sidecar.conftest import NOW, answer, answered, learnt
 
 TIDY = Tidy(NOW, tuple(Known(f"k{n}", "Facts", f"fact {n}") for n in range(60)), ())
@@ -114,6 +114,25 @@ def test_a_fold_rests_on_bullets_that_were_there() -> None:
     for wrong in (good | {"bullets": []}, good | {"bullets": [{"text": "x", "sources": ["h3"]}]}):
         with pytest.raises(AnswerRefused):
             folding.parsed(json.dumps(wrong), FOLD)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ('{"order":[3]}', r"no note \[3\]"),
+        ('{"order":[1,1]}', "named twice"),
+        ('{"order":["1"]}', "order"),
+        ('{"order":[0]}', "order"),
+        ("{}", "order"),
+    ],
+)
+def test_an_order_names_places_that_are_there(wrong: str, reason: str) -> None:
+    """Places from 1 to the last candidate, each once; none is an answer."""
+    task = Rerank("when?", ("Thursday", "Friday"))
+    assert reranking.parsed('{"order":[2,1]}', task) == Reranked((2, 1))
+    assert reranking.parsed('{"order":[]}', task) == Reranked(())
+    with pytest.raises(AnswerRefused, match=reason):
+        reranking.parsed(wrong, task)
 
 
 def test_a_schema_fits_strict_modes(task: Consolidate) -> None:

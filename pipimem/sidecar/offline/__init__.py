@@ -10,6 +10,8 @@ from pipimem.sidecar.contracts import (
     Folded,
     Refresh,
     Refreshed,
+    Rerank,
+    Reranked,
     Tidied,
     Tidy,
 )
@@ -62,6 +64,10 @@ class Offline:
         from pipimem.sidecar.offline.folding import folded
 
         return folded(task, self._loaded())
+
+    async def rerank(self, task: Rerank, call: Call) -> Reranked:  # noqa: ARG002
+        """The order as it is: recall's own ranking is the best these rules know."""
+        return Reranked(tuple(range(1, len(task.candidates) + 1)))
 
     def _loaded(self) -> Words:
         if self._words is None:
