@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pipimem.clock import Clock
     from pipimem.errors import (
         AnswerRefused,
+        BudgetSpent,
         ChannelError,
         JournalError,
         LockTimeout,
@@ -34,6 +35,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AnswerRefused",
+    "BudgetSpent",
     "Channel",
     "ChannelError",
     "Clock",
