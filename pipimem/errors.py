@@ -12,6 +12,7 @@ PipimemError
 ├── SidecarError             the model could not think
 │   ├── ModelUnavailable     no key, unknown model, no connection, refused
 │   ├── ModelTimeout         no answer in time
+│   ├── BudgetSpent          the day's budget of tokens or money is used up
 │   └── AnswerRefused        an answer that may not change memory
 └── NothingFound             what was asked for is not there
 """
