@@ -7,18 +7,23 @@ import click
 from pipimem.cli.failing import Failed
 from pipimem.cli.opening import Chosen, run
 from pipimem.cli.options import as_json, channel, chosen
-from pipimem.cli.printing import record, say
+from pipimem.cli.printing import note, record, say, table
 from pipimem.cli.receipts import receipt_json, receipt_lines
+from pipimem.notes.operations import Hole
 from pipimem.runtime.turns import Receipt
 
 
 @click.command("consolidate")
 @channel
 @click.option("--deadline", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds it may take.")
+@click.option("--holes", is_flag=True, help="Try again what was set aside because no thought could consolidate it.")
 @as_json
 @chosen
-def command(chosen: Chosen, channel: str, deadline: float, as_json: bool) -> None:
+def command(chosen: Chosen, channel: str, deadline: float, holes: bool, as_json: bool) -> None:
     """Bring CHANNEL's memory up to its newest message."""
+    if holes:
+        _tell(run(lambda: _filled(chosen, channel)), channel, as_json)
+        return
     receipt = run(lambda: _receipt(chosen, channel, deadline))
     if as_json:
         record({"channel": channel, **receipt_json(receipt)})
@@ -26,6 +31,29 @@ def command(chosen: Chosen, channel: str, deadline: float, as_json: bool) -> Non
         say("\n".join(receipt_lines(receipt)))
     if receipt.state != "consolidated":
         raise Failed(f"not consolidated: {receipt.reason}")
+
+
+def _tell(told: dict[Hole, str], channel: str, as_json: bool) -> None:
+    if as_json:
+        rows = [
+            {"first": h.first, "last": h.last, "closed": not reason, "reason": reason} for h, reason in told.items()
+        ]
+        record({"channel": channel, "holes": rows})
+    elif not told:
+        note("nothing is set aside")
+    else:
+        table(
+            ("messages", "closed", "reason"),
+            [(f"{h.first}–{h.last}", "no" if reason else "yes", reason) for h, reason in told.items()],
+        )
+    if failed := [reason for reason in told.values() if reason]:
+        raise Failed(f"{len(failed)} of {len(told)} are still set aside: {failed[0]}")
+
+
+async def _filled(chosen: Chosen, channel: str) -> dict[Hole, str]:
+    async with chosen.opened() as pipimem:
+        opened = await pipimem.channel(channel, create=False)
+        return await opened.fill_holes()
 
 
 async def _receipt(chosen: Chosen, channel: str, deadline: float) -> Receipt:

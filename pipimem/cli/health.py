@@ -158,6 +158,10 @@ def _records(store: ChannelStore) -> Iterator[Finding]:
     except (PipimemError, OSError) as error:
         yield wrong(str(store.folder / ".pipimem"), _told(error))
         return
+    for hole in store.ledger.holes:
+        said = f"messages {hole.first}–{hole.last} were set aside ({hole.reason})"
+        what = f"{said}; `pipimem consolidate --holes '{store.channel_id}'` tries them again"
+        yield wrong(str(store.folder), what)
     if damaged:
         what = f"{damaged} lines are no message; they are passed over"
         yield wrong(str(store.transcript.path), what)

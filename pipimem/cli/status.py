@@ -14,13 +14,14 @@ from pipimem.cli.options import as_json, chosen
 from pipimem.cli.printing import note, record, table
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
+from pipimem.notes.operations import Hole
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One channel: its entries, its messages, how many of them wait to be consolidated, and what is due."""
+    """One channel: its entries, its messages, how many of them wait to be consolidated, what is due and what was set aside."""
 
     channel: str
     kind: str
@@ -31,6 +32,7 @@ class Standing:
     backlog: int = 0
     consolidated: str = ""
     waiting: tuple[str, ...] = ()
+    holes: tuple[Hole, ...] = ()
     problem: str = ""
 
 
@@ -76,6 +78,7 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
         max(0, last - ledger.cursor),
         job.ran if job else "",
         tuple(task for task, gate in gates.items() if gate),
+        ledger.holes,
     )
 
 
@@ -83,5 +86,7 @@ def _row(one: Standing) -> tuple[str, ...]:
     if one.problem:
         return (one.channel, one.kind, "", "", "", "", one.problem)
     when = one.consolidated[:16].replace("T", " ") or "never"
-    numbers = (str(one.entries), str(one.messages), str(one.backlog))
+    set_aside = sum(hole.last - hole.first + 1 for hole in one.holes)
+    backlog = f"{one.backlog} + {set_aside} set aside" if set_aside else str(one.backlog)
+    numbers = (str(one.entries), str(one.messages), backlog)
     return (one.channel, one.kind, *numbers, when, ", ".join(one.waiting) or "nothing")

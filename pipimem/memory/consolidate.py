@@ -7,6 +7,7 @@ from datetime import datetime
 from pipimem.errors import AnswerRefused
 from pipimem.memory.bar import is_copy, passed
 from pipimem.memory.known import known, targets
+from pipimem.memory.narrowing import passed_by
 from pipimem.memory.window import Window
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import AddBlock, Author, Bullet, Decision, Invalidate, Operation, Progress
@@ -60,6 +61,7 @@ def _decided(
         cursor=window.last,
         boundary=window.last if since is not None else None,
         pending=() if since is not None else pending,
+        narrowed=passed_by(notes.ledger.narrowed, window.last),
         expect_cursor=notes.ledger.cursor,
     )
     return Decision(

@@ -12,7 +12,7 @@ from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import File
 from pipimem.notes.history import block_heading, blocks, month_heading
 from pipimem.notes.kinds import HEADINGS, Kind, heading_for, kind_of
-from pipimem.notes.ledger import Delta, Record, Tombstone
+from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
 from pipimem.notes.notes import Change, Note, Notes, Outcome, Refusal, etag
 from pipimem.notes.operations import (
     Add,
@@ -26,6 +26,7 @@ from pipimem.notes.operations import (
     Job,
     Move,
     Operation,
+    Progress,
     SetSection,
     Supersede,
     Target,
@@ -44,11 +45,9 @@ def applied(notes: Notes, decision: Decision, now: datetime) -> Outcome:
     """What the decision makes of the notes.
 
     Every operation finds its target in `notes` itself or is refused; an operation that would change nothing is
-    dropped. A decision made on another cursor than today's is refused whole.
+    dropped. A decision made on another cursor, or other holes, than today's is refused whole.
     """
-    expected = decision.progress.expect_cursor
-    if expected is not None and expected != notes.ledger.cursor:
-        reason = f"the cursor moved from {expected} to {notes.ledger.cursor} meanwhile"
+    if reason := _outdated(notes.ledger, decision.progress):
         return Outcome(refused=tuple(Refusal(op, reason) for op in decision.operations))
     barred = guards.refusals(notes, decision)
     work = _Work(notes, now, refused=list(barred))
@@ -57,6 +56,14 @@ def applied(notes: Notes, decision: Decision, now: datetime) -> Outcome:
         if id(operation) not in stopped and (reason := work.carry_out(operation)):
             work.refused.append(Refusal(operation, reason))
     return work.outcome(decision)
+
+
+def _outdated(ledger: Ledger, progress: Progress) -> str:
+    if progress.expect_cursor not in (None, ledger.cursor):
+        return f"the cursor moved from {progress.expect_cursor} to {ledger.cursor} meanwhile"
+    if progress.expect_holes not in (None, ledger.holes):
+        return "other messages are set aside now"
+    return ""
 
 
 @dataclass(slots=True)
@@ -97,7 +104,7 @@ class _Work:
         texts = {
             file: text for file, draft in self.drafts.items() if (text := draft.text()) != self.notes.note(file).text
         }
-        progress = replace(decision.progress, expect_cursor=None)
+        progress = replace(decision.progress, expect_cursor=None, expect_holes=None)
         delta = Delta(self.records, self.tombstones, self._jobs(decision, texts), progress)
         return Outcome(texts, self.archived, delta, tuple(self.changes), tuple(self.refused))
 
@@ -228,8 +235,14 @@ class _Work:
         heading = block_heading(op.start, op.end, heading_text(op.title))
         draft = self._draft(File.HISTORY)
         if heading in draft.titles:
-            return "the block stands there already"
-        draft.append_section(heading, texts)
+            # Two boundaries within a minute, or a hole filled later: one block, nothing twice.
+            told = {entry.text for entry in self.notes.history.entries if entry.section == heading}
+            texts = [text for text in texts if text not in told]
+            if not texts:
+                return "the block stands there already"
+            draft.put(heading, texts, order=())
+        else:
+            draft.append_section(heading, texts)
         self._note_bullets(op.bullets, op.end)
         self.changes.append(Change("block", File.HISTORY, heading, after="\n".join(texts)))
         return ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TypeVar
 
-from pipimem.notes.operations import Bullet, Job, Progress, Trust
+from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,9 @@ class Tombstone:
 
 
 V = TypeVar("V")
+
+# What of a `Progress` stays in the ledger.
+PROGRESSED = ("cursor", "boundary", "refreshed", "epoch", "epoch_start", "pending", "holes", "narrowed")
 
 _NO_RECORDS: Mapping[str, Record] = MappingProxyType({})
 _NO_TOMBSTONES: Mapping[str, Tombstone] = MappingProxyType({})
@@ -70,7 +73,8 @@ class Ledger:
     epoch: int = 0
     epoch_start: int = 0
     pending: tuple[Bullet, ...] = ()
-    holes: tuple[tuple[int, int], ...] = ()
+    holes: tuple[Hole, ...] = ()
+    narrowed: Narrowed = field(default_factory=Narrowed)
     records: Mapping[str, Record] = field(default_factory=lambda: _NO_RECORDS)
     tombstones: Mapping[str, Tombstone] = field(default_factory=lambda: _NO_TOMBSTONES)
     jobs: Mapping[str, Job] = field(default_factory=lambda: _NO_JOBS)
@@ -79,11 +83,7 @@ class Ledger:
     def after(self, delta: Delta, sequence: int | None = None) -> Ledger:
         """The ledger with one more change folded in."""
         progress = delta.progress
-        moved = {
-            name: value
-            for name in ("cursor", "boundary", "refreshed", "epoch", "epoch_start", "pending", "holes")
-            if (value := getattr(progress, name)) is not None
-        }
+        moved = {name: value for name in PROGRESSED if (value := getattr(progress, name)) is not None}
         return replace(
             self,
             sequence=self.sequence if sequence is None else sequence,

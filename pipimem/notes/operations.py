@@ -135,11 +135,32 @@ Operation = Add | Supersede | Move | Invalidate | Confirm | SetSection | AddBloc
 
 
 @dataclass(frozen=True, slots=True)
+class Hole:
+    """Messages `first` to `last` that no thought could consolidate: set aside, and recallable as they are."""
+
+    first: int
+    last: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """What failures left to do differently: up to message `upto`, windows have at most `chars` characters.
+
+    `failures` is how often the next window failed in a row; the default value means that nothing fails.
+    """
+
+    upto: int = 0
+    chars: int = 0
+    failures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a decision brings the channel; `None` leaves a counter as it is.
 
     `cursor` and `refreshed` are message numbers, `pending` the history bullets waiting for the next boundary,
-    `boundary` the number up to which HISTORY.md has its block, `holes` windows set aside as (first, last).
+    `boundary` the number up to which HISTORY.md has its block, `holes` all that is set aside from now on.
     """
 
     cursor: int | None = None
@@ -148,8 +169,11 @@ class Progress:
     epoch_start: int | None = None
     epoch: int | None = None
     pending: tuple[Bullet, ...] | None = None
-    holes: tuple[tuple[int, int], ...] | None = None
-    expect_cursor: int | None = None  # the cursor this was decided on; another one now refuses the whole decision
+    holes: tuple[Hole, ...] | None = None
+    narrowed: Narrowed | None = None
+    # The cursor and the holes this was decided on; others now refuse the whole decision.
+    expect_cursor: int | None = None
+    expect_holes: tuple[Hole, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ from pipimem.memory.snapshot import Snapshot, snapshot
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Add, Author, Confirm, Decision, Evidence, Progress, Trust
+from pipimem.notes.operations import Add, Author, Confirm, Decision, Evidence, Hole, Progress, Trust
 from pipimem.recall.budgeting import rows_of
 from pipimem.recall.recalling import Recall
 from pipimem.recall.reranking import unsure
@@ -161,7 +161,7 @@ class Channel:
         return receipt
 
     async def _gate(self, covered: int, seconds: float) -> Receipt:
-        end = anyio.current_time() + seconds
+        end, before = anyio.current_time() + seconds, self.store.ledger.holes
         try:
             await self.thoughts.refresh(seconds * REFRESH_SHARE, forced=True)
             refreshed = "refresh: done"
@@ -170,12 +170,18 @@ class Channel:
         left = max(0.1, end - anyio.current_time())
         try:
             with anyio.fail_after(left):
-                cursor = await self.thoughts.consolidate(left, boundary=True, upto=covered)
+                await self.thoughts.consolidate(left, boundary=True, upto=covered)
         except (SidecarError, TimeoutError) as error:
             reason = error if isinstance(error, SidecarError) else ModelTimeout(f"not all was done in {seconds:g} s")
             return self._deferred(covered, reason, (refreshed, f"consolidate: {reason}"))
         self._spoke = False
-        return Receipt(True, "consolidated", covered, cursor, steps=(refreshed, "consolidate: done"))
+        steps = (refreshed, "consolidate: done", *self._set_aside(before))
+        return Receipt(True, "consolidated", covered, self.store.ledger.cursor, steps=steps)
+
+    def _set_aside(self, before: tuple[Hole, ...]) -> Iterator[str]:
+        for hole in self.store.ledger.holes:
+            if hole not in before:
+                yield f"set aside: messages {hole.first}–{hole.last} ({hole.reason})"
 
     def _deferred(self, covered: int, error: Exception, steps: tuple[str, ...]) -> Receipt:
         """What the policy makes of a thought that failed."""
@@ -218,6 +224,17 @@ class Channel:
     async def maintain(self, *, forced: bool = False) -> list[Ran]:
         """Run the idle jobs that are due; `forced` skips their pauses."""
         return await maintained(self.thoughts, forced=forced)
+
+    async def fill_holes(self) -> dict[Hole, str]:
+        """Try what was set aside once more; by hole why it is still one, empty where it was closed."""
+        told: dict[Hole, str] = {}
+        for hole in self.store.ledger.holes:
+            try:
+                await self.thoughts.fill(hole, self.settings.model.consolidate_timeout)
+                told[hole] = "" if hole not in self.store.ledger.holes else "something else was committed meanwhile"
+            except SidecarError as error:
+                told[hole] = str(error)
+        return told
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pipimem.errors import SidecarError
 from pipimem.memory import gates
 from pipimem.memory.gates import Gate
+from pipimem.runtime.thinking import Done
 from pipimem.runtime.thoughts import Thoughts
 
 
@@ -18,35 +19,40 @@ class Ran:
     task: str
     ran: bool
     reason: str
+    done: tuple[Done, ...] = ()
 
 
 async def maintained(thoughts: Thoughts, *, forced: bool = False) -> list[Ran]:
     """Run what is due; a job that fails waits and does not stop the others. `forced` skips the pauses, not the gates."""
     model = thoughts.settings.model
     return [
-        await _job(thoughts, "refresh", None, lambda: thoughts.refresh(model.refresh_timeout, forced=forced)),
-        await _job(thoughts, "consolidate", await _backlog(thoughts, forced=forced), lambda: _consolidated(thoughts)),
-        await _job(thoughts, "expire", await _gate(thoughts, "expire"), thoughts.expire),
-        await _job(thoughts, "tidy", await _gate(thoughts, "tidy"), lambda: thoughts.tidy(model.tidy_timeout)),
-        await _job(thoughts, "fold", await _gate(thoughts, "fold"), lambda: thoughts.fold(model.fold_timeout)),
+        await _refresh(thoughts, forced=forced),
+        await _job(
+            "consolidate",
+            await _backlog(thoughts, forced=forced),
+            lambda: thoughts.consolidate(model.consolidate_timeout, boundary=False),
+        ),
+        await _job("expire", await _gate(thoughts, "expire"), thoughts.expire),
+        await _job("tidy", await _gate(thoughts, "tidy"), lambda: thoughts.tidy(model.tidy_timeout)),
+        await _job("fold", await _gate(thoughts, "fold"), lambda: thoughts.fold(model.fold_timeout)),
     ]
 
 
-async def _job(thoughts: Thoughts, task: str, gate: Gate | None, run: Callable[[], Awaitable[object]]) -> Ran:
-    if gate is not None and not gate:
+async def _job(task: str, gate: Gate, run: Callable[[], Awaitable[tuple[Done, ...]]]) -> Ran:
+    if not gate:
         return Ran(task, ran=False, reason=gate.reason)
     try:
-        outcome = await run()
+        return Ran(task, ran=True, reason=gate.reason, done=await run())
     except SidecarError as error:
-        await thoughts.failed(task, error)
         return Ran(task, ran=False, reason=str(error))
-    if isinstance(outcome, Gate):
-        return Ran(task, ran=bool(outcome), reason=outcome.reason)
-    return Ran(task, ran=True, reason=gate.reason if gate else "")
 
 
-async def _consolidated(thoughts: Thoughts) -> None:
-    await thoughts.consolidate(thoughts.settings.model.consolidate_timeout, boundary=False)
+async def _refresh(thoughts: Thoughts, *, forced: bool) -> Ran:
+    try:
+        gate, done = await thoughts.refresh(thoughts.settings.model.refresh_timeout, forced=forced)
+    except SidecarError as error:
+        return Ran("refresh", ran=False, reason=str(error))
+    return Ran("refresh", bool(gate), gate.reason, done)
 
 
 async def _backlog(thoughts: Thoughts, *, forced: bool) -> Gate:

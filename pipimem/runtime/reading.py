@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.budgeting import Limits
@@ -18,8 +19,10 @@ from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
-# How much of an unconsolidated backlog is recallable: the newest messages before the current epoch.
+# How much talk that no thought has seen is recallable: the newest messages before the current epoch, and of those that
+# were set aside so many. They are older than all others, and would never have a turn in one bound.
 _BACKLOG = 400
+_SET_ASIDE = 100
 
 
 class Vocabulary:
@@ -47,7 +50,7 @@ class Reading:
     settings: RecallSettings
     gathering: Gathering
     _gathered: Notes | None = None
-    _told_backlog: tuple[int, int] = (0, 0)
+    _told_backlog: tuple[object, ...] = ()
     _backlog: tuple[Message, ...] = ()
 
     @classmethod
@@ -103,9 +106,21 @@ class Reading:
 
     def _read_backlog(self, notes: Notes) -> None:
         """Talk from before this epoch that is on disk but not consolidated: recallable at once."""
-        bounds = notes.ledger.cursor, notes.ledger.epoch_start
-        if bounds != self._told_backlog:
-            cursor, end = bounds
-            first = max(cursor, end - _BACKLOG)
-            self._backlog = tuple(self.store.transcript.window(first, end)) if cursor < end else ()
-            self._told_backlog = bounds
+        ledger = notes.ledger
+        # With every forgetting there are new tombstones, and the messages may have been emptied.
+        told = ledger.cursor, ledger.epoch_start, ledger.holes, ledger.tombstones
+        if told != self._told_backlog:
+            self._backlog = (*self._set_aside(ledger), *self._waiting(ledger))
+            self._told_backlog = told
+
+    def _waiting(self, ledger: Ledger) -> tuple[Message, ...]:
+        cursor, end = ledger.cursor, ledger.epoch_start
+        return tuple(self.store.transcript.window(max(cursor, end - _BACKLOG), end)) if cursor < end else ()
+
+    def _set_aside(self, ledger: Ledger) -> tuple[Message, ...]:
+        found: list[Message] = []
+        for hole in reversed(ledger.holes):
+            room, end = _SET_ASIDE - len(found), min(hole.last, ledger.epoch_start)
+            if room > 0 and hole.first <= end:
+                found = [*self.store.transcript.window(max(hole.first - 1, end - room), end), *found]
+        return tuple(found)

@@ -4,186 +4,186 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import TypeVar
+from datetime import datetime
+from functools import partial
 
-import anyio
-from anyio import to_thread
-
-from pipimem.clock import Clock
-from pipimem.errors import ModelTimeout
+from pipimem.errors import AnswerRefused, ModelTimeout, SidecarError
 from pipimem.memory import gates
 from pipimem.memory.consolidate import consolidate
 from pipimem.memory.expire import expired
 from pipimem.memory.fold import fold
+from pipimem.memory.holes import filled
+from pipimem.memory.narrowing import halved, narrowed_windows, setback
 from pipimem.memory.refresh import refresh
 from pipimem.memory.rerank import rerank
 from pipimem.memory.tidy import tidy
 from pipimem.memory.window import Window, counted, windows
 from pipimem.notes.files import File
-from pipimem.notes.message import Message
-from pipimem.notes.notes import Note, Notes
-from pipimem.notes.operations import AddBlock, Author, Decision, Job, Progress
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import AddBlock, Author, Decision, Hole, Progress
 from pipimem.recall.budgeting import Limits
 from pipimem.recall.recalling import Recall
-from pipimem.settings import Settings
-from pipimem.sidecar.contracts import Assistant, Call
-from pipimem.store.channel import ChannelStore
-from pipimem.store.committing import Committed
+from pipimem.runtime.thinking import Done, Thinking
+from pipimem.sidecar.contracts import Call
+from pipimem.sidecar.door import ContextOverflow
 
-T = TypeVar("T")
-
-# DESIGN §8: minutes to wait after the first, second … failure in a row.
-_BACKOFF = (1, 2, 4, 8, 16, 32, 60)
+# What may be the window's own fault. An unreachable provider, a missing key or a spent budget is nobody's: they wait.
+_WINDOWS_FAULT = (AnswerRefused, ContextOverflow, ModelTimeout)
+# A timeout says nothing about a window that had less than this share of a gate's usual time.
+_ENOUGH_TIME = 0.5
 
 
 @dataclass(slots=True)
-class Thoughts:
-    """Everything a channel can think, one thought at a time; `correlate` names each with a new id."""
+class Thoughts(Thinking):
+    """Everything a channel can think, one thought at a time.
 
-    store: ChannelStore
-    assistant: Assistant
-    settings: Settings
-    clock: Clock
-    correlate: Callable[[], str]
-    group: bool = False
-
-    def today(self) -> datetime:
-        """What probations are counted by: talk of long ago that is taken in today has its chance from today on."""
-        return max(self.clock.now(), self.clock.wall())
-
-    async def notes(self) -> Notes:
-        """The notes as they stand on disk now."""
-        return await to_thread.run_sync(self.store.notes)
-
-    async def window(self, after: int, upto: int | None = None) -> list[Message]:
-        """The transcript after a message number."""
-        return await to_thread.run_sync(lambda: list(self.store.transcript.window(after, upto)))
-
-    async def commit(self, decision: Decision, actor: str = "") -> Committed:
-        """Make a decision last; a commit that has begun is not cancelled half way."""
-        wall = self.clock.wall()
-        who = actor or self.assistant.name
-        with anyio.CancelScope(shield=True):
-            done = await to_thread.run_sync(lambda: self.store.commit(decision, self.clock.now(), who, wall))
-        return done  # noqa: RET504 - inside the scope mypy cannot tell that it does not swallow
+    A thought that fails raises its `SidecarError`, and the failure is noted: the job waits before it tries again.
+    """
 
     # ── SESSION.md ────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def refresh(self, timeout: float, *, forced: bool = False) -> gates.Gate:
+    async def refresh(self, timeout: float, *, forced: bool = False) -> tuple[gates.Gate, tuple[Done, ...]]:
         """Bring SESSION.md up to the newest message, if the gate is open; only the newest slice is thought about."""
         notes, now = await self.notes(), self.clock.now()
         fresh = await self.window(notes.ledger.refreshed)
         turns, tools = counted(fresh)
         last = fresh[-1].number if fresh else 0
         gate = gates.may_refresh(notes, last, turns, tools, now, forced=forced)
-        if gate:
-            *_, newest = windows(fresh)
-            now = _time_of(newest, now)
-            decision = await self._within(
-                timeout, lambda: refresh(self.assistant, notes, newest, now, self._call(timeout))
-            )
-            await self.commit(_done(decision, self.clock.now()))
-        return gate
+        if not gate:
+            return gate, ()
+        *_, newest = windows(fresh)
+        call = self.call(timeout)
+        decision = await self._thought("refresh", call, lambda: self._refreshed(notes, newest, call))
+        return gate, (await self.done(decision),)
+
+    async def _refreshed(self, notes: Notes, window: Window, call: Call) -> Decision:
+        now = _time_of(window, self.clock.now())
+        while True:
+            try:
+                return await refresh(self.assistant, notes, window, now, call)
+            except ContextOverflow:
+                if len(window.messages) == 1:
+                    raise
+                *_, window = windows(window.messages, halved(window))
 
     # ── MEMORY.md and HISTORY.md ──────────────────────────────────────────────────────────────────────────────
 
-    async def consolidate(self, timeout: float, *, boundary: bool, upto: int | None = None) -> int:
-        """Think about all talk since the cursor, slice by slice, each committed with its cursor; gives the cursor.
+    async def consolidate(self, timeout: float, *, boundary: bool, upto: int | None = None) -> tuple[Done, ...]:
+        """Think about all talk since the cursor, slice by slice, each committed with its cursor.
 
         With `boundary` the last slice closes the block of HISTORY.md.
         """
+        done: list[Done] = []
         while True:
             notes = await self.notes()
-            slices = list(windows(await self.window(notes.ledger.cursor, upto)))
+            slices = narrowed_windows(await self.window(notes.ledger.cursor, upto), notes.ledger.narrowed)
             if not slices:
-                return await self._close_block(notes) if boundary else notes.ledger.cursor
+                return (*done, *await self._close_block(notes)) if boundary else tuple(done)
             # Idle work or another process may be first. Then nothing is committed, the rest is looked at anew, and what
             # they learnt still wants its block: so the way out is always above.
-            await self._consolidate_slice(notes, slices[0], timeout, boundary=boundary and len(slices) == 1)
+            done.append(await self._slice(notes, slices[0], timeout, boundary=boundary and len(slices) == 1))
 
-    async def _consolidate_slice(self, notes: Notes, window: Window, timeout: float, *, boundary: bool) -> None:
+    async def _slice(self, notes: Notes, window: Window, timeout: float, *, boundary: bool) -> Done:
         since = await self._block_start(notes, window) if boundary else None
-        now, call = _time_of(window, self.clock.now()), self._call(timeout)
-        decision = await self._within(
-            timeout,
-            lambda: consolidate(
-                self.assistant, notes, window, now, call, group=self.group, since=since, today=self.today()
-            ),
+        now, call = _time_of(window, self.clock.now()), self.call(timeout)
+        think = partial(
+            consolidate, self.assistant, notes, window, now, call, group=self.group, since=since, today=self.today()
         )
-        await self.commit(_done(decision, self.clock.now()))
+        try:
+            decision = await self.within(timeout, think)
+        except _WINDOWS_FAULT as error:
+            return await self._stumbled(notes, window, error, call)
+        except SidecarError as error:
+            await self.failed("consolidate", str(error), call)
+            raise
+        return await self.done(decision)
 
-    async def _close_block(self, notes: Notes) -> int:
+    async def _stumbled(self, notes: Notes, window: Window, error: SidecarError, call: Call) -> Done:
+        """Narrow the window or set it aside; where that is for the next run, the error goes on."""
+        least = _ENOUGH_TIME * self.settings.model.consolidate_gate_timeout
+        if isinstance(error, ModelTimeout) and call.timeout < least:
+            await self.failed("consolidate", str(error), call)
+            raise error
+        back = setback(notes.ledger, window, _fault(error), too_long=isinstance(error, ContextOverflow))
+        if not back.goes_on:
+            await self.failed("consolidate", f"{back.why}: {error}", call, back.progress)
+            raise error
+        decision = Decision("consolidate", Author.RULE, (), back.progress, back.why, call.correlation)
+        return Done(decision, (await self.commit(decision)).outcome)
+
+    async def _close_block(self, notes: Notes) -> tuple[Done, ...]:
         """Background runs may have consolidated everything already: their bullets still want their block."""
         ledger = notes.ledger
-        if ledger.pending and ledger.boundary < ledger.cursor:
-            told = await self.window(ledger.boundary, ledger.cursor)
-            if told and (start := told[0].time) and (end := told[-1].time):
-                progress = Progress(boundary=ledger.cursor, pending=(), expect_cursor=ledger.cursor)
-                block = AddBlock(min(start, end), end, "", ledger.pending)
-                await self.commit(Decision("consolidate", Author.RULE, (block,), progress, why="boundary"))
-        return ledger.cursor
+        if not ledger.pending or ledger.boundary >= ledger.cursor:
+            return ()
+        told = await self.window(ledger.boundary, ledger.cursor)
+        if not told or (start := told[0].time) is None or (end := told[-1].time) is None:
+            return ()
+        progress = Progress(boundary=ledger.cursor, pending=(), expect_cursor=ledger.cursor)
+        block = AddBlock(min(start, end), end, "", ledger.pending)
+        decision = Decision("consolidate", Author.RULE, (block,), progress, why="boundary")
+        return (Done(decision, (await self.commit(decision)).outcome),)
 
     async def _block_start(self, notes: Notes, window: Window) -> datetime | None:
         first = await self.window(notes.ledger.boundary, notes.ledger.boundary + 1)
         times = [message.time for message in (*first, *window.messages) if message.time]
         return times[0] if times else self.clock.now()
 
+    async def fill(self, hole: Hole, timeout: float) -> Done:
+        """Think once more about messages that were set aside; success closes the hole, failure leaves it."""
+        notes, call = await self.notes(), self.call(timeout)
+        whole = list(windows(await self.window(hole.first - 1, hole.last)))
+        window = whole[0] if len(whole) == 1 else Window((), hole.first, hole.last)
+        now = _time_of(window, self.clock.now())
+        decision = await self.within(
+            timeout,
+            lambda: filled(self.assistant, notes, hole, window, now, call, group=self.group, today=self.today()),
+        )
+        return Done(decision, (await self.commit(decision)).outcome)
+
     # ── a turn ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def rerank(self, found: Recall, text: str, limits: Limits, shown: frozenset[str]) -> Recall:
         """What was found, in the order a model gives; somebody waits, so only for seconds."""
-        timeout = self.settings.model.rerank_timeout
-        return await self._within(
-            timeout, lambda: rerank(self.assistant, found, text, limits, shown, self._call(timeout))
-        )
+        call = self.call(self.settings.model.rerank_timeout)
+        return await self.within(call.timeout, lambda: rerank(self.assistant, found, text, limits, shown, call))
 
     # ── idle jobs ─────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def tidy(self, timeout: float) -> Committed:
+    async def tidy(self, timeout: float) -> tuple[Done, ...]:
         """Merge, re-file and drop in MEMORY.md."""
-        notes, now, call = await self.notes(), self.clock.now(), self._call(timeout)
-        decision = await self._within(timeout, lambda: tidy(self.assistant, notes, now, call))
-        return await self.commit(_done(replace(decision, looked_at=File.MEMORY), now))
+        notes, now, call = await self.notes(), self.clock.now(), self.call(timeout)
+        decision = await self._thought("tidy", call, lambda: tidy(self.assistant, notes, now, call))
+        return (await self.done(replace(decision, looked_at=File.MEMORY)),)
 
-    async def fold(self, timeout: float) -> Committed:
+    async def fold(self, timeout: float) -> tuple[Done, ...]:
         """Fold the older blocks of HISTORY.md by month."""
-        notes, now, call = await self.notes(), self.clock.now(), self._call(timeout)
-        archive = await to_thread.run_sync(self.archive)
-        decision = await self._within(timeout, lambda: fold(self.assistant, notes, archive, call))
-        return await self.commit(_done(replace(decision, looked_at=File.HISTORY), now))
+        notes, call, archive = await self.notes(), self.call(timeout), await self.archive()
+        decision = await self._thought("fold", call, lambda: fold(self.assistant, notes, archive, call))
+        return (await self.done(replace(decision, looked_at=File.HISTORY)),)
 
-    async def expire(self) -> Committed:
+    async def expire(self) -> tuple[Done, ...]:
         """Take out what was on probation and never came up again."""
-        return await self.commit(expired(await self.notes(), self.today()), "pipimem")
+        decision = expired(await self.notes(), self.today())
+        return (Done(decision, (await self.commit(decision, "pipimem")).outcome),)
 
-    def archive(self) -> Note:
-        """HISTORY.archive.md as it stands."""
-        return Note.read(File.ARCHIVE, self.store.archive_text(), self.store.key)
-
-    async def failed(self, task: str, error: Exception) -> None:
-        """Note a job's failure, so that it waits before it tries again."""
-        notes, now = await self.notes(), self.clock.now()
-        job = notes.ledger.jobs.get(task, Job())
-        wait = timedelta(minutes=_BACKOFF[min(job.failures, len(_BACKOFF) - 1)])
-        due = (now + wait).isoformat(timespec="seconds")
-        waiting = replace(job, failures=job.failures + 1, due=due)
-        await self.commit(Decision(task, Author.RULE, why=f"failed: {error}", job=waiting))
-
-    def _call(self, timeout: float) -> Call:
-        return Call(self.store.channel_id, self.correlate(), timeout)
-
-    async def _within(self, timeout: float, think: Callable[[], Awaitable[T]]) -> T:
-        """The thought, or `ModelTimeout` when it took too long."""
+    async def _thought(self, task: str, call: Call, think: Callable[[], Awaitable[Decision]]) -> Decision:
         try:
-            with anyio.fail_after(timeout):
-                return await think()
-        except TimeoutError as error:
-            raise ModelTimeout(f"no answer within {timeout:g} s; raise the timeout in pipimem.toml, [model]") from error
+            return await self.within(call.timeout, think)
+        except SidecarError as error:
+            await self.failed(task, str(error), call)
+            raise
 
 
-def _done(decision: Decision, now: datetime) -> Decision:
-    return replace(decision, job=Job(ran=now.isoformat(timespec="seconds")))
+def _fault(error: SidecarError) -> str:
+    """Stable words for the ledger: what a model said may quote what somebody wants forgotten."""
+    match error:
+        case ContextOverflow():
+            return "longer than the model can read"
+        case ModelTimeout():
+            return "no answer in time"
+        case _:
+            return "the answer was refused"
 
 
 def _time_of(window: Window, now: datetime) -> datetime:

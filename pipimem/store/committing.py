@@ -15,7 +15,7 @@ from pathlib import Path
 from pipimem.errors import StoreError
 from pipimem.notes.applied import applied
 from pipimem.notes.files import File
-from pipimem.notes.ledger import Delta, Ledger, Record
+from pipimem.notes.ledger import PROGRESSED, Delta, Ledger, Record
 from pipimem.notes.notes import Change, Note, Notes, Outcome, Refusal, etag
 from pipimem.notes.operations import Author, Decision, Progress
 from pipimem.notes.reconciled import reconciled
@@ -310,16 +310,9 @@ def _grounded(progress: Progress, ledger: Ledger) -> Progress:
 
     The first record must not rest on what HISTORY.md let conclude.
     """
-    full = Progress(
-        ledger.cursor, ledger.boundary, ledger.refreshed, ledger.epoch_start, ledger.epoch, ledger.pending,
-        ledger.holes,
-    )  # fmt: skip
-    set_here = {
-        name: value
-        for name in ("cursor", "boundary", "refreshed", "epoch_start", "epoch", "pending", "holes")
-        if (value := getattr(progress, name)) is not None
-    }
-    return replace(full, **set_here)
+    standing = {name: getattr(ledger, name) for name in PROGRESSED}
+    set_here = {name: value for name in PROGRESSED if (value := getattr(progress, name)) is not None}
+    return Progress(**{**standing, **set_here})
 
 
 def _refused(refusal: Refusal) -> RefusedLine:

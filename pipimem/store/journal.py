@@ -11,9 +11,10 @@ from pathlib import Path
 
 from pipimem.errors import JournalError
 from pipimem.store import jsonlines
-from pipimem.store.codec import CodecError, record_from, record_json
+from pipimem.store.codec import record_from, record_json
 from pipimem.store.disk import append_synced, sync_folder, told
 from pipimem.store.files import remove
+from pipimem.store.json_values import CodecError
 from pipimem.store.records import JournalRecord
 
 _NAME = "journal.jsonl"

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from pipimem.notes.ledger import Ledger
 from pipimem.store import jsonlines
-from pipimem.store.codec import CodecError, ledger_from, ledger_json
 from pipimem.store.disk import told
 from pipimem.store.files import put, temporary_for, write_temporary
+from pipimem.store.json_values import CodecError
+from pipimem.store.ledger_codec import ledger_from, ledger_json
 
 _FORMAT = 1
 

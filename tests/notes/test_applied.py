@@ -226,6 +226,14 @@ def test_history_grows_by_a_block() -> None:
     assert run(notes_of(history=text), block).refused[0].reason == "the block stands there already"
 
 
+def test_a_second_block_of_the_same_minutes_joins_the_first() -> None:
+    """Its bullets are not lost for want of another heading, and what stands there is not written twice."""
+    text = "# History\n\n## 2026-03-12 09:00–18:00 +08:00\n\n- Dana moved the release\n"
+    more = (Bullet("Dana moved the release", ("m1",)), Bullet("林晓请了假", ("m2",)))
+    outcome = run(notes_of(history=text), AddBlock(NOW.replace(hour=9), NOW, "", more))
+    assert outcome.texts[File.HISTORY] == f"{text}- 林晓请了假\n"
+
+
 def test_a_fold_keeps_the_originals_word_for_word() -> None:
     """The archive gets what leaves HISTORY.md, byte for byte."""
     old = "## 2026-02-03 09:00–10:00 +08:00 · A\n\n- one\n\n## 2026-02-04 09:00–10:00 +08:00 · B\n\n- two\n\n"

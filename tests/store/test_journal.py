@@ -13,7 +13,7 @@ from pipimem.errors import JournalError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
 from pipimem.notes.notes import Change
-from pipimem.notes.operations import Author, Bullet, Job, Progress, Trust
+from pipimem.notes.operations import Author, Bullet, Hole, Job, Narrowed, Progress, Trust
 from pipimem.store import journal as rooms
 from pipimem.store import ledger_file
 from pipimem.store.journal import NOWHERE, Journal, line, parsed
@@ -39,9 +39,12 @@ RECORDS = st.builds(
 STONES = st.builds(Tombstone, TEXT, st.integers(0, 99))
 JOBS = st.builds(Job, TEXT, TEXT, st.integers(0, 9), TEXT)
 BULLETS = st.lists(st.builds(Bullet, TEXT, LINES), max_size=2).map(tuple)
-HOLES = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=2).map(tuple)
+HOLES = st.lists(st.builds(Hole, st.integers(1, 9), st.integers(1, 9), TEXT), max_size=2).map(tuple)
+NARROWED = st.builds(Narrowed, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
 COUNT = st.none() | st.integers(0, 99)
-PROGRESS = st.builds(Progress, COUNT, COUNT, COUNT, COUNT, COUNT, st.none() | BULLETS, st.none() | HOLES)
+PROGRESS = st.builds(
+    Progress, COUNT, COUNT, COUNT, COUNT, COUNT, st.none() | BULLETS, st.none() | HOLES, st.none() | NARROWED
+)
 FILES = st.dictionaries(
     st.sampled_from(File),
     st.builds(
@@ -181,6 +184,7 @@ def test_a_large_journal_is_set_aside_and_dropped_after_a_month(
         *(st.integers(0, 99) for _ in range(6)),
         BULLETS,
         HOLES,
+        NARROWED,
         st.dictionaries(TEXT, RECORDS, max_size=3),
         st.dictionaries(TEXT, STONES, max_size=3),
         st.dictionaries(TEXT, JOBS, max_size=3),

@@ -1,0 +1,101 @@
+"""The frame of every thought of a channel: fresh notes in, a time limit around, a commit or a noted failure out."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+import anyio
+from anyio import to_thread
+
+from pipimem.clock import Clock
+from pipimem.errors import ModelTimeout
+from pipimem.notes.files import File
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Note, Notes, Outcome
+from pipimem.notes.operations import Author, Decision, Job, Progress
+from pipimem.settings import Settings
+from pipimem.sidecar.contracts import Assistant, Call
+from pipimem.store.channel import ChannelStore
+from pipimem.store.committing import Committed
+from pipimem.text.secrets import redacted
+
+T = TypeVar("T")
+
+# DESIGN §8: minutes to wait after the first, second … failure in a row.
+_BACKOFF = (1, 2, 4, 8, 16, 32, 60)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A decision and what came of it."""
+
+    decision: Decision
+    outcome: Outcome
+
+
+@dataclass(slots=True)
+class Thinking:
+    """What all thoughts of one channel share; `correlate` names each with a new id."""
+
+    store: ChannelStore
+    assistant: Assistant
+    settings: Settings
+    clock: Clock
+    correlate: Callable[[], str]
+    group: bool = False
+
+    def today(self) -> datetime:
+        """What probations are counted by: talk of long ago that is taken in today has its chance from today on."""
+        return max(self.clock.now(), self.clock.wall())
+
+    async def notes(self) -> Notes:
+        """The notes as they stand on disk now."""
+        return await to_thread.run_sync(self.store.notes)
+
+    async def window(self, after: int, upto: int | None = None) -> list[Message]:
+        """The transcript after a message number."""
+        return await to_thread.run_sync(lambda: list(self.store.transcript.window(after, upto)))
+
+    async def archive(self) -> Note:
+        """HISTORY.archive.md as it stands."""
+        text = await to_thread.run_sync(self.store.archive_text)
+        return Note.read(File.ARCHIVE, text, self.store.key)
+
+    async def commit(self, decision: Decision, actor: str = "") -> Committed:
+        """Make a decision last; a commit that has begun is not cancelled half way."""
+        wall = self.clock.wall()
+        who = actor or self.assistant.name
+        with anyio.CancelScope(shield=True):
+            done = await to_thread.run_sync(lambda: self.store.commit(decision, self.clock.now(), who, wall))
+        return done  # noqa: RET504 - inside the scope mypy cannot tell that it does not swallow
+
+    async def done(self, decision: Decision, actor: str = "") -> Done:
+        """The same for an idle job's run: the job has run now, and its failures are over."""
+        ran = Job(ran=self.clock.now().isoformat(timespec="seconds"))
+        ended = replace(decision, job=ran)
+        return Done(ended, (await self.commit(ended, actor)).outcome)
+
+    async def failed(self, task: str, why: str, call: Call, progress: Progress | None = None) -> None:
+        """Note a job's failure, so that it waits before it tries again."""
+        notes, now = await self.notes(), self.clock.now()
+        job = notes.ledger.jobs.get(task, Job())
+        wait = timedelta(minutes=_BACKOFF[min(job.failures, len(_BACKOFF) - 1)])
+        due = (now + wait).isoformat(timespec="seconds")
+        waiting = replace(job, failures=job.failures + 1, due=due)
+        said = f"failed: {redacted(why)}"
+        await self.commit(Decision(task, Author.RULE, (), progress or Progress(), said, call.correlation, job=waiting))
+
+    def call(self, timeout: float) -> Call:
+        """The frame of a new thought."""
+        return Call(self.store.channel_id, self.correlate(), timeout)
+
+    async def within(self, timeout: float, think: Callable[[], Awaitable[T]]) -> T:
+        """The thought, or `ModelTimeout` when it took too long."""
+        try:
+            with anyio.fail_after(timeout):
+                return await think()
+        except TimeoutError as error:
+            raise ModelTimeout(f"no answer within {timeout:g} s; raise the timeout in pipimem.toml, [model]") from error
