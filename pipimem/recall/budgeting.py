@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pipimem.recall.items import Item
 from pipimem.recall.ranking import Candidate
 from pipimem.text.secrets import redacted
-from pipimem.text.tokens import clipped, estimate
+from pipimem.text.tokens import MOST_PER_CHARACTER, clipped, estimate
 
 # What the line around a text costs: keys, quotes, source, id, date. Measured on injected blocks; a little on
 # the safe side.
@@ -30,19 +30,18 @@ class Limits:
 
 def row(item: Item) -> dict[str, str]:
     """An item as the line that is injected; `when` and `speaker` only where they are known."""
-    known = {"when": item.when.isoformat(timespec="minutes") if item.when else "", "speaker": item.speaker}
-    return {
-        "id": item.id,
-        "source": str(item.source),
-        "section": item.section,
-        **{name: value for name, value in known.items() if value},
-        "text": item.text,
-    }
+    told = {"id": item.id, "source": item.source.value, "section": item.section}
+    if item.when:
+        told["when"] = item.when.isoformat(timespec="minutes")
+    if item.speaker:
+        told["speaker"] = item.speaker
+    told["text"] = item.text
+    return told
 
 
 def rows_of(items: Iterable[Item]) -> list[dict[str, str]]:
     """Items as the lines to inject; a secret that a person typed into a file is masked."""
-    return [{**row(item), "text": redacted(item.text)} for item in items]
+    return [row(item) | {"text": redacted(item.text)} for item in items]
 
 
 def within(candidates: Sequence[Candidate], limits: Limits, shown: Set[str]) -> tuple[tuple[Item, ...], int]:
@@ -51,15 +50,17 @@ def within(candidates: Sequence[Candidate], limits: Limits, shown: Set[str]) -> 
     Only whole items: one that does not fit is skipped and a smaller one may follow. One that is larger than
     the whole budget is cut at a sentence.
     """
+    fresh = [one.item for one in candidates if not shown or (one.item.mark not in shown and one.item.id not in shown)]
+    first = tuple(fresh[: limits.inject])
+    if _surely_fit(first, limits):
+        return first, len(fresh) - len(first)
     chosen: list[Item] = []
     chars, tokens, left_out = limits.max_chars, limits.max_tokens, 0
-    for candidate in candidates:
-        if candidate.item.mark in shown or candidate.item.id in shown:
-            continue
+    for item in fresh:
         if len(chosen) == limits.inject:
             left_out += 1
             continue
-        item, size, cost = _cut(candidate.item, limits)
+        item, size, cost = _cut(item, limits)
         if size <= chars and cost <= tokens:
             chosen.append(item)
             chars, tokens = chars - size, tokens - cost
@@ -72,6 +73,13 @@ def size_of(item: Item) -> tuple[int, int]:
     """The characters and tokens of an item as it is injected, the frame around its text included."""
     chars = len(item.text) + len(item.section) + len(item.id) + _FRAME_CHARS
     return chars, estimate(item.text) + estimate(item.section) + _FRAME_TOKENS
+
+
+def _surely_fit(items: Sequence[Item], limits: Limits) -> bool:
+    """Whether all fit however many tokens their texts have: entries are short, and counting costs more than the rest."""
+    texts = sum([len(item.text) + len(item.section) for item in items])
+    chars = texts + sum([len(item.id) + _FRAME_CHARS for item in items])
+    return chars <= limits.max_chars and MOST_PER_CHARACTER * texts + _FRAME_TOKENS * len(items) <= limits.max_tokens
 
 
 def _cut(item: Item, limits: Limits) -> tuple[Item, int, int]:

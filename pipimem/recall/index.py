@@ -27,6 +27,9 @@ _SINGLE = len(GRAM) + 1
 # As if this many items about other things stood beside: in a memory of three, a word of two of them is still
 # rare.
 _OTHER_ITEMS = 20
+_A_HAIR = 1 - 1e-9
+# No impact is higher.
+_HIGHEST = math.inf
 # What a word reached through its spelling counts, against the word itself.
 _MISSPELT_WEIGHT = 0.75
 
@@ -51,35 +54,33 @@ class Share(NamedTuple):
     gram: bool = False
 
 
-class _Reach(NamedTuple):
-    """A term that stands somewhere: where, with what weight, and the most it adds to any item."""
+class Reach(NamedTuple):
+    """A term that stands somewhere: with what weight, the most it adds to any item, and where."""
 
     term: Term
     weight: float
-    slots: Mapping[int, float]
     most: float
+    slots: Mapping[int, float]
     gram: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The answer of an index to the words of a question; `totals` is slot → evidence."""
+    """The answer of an index to the words of a question; `totals` is slot → evidence.
 
-    reached: tuple[_Reach, ...]
+    `reached` are the words that stand anywhere: first those that mean something, then the weak ones, the
+    weightiest first. It looks into the index as it is now: what is to be kept, `shares` copies.
+    """
+
+    reached: tuple[Reach, ...]
     totals: Mapping[int, float]
 
     def shares(self, slot: int) -> list[Share]:
         """The parts of an item's evidence, in the order they were added up."""
         return [
-            Share(
-                reach.term.word,
-                reach.weight * reach.slots[slot],
-                reach.term.weight,
-                reach.term.weak,
-                reach.gram,
-            )
-            for reach in self.reached
-            if slot in reach.slots
+            Share(term.word, weight * slots[slot], term.weight, term.weak, gram)
+            for term, weight, _, slots, gram in self.reached
+            if slot in slots
         ]
 
 
@@ -88,6 +89,15 @@ class _Postings:
     """Word → slot → impact, the saturated count of the word in the item of that slot."""
 
     by_word: dict[str, dict[int, float]] = field(default_factory=dict)
+    # Of the words that were asked for: a common one has thousands of places, and is asked for again.
+    _peaks: dict[str, float] = field(default_factory=dict)
+
+    def peak(self, word: str) -> float:
+        """The highest impact of a word that stands somewhere."""
+        peak = self._peaks.get(word)
+        if peak is None:
+            peak = self._peaks[word] = max(self.by_word[word].values())
+        return peak
 
     def add(self, slot: int, words: Sequence[str], *, spelling: Spelling | None = None) -> None:
         norm = _K1 * (1 - _B + _B * min(len(words), _LONG) / _USUAL_LENGTH)
@@ -97,12 +107,15 @@ class _Postings:
                 slots = self.by_word[word] = {}
                 if spelling is not None:
                     spelling.add(word)
-            slots[slot] = count * (_K1 + 1) / (count + norm)
+            impact = slots[slot] = count * (_K1 + 1) / (count + norm)
+            if impact > self._peaks.get(word, _HIGHEST):
+                self._peaks[word] = impact
 
     def remove(self, slot: int, words: Iterable[str], *, spelling: Spelling | None = None) -> None:
         for word in set(words):
             slots = self.by_word[word]
-            del slots[slot]
+            if slots.pop(slot) >= self._peaks.get(word, _HIGHEST):
+                del self._peaks[word]
             if not slots:
                 del self.by_word[word]
                 if spelling is not None:
@@ -155,20 +168,23 @@ class Index:
         assert item is not None
         return item
 
-    def search(self, terms: Sequence[Term], grams: Sequence[str] = (), *, floor: float = 0.0) -> Found:
+    def search(
+        self, terms: Sequence[Term], grams: Sequence[str] = (), *, floor: float = 0.0, share: float = 0.0
+    ) -> Found:
         """What the words of a question found: for each item the sum of what they count in it.
 
-        With a `floor`, an item whose words that mean something cannot add up to it may be missing; the rest
-        is exact.
+        With a `floor`, an item whose words that mean something cannot add up to it may be missing; with a `share`,
+        one that cannot come to that share of the best. The rest is exact.
         """
         reached = sorted(self._reached(terms, grams), key=_most, reverse=True)
         strong = [reach for reach in reached if not reach.term.weak]
         weak = [reach for reach in reached if reach.term.weak]
         totals: dict[int, float] = {}
-        open_ended = sum(reach.most for reach in strong)
+        open_ended, extra = sum(reach.most for reach in strong), sum(reach.most for reach in weak)
         for reach in strong:
-            # From here on no new item could reach the floor.
-            _added(totals, reach, only_known=open_ended < floor)
+            # From here on no new item could reach the floor, or come near enough to the best.
+            closed = open_ended < floor or open_ended + extra < share * _highest(totals, len(reach.slots))
+            _added(totals, reach, only_known=closed)
             open_ended -= reach.most
         for reach in weak:
             _added(totals, reach, only_known=floor > 0)
@@ -178,21 +194,26 @@ class Index:
         """The words of the item in a slot."""
         return self._bags[slot]
 
-    def _reached(self, terms: Sequence[Term], grams: Sequence[str]) -> Iterator[_Reach]:
+    def _reached(self, terms: Sequence[Term], grams: Sequence[str]) -> Iterator[Reach]:
         """Each term that stands anywhere, with its weight and places; then the grams."""
+        known, rarity = self._postings.by_word, self._rarity
         for term in terms:
-            slots = self._postings.by_word.get(term.word)
-            others = [(places, share) for word, share in term.instead if (places := self._postings.by_word.get(word))]
+            slots = known.get(term.word)
+            others = [(places, share) for word, share in term.instead if (places := known.get(word))]
             if slots is None and not others:
                 unknown = (*self._misspelt(term.word), *self._within(term.word))
                 others = [(places, _MISSPELT_WEIGHT) for places in unknown]
             if others:
-                yield _reach(term, term.weight, self._best(slots, others))
+                best = self._best(slots, others)
+                yield Reach(term, term.weight, term.weight * max(best.values()), best)
             elif slots is not None:
-                yield _reach(term, term.weight * self._rarity(len(slots)), slots)
+                weight = term.weight * rarity(len(slots))
+                yield Reach(term, weight, weight * self._postings.peak(term.word), slots)
+        known = self._grams.by_word
         for gram in grams:
-            if places := self._grams.by_word.get(gram):
-                yield _reach(Term(gram, weak=True), _GRAM_WEIGHT * self._rarity(len(places)), places, gram=True)
+            if slots := known.get(gram):
+                weight = _GRAM_WEIGHT * rarity(len(slots))
+                yield Reach(Term(gram, weak=True), weight, weight * self._grams.peak(gram), slots, gram=True)
 
     def _misspelt(self, word: str) -> Iterator[dict[int, float]]:
         """Where the known words stand that an unknown one may mean."""
@@ -200,8 +221,10 @@ class Index:
 
     def _within(self, word: str) -> Iterator[dict[int, float]]:
         """Where an unknown Chinese word stands inside longer ones: a given name, half of a compound."""
+        if word.isascii():
+            return
         grams = [gram for gram in dict.fromkeys(_pairs(self.words.bag(word))) if len(gram) > _SINGLE]
-        if word.isascii() or not grams or any(gram not in self._grams.by_word for gram in grams):
+        if not grams or any(gram not in self._grams.by_word for gram in grams):
             return
         places = sorted((self._grams.by_word[gram] for gram in grams), key=len)
         common = {slot: impact for slot, impact in places[0].items() if all(slot in other for other in places[1:])}
@@ -253,21 +276,27 @@ def _pairs(bag: Bag) -> list[str]:
     return [gram for gram in bag.grams if not gram[-1].isascii()]
 
 
-def _reach(term: Term, weight: float, slots: Mapping[int, float], *, gram: bool = False) -> _Reach:
-    return _Reach(term, weight, slots, weight * max(slots.values()), gram)
-
-
-def _most(reach: _Reach) -> float:
+def _most(reach: Reach) -> float:
     return reach.most
 
 
-def _added(totals: dict[int, float], reach: _Reach, *, only_known: bool) -> None:
+def _highest(totals: Mapping[int, float], saved: int) -> float:
+    """The best so far, a hair less for the rounding; 0 where looking costs more than it may save."""
+    return max(totals.values(), default=0.0) * _A_HAIR if len(totals) <= saved else 0.0
+
+
+def _added(totals: dict[int, float], reach: Reach, *, only_known: bool) -> None:
     """Add what one term counts to the totals; `only_known` adds to items that have something already."""
     weight, slots = reach.weight, reach.slots
     if not only_known:
         get = totals.get
         for slot, impact in slots.items():
             totals[slot] = get(slot, 0.0) + weight * impact
-        return
-    for slot in totals.keys() & slots.keys():
-        totals[slot] += weight * slots[slot]
+    elif len(totals) < len(slots):
+        for slot in totals:
+            if slot in slots:
+                totals[slot] += weight * slots[slot]
+    else:
+        for slot in slots:
+            if slot in totals:
+                totals[slot] += weight * slots[slot]

@@ -100,3 +100,10 @@ NAMES_A_TIME = Pattern(
     r"|\d\s?[月日号](?!本)|周[一二三四五六日天]|星期[一二三四五六日天]|[一二三四五六七八九十两\d]点(?!儿)",
     re.IGNORECASE,
 )
+
+
+def asks_when(text: str) -> bool:
+    """Whether the answer to a question is a time."""
+    if text.isascii() and "wh" not in (lowered := text.lower()) and "how" not in lowered:
+        return False  # the pattern would try each of its words at each of the text's
+    return ASKS_WHEN().search(text) is not None

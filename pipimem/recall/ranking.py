@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from operator import itemgetter
+from functools import reduce
+from operator import add, itemgetter
+from typing import NamedTuple
 
 from pipimem.notes.kinds import Kind
-from pipimem.recall import phrases
 from pipimem.recall.explaining import Part, scored
-from pipimem.recall.index import Index, Share
+from pipimem.recall.index import Found, Index, Reach
 from pipimem.recall.intents import BONUS, answers
 from pipimem.recall.items import Item, Source
+from pipimem.recall.phrases import NAMES_A_TIME
 from pipimem.recall.refinement import Query
 
 # A word that stands in one item counts 1 and a little, one in a sixteenth of 5,000 items a third. Chosen so:
@@ -52,6 +53,11 @@ _MEMORY_PRIORITY: Mapping[str, float] = {
     Kind.ONGOING: 9,
     Kind.LESSON: 9,
 }
+_PRIORITY_BY_KIND: Mapping[Source, Mapping[str, float]] = {
+    Source.SESSION: _SESSION_PRIORITY,
+    Source.MEMORY: _MEMORY_PRIORITY,
+}
+_NO_KINDS: Mapping[str, float] = {}
 _PRIORITY: Mapping[Source, float] = {
     Source.SESSION: 12,
     Source.MEMORY: 8,
@@ -69,16 +75,49 @@ _TRUST: Mapping[str, float] = {"human": 5, "explicit": 5, "inferred": 0, "probat
 _ACCESS_MOST = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """An item that was found: its score, the parts that add up to it, its rank from 1 once known."""
+class Evidence(NamedTuple):
+    """What spoke for an item when it was ranked: the question, its words, and what each counts in the item.
+
+    `words` stand in the order of `Found.reached`, then the pairs of characters; 0.0 is a word that the item does not
+    have. `asked` is the intent of a question that asks for the item's whole section.
+    """
+
+    words: tuple[Reach, ...]
+    values: list[float]
+    query: Query
+    now: datetime
+    asked: str = ""
+
+
+class Candidate(NamedTuple):
+    """An item that was found: its score, how many words it shares, its rank from 1 once known.
+
+    A tuple, for a turn makes two dozen and a frozen class costs four times that.
+    """
 
     item: Item
     score: float
-    parts: tuple[Part, ...]
     matches: int
     slot: int
+    evidence: Evidence
     rank: int = 0
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts that add up to the score, from left to right; put together only for who asks why."""
+        words, values, query, now, asked = self.evidence
+        evidence = [Part(f"asked for {asked}", _ASKED_FOR)] if asked else []
+        grams = 0.0
+        for reach, value in zip(words, values, strict=True):
+            if reach.gram:
+                grams += value
+            elif value:
+                evidence.append(Part(reach.term.word, value))
+        if grams:
+            evidence.append(Part("pairs of characters", grams))
+        total = scored(evidence)
+        lifts = structure(self.item, query, now)
+        return (*evidence, *(Part(f"{what} {which}".rstrip(), total * value / 100) for what, which, value in lifts))
 
 
 def ranked(
@@ -104,89 +143,104 @@ def ranked(
 
 def priority(item: Item) -> float:
     """What the place of an item is worth, in hundredths of its evidence (DESIGN §8)."""
-    match item.source:
-        case Source.SESSION:
-            return _SESSION_PRIORITY.get(item.kind, _PRIORITY[Source.SESSION])
-        case Source.MEMORY:
-            return _MEMORY_PRIORITY.get(item.kind, _PRIORITY[Source.MEMORY])
-        case other:
-            return _PRIORITY[other]
+    source = item.source
+    return _PRIORITY_BY_KIND.get(source, _NO_KINDS).get(item.kind, _PRIORITY[source])
 
 
-def structure(item: Item, query: Query, now: datetime) -> Iterator[Part]:
-    """How an item stands to the question beside its words, in hundredths of its evidence."""
-    yield Part(f"source {item.source}", priority(item))
+def structure(item: Item, query: Query, now: datetime) -> list[tuple[str, str, float]]:
+    """How an item stands to the question beside its words: what, which, and the hundredths of its evidence."""
+    lifts: list[tuple[str, str, float]] = [("source", item.source, priority(item))]
     for intent in query.intents:
         if answers(item, intent):
-            yield Part(f"intent {intent}", BONUS[intent])
+            lifts.append(("intent", intent, BONUS[intent]))
             break  # one section answers; a second cue for it says nothing new
     if item.when is not None:
-        if bonus := next((bonus for span, bonus in _RECENCY if now - item.when <= span), 0.0):
-            yield Part("recent", bonus)
+        age = now - item.when
+        if bonus := next((bonus for span, bonus in _RECENCY if age <= span), 0.0):
+            lifts.append(("recent", "", bonus))
         if any(span.start <= item.when.date() <= span.end for span in query.spans):
-            yield Part("date asked for", _SAME_DATE)
-    if query.asks_when and phrases.NAMES_A_TIME().search(item.text):
-        yield Part("names a time", _NAMES_A_TIME)
+            lifts.append(("date asked for", "", _SAME_DATE))
+    if query.asks_when and NAMES_A_TIME().search(item.text):
+        lifts.append(("names a time", "", _NAMES_A_TIME))
     if trust := _TRUST.get(item.trust, 0.0):
-        yield Part(f"trust {item.trust}", trust)
+        lifts.append(("trust", item.trust, trust))
     if item.recalls:
-        yield Part("recalled before", float(min(item.recalls, _ACCESS_MOST)))
+        lifts.append(("recalled before", "", float(min(item.recalls, _ACCESS_MOST))))
+    return lifts
 
 
 def _by_evidence(
     index: Index, query: Query, now: datetime, most: int, floor: float, only: Callable[[Item], bool] | None
 ) -> Iterator[Candidate]:
     seed_floor = min(floor, SEED_FLOOR)
-    found = index.search(query.terms, query.grams, floor=seed_floor if query.intents else floor)
+    # What is filtered out may be the best, and does not count.
+    share = _SHARE_OF_BEST if floor and only is None else 0.0
+    found = index.search(query.terms, query.grams, floor=seed_floor if query.intents else floor, share=share)
     totals: Iterable[tuple[int, float]] = found.totals.items()
     if only is not None:
         totals = ((slot, evidence) for slot, evidence in totals if only(index.item(slot)))
     # What names a time may come from further behind.
     strongest = heapq.nlargest(2 * most if query.asks_when else most, totals, key=itemgetter(1))
     least = _SHARE_OF_BEST * strongest[0][1] if strongest and floor else 0.0
+    weighed = _Weighing(found, query, now)
     for slot, evidence in strongest:
         if evidence < least:
             break
-        item, shares = index.item(slot), found.shares(slot)
-        seeded = any(answers(item, intent) for intent in query.intents)
-        if not floor or _is_evidence(shares, query, seed_floor if seeded else floor):
-            yield _candidate(slot, item, _evidence(shares), query, now, sum(not share.gram for share in shares))
-
-
-def _is_evidence(shares: Sequence[Share], query: Query, floor: float) -> bool:
-    """Whether the words that mean something add up to the floor, and are not one plain word out of many."""
-    strong = [share for share in shares if not share.weak]
-    if sum(share.value for share in strong) < floor:
-        return False
-    lone = len(strong) == 1 and strong[0].word.isalpha() and strong[0].weight == 1
-    return not lone or sum(not term.weak for term in query.terms) < _LONE_AMONG
+        item, values = index.item(slot), weighed.values(slot)
+        seeded = query.intents and any(answers(item, intent) for intent in query.intents)
+        if not floor or weighed.is_evidence(values, seed_floor if seeded else floor):
+            yield weighed.candidate(slot, item, values)
 
 
 def _by_intent(index: Index, query: Query, now: datetime, most: int) -> Iterator[Candidate]:
     """What stands where the question is answered; of very much, the weightiest and newest."""
-    found = index.search(query.terms)
+    weighed = _Weighing(index.search(query.terms), query, now, query.intents[0])
     wanted = (pair for pair in index.slots() if any(answers(pair[1], intent) for intent in query.intents))
     for slot, item in heapq.nlargest(most, wanted, key=lambda pair: (priority(pair[1]), _since(pair[1]), -pair[0])):
-        shares = found.shares(slot)
-        evidence = (Part(f"asked for {query.intents[0]}", _ASKED_FOR), *_evidence(shares))
-        yield _candidate(slot, item, evidence, query, now, len(shares))
+        yield weighed.candidate(slot, item, weighed.values(slot))
+
+
+class _Weighing:
+    """The words of one question, laid out for weighing item after item."""
+
+    def __init__(self, found: Found, query: Query, now: datetime, asked: str = "") -> None:
+        words = [reach for reach in found.reached if not reach.gram]
+        self._words = (*words, *[reach for reach in found.reached if reach.gram])
+        self._places = [(reach.weight, reach.slots.get) for reach in self._words]
+        self._strong = sum([not reach.term.weak for reach in words])  # what means something stands first
+        self._plain = len(words)
+        self._lone_is_chance = sum([not term.weak for term in query.terms]) >= _LONE_AMONG
+        self._query, self._now, self._asked = query, now, asked
+
+    def values(self, slot: int) -> list[float]:
+        """What each word counts in an item; copied, for the index goes on living."""
+        return [weight * impact if (impact := get(slot)) else 0.0 for weight, get in self._places]
+
+    def is_evidence(self, values: Sequence[float], floor: float) -> bool:
+        """Whether the words that mean something add up to the floor, and are not one plain word out of many."""
+        strong = values[: self._strong]
+        if reduce(add, strong, 0.0) < floor:
+            return False
+        if not self._lone_is_chance or strong.count(0.0) != self._strong - 1:
+            return True
+        lone = next(reach.term for reach, value in zip(self._words, strong, strict=False) if value)
+        return lone.weight != 1 or not lone.word.isalpha()
+
+    def candidate(self, slot: int, item: Item, values: list[float]) -> Candidate:
+        """The score is the sum of the candidate's parts in their order, without the parts."""
+        words = values[: self._plain]
+        total = reduce(add, words, _ASKED_FOR if self._asked else 0.0)
+        if len(values) > self._plain:
+            total += reduce(add, values[self._plain :], 0.0)
+        score = total
+        for _, _, value in structure(item, self._query, self._now):
+            score += total * value / 100
+        evidence = Evidence(self._words, values, self._query, self._now, self._asked)
+        return Candidate(item, score, self._plain - words.count(0.0), slot, evidence)
 
 
 def _since(item: Item) -> float:
     return item.when.timestamp() if item.when else 0.0
-
-
-def _evidence(shares: Sequence[Share]) -> list[Part]:
-    parts = [Part(share.word, share.value) for share in shares if not share.gram]
-    if len(parts) < len(shares):
-        parts.append(Part("pairs of characters", sum(share.value for share in shares if share.gram)))
-    return parts
-
-
-def _candidate(slot: int, item: Item, evidence: Sequence[Part], query: Query, now: datetime, matches: int) -> Candidate:
-    total = scored(evidence)
-    parts = (*evidence, *[Part(part.name, total * part.value / 100) for part in structure(item, query, now)])
-    return Candidate(item, scored(parts), parts, matches, slot)
 
 
 def _place(candidate: Candidate) -> tuple[float, int, float, str, str]:

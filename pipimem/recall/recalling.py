@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.recall.budgeting import Limits, rows_of, within
@@ -65,7 +65,6 @@ def recall(
     if query.silent:
         return Recall(query, reason=query.silent)
     ordered = ranked(index, query, now, most=_LOOKED_AT * limits.candidates, floor=FLOOR if automatic else 0.0)
-    found = deduped(ordered, index, limits.candidates)
-    candidates = tuple(replace(candidate, rank=rank) for rank, candidate in enumerate(found, start=1))
+    candidates = deduped(ordered, index, limits.candidates)
     injected, left_out = within(candidates, limits, shown)
     return Recall(query, candidates, injected, left_out, "" if candidates else "nothing shares a word that matters")

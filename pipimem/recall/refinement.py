@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -23,8 +23,12 @@ _NAMED = 1.5
 _ASKER = 0.8
 # A number of one or two digits is in many entries by chance.
 _SHORT_NUMBER = 2
+_NONE: frozenset[str] = frozenset()
 # Of a longer message, what is asked stands at its beginning or its end; the rest is pasted.
 _ENDS = 2_000
+
+# What can be asked about in general.
+_GENERIC = weak_words.GENERIC_TOPICS | weak_words.COMMON_WORDS
 
 _QUOTED = Pattern(
     r"「([^」]{1,80})」|『([^』]{1,80})』|“([^”]{1,80})”|\"([^\"\n]{1,80})\""
@@ -73,22 +77,25 @@ def refined(
         text = f"{text[:_ENDS]}\n{text[-_ENDS:]}"
     bag = words.bag(text)
     entities = _entities(text)
-    query = Query(
+    named = frozenset(words.words(" ".join(entities))) if entities else _NONE
+    terms = synonyms.added(_weighed(bag.words, named))
+    asked = Query(
         text,
-        synonyms.added(_weighed(bag.words, frozenset(words.words(" ".join(entities))))),
-        tuple(dict.fromkeys(gram for gram in bag.grams if not gram[-1].isascii())),
+        terms if raw else _without_actions(terms),
+        tuple(dict.fromkeys([gram for gram in bag.grams if not gram[-1].isascii()])),
         entities,
         tuple(mentioned(text, now)),
         intents_of(text),
-        asks_when=bool(phrases.ASKS_WHEN().search(text)),
+        asks_when=phrases.asks_when(text),
     )
     if raw:
-        return query
-    query = replace(query, pure=_is_pure(query, words), silent=_why_silent(query))
-    query = replace(query, terms=_without_actions(query.terms))
-    if speaker and phrases.FIRST_PERSON().search(text):
-        query = replace(query, terms=(*query.terms, *_asker(speaker, words, query)))
-    return query
+        return asked
+    pure = _is_pure(asked, words)
+    silent = _why_silent(asked, terms, pure=pure)
+    asker = _asker(speaker, words, asked) if speaker and phrases.FIRST_PERSON().search(text) else ()
+    if pure or silent or asker:
+        return replace(asked, pure=pure, silent=silent, terms=(*asked.terms, *asker))
+    return asked
 
 
 def _entities(text: str) -> tuple[str, ...]:
@@ -98,19 +105,13 @@ def _entities(text: str) -> tuple[str, ...]:
 
 
 def _weighed(words: tuple[str, ...], named: frozenset[str]) -> tuple[Term, ...]:
-    common = weak_words.COMMON_WORDS
-    return tuple(
-        Term(word, _NAMED)
-        if word in named and not _is_weak(word, common)
-        else Term(word, _WEAK, weak=True)
-        if _is_weak(word, common)
-        else Term(word)
-        for word in dict.fromkeys(words)
-    )
+    return tuple([_term(word, named) for word in dict.fromkeys(words)])
 
 
-def _is_weak(word: str, common: frozenset[str]) -> bool:
-    return word in common or len(word) == 1 or (word.isdecimal() and len(word) <= _SHORT_NUMBER)
+def _term(word: str, named: frozenset[str]) -> Term:
+    if word in weak_words.COMMON_WORDS or len(word) == 1 or (len(word) <= _SHORT_NUMBER and word.isdecimal()):
+        return Term(word, _WEAK, weak=True)
+    return Term(word, _NAMED) if word in named else Term(word)
 
 
 def _without_actions(terms: tuple[Term, ...]) -> tuple[Term, ...]:
@@ -124,31 +125,28 @@ def _is_pure(query: Query, words: Words) -> bool:
     return all(word in weak_words.FILLERS for word in words.words(without_cues(query.text)))
 
 
-def _why_silent(query: Query) -> str:
+def _why_silent(query: Query, terms: Sequence[Term], *, pure: bool) -> str:
+    """Why there is nothing to look for; `terms` are all of the question's, orders to a bot included."""
     text = query.text.strip()
     if len(text) <= phrases.CHAT_LENGTH and phrases.CHAT().fullmatch(text):
         return "chat that asks for nothing"
     if len(text) <= phrases.COMMAND_LENGTH and phrases.COMMAND_LINE().fullmatch(text):
         return "a command for a shell"
-    if query.pure:
+    if pure:
         return ""
-    if not query.terms and not query.grams:
+    if not terms and not query.grams:
         return "no word to look for"
-    left = [term.word for term in query.terms if term.word not in weak_words.ACTION_WORDS]
-    named = query.entities or phrases.QUESTION().search(text)
-    if not named and all(word in weak_words.ACTION_OBJECTS for word in left):
+    left = [term.word for term in terms if term.word not in weak_words.ACTION_WORDS]
+    # The cheap looks first: they settle it for nearly every question.
+    if weak_words.ACTION_OBJECTS.issuperset(left) and not query.entities and not phrases.QUESTION().search(text):
         return "an order that names nothing"
-    if _is_generic(query):
+    if not query.intents and left and _GENERIC.issuperset(left) and _is_generic(text):
         return "a question any textbook answers"
     return ""
 
 
-def _is_generic(query: Query) -> bool:
-    if query.intents or not phrases.GENERIC_QUESTION().search(query.text) or phrases.OURS().search(query.text):
-        return False
-    topics = weak_words.GENERIC_TOPICS
-    named = [term.word for term in query.terms if term.word not in weak_words.ACTION_WORDS]
-    return bool(named) and all(word in topics or word in weak_words.COMMON_WORDS for word in named)
+def _is_generic(text: str) -> bool:
+    return bool(phrases.GENERIC_QUESTION().search(text)) and not phrases.OURS().search(text)
 
 
 def _asker(speaker: str, words: Words, query: Query) -> Iterator[Term]:

@@ -18,14 +18,27 @@ class Synonyms:
     """For each phrase, as words, the words of the phrases that mean the same."""
 
     groups: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    _by_first: Mapping[str, list[tuple[str, ...]]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # A question has ten words, a good words.txt a thousand phrases.
+        by_first: dict[str, list[tuple[str, ...]]] = {}
+        for phrase in self.groups:
+            by_first.setdefault(phrase[0], []).append(phrase)
+        object.__setattr__(self, "_by_first", by_first)
 
     def added(self, terms: Sequence[Term]) -> tuple[Term, ...]:
         """The terms, with what may stand in the place of each phrase that is wholly among them."""
+        known = [term.word for term in terms if term.word in self._by_first]
+        if not known:
+            return tuple(terms)
         present = {term.word for term in terms}
         instead: dict[str, list[str]] = {}
-        for phrase, others in self.groups.items():
-            if present.issuperset(phrase):
-                instead.setdefault(phrase[0], []).extend(word for word in others if word not in present)
+        for first in known:
+            for phrase in self._by_first[first]:
+                if present.issuperset(phrase):
+                    others = (word for word in self.groups[phrase] if word not in present)
+                    instead.setdefault(first, []).extend(others)
         return tuple(
             term._replace(instead=tuple((word, _SHARE) for word in dict.fromkeys(instead[term.word])))
             if term.word in instead

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.notes.message import Message
@@ -55,4 +55,4 @@ def search(
     """The messages that say most about `text`, best first; the id of an item is `log:<message id>`."""
     query = refined(text, index.words, now=now, synonyms=synonyms, raw=True)
     found = ranked(index, query, now, most=2 * limit, floor=0.0, only=filters.let_pass if filters else None)
-    return tuple(replace(candidate, rank=rank) for rank, candidate in enumerate(found[:limit], start=1))
+    return tuple(candidate._replace(rank=rank) for rank, candidate in enumerate(found[:limit], start=1))

@@ -41,8 +41,9 @@ _DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大�
 
 def found(text: str, when: date) -> Iterator[Found]:
     """Dates in the order of the rules; a caller drops those that overlap earlier ones."""
-    for hints, pattern, reader in _RULES:
-        if not any(hint in text for hint in hints):
+    present = () if text.isascii() else [hint for hint in _HINTS if hint in text]
+    for hints, pattern, reader in _RULES if present else ():
+        if hints.isdisjoint(present):
             continue
         for match in pattern().finditer(text):
             try:
@@ -155,8 +156,8 @@ def _counted(match: re.Match[str], when: date) -> _Meant:
             return week(middle), f"{middle}前后"
 
 
-def _rule(hints: str, pattern: str, reader: _Reader) -> tuple[tuple[str, ...], Pattern, _Reader]:
-    return tuple(hints.split()), Pattern(pattern), reader
+def _rule(hints: str, pattern: str, reader: _Reader) -> tuple[frozenset[str], Pattern, _Reader]:
+    return frozenset(hints.split()), Pattern(pattern), reader
 
 
 _MD = rf"(?P<month>{_NUM})月(?:(?P<day>{_NUM})[日号](?!线|楼|院|店))"
@@ -221,3 +222,5 @@ _RULES = (
     _rule("前 后", rf"{_FREE}(?P<number>{_NUM})(?P<unit>天|日|周|个?星期|个?礼拜|个月|年){_SIDE}", _counted),
     _rule("月", rf"(?<![\d年个第])(?P<month>{_NUM})月(?:份|(?![\d{_COUNTED}]))", _absolute),
 )
+# Nearly every text has few of them: looked for once, not once for each rule.
+_HINTS = tuple(dict.fromkeys(hint for hints, _, _ in _RULES for hint in sorted(hints)))

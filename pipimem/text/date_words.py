@@ -57,7 +57,9 @@ def without_dates(text: str) -> tuple[str, list[str]]:
         return f" {found['time'] or ''} "
 
     rest = _WRITTEN().sub(taken, text)
-    for found in _ENGLISH().finditer(text):
+    lowered = text.casefold()
+    named = any([month in lowered for month in MONTHS])  # noqa: C419 - twelve short looks, and this runs for each text
+    for found in _ENGLISH().finditer(text) if named else ():
         name = found["first_month"] or found["second_month"] or found["lone_month"]
         year = found["year_1"] or found["year_2"] or found["year_3"]
         month = MONTHS.index(name[:3].lower()) + 1

@@ -25,16 +25,14 @@ Reader = Callable[[re.Match[str], date], Meant | None]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A pattern and what it means; tried only on a text that holds one of the hints (lower case)."""
+    """A pattern and what it means; to be tried only on a text that holds one of the hints (lower case)."""
 
-    hints: tuple[str, ...]
+    hints: frozenset[str]
     pattern: Pattern
     reader: Reader
 
-    def read(self, text: str, lowered: str, when: date) -> Iterator[tuple[re.Match[str], Meant]]:
+    def read(self, text: str, when: date) -> Iterator[tuple[re.Match[str], Meant]]:
         """Each match with its meaning; what lies outside of the calendar (31 February) is left out."""
-        if not any(hint in lowered for hint in self.hints):
-            return
         for match in self.pattern().finditer(text):
             try:
                 meant = self.reader(match, when)
@@ -73,7 +71,7 @@ NUMBER = rf"(?P<number>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=Tru
 
 def rule(hints: str, pattern: str, reader: Reader) -> Rule:
     """A rule whose pattern stands free in the text; the hints are divided by `|`."""
-    return Rule(tuple(hints.split("|")), Pattern(_LEFT + pattern + _RIGHT, re.IGNORECASE), reader)
+    return Rule(frozenset(hints.split("|")), Pattern(_LEFT + pattern + _RIGHT, re.IGNORECASE), reader)
 
 
 def group(match: re.Match[str], name: str) -> str:

@@ -59,9 +59,12 @@ _IDIOM = Pattern(
 
 def found(text: str, lowered: str, when: date) -> Iterator[Found]:
     """Dates in the order of the rules; a caller drops those that overlap earlier ones."""
-    for one in (*WRITTEN, *_RELATIVE, *BARE):
-        for match, meant in one.read(text, lowered, when):
-            yield _placed(match, meant)
+    present = [hint for hint in _HINTS if hint in lowered]
+    if present:
+        for one in _RULES:
+            if not one.hints.isdisjoint(present):
+                for match, meant in one.read(text, when):
+                    yield _placed(match, meant)
 
 
 def _placed(match: re.Match[str], meant: Meant) -> Found:
@@ -257,3 +260,6 @@ _RELATIVE = (
     ),
     rule(" ago| from ", rf"{_EXACT}{NUMBER}[ ]{_UNIT}[ ](?:(?P<ago>ago)|from[ ](?:now|today))", _counted),
 )
+_RULES = (*WRITTEN, *_RELATIVE, *BARE)
+# Nearly every text has few of them: looked for once, not once for each rule.
+_HINTS = tuple(dict.fromkeys(hint for one in _RULES for hint in sorted(one.hints)))

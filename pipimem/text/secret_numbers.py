@@ -20,6 +20,10 @@ _OTHER_NUMBER = Pattern(
 )
 
 
+LONG = Pattern(r"\d(?:[ -]?\d){12}")
+"""What every one of them has in it."""
+
+
 def secret_numbers(text: str) -> Iterator[tuple[str, int, int]]:
     """The places of card and identity numbers: kind, start, end."""
     for match in _IDENTITY().finditer(text):

@@ -115,16 +115,23 @@ _SEED = Pattern(
 )
 
 
+_REVERSED_HINTS = ("password", "code", "pin", "密码", "口令", "验证码")
+_PAIR_HINTS = ("cred", "pass", "密")
+_SEED_HINTS = ("phrase", "mnemonic", "助记词")
+HINTS = (*(hint for cue in _CUES for hint in cue.hints), *_REVERSED_HINTS, *_PAIR_HINTS, *_SEED_HINTS)
+"""A text in lower case without any of them announces nothing."""
+
+
 def spoken(text: str, lowered: str) -> Iterator[Place]:
     """The places of secrets that people say; `lowered` is the text in lower case, for a cheap first look."""
     for cue in _CUES:
         if any(hint in lowered for hint in cue.hints):
             yield from _announced(cue, text)
-    if any(word in lowered for word in ("password", "code", "pin", "密码", "口令", "验证码")):
+    if any(word in lowered for word in _REVERSED_HINTS):
         yield from _announced_after(text)
-    if any(word in lowered for word in ("cred", "pass", "密")):
+    if any(word in lowered for word in _PAIR_HINTS):
         yield from _paired(text)
-    if any(word in lowered for word in ("phrase", "mnemonic", "助记词")):
+    if any(word in lowered for word in _SEED_HINTS):
         yield from (("seed phrase", *match.span("value")) for match in _SEED().finditer(text))
 
 

@@ -28,6 +28,9 @@ _NEWLINES, _SPACES = 0.7, 0.45
 _SIGN, _SIGN_BEYOND = 0.85, 0.28
 _WIDE_SIGN, _SYMBOL = 0.65, 1.5
 
+# No text has more tokens than this for each of its characters: a lone digit costs the most, and sums are rounded up.
+MOST_PER_CHARACTER = 2
+
 ELLIPSIS = "…"
 # The end of a sentence: Chinese marks anywhere, English ones before white space, a line break.
 _SENTENCE_END = Pattern(r"[。！？；…]+[”’」』）)\"']*|(?<![.!?])[.!?]+[”’)\"']*(?=\s)|(?=\n)")

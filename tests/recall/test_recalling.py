@@ -66,6 +66,14 @@ def test_the_parts_of_a_score_add_up_to_it_exactly(index: Index) -> None:
             assert explained(candidate.parts).endswith(f"= {candidate.score:.3f}")
 
 
+def test_the_parts_outlive_what_was_found(words: Words) -> None:
+    """Who asks why after the memory has changed is told of the memory that was asked."""
+    changing = over(words, entry("a", "nimbus listens on port 27085"))
+    candidate = recall(changing, "nimbus port", now=NOW).candidates[0]
+    changing.update([entry("b", "the port of Nimbus, port by port")])
+    assert scored(candidate.parts) == candidate.score
+
+
 def test_the_order_is_total_and_ranks_count_from_one(words: Words) -> None:
     """Items with the same score stand in the order of section and id, however they came in."""
     items = [entry(name, "nimbus is up") for name in "cab"]

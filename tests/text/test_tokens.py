@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.text.tokens import clipped, estimate
+from pipimem.text.tokens import MOST_PER_CHARACTER, clipped, estimate
 
 # Counted once with litellm 1.106.2, token_counter(model="gpt-4o").
 COUNTED = [
@@ -30,6 +30,12 @@ def test_the_estimate_is_near_the_count(text, tokens):
 def test_nothing_costs_nothing():
     """An empty text has no tokens, a single sign has one."""
     assert (estimate(""), estimate("a"), estimate("你")) == (0, 1, 1)
+
+
+@given(st.one_of(st.text(), st.text("1 a!，你~")))
+def test_no_text_has_more_tokens_than_its_length_allows(text):
+    """What fits by this bound need not be counted."""
+    assert estimate(text) <= MOST_PER_CHARACTER * len(text)
 
 
 @given(st.text(), st.text())
