@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import add, itemgetter
 from typing import NamedTuple
 
 from pipimem.notes.kinds import Kind
+from pipimem.recall.evidence import Found, Reach
 from pipimem.recall.explaining import Part, scored
-from pipimem.recall.index import Found, Index, Reach
+from pipimem.recall.index import Index
 from pipimem.recall.intents import BONUS, answers
 from pipimem.recall.items import Item, Source
 from pipimem.recall.phrases import NAMES_A_TIME
@@ -173,14 +174,17 @@ def _by_evidence(
     index: Index, query: Query, now: datetime, most: int, floor: float, only: Callable[[Item], bool] | None
 ) -> Iterator[Candidate]:
     seed_floor = min(floor, SEED_FLOOR)
-    # What is filtered out may be the best, and does not count.
-    share = _SHARE_OF_BEST if floor and only is None else 0.0
-    found = index.search(query.terms, query.grams, floor=seed_floor if query.intents else floor, share=share)
-    totals: Iterable[tuple[int, float]] = found.totals.items()
-    if only is not None:
-        totals = ((slot, evidence) for slot, evidence in totals if only(index.item(slot)))
-    # What names a time may come from further behind.
-    strongest = heapq.nlargest(2 * most if query.asks_when else most, totals, key=itemgetter(1))
+    least_of_all = seed_floor if query.intents else floor
+    if query.asks_when:
+        most *= 2  # what names a time may come from further behind
+    if only is None:
+        share = _SHARE_OF_BEST if floor else 0.0
+        found = index.strongest(query.terms, query.grams, most, floor=least_of_all, share=share)
+        strongest = [*found.totals.items()]
+    else:
+        found = index.search(query.terms, query.grams, floor=least_of_all)
+        counting = ((slot, evidence) for slot, evidence in found.totals.items() if only(index.item(slot)))
+        strongest = heapq.nlargest(most, counting, key=itemgetter(1))
     least = _SHARE_OF_BEST * strongest[0][1] if strongest and floor else 0.0
     weighed = _Weighing(found, query, now)
     for slot, evidence in strongest:

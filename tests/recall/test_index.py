@@ -134,17 +134,6 @@ def test_the_floor_leaves_out_only_what_is_below_it(words: Words) -> None:
     assert {slot for slot, value in whole.items() if value >= 0.9} <= floored.keys()
 
 
-def test_the_share_leaves_out_only_what_is_far_behind_the_best(words: Words) -> None:
-    """Once the best is far ahead nothing new is taken in; what is near it is found with the same evidence."""
-    index = Index(words)
-    index.update([item(str(n), f"service{n} listens on port {n}") for n in range(60)] + [item("x", "nimbus port")])
-    terms = [Term("nimbus"), Term("port"), Term("listen"), Term("on", 0.4, weak=True)]
-    whole, near = index.search(terms).totals, index.search(terms, share=0.5).totals
-    assert len(near) < len(whole)
-    assert near.items() <= whole.items()
-    assert {slot for slot, value in whole.items() if value >= 0.5 * max(whole.values())} <= near.keys()
-
-
 def test_a_word_that_loses_its_best_place_is_weighed_by_the_next(words: Words) -> None:
     """What was remembered of a word's highest impact does not outlive the item."""
     index = Index(words)

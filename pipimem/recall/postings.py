@@ -1,0 +1,76 @@
+"""Where words stand: word → item → what the word counts in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+from pipimem.recall.spelling import Spelling
+
+# BM25 with its usual saturation. Items are short, so a longer one is hardly ever about more things: a small
+# `b`. The length is held against a fixed one and not the channel's mean, so that an impact once computed
+# stays true.
+_K1 = 1.2
+_B = 0.2
+_USUAL_LENGTH = 16
+# A long message or section may hold one sentence that matters: beyond this length it is punished no further.
+LONG = 6 * _USUAL_LENGTH
+
+
+def impact(count: int, length: int) -> float:
+    """What a word that stands `count` times in an item of `length` words counts: BM25's saturated count."""
+    norm = _K1 * (1 - _B + _B * min(length, LONG) / _USUAL_LENGTH)
+    return count * (_K1 + 1) / (count + norm)
+
+
+@dataclass(slots=True)
+class Postings:
+    """Word → slot → impact, the saturated count of the word in the item of that slot."""
+
+    by_word: dict[str, dict[int, float]] = field(default_factory=dict)
+    # Of the words that were asked for: a common one has thousands of places, and is asked for again.
+    _peaks: dict[str, float] = field(default_factory=dict)
+    # Of the words that stand twice in an item, how often at most.
+    _times: dict[str, int] = field(default_factory=dict)
+
+    def peak(self, word: str) -> float:
+        """The highest impact of a word that stands somewhere."""
+        peak = self._peaks.get(word)
+        if peak is None:
+            peak = self._peaks[word] = max(self.by_word[word].values())
+        return peak
+
+    def times(self, word: str) -> int:
+        """No item has the word more often than this."""
+        return self._times.get(word, 1)
+
+    def add(self, slot: int, words: Sequence[str], *, spelling: Spelling | None = None) -> None:
+        """Take in the words of an item; `spelling` learns those that are new."""
+        length, once = len(words), impact(1, len(words))
+        for word, count in Counter(words).items():
+            slots = self.by_word.get(word)
+            if slots is None:
+                slots = self.by_word[word] = {}
+                if spelling is not None:
+                    spelling.add(word)
+            value = once
+            if count > 1:
+                value = impact(count, length)
+                self._times[word] = max(count, self._times.get(word, 1))
+            slots[slot] = value
+            if value > self._peaks.get(word, inf):
+                self._peaks[word] = value
+
+    def remove(self, slot: int, words: Iterable[str], *, spelling: Spelling | None = None) -> None:
+        """Forget the words of an item."""
+        for word in set(words):
+            slots = self.by_word[word]
+            if slots.pop(slot) >= self._peaks.get(word, inf):
+                del self._peaks[word]
+            if not slots:
+                del self.by_word[word]
+                self._times.pop(word, None)
+                if spelling is not None:
+                    spelling.remove(word)
