@@ -1,0 +1,96 @@
+"""What is kept of ten labelled stretches of talk, by the rules or by a model.
+
+usage: python -m benchmarks.consolidation --evals DIR [--model M] [--prompts DIR] [--only NAME...] [--timeout S]
+
+`DIR` holds the evaluation's `transcripts/`. The model is a litellm name, or `offline` for the rules. `--prompts` is a
+folder of prompts to use instead of our own, to compare. Junk is what matches no label: it is listed, for people to judge.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.consolidation.labels import Score, Stretch, scored, stretches
+from benchmarks.consolidation.running import Outcome, run
+from benchmarks.machine import heading
+
+_HEAD = ("stretch", "kept / labelled", "in history too", "junk / entries", "valid / tries", "tokens in", "out", "s")
+Row = tuple[Stretch, Outcome, Score]
+
+
+def main() -> None:
+    """Run the stretches and print the table, what was missed, and what matches no label."""
+    args = _arguments()
+    print(heading(f"Consolidation of labelled talk, {args.model}", "litellm" if args.model != "offline" else "jieba"))
+    chosen = [stretch for stretch in stretches() if not args.only or stretch.name in args.only]
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for stretch in chosen:
+            outcome = run(stretch, args.evals, Path(folder), args.model, args.timeout, args.prompts)
+            rows.append((stretch, outcome, scored(stretch, outcome.entries)))
+            _details(*rows[-1])
+    _table(rows)
+
+
+def _details(stretch: Stretch, outcome: Outcome, score: Score) -> None:
+    print(f"── {stretch.name}   {outcome.title.removeprefix('## ')}")
+    if outcome.problem:
+        print(f"  FAILED  {outcome.problem}")
+    for text in outcome.entries:
+        mark = "junk" if text in score.junk else "fine" if text in score.fine else "kept"
+        print(f"  {mark}    {text}")
+    for fact in score.missed:
+        print(f"  missed  ({fact.says})")
+    for text in outcome.history:
+        print(f"  told    {text}")
+    print(flush=True)
+
+
+def _table(rows: Sequence[Row]) -> None:
+    lines = [_HEAD, *(_line(stretch.name, [(stretch, outcome, score)]) for stretch, outcome, score in rows)]
+    by_language = {language: [row for row in rows if row[0].language == language] for language in ("en", "zh")}
+    lines += [_line(f"all {language}", some) for language, some in by_language.items() if some]
+    lines.append(_line("all", rows))
+    print("| " + " | ".join(_HEAD) + " |\n|" + " --- |" * len(_HEAD))
+    for line in lines[1:]:
+        print("| " + " | ".join(line) + " |")
+
+
+def _line(name: str, rows: Sequence[Row]) -> tuple[str, ...]:
+    facts = sum(len(stretch.facts) for stretch, _, _ in rows)
+    kept = sum(len(score.kept) for _, _, score in rows)
+    told = sum(
+        any(fact.is_in(text) for text in (*outcome.entries, *outcome.history))
+        for stretch, outcome, _ in rows
+        for fact in stretch.facts
+    )
+    junk, entries = sum(len(score.junk) for _, _, score in rows), sum(score.entries for _, _, score in rows)
+    valid, attempts = sum(o.valid for _, o, _ in rows), sum(o.attempts for _, o, _ in rows)
+    tokens = sum(o.tokens_in for _, o, _ in rows), sum(o.tokens_out for _, o, _ in rows)
+    return (
+        name,
+        f"{kept} / {facts} = {kept / facts:.2f}",
+        f"{told} = {told / facts:.2f}",
+        f"{junk} / {entries} = {junk / entries:.2f}" if entries else "0 / 0",
+        f"{valid} / {attempts}",
+        f"{tokens[0]:,}",
+        f"{tokens[1]:,}",
+        f"{sum(o.seconds for _, o, _ in rows):.1f}",
+    )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.consolidation", description=__doc__)
+    parser.add_argument("--evals", type=Path, required=True, help="folder with transcripts/")
+    parser.add_argument("--model", default="offline", help="a litellm model name; default: offline, the rules")
+    parser.add_argument("--prompts", type=Path, help="a folder of prompts to use instead of ours")
+    parser.add_argument("--only", nargs="+", default=[], help="names of stretches, as en-1")
+    parser.add_argument("--timeout", type=float, default=1800.0, help="seconds for one stretch")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
