@@ -35,6 +35,7 @@ class Stretch:
     language: str
     facts: tuple[Fact, ...]
     also_fine: tuple[Fact, ...]
+    held_out: bool = False  # labelled after the rules were made, never looked at while they were
 
     def lines(self, evals: Path) -> list[str]:
         """The stretch's lines of the transcript. Raises `ValueError` where the transcript is another one."""
@@ -81,7 +82,16 @@ def _stands(word: str, text: str) -> bool:
 def _stretch(path: Path) -> Stretch:
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     facts, fine = (tuple(_fact(row) for row in table.get(key, ())) for key in ("fact", "also_fine"))
-    return Stretch(path.stem, table["file"], table["first"], table["last"], table["language"], facts, fine)
+    return Stretch(
+        path.stem,
+        table["file"],
+        table["first"],
+        table["last"],
+        table["language"],
+        facts,
+        fine,
+        table.get("held_out", False),
+    )
 
 
 def _fact(row: dict[str, list[list[str]]]) -> Fact:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.operations import Trust
 from pipimem.sidecar.contracts import Consolidate, Consolidated, Known, Learned, Over
-from pipimem.sidecar.offline.cues import DONE, found
+from pipimem.sidecar.offline.cues import CHANGED, DONE, found
 from pipimem.sidecar.offline.learning import candidates, chosen
 from pipimem.sidecar.offline.replacing import Statement, takes_the_place
 from pipimem.sidecar.offline.sentences import Sentence, sentences
@@ -21,6 +22,9 @@ from pipimem.text.words import Words
 # This share of a promise's words must come back with "done" to close it.
 _CLOSED = 0.5
 _CLOSED_WORDS = 2
+# Of the weight of its words, name and all, this much in one older text is nothing new.
+_SAID = 0.8
+_NUMBERS = re.compile(r"\d+")
 
 
 def consolidated(task: Consolidate, words: Words) -> Consolidated:
@@ -34,7 +38,7 @@ def consolidated(task: Consolidate, words: Words) -> Consolidated:
         for place, candidate in enumerate(seen)
         if not any(_outdated(candidate.learned, later.learned, weights, people) for later in seen[place + 1 :])
     ]
-    learned = _replacing(chosen(newest, task.window), task.memory, weights, people)
+    learned = _replacing(_news(chosen(newest, task.window), task.memory, weights, words), task.memory, weights, people)
     replaced = frozenset(name for item in learned for name in item.replaces)
     title, history = summarised(task.window, words)
     return Consolidated(learned, _over(task, weights, replaced), title, history)
@@ -63,6 +67,26 @@ def _replacing(
         taken.update(outdated)
         kept.append(replace(item, replaces=tuple(outdated)))
     return tuple(kept)
+
+
+def _news(learned: Sequence[Learned], memory: Sequence[Known], weights: Weights, words: Words) -> list[Learned]:
+    """Without what one entry says already, in the same words or more of them; what somebody asked for stays."""
+    told = [known.text for known in memory]
+    kept: list[Learned] = []
+    for item in learned:
+        if item.explicit or not any(_covers(text, item.text, weights, words) for text in told):
+            kept.append(item)
+            told.append(item.text)
+    return kept
+
+
+def _covers(told: str, text: str, weights: Weights, words: Words) -> bool:
+    if not set(_NUMBERS.findall(text)) <= set(_NUMBERS.findall(told)) or found(CHANGED, text):
+        return False
+    if words.bag(told).negations != words.bag(text).negations:
+        return False
+    mine = weights.bag(text)
+    return weights.total(mine & weights.bag(told)) >= _SAID * weights.total(mine)
 
 
 def _stands(text: str, memory: Iterable[Known]) -> bool:

@@ -8,6 +8,8 @@ from enum import IntEnum
 from functools import cache
 
 from pipimem.notes.kinds import Kind
+from pipimem.sidecar.offline import life
+from pipimem.sidecar.offline.sentences import is_chinese
 
 
 class Strength(IntEnum):
@@ -34,11 +36,13 @@ _ADV = (
 _LIKES = r"(?:喜欢|爱吃|爱喝|爱看|爱听|热爱|钟爱|偏爱|偏好|讨厌|受不了|不吃|不喝|忌口|过敏|习惯)"
 _OF_YOU = r"\b(?:you|your|yours|y'all)\b|[你您]"
 _WHEN_EN = r"(?:tomorrow|tonight|next|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d)"
+# What friends tell each other to cheer up is no rule to remember.
+_PEP_TALK = r"\b(?:believe in|yourself|your (?:dreams?|abilities|journey|heart|passion)|here for you|got this|just do it|stay (?:positive|strong|true|focused)|give up|quit|failures?|mistakes|you're (?:awesome|amazing|not alone|doing|never)|keep (?:going|shining|pushing))\b"
 _POINTER = r"\b(?:like|love|hate|enjoy|prefer|dislike) (?:the|all the|it|that|this|these|those|them|him|her|how|what|the idea|to)\b"
 
 # The first cue of a table that fits decides, so the surer ones stand first.
 _EXPLICIT: tuple[Cue, ...] = (
-    Cue(Kind.FACT, Strength.ASKED, r"^(?:please |pls |and |also )*(?:remember|note|keep in mind|don't forget|do not forget|make a note)\b(?! (?:when|how|the time|me\b|us\b|where|why|last|to (?!use|run|send|call|ping|check|always|never|add|put|include|write|answer|reply|keep)))|\bfor the record\b|\b(?:from now on|going forward|for future reference|for next time)\b|\bplease (?:always|never)\b"),
+    Cue(Kind.FACT, Strength.ASKED, r"^(?:please |pls |and |also )*(?:remember|note|keep in mind|don't forget|do not forget|make a note)\b(?! (?:when|how|the time|me\b|us\b|where|why|last|to (?!use|run|send|call|ping|check|always|never|add|put|include|write|answer|reply|keep)))|\bfor the record\b|\b(?:from now on|going forward|for future reference|for next time)\b|\bplease (?:always|never)\b", rf"{_PEP_TALK}"),
     Cue(Kind.FACT, Strength.ASKED, r"(?<![我你您他她没会能得])(?:请?记住|记一下|记下来?|帮我记|请?务必记得|别忘了|不要忘记|备忘)|^(?:今后|从现在起|从今天起|从今往后|以后)(?![再就会能也还]|有机会|有空|的)|[，,](?:今后|从现在起|以后)(?:请|别|不要|都|一律|跟我|给我|叫我|用|只|由)", r"会记住|能记住|记住了|记住我的|记下来?了|已经记"),
 )  # fmt: skip
 
@@ -58,19 +62,19 @@ _DECISIONS: tuple[Cue, ...] = (
 _CONSTRAINTS: tuple[Cue, ...] = (
     Cue(Kind.CONSTRAINT, Strength.CLEAR, r"^(?:please )?(?:never|don't ever|do not ever|no more) (?!mind|give up|forget|stop|too late|lose|doubt|say never|be |let )|\b(?:we|nobody|no one|everyone|everybody|you all|the team|they) (?:must|never|may not|have to|has to|can only|may only|is allowed|are not allowed)\b|\b(?:not|no longer|never|isn't|aren't) (?:allowed|permitted)\b|\b(?:is|are) (?:forbidden|prohibited|mandatory|off limits)\b|\b(?:at most|no more than|no later than|not before|at least) \d|\bonly [\w, ]{2,30} (?:may|can|is allowed|are allowed)\b|^only (?:after|with|on|if)\b|\bhard (?:limit|requirement)\b|\bmust (?:not|never|always) \w+|\bmust be \w+ed\b|^no (?!one|problem|worries|idea|way|doubt|matter|need|thanks?|pressure|rush|wonder|longer)\w+ (?:on|before|after|without|during|in)\b", r"\bfelt?\b|\b(?:you|it|that|this) must\b|\bmust be (?:\w+ )?(?:excited|tired|amazed|thrilled|relieved|worried|pleased|scared)\b|\bgive up|\bproud\b|\bonly \d+ (?:days|weeks)|\bcan only (?:imagine|hope)\b|\bhave to (?:say|admit|agree)\b|(?<!must )\b(?:never|always) (?:been|be|had|seen|thought|knew|a dull|there|have|help|make|give|remember)\b|\bus\b"),
     Cue(Kind.CONSTRAINT, Strength.CLEAR, r"必须|不许|不得(?!不|了|已)|严禁|禁止|一律|(?<!说)(?<!拿)不准(?!备|确)|不允许|只有[^，。]{1,16}(?:能|可以|才)(?!够)|谁都别|谁也别|任何[^，。]{1,12}都(?:要|得|走|不能|不可)|最多(?:不能?)?超过|不能超过|不得超过|(?:超过|低于)[^，。]{1,12}(?:要|需|得|就)", r"必须(?:说|承认)|我(?!们)[^，。]{0,3}(?:必须|只能)|只能说|你|觉得|感觉"),
-    Cue(Kind.CONSTRAINT, Strength.CLEAR, r"^(?:please )?(?:don't|do not) (?!worry|be |hesitate|forget|give|get me wrong|know|you|think|ask|even|have|need|want|let|stop|like|see|feel|mention)\w+", r"\bif you (?:want|like)\b"),
+    Cue(Kind.CONSTRAINT, Strength.CLEAR, r"^(?:please )?(?:don't|do not) (?!worry|quit|miss|stress|hold back|sweat|beat |rush|hurry|be |hesitate|forget|give|get me wrong|know|you|think|ask|even|have|need|want|let|stop|like|see|feel|mention)\w+", r"\bif you (?:want|like)\b"),
     Cue(Kind.CONSTRAINT, Strength.CLEAR, r"(?:^|[，,])(?:请|大家)?(?:别(?:再|直接|在|往|夹|用|给|选)|不要(?:再|直接|在|往|叫|用|给我|把)|不能(?:直接|在|用|改|超|再))", r"别(?:再)?(?:担心|客气|着急|难过|说)|觉得|感觉|吗$"),
 )  # fmt: skip
 
 _PREFERENCES: tuple[Cue, ...] = (
-    Cue(Kind.PREFERENCE, Strength.CLEAR, rf"\bI(?:'m| am| do)? {_ADV}(?:prefer|like|love|enjoy|adore|hate|dislike|can't stand|avoid|allergic|fond of|into (?!it|that|this)|a (?:big |huge )?fan of|don't (?:like|eat|drink|enjoy|want)|don't do)\b|\bmy (?:all-time )?fav(?:ou?rites?|e)?\b[^.?!]{{1,60}}\b(?:is|are|was|has)\b|\b(?:is|are|'s) my (?:all-time )?fav(?:ou?rites?|e)\b|\ballergic to\b|\bI'd rather\b|\b(?:ping|call|text|email|write) me\b[^.?!]{{3,}}", rf"{_OF_YOU}|{_POINTER}|\bI(?:'d| would) (?:like|love)\b|\bfan of (?:it|that|this|them)\b"),
+    Cue(Kind.PREFERENCE, Strength.CLEAR, rf"\bI(?:'m| am| do)? (?:not )?{_ADV}(?:prefer|like|love|enjoy|adore|hate|dislike|can't stand|avoid|allergic|fond of|into (?!it|that|this)|a (?:big |huge )?fan of|don't (?:like|eat|drink|enjoy|want)|don't do)\b|\bmy (?:all-time )?fav(?:ou?rites?|e)?\b[^.?!]{{1,60}}\b(?:is|are|was|has)\b|\b(?:is|are|'s) my (?:all-time )?fav(?:ou?rites?|e)\b|\ballergic to\b|\bI'd rather\b|\b(?:ping|call|text|email|write) me\b[^.?!]{{3,}}", rf"{_OF_YOU}|{_POINTER}|\bI(?:'d| would) (?:like|love)\b|\bfan of (?:it|that|this|them)\b"),
     Cue(Kind.PREFERENCE, Strength.CLEAR, rf"(?:^|[，,])(?:我|本人|自己)[^，,。]{{0,8}}{_LIKES}|(?:^|[，,])(?:最|比较|特别|非常|还|也|平时|一直|很|更)*(?:喜欢|爱吃|爱喝|讨厌|不吃|不喝|偏好)|对[^，。]{{1,8}}(?:过敏|不耐受)|我最(?:喜欢|爱)的[^，。]{{1,12}}是|我(?:更愿意|宁愿|宁可)|我的(?:兴趣|爱好|偏好|习惯)[^，。]{{0,6}}(?:是|有|包括|就是)", r"喜欢的话|[他她]喜欢|会尽情|[你您](?:最|也|平时|比较|还)?喜欢|喜欢[你您它他她]|喜欢[这那]|不习惯|很?喜欢和你|如果|[你您]的|习惯了|喜欢吗|聊聊|推荐|好习惯|的习惯|养成"),
     Cue(Kind.PREFERENCE, Strength.CLEAR, r"(?:可以|不要|别|才能|随时|再)\s*(?:@|找|打给|联系|打扰)\s*我|改主意", r"吗$|如果|没事|[你您]"),
     Cue(Kind.PREFERENCE, Strength.FAINT, rf"(?<!everyone )(?<!all )(?<!people )\bwe {_ADV}(?:prefer|like|love|enjoy|hate)\b", rf"{_OF_YOU}|{_POINTER}"),
 )  # fmt: skip
 
 _IDENTITIES: tuple[Cue, ...] = (
-    Cue(Kind.IDENTITY, Strength.CLEAR, r"\bmy name(?:'s| is)\b|^(?:please )?call me (?!back|when|if|at|on|later|crazy|old)\b|\bI(?:'m| am) (?:an?|the) (?!bit|little|lot|mess|fan|huge|big|sucker|believer|firm|complete|total|hundred|few|bad|good|same|only|one|first|kind|part|step|while|true|great|proud|happy)[\w-]+|\bI (?:work|worked|teach) (?:as|at|for|in|with)\b|\bI (?:live|grew up|was born|was raised) (?:in|on|at|near)\b|\bI(?:'m| am) (?:from|based in|originally from|married|single|divorced|retired|vegan|vegetarian|transgender|trans|gay|pregnant|in charge of|responsible for|\d\d)\b|\bmy (?:birthday|job|wife|husband|son|daughter|home country|hometown|phone|time ?zone|team|role|dog|cat|partner)(?: is| are|'s (?=an?\b|name\b|called\b|in\b|from\b|\d))(?! (?:so|really|very|amazing|awesome|great|my|the best))|\bI (?:run|own|manage|lead) (?:the|a|an|my)\b|\bI do [A-Z]\w+", rf"{_OF_YOU}|\bwhen I\b|\bif I\b"),
+    Cue(Kind.IDENTITY, Strength.CLEAR, r"\bmy name(?:'s| is)\b|^(?:please )?call me (?!back|when|if|at|on|later|crazy|old)\b|\bI(?:'m| am) (?:an?|the) (?!bit|little|lot|mess|mix|fan|huge|big|sucker|believer|firm|complete|total|hundred|few|bad|good|same|only|one|first|kind|part|step|while|true|great|proud|happy)[\w-]+|\bI (?:work|worked|teach) (?:as|at|for)\b|\bI (?:work|teach) (?:in|with)\b|\bI (?:live|grew up|was born|was raised) (?:in|on|at|near)\b|\bI(?:'m| am) (?:from|based in|originally from|married|single|divorced|retired|vegan|vegetarian|transgender|trans|gay|pregnant|in charge of|responsible for|\d\d)\b|\bmy (?:birthday|job|wife|husband|son|daughter|home country|hometown|phone|time ?zone|team|role|dog|cat|partner)(?: is| are|'s (?=an?\b|name\b|called\b|in\b|from\b|\d))(?! (?:so|really|very|amazing|awesome|great|my|the best))|\bI (?:run|own|manage|lead) (?:the|a|an|my)\b|\bI do (?-i:[A-Z])\w+", rf"{_OF_YOU}|\bwhen I\b|\bif I\b"),
     Cue(Kind.IDENTITY, Strength.CLEAR, r"我的名字(?:是|叫)|(?:^|[，,])我(?:姓|叫)(?!你|做|他|她|了|你们|它)|(?:^|[，,])(?:可以|请|你可以|就)?叫我(?!的)|(?:^|[，,])我是(?:一[名个位]|做|搞|学|个|负责|来自|新来)|我(?:住在?|来自|出生[于在]|毕业于)|是我的生日|我的(?:生日(?=[是在])|职业|专业|老家|家乡|电话|邮箱|工作是)|(?:^|[，,])我在[^，。]{1,14}(?:工作|上班|读书|上学|任职|做)(?=$|[，,的])|我今年[^，。]{1,6}岁|归我(?:管|负责)?|(?:^|[，,])我(?:主要)?负责", r"一个[^，。]{0,8}(?:问题|建议|想法|好主意|惊喜|挑战)|我是不是|一个人|比较|如果|感觉|觉得|一个更"),
     Cue(Kind.IDENTITY, Strength.FAINT, r"我(?:是一个|是个|性格|这个人|一直是)", r"问题|建议|想法|一个人[去来走在]"),
 )  # fmt: skip
@@ -117,11 +121,30 @@ class Hit:
 
     cue: Cue
     start: int
+    life: bool = False  # no phrase of these tables, but somebody tells of their life
 
 
 def hit(text: str) -> Hit | None:
     """The cue that decides about a sentence; words in quotes are others' and decide nothing."""
     masked = masked_quotes(text)
+    fits = _hit(masked)
+    if fits is None:
+        return _life(masked)
+    # A faint phrase in a sentence that tells of a life is judged by what is told.
+    return (_life(masked) or fits) if fits.cue.strength is Strength.FAINT else fits
+
+
+def _life(masked: str) -> Hit | None:
+    if found(_IMAGINED, masked):
+        return None
+    told = life.told(masked, chinese=is_chinese(masked))
+    if told is None:
+        return None
+    kind, start, sure = told
+    return Hit(Cue(kind, Strength.CLEAR if sure else Strength.FAINT, ""), start, life=True)
+
+
+def _hit(masked: str) -> Hit | None:
     if found(_IMAGINED, masked):
         return None
     asked = _first(_EXPLICIT, masked)

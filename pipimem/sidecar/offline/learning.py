@@ -10,10 +10,11 @@ from itertools import pairwise
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.sidecar.contracts import Learned
+from pipimem.sidecar.offline import life
 from pipimem.sidecar.offline.cues import CONFIRMS, Cue, Hit, Strength, found, hit, without_asking, without_label
 from pipimem.sidecar.offline.sentences import Sentence, sentences
 from pipimem.sidecar.offline.voice import speaks_of_self, third_person
-from pipimem.sidecar.offline.wording import core, dates_once, trimmed
+from pipimem.sidecar.offline.wording import clauses, core, dates_once, trimmed
 from pipimem.text.bigrams import alike, bigrams
 from pipimem.text.dates import dated
 from pipimem.text.words import Words
@@ -23,6 +24,8 @@ _MOST_CHARS = 180
 _MOST_CHARS_ZH = 100
 # A sentence of fewer words holds nothing one could still understand next month.
 _LEAST_WORDS = 2
+# "Remember this, please": what should be remembered stands beside it.
+_NOTHING_MORE, _NOTHING_MORE_ZH = 12, 4
 # More than one entry to so many things people say is noise.
 _MESSAGES_AN_ENTRY = 2
 # Above this two candidates of one window say the same.
@@ -35,12 +38,13 @@ _REASON = (
 VAGUE = re.compile(
     r"^(?:this|that|these|those|it|they|he|she|here|there)\b(?!\s+(?:turned out|group|channel|week))"
     r"|^(?:这个?|那个?|它|他|她|他们|她们|这些|那些|这样|这里|那里)(?![\u4e00-\u9fff]{0,3}(?:版|群|次|周|月|年))"
+    r"|^(?:reminds|makes|gives|helps|means|feels|sounds|looks|seems|keeps|brings|have to|hope)\b"
     r"|^.{1,12}[：:]\s*(?:(?:it|this|that|they)\b|[这那它他她])",
     re.IGNORECASE,
 )
-_POINTS_ELSEWHERE = r"\b(?:it|them|those|these|this one|that one)\b|[这那]个(?![月周])|它们?|[这那][样里]"
+_POINTS_ELSEWHERE = r"\b(?:it|them|those|these(?! \w+s\b)|this one|that one|him)\b|\b(?:this|that) (?:after|for|when|to|in|at|on|last|yesterday)\b|\b(?:been|be|am|'m) one\b|\b(?:on|with|about|of|at) (?:for|since|lately)\b|[这那]个(?![月周])|它们?|[这那][样里部次些本首座段篇]"
 _NOT_ALONE = re.compile(
-    r"\b(?:it|them|that|this|there|few|some)$|(?:这个|那个|这样|那样|这些|它|^.{0,12}一样)$", re.IGNORECASE
+    r"\b(?:it|them|that|this|there|few|some)$|(?:这个|那个|这样|那样|这些|它|时候?|^.{0,12}一样)$", re.IGNORECASE
 )
 _ASKED_CUE = Cue(Kind.PREFERENCE, Strength.ASKED, "")
 # What the bot puts into words and a person confirms; the rest it may have made up.
@@ -92,11 +96,9 @@ def chosen(seen: Sequence[Candidate], window: Sequence[Message]) -> list[Learned
     for candidate in sorted(seen, key=lambda c: (not c.learned.explicit, -c.score, c.place)):
         if any(_repeats(candidate.learned, other.learned) for other in kept):
             continue
-        if not _is_binding(candidate.learned):
-            room -= 1
-            if room < 0:
-                continue
-        kept.append(candidate)
+        room -= not candidate.learned.explicit
+        if room >= 0 or _is_binding(candidate.learned):
+            kept.append(candidate)
     return [candidate.learned for candidate in sorted(kept, key=lambda c: c.place)]
 
 
@@ -115,11 +117,29 @@ def _repeats(one: Learned, other: Learned) -> bool:
 def _candidate(said: list[Sentence], place: int, words: Words, *, group: bool) -> Candidate | None:
     sentence = said[place]
     fits = _hit_behind_name(sentence)
+    if fits is not None and fits.life:
+        return _of_life(sentence, words, group=group)
     if fits is None or (fits.cue.strength is Strength.FAINT and found(_POINTS_ELSEWHERE, sentence.text)):
         return None
-    if fits.cue.strength is Strength.ASKED and not _says_something(without_asking(sentence.text), words):
+    if fits.cue.strength is Strength.ASKED and _asks_no_more(sentence):
         return _asked_for_neighbour(said, place, words, group=group)
     return _built(_with_reason(said, place), fits, words, group=group)
+
+
+def _of_life(sentence: Sentence, words: Words, *, group: bool) -> Candidate | None:
+    """What somebody tells of themselves, without the clauses around it that thank or speak to somebody."""
+    text = life.alone(sentence.text, chinese=sentence.chinese)
+    while VAGUE.search(text) and len(parts := clauses(text)) > 1:
+        text = trimmed(text[parts[1][0] :])
+    fits = hit(text)
+    if fits is None or _points_elsewhere(text, fits.start):
+        return None
+    return _built(replace(sentence, text=text), fits, words, group=group)
+
+
+def _points_elsewhere(text: str, at: int) -> bool:
+    """Whether the clause at a place, or one before it, speaks of something that only the talk before would name."""
+    return any(found(_POINTS_ELSEWHERE, part) for start, part in clauses(text) if start <= at)
 
 
 def _hit_behind_name(sentence: Sentence) -> Hit | None:
@@ -131,6 +151,10 @@ def _hit_behind_name(sentence: Sentence) -> Hit | None:
     offset = intro.end() if intro else 0
     fits = hit(sentence.text[offset:])
     return replace(fits, start=fits.start + offset) if fits else None
+
+
+def _asks_no_more(sentence: Sentence) -> bool:
+    return len(without_asking(sentence.text)) <= (_NOTHING_MORE_ZH if sentence.chinese else _NOTHING_MORE)
 
 
 def _asked_for_neighbour(said: list[Sentence], place: int, words: Words, *, group: bool) -> Candidate | None:

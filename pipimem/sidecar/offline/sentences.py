@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pipimem.notes.message import Message
+from pipimem.sidecar.offline.subjects import made_whole
 
 # Longer messages are pasted documents rather than talk; their head says what they are about.
 _MOST_CHARS = 1500
 
+# Intake keeps these out already; the rules would not read them either.
+_PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
 _REMARK = re.compile(r"\[(?!private\]|secret)[^\[\]]{0,200}\]|^（[^（）]{1,40}）", re.IGNORECASE)
@@ -26,10 +29,10 @@ _END = re.compile(
 )
 
 _GREETING = re.compile(
-    r"^(?:(?:hey|hi|hello|morning|good (?:morning|evening|afternoon|night)|thanks(?: so much| a lot| again)?|thank you"
+    r"^(?:(?:(?:and|oh|so|but|yeah|well)\s+)?(?:hey|hi|hello|morning|good (?:morning|evening|afternoon|night)|thanks(?: so much| a lot| again)?|thank you"
     r"(?: so much| very much)?|wow|oh|ah|aww+|yeah|yep|yes|yup|no|nope|sure|ok(?:ay)?|well|so|actually|anyway|btw|by the way|"
     r"absolutely|totally|definitely|exactly|right|true|of course|cool|great|awesome|nice|congrats|congratulations|haha|lol|"
-    r"hmm+|oops|sorry|also|plus|and|but|honestly|to be honest|as you know|you know|i mean|i think|i guess|omg|man|wait)"
+    r"hmm+|woah|whoa|woohoo|yay|oof|cheers|yikes|ugh|gosh|got it|sounds (?:good|great|fun|awesome)|fair enough|oops|sorry|also|plus|and|but|honestly|to be honest|as you know|you know|i mean|i think|i guess|omg|man|wait)"
     r"(?:\s+(?:all|there|everyone|team|folks|guys))?\s*(?:[,!.:~]+\s*|\s+-+\s+|$))+",
     re.IGNORECASE,
 )
@@ -42,7 +45,17 @@ _OPENING = re.compile(
 
 
 # Before "I", these only lead on.
-_LEADING_ON = re.compile(r"^(?:其实|那么?|而且|不过|但是?|所以|因为|然后|另外|还有)(?=我)")
+_LEADING_ON = re.compile(
+    r"^(?:还有(?:一个问题)?[，,]|话说回来[，,]?|实际上[，,]?|比如说?[，,]?(?=昨|今|我|最近)|对了[，,]|是这样的[，,])|^(?:其实|那么?|而且|不过|但是?|所以|因为|然后|另外|还有)(?=我)"
+)
+
+
+_LEADING_ON_EN = re.compile(
+    r"^(?:(?:since (?:we|I) last (?:chatted|spoke|talked|met)|(?:it's |it has )?been (?:a while|ages|a few \w+|some time)(?: since[^,]*)?"
+    r"|long time no (?:see|talk|chat)|in the meantime|on (?:a|the) (?:different|other) (?:note|hand)|speaking of which|as for me|like i said|anyways?"
+    r"|by the way|btw|guess what|good news|fun fact|in other news|(?:a lot|much|so much)(?:['’]s| has) happened(?: since[^,-]*)?|i (?:do|did|have|am|was)(?=\s*[,–-])|i (?:wanted|have) to (?:tell|share with) you that)\s*[,:!-]+\s*)+",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +102,7 @@ def _of_message(message: Message, bots: set[str], people: set[str]) -> Iterator[
         for said, question in _said(part):
             clean = _without_names(_OPENING.sub("", _GREETING.sub("", said.strip())), people)
             clean = _LEADING_ON.sub("", _OPENING.sub("", _GREETING.sub("", clean)).strip(" ，,、:：-–—~"))
+            clean = clean if is_chinese(clean) else made_whole(_LEADING_ON_EN.sub("", clean))
             if any(character.isalnum() for character in clean):
                 yield Sentence(
                     clean, (message.id,), message.speaker, message.role, message.time, 0, question, len(whole) == 1
@@ -96,7 +110,7 @@ def _of_message(message: Message, bots: set[str], people: set[str]) -> Iterator[
 
 
 def _plain(text: str, bots: Iterable[str]) -> str:
-    text = _QUOTED_LINE.sub("", _FENCE.sub(" ", text))
+    text = _QUOTED_LINE.sub("", _FENCE.sub(" ", _PRIVATE.sub(" ", text)))
     for bot in bots:
         text = re.sub(rf"@{re.escape(bot)}(?!\w)[,，:：]?[ \t]*", "", text)
     return _EMOJI.sub(" ", _REMARK.sub(" ", _LONG_QUOTE.sub("「…」", text)))
@@ -142,10 +156,13 @@ _ASKS = re.compile(
 )
 
 
+_CALLS = r"(?i:hey|hi|hello|yeah|yes|yep|yup|sure|wow|woah|whoa|woohoo|yay|oof|thanks|cheers|cool|nice|great|congrats|ok|okay|sorry|so|well|oh|aw+|right|true|definitely|absolutely|totally|exactly)"
+
+
 def _without_names(text: str, people: Iterable[str]) -> str:
     """Without the name of the one who is spoken to, in front or behind."""
     for name in people:
         short = name[:3] if name.isascii() and len(name) > 3 else name
         called = rf"(?:{re.escape(name)}|{re.escape(short)}\w{{0,3}})"
-        text = re.sub(rf"^{called}\s*[,，!！]\s*|\s*[,，]\s*{called}$", "", text)
+        text = re.sub(rf"^(?:{_CALLS} )?{called}\s*(?:[,，!！]+\s*|$)|\s*[,，]\s*{called}$", "", text)
     return text

@@ -20,7 +20,8 @@ _SAME = frozenset({
     "lay", "led", "read", "grew", "lost", "fell", "sent", "built", "understood", "drew", "broke", "spent", "cut",
     "rose", "drove", "bought", "wore", "chose", "ate", "slept", "won", "caught", "taught", "sold", "flew", "forgot",
     "hit", "hurt", "put", "quit", "shut", "swam", "threw", "woke", "sang", "drank", "knew", "fought", "hid", "rode",
-    "shook", "stole",
+    "shook", "stole", "learnt", "dreamt", "burnt", "shot", "bit", "fed", "lent", "dealt", "sought", "swore", "tore", "blew",
+    "froze", "struck", "stuck", "swung", "spread", "split", "cost", "bet", "overcame", "rang", "sank",
 })  # fmt: skip
 _ED_VERBS = frozenset({
     "need", "feed", "speed", "succeed", "exceed", "proceed", "bleed", "breed", "embed", "heed", "seed",
@@ -28,7 +29,6 @@ _ED_VERBS = frozenset({
 _IRREGULAR = {
     "am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't", "go": "goes", "'m": "is",
 }  # fmt: skip
-_THEY = {"am": "are", "was": "were", "wasn't": "weren't"}
 # After "and", only these are surely a second verb of the same subject and not a noun.
 _SECOND_VERBS = frozenset({
     "love", "like", "hate", "prefer", "enjoy", "want", "need", "do", "have", "am", "don't", "think", "believe",
@@ -39,13 +39,16 @@ _WORKING = frozenset({
     "as", "at", "for", "in", "on", "with", "from",
 })  # fmt: skip
 _TOKEN = re.compile(r"[A-Za-z]+(?:[’'][A-Za-z]+)?|\s+|.", re.DOTALL)
-_CONTRACTED = {"i'm": ("is", "are"), "i've": ("has", "have"), "i'll": ("will", "will"), "i'd": ("would", "would")}
-_PERSONAL = {"me": ("{}", "them"), "my": ("{}'s", "their"), "mine": ("{}'s", "theirs"), "myself": ("themselves",) * 2}
+_CONTRACTED = {"i'm": "is", "i've": "has", "i'll": "will", "i'd": "would"}
+_PERSONAL = {"me": ("{}", "{}"), "my": ("{}'s", "their"), "mine": ("{}'s", "theirs"), "myself": ("themselves",) * 2}
 # "归我管" is somebody's, not one's own.
 _POINTING = "归找由叫问帮替给跟对向"
 _BREAKS = "，,；"
-# "Been painting since I was ten": who, is left out in front.
-_NO_SUBJECT = re.compile(r"(?:Been|Going|Got|Had|Went|Took|Made|Just|[A-Z][a-z]{2,}(?:ed|ing)) (?!I\b)")
+# In front of the same subject again, these do not change it: "昨天晚上我做了…" after "我在学做菜，".
+_WHEN_ZH = re.compile(
+    r"(?:因为|所以|但是?|不过|而且|虽然|然后|其实|有时候?|现在|今[天晚]|昨[天晚]|明天|早上|上午|中午|下午|晚上|最近|之前|以前|后来|目前|[\d年月日点\s-])+"
+)
+_AND_I = re.compile(r"\b[Mm]y ((?:[\w-]+ ){1,3})and I\b(?! I)")
 _FIRST_EN = re.compile(r"\b(?:I|[Ii]['’](?:m|ve|ll|d)|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)\b")
 _FIRST_ZH = re.compile(r"(?<!自)我(?![们國国方司行校])|本人")
 
@@ -68,7 +71,7 @@ def third_person(text: str, name: str, *, attributed: bool) -> str:
         return f"{name}：{text}" if chinese else f"{name}: {text}"
     if chinese:
         return _chinese(text, name)
-    return _capital(_english(f"{name}: {text}" if attributed and _NO_SUBJECT.match(text) else text, name))
+    return _capital(_english(text, name))
 
 
 def _chinese(text: str, name: str) -> str:
@@ -86,7 +89,8 @@ def _chinese(text: str, name: str) -> str:
         if not named or (text[found.start() - 1] in _POINTING and not own):
             parts.append(name)
         elif text[found.start() - 1] not in _BREAKS:
-            parts.append("自己")
+            clause = re.split(f"[{_BREAKS}]", text[: found.start()])[-1]
+            parts.append("自己" if own or not _WHEN_ZH.fullmatch(clause) else "")
         elif sum(text.count(sign, last, found.start()) for sign in _BREAKS) > 1:
             parts.append(name)  # another subject may have come between
         elif own:
@@ -100,25 +104,24 @@ def _chinese(text: str, name: str) -> str:
 def _english(text: str, name: str) -> str:
     text = re.sub(rf"^(?:I['’]m|I am) {re.escape(name)}\s*,\s*I\s+", "I ", text)
     text = text.replace("’", "'")
+    text = _AND_I.sub(lambda found: f"{name} and {name}'s {found[1].strip()}", text)
     tokens = _TOKEN.findall(text)
     out: list[str] = []
-    named = text.startswith(f"{name}: ")
-    pending: str | None = None  # the subject whose verb comes next: "name" or "they"
+    named = text.startswith((f"{name}: ", f"{name} and "))
+    pending: str | None = None  # the subject whose verb comes next: "name", or "and" behind one
     joined = False  # behind "and" of a named subject
-    for word, after in zip(tokens, [*tokens[2:], "", ""], strict=False):
+    for word, beside, after in zip(tokens, [*tokens[1:], ""], [*tokens[2:], "", ""], strict=False):
         low = word.casefold()
         if word == "I" or (low == "i" and word == "i"):
-            out.append("they" if named else name)
-            pending = "they" if named else "name"
-            named, joined = True, False
+            # Again the name: "they" may be the friends that were spoken of.
+            out.append(name)
+            pending, named, joined = "name", True, False
         elif low in _CONTRACTED:
-            singular, plural = _CONTRACTED[low]
-            out.append(f"they {plural}" if named else f"{name} {singular}")
-            pending, joined = None, not named
-            named = True
-        elif low in _PERSONAL:
+            out.append(f"{name} {_CONTRACTED[low]}")
+            pending, joined, named = None, True, True
+        elif low in _PERSONAL and beside != "-":  # not "me-time"
             first, later = _PERSONAL[low]
-            out.append(later if named else first.format(name))
+            out.append((later if named else first).format(name))
             named = True
         elif pending and word[0].isalpha():
             if low in _ADVERBS or (low.endswith("ly") and len(low) > 5):
@@ -138,8 +141,6 @@ def _english(text: str, name: str) -> str:
 
 
 def _conjugated(low: str, word: str, subject: str, after: str) -> str:
-    if subject == "they":
-        return _THEY.get(low, word)
     if subject == "and" and low not in _SECOND_VERBS and not (low == "work" and after in _WORKING):
         return word
     if low in _SAME or (low.endswith("ed") and low not in _ED_VERBS):

@@ -75,7 +75,7 @@ def test_there_is_a_bound_on_noise() -> None:
 def test_sure_things_are_durable_and_faint_ones_on_probation() -> None:
     """The bar reads necessity and confidence."""
     (decided,) = learnt_from("We decided to use Postgres for the archive.")
-    (doing,) = learnt_from("I've been learning Portuguese since January.")
+    (doing,) = learnt_from("I've been learning Portuguese.")
     assert (decided.necessity, decided.confidence >= 0.85) == ("high", True)
     assert (doing.necessity, doing.confidence) == ("medium", 0.9)
 

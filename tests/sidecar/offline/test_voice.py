@@ -19,7 +19,7 @@ from tests.sidecar.conftest import said
     [
         ("I'm Dana, I do QA and run the release", "Dana", "Dana does QA and runs the release"),
         ("I love camping, my kids do too", "Mel", "Mel loves camping, their kids do too"),
-        ("I've been painting since I was ten", "Mel", "Mel has been painting since they were ten"),
+        ("I've been painting since I was ten", "Mel", "Mel has been painting since Mel was ten"),
         ("I went to see my mom and felt great", "Mel", "Mel went to see their mom and felt great"),
         ("I eventually try things", "Jo", "Jo eventually tries things"),
         ("We never deploy on Fridays", "Dana", "Dana: We never deploy on Fridays"),
@@ -34,7 +34,7 @@ from tests.sidecar.conftest import said
     ],
 )
 def test_i_becomes_a_name(text: str, name: str, told: str) -> None:
-    """Verbs agree, later mentions are they and 自己, and a statement about others names who said it."""
+    """Verbs agree, a later subject is the name again, what is theirs is their and 自己, and a statement about others names who said it."""
     assert third_person(text, name, attributed=True) == told
 
 
