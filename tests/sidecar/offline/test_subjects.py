@@ -27,7 +27,7 @@ def test_who_did_it_is_put_back(text: str, whole: str) -> None:
     [
         "Working on boats makes me happy",
         "Read lots and try everything",
-        "Gonna be a great night",
+        "Going to be a great night",
         "Got it, thanks",
         "Painting is my favourite hobby",
     ],
