@@ -50,7 +50,7 @@ def within(candidates: Sequence[Candidate], limits: Limits, shown: Set[str]) -> 
     Only whole items: one that does not fit is skipped and a smaller one may follow. One that is larger than
     the whole budget is cut at a sentence.
     """
-    fresh = [one.item for one in candidates if not shown or (one.item.mark not in shown and one.item.id not in shown)]
+    fresh = [one.item for one in candidates if not shown or one.item.id not in shown]
     first = tuple(fresh[: limits.inject])
     if _surely_fit(first, limits):
         return first, len(fresh) - len(first)

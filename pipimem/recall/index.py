@@ -20,6 +20,8 @@ _SINGLE = len(GRAM) + 1
 # As if this many items about other things stood beside: in a memory of three, a word of two of them is still
 # rare.
 _OTHER_ITEMS = 20
+# What stands in for a word and is as common as this says nothing, and has the longest lists to go through.
+_LEAST_INSTEAD = 0.15
 # What a word reached through its spelling counts, against the word itself.
 _MISSPELT_WEIGHT = 0.75
 
@@ -100,7 +102,11 @@ class Index:
         known, rarity = self._postings.by_word, self._rarity
         for term in terms:
             slots = known.get(term.word)
-            others = [(places, share) for word, share in term.instead if (places := known.get(word))]
+            others = [
+                (places, share)
+                for word, share in term.instead
+                if (places := known.get(word)) and rarity(len(places)) * share > _LEAST_INSTEAD
+            ]
             if slots is None and not others:
                 unknown = (*self._misspelt(term.word), *self._within(term.word))
                 others = [(places, _MISSPELT_WEIGHT) for places in unknown]

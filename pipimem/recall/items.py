@@ -6,7 +6,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from hashlib import blake2b
 from itertools import groupby
 
 from pipimem.notes.entry import Entry
@@ -55,7 +54,7 @@ class Item:
     `head` are words that stand beside the text and count as part of it for searching: the title of a history
     block, a heading of people's own, the date and speaker of a message. `section` is the heading as the file
     has it; `when` has an offset; `kind` is the kind of a durable entry or the standard name of a SESSION section, empty where
-    there is none.
+    there is none. `place` is where an entry of SESSION.md stands in its file: of equals the upper is first.
     """
 
     id: str
@@ -69,13 +68,7 @@ class Item:
     recalls: int = 0
     speaker: str = ""
     role: str = ""
-
-    @property
-    def mark(self) -> str:
-        """What tells that this very text was shown: the id alone for a text that its id is made of."""
-        if self.source is not Source.SESSION:
-            return self.id
-        return f"{self.id}#{blake2b(self.text.encode('utf-8', 'surrogatepass'), digest_size=5).hexdigest()}"
+    place: int = 0
 
 
 def items_of(notes: Notes, backlog: Sequence[Message] = ()) -> tuple[Item, ...]:
@@ -91,21 +84,22 @@ def items_of(notes: Notes, backlog: Sequence[Message] = ()) -> tuple[Item, ...]:
 
 
 def session_items(note: Note, gone: Container[str] = ()) -> tuple[Item, ...]:
-    """One item for each section of SESSION.md that says something; lines that are `gone` by their id say nothing."""
-    texts: dict[str, list[str]] = {}
-    for entry in note.entries:
-        if _says_something(entry) and entry.id not in gone:
-            texts.setdefault(entry.section, []).append(entry.text)
+    """One item for each entry of SESSION.md that is not `gone` by its id.
+
+    A whole section would speak of many things: it shares a word with nearly every question, and takes the room of five.
+    """
     return tuple(
         Item(
-            f"{Source.SESSION}:{_slug(section)}",
+            f"{Source.SESSION}:{entry.ref}",
             Source.SESSION,
-            section,
-            _own_heading(section),
-            "\n".join(lines),
-            kind=section_of(section) or "",
+            entry.section,
+            _own_heading(entry.section),
+            entry.text,
+            kind=section_of(entry.section) or "",
+            place=place,
         )
-        for section, lines in texts.items()
+        for place, entry in enumerate(note.entries)
+        if _says_something(entry) and entry.id not in gone
     )
 
 
@@ -200,10 +194,6 @@ def _own_heading(section: str) -> str:
 
 def _says_something(entry: Entry) -> bool:
     return entry.text.strip(" \t\n.。()（）*_").casefold() not in _EMPTY and bool(entry.text.strip())
-
-
-def _slug(section: str) -> str:
-    return "-".join("".join(c if c.isalnum() else " " for c in section.casefold()).split())
 
 
 def _time(text: str) -> datetime | None:

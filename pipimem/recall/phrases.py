@@ -44,6 +44,7 @@ _CHAT = (
     r"|have a (?:nice|good|great) (?:day|one|weekend|evening)|you(?:'re| are) welcome|hi+|hello|hey+|yo"
     r"|morning|great|nice|cool|awesome|perfect(?:ly)?"
     r"|excellent|wonderful|amazing|lovely|ok(?:ay|ey)?|sure|yes|yeah|yep|yup|nope|no|right|exactly|correct"
+    r"|tell me (?:a|another) joke|讲个笑话|sing (?:me )?a song|唱首歌"
     r"|true|agreed|understood|done|bye|goodbye"
     r"|later|tomorrow|soon|now|haha+|hehe+|lol|wow|oh|ah|hmm+|welcome|all|everyone|everybody|guys|team"
     r"|there|again|you too|so|very"

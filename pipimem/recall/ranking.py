@@ -247,6 +247,6 @@ def _since(item: Item) -> float:
     return item.when.timestamp() if item.when else 0.0
 
 
-def _place(candidate: Candidate) -> tuple[float, int, float, str, str]:
+def _place(candidate: Candidate) -> tuple[float, int, float, int, str, str]:
     item = candidate.item
-    return -candidate.score, -candidate.matches, -priority(item), item.section, item.id
+    return -candidate.score, -candidate.matches, -priority(item), item.place, item.section, item.id

@@ -34,9 +34,9 @@ class Recall:
     reason: str = ""
 
     @property
-    def marks(self) -> tuple[str, ...]:
+    def ids(self) -> tuple[str, ...]:
         """What to hand back as `shown`, so that a session sees each text once."""
-        return tuple(item.mark for item in self.injected)
+        return tuple(item.id for item in self.injected)
 
     def context(self, nonce: str) -> str:
         """The block to inject, empty if there is nothing."""
@@ -57,7 +57,7 @@ def recall(
     """What the items of an index have to say to `text`.
 
     `automatic` is the path of every turn: it refines the question and stays silent without good evidence.
-    Without it, a person searches: every word as it is, no floor. `shown` are marks or ids that are not
+    Without it, a person searches: every word as it is, no floor. `shown` are ids that are not
     injected again.
     """
     limits = limits or Limits()

@@ -78,11 +78,12 @@ def refined(
     bag = words.bag(text)
     entities = _entities(text)
     named = frozenset(words.words(" ".join(entities))) if entities else _NONE
-    terms = synonyms.added(_weighed(bag.words, named))
+    grams = tuple(dict.fromkeys([gram for gram in bag.grams if not gram[-1].isascii()]))
+    terms = synonyms.added(_weighed(bag.words, named), grams)
     asked = Query(
         text,
         terms if raw else _without_actions(terms),
-        tuple(dict.fromkeys([gram for gram in bag.grams if not gram[-1].isascii()])),
+        grams,
         entities,
         tuple(mentioned(text, now)),
         intents_of(text),

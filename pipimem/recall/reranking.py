@@ -20,7 +20,7 @@ _NEAR_THE_BEST = 0.75
 
 def unsure(candidates: Sequence[Candidate], limits: Limits, shown: Set[str] = frozenset()) -> bool:
     """Whether it is chance which candidates are injected; where all of them are, their order matters little."""
-    scores = [one.score for one in candidates if one.item.mark not in shown and one.item.id not in shown]
+    scores = [one.score for one in candidates if one.item.id not in shown]
     if len(scores) <= limits.inject:
         return False
     best, last_in, first_out = scores[0], scores[limits.inject - 1], scores[limits.inject]

@@ -89,7 +89,7 @@ class Channel:
         items = [*opening.items, *(item for item in found.injected if item.id not in shown)]
         note = _note(opening.left_out + found.left_out)
         context = fenced(rows_of(items), self.nonce(), note) if items else ""
-        return Turn(text, speaker, context, now, tuple(item.mark for item in items), self._fresh, found)
+        return Turn(text, speaker, context, now, tuple(item.id for item in items), self._fresh, found)
 
     async def recall(self, text: str, *, speaker: str = "", limit: int | None = None, automatic: bool = True) -> Recall:
         """What would be recalled for a message, with every score; nothing is marked as shown."""

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from math import exp, log
 from pathlib import Path
 
+from pipimem.text import domain_words
 from pipimem.text.dictionary import UNSEEN, Dictionary, opened
 from pipimem.text.patterns import Pattern
 
@@ -115,7 +116,16 @@ class Segmenter:
                     weights = map(self._weight_of_frequency.__getitem__, shard.frequencies)
                     self._weights.update(zip(shard.words, weights, strict=True))
                     self._emissions[character] = shard.emissions
+                for word in domain_words.BY_FIRST_CHARACTER.get(character, ()):
+                    self._add_frequent(word)
                 self._loaded.add(character)  # last: another thread trusts it without the lock
+
+    def _add_frequent(self, word: str) -> None:
+        """A word of ours, if the dictionary's own figure is not larger; the shard of its first character is loaded."""
+        weight = log(domain_words.FREQUENCY) - self._weight_of_frequency.log_total
+        self._weights[word] = max(weight, self._weights.get(word) or weight)
+        for end in range(1, len(word)):
+            self._weights.setdefault(word[:end], None)
 
     def _add(self, word: str) -> None:
         self._load(word)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
-from pipimem.recall.items import Item, Source, items_of
+from pipimem.recall.items import items_of
 
 from tests.recall.conftest import notes_from
 
@@ -23,15 +23,16 @@ def test_each_kind_of_note_gives_its_items() -> None:
     backlog = [Message.user("hello there", id="m7", speaker="Dana", time=datetime(2026, 3, 5, tzinfo=UTC))]
     items = items_of(notes, backlog)
     assert [(item.source.value, item.text) for item in items] == [
-        ("session", "one\ntwo"),
+        ("session", "one"),
+        ("session", "two"),
         ("memory", "a fact"),
         ("memory", "A paragraph of people's own."),
         ("workspace", "shared"),
         ("history", "they planned"),
         ("log", "hello there"),
     ]
-    assert items[0].id == "session:next-steps"
-    assert items[1].id == f"memory:{notes.memory.entries[0].ref}"
+    assert items[0].id == f"session:{notes.session.entries[0].ref}"
+    assert items[2].id == f"memory:{notes.memory.entries[0].ref}"
     assert items[-1].id == "log:m7"
     assert items[-1].head == "2026-03-05 Dana"
 
@@ -87,9 +88,7 @@ def test_what_tools_printed_is_not_recalled() -> None:
     assert [item.id for item in items_of(notes_from(), backlog)] == ["log:a"]
 
 
-def test_the_mark_of_a_section_changes_with_its_text() -> None:
-    """An id made of content is mark enough; a section keeps its id and changes its text."""
-    before = Item("session:next-steps", Source.SESSION, "Next Steps", "", "one")
-    after = Item("session:next-steps", Source.SESSION, "Next Steps", "", "two")
-    assert before.mark != after.mark
-    assert Item("memory:abcd2345", Source.MEMORY, "Facts", "", "x").mark == "memory:abcd2345"
+def test_what_stands_in_two_sections_is_one_item() -> None:
+    """The same line under Current State and Worklog is one text, and is found once, in the upper place."""
+    items = items_of(notes_from(session="# Current State\n\n- 2.4 is live\n\n# Worklog\n\n- 2.4 is live\n"))
+    assert [(item.section, item.text) for item in items] == [("Current State", "2.4 is live")]

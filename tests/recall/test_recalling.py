@@ -152,7 +152,7 @@ def test_five_are_injected_and_the_rest_counted(words: Words) -> None:
     index = over(words, *(entry(f"{n:02}", text) for n, text in enumerate(texts)))
     found = recall(index, "nimbus", now=NOW)
     assert (len(found.candidates), len(found.injected), found.left_out) == (12, 5, 7)
-    again = recall(index, "nimbus", now=NOW, shown=frozenset(found.marks))
+    again = recall(index, "nimbus", now=NOW, shown=frozenset(found.ids))
     assert len(again.injected) == 5
     assert not {item.id for item in again.injected} & {item.id for item in found.injected}
 
@@ -176,17 +176,6 @@ def test_an_item_larger_than_everything_is_cut_at_a_sentence(words: Words) -> No
     assert item.id == "memory:big"
     assert 40 < len(item.text) <= 400
     assert item.text.endswith("。…")
-
-
-def test_a_section_is_shown_again_only_when_it_changed(words: Words) -> None:
-    """The id of a section stays, its text does not."""
-    before = Item("session:next-steps", Source.SESSION, "Next Steps", "", "call nimbus", kind="Next Steps")
-    after = Item("session:next-steps", Source.SESSION, "Next Steps", "", "call nimbus again", kind="Next Steps")
-    index = over(words, before)
-    marks = frozenset(recall(index, "nimbus", now=NOW).marks)
-    assert recall(index, "nimbus", now=NOW, shown=marks).injected == ()
-    index.update([after])
-    assert recall(index, "nimbus", now=NOW, shown=marks).injected == (after,)
 
 
 def test_the_block_holds_one_line_of_data_an_item(index: Index) -> None:
