@@ -28,7 +28,7 @@ MEMORY = """## Facts
         ("值班什么时候轮换", "The on-call rotation changes every Wednesday"),
         ("when is the database backed up", "生产环境的数据库每天凌晨三点备份"),
         ("房东是谁", "Our landlord is Mr. Okafor"),
-        ("我的猫叫什么", "The cat is called Wasabi"),
+        ("家里的猫是什么名字", "The cat is called Wasabi"),
         ("can we release before double eleven?", "双十一前两周不发版"),
     ],
 )
