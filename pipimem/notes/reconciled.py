@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pipimem.notes.echoes import echoes
-from pipimem.notes.entry import Entry
+from pipimem.notes.entry import Entry, shared_ends
 from pipimem.notes.kinds import kind_of
 from pipimem.notes.ledger import Delta, Record, Tombstone
 from pipimem.notes.notes import Notes
@@ -28,7 +28,7 @@ def reconciled(old: Notes, new: Notes) -> Delta:
     bullet it most resembles, and is a person's from now on. One that is gone leaves a tombstone.
     """
     before = old.ledger.records
-    was, now = _by_id(old.memory.entries), _by_id(new.memory.entries)
+    was, now = _touched(old.memory.entries, new.memory.entries)
     lost = [entries[0] for name, entries in was.items() if name not in now]
     fresh = [entries[0] for name, entries in now.items() if name not in was]
     heirs = _heirs(lost, fresh)
@@ -56,6 +56,14 @@ def reconciled(old: Notes, new: Notes) -> Delta:
 def _newest(notes: Notes) -> int:
     # What was said before the deletion and is not consolidated yet may be learnt: it was said after what the entry rests on.
     return notes.ledger.cursor
+
+
+def _touched(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
+    """The bullets by id before and now: all of those ids that a change between the two readings had to do with."""
+    head, tail = shared_ends(old, new)
+    touched = {entry.id for entry in (*old[head : len(old) - tail], *new[head : len(new) - tail])}
+    was, now = ([entry for entry in entries if entry.id in touched] for entries in (old, new))
+    return _by_id(was), _by_id(now)
 
 
 def _by_id(entries: Iterable[Entry]) -> dict[str, list[Entry]]:

@@ -48,9 +48,12 @@ class Index:
         """Every item with its slot."""
         return ((slot, item) for slot, item in enumerate(self._items) if item is not None)
 
-    def update(self, items: Iterable[Item], part: str = "") -> None:
-        """Make `items` all there is of `part`; what did not change costs a look, what kept its text no cutting."""
-        old = self._parts.get(part, {})
+    def update(self, items: Iterable[Item], part: str = "") -> bool:
+        """Make `items` all there is of `part`; what did not change costs a look, what kept its text no cutting.
+
+        Of equal ids the last stands; whether there were none such.
+        """
+        old, items = self._parts.get(part, {}), tuple(items)
         fresh = {item.id: item for item in items}
         for name in old.keys() - fresh.keys():
             self._remove(name)
@@ -58,6 +61,17 @@ class Index:
             if (before := old.get(name)) is not item and before != item:
                 self._put(item, before)
         self._parts[part] = fresh
+        return len(fresh) == len(items)
+
+    def change(self, gone: Iterable[str], came: Iterable[Item], part: str = "") -> None:
+        """Take some items of `part` out by their ids, and put others in: the rest is not even looked at."""
+        present, fresh = self._parts.setdefault(part, {}), {item.id: item for item in came}
+        for name in gone:
+            if name not in fresh and present.pop(name, None) is not None:
+                self._remove(name)
+        for name, item in fresh.items():
+            self._put(item, present.get(name))
+            present[name] = item
 
     def add(self, items: Iterable[Item], part: str = "") -> None:
         """Items that come on top of what `part` has: a transcript only grows."""

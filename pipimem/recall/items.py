@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import groupby
+from operator import attrgetter
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.history import read_heading
@@ -35,6 +36,7 @@ _EMPTY = frozenset(
         "空",
     )
 )
+_LONGEST_EMPTY = max(map(len, _EMPTY))
 
 
 class Source(StrEnum):
@@ -105,28 +107,46 @@ def session_items(note: Note, gone: Container[str] = ()) -> tuple[Item, ...]:
 
 def memory_items(note: Note, records: Mapping[str, Record]) -> tuple[Item, ...]:
     """One item for each entry of the channel's MEMORY.md, with what the ledger knows of it."""
-    return tuple(_memory_item(entry, records.get(entry.id)) for entry in note.entries if _says_something(entry))
+    return tuple(from_memory(note.entries, records))
 
 
 def workspace_items(note: Note) -> tuple[Item, ...]:
     """One item for each entry of the MEMORY.md that all channels share."""
-    return tuple(
-        Item(
-            f"{Source.WORKSPACE}:{entry.ref}",
-            Source.WORKSPACE,
-            entry.section,
-            _own_heading(entry.section),
-            entry.text,
-            kind=kind_of(entry.section) or "",
-        )
-        for entry in note.entries
-        if _says_something(entry)
-    )
+    return tuple(from_workspace(note.entries))
 
 
 def history_items(note: Note, gone: Container[str] = ()) -> tuple[Item, ...]:
     """One item for each bullet of HISTORY.md that is not `gone`, under the title and the end of its block."""
-    return tuple(_in_blocks(entry for entry in note.entries if entry.id not in gone))
+    return tuple(from_history(note.entries, gone))
+
+
+def from_memory(entries: Iterable[Entry], records: Mapping[str, Record]) -> Iterator[Item]:
+    """The items of some entries of the channel's MEMORY.md."""
+    for section, group in groupby(entries, key=attrgetter("section")):
+        head, kind, end = _own_heading(section), kind_of(section), read_heading(section)[1]
+        for entry in group:
+            if _says_something(entry):
+                yield _memory_item(entry, records.get(entry.id), head, kind, end)
+
+
+def from_workspace(entries: Iterable[Entry]) -> Iterator[Item]:
+    """The items of some entries of the workspace's MEMORY.md."""
+    for section, group in groupby(entries, key=attrgetter("section")):
+        head, kind = _own_heading(section), kind_of(section) or ""
+        for entry in group:
+            if _says_something(entry):
+                name = f"{Source.WORKSPACE}:{entry.ref}"
+                yield Item(name, Source.WORKSPACE, section, head, entry.text, kind=kind)
+
+
+def from_history(entries: Iterable[Entry], gone: Container[str] = ()) -> Iterator[Item]:
+    """The items of some bullets of HISTORY.md."""
+    for section, group in groupby(entries, key=attrgetter("section")):
+        _, end, _, title = read_heading(section)
+        head = title if title != section else _own_heading(section)
+        for entry in group:
+            if entry.id not in gone and _says_something(entry):
+                yield Item(f"{Source.HISTORY}:{entry.ref}", Source.HISTORY, section, head, entry.text, end)
 
 
 def backlog_items(messages: Iterable[Message]) -> tuple[Item, ...]:
@@ -154,35 +174,25 @@ def aware(when: datetime) -> datetime:
     return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
-def _memory_item(entry: Entry, record: Record | None) -> Item:
-    head, section = _own_heading(entry.section), entry.section
-    kind = kind_of(section) or (record.kind if record else "")
-    when = _time(record.when) if record and record.when else read_heading(section)[1]
+def _memory_item(entry: Entry, record: Record | None, head: str, kind: str | None, end: datetime | None) -> Item:
+    name, section = f"{Source.MEMORY}:{entry.ref}", entry.section
     if record is None:
-        return Item(f"{Source.MEMORY}:{entry.ref}", Source.MEMORY, section, head, entry.text, when, kind)
+        return Item(name, Source.MEMORY, section, head, entry.text, end, kind or "")
+    when = _time(record.when) if record.when else end
     # An entry on probation is a guess that may still expire.
     trust = "probation" if record.probation_until else str(record.trust)
     return Item(
-        f"{Source.MEMORY}:{entry.ref}",
+        name,
         Source.MEMORY,
         section,
         head,
         entry.text,
         when,
-        kind,
+        kind or record.kind,
         trust,
         record.recalls,
         record.speaker,
     )
-
-
-def _in_blocks(entries: Iterable[Entry]) -> Iterator[Item]:
-    for section, bullets in groupby(entries, key=lambda entry: entry.section):
-        _, end, _, title = read_heading(section)
-        for entry in bullets:
-            if _says_something(entry):
-                head = title if title != section else _own_heading(section)
-                yield Item(f"{Source.HISTORY}:{entry.ref}", Source.HISTORY, section, head, entry.text, end)
 
 
 def _own_heading(section: str) -> str:
@@ -193,7 +203,8 @@ def _own_heading(section: str) -> str:
 
 
 def _says_something(entry: Entry) -> bool:
-    return entry.text.strip(" \t\n.。()（）*_").casefold() not in _EMPTY and bool(entry.text.strip())
+    bare = entry.text.strip(" \t\n.。()（）*_")
+    return len(bare) > _LONGEST_EMPTY or (bare.casefold() not in _EMPTY and bool(entry.text.strip()))
 
 
 def _time(text: str) -> datetime | None:

@@ -106,7 +106,7 @@ class Desk:
 
     def is_half_saved(self, file: File, text: str) -> bool:
         """Whether an editor seems to be halfway through saving this file."""
-        known = self.state.known_text(file, text, etag(text))
+        known = self.state.known_text(file, text)
         return known is not None and may_be_half_saved(self.path(file), text, known)
 
     def note(self, file: File, text: str) -> Note:
@@ -148,7 +148,7 @@ class Desk:
         now = {file: self.note(file, text) for file, text in texts.items()}
         left = {}
         for file, note in now.items():
-            known = self.state.known_text(file, note.text, note.etag)
+            known = self.state.known_text(file, note.text)
             same = known is None or known == note.text
             left[file] = note if same else self._note(self.path(file), file, known or "", left=True)
         edited = tuple(file for file in KEPT if left[file] is not now[file])
@@ -160,19 +160,18 @@ class Desk:
     def _note(self, path: Path, file: File, text: str, *, left: bool) -> Note:
         note = self._parsed.get((path, left))
         if note is None or note.text != text:
-            note = Note.read(file, text, self.key)
+            note = Note.read(file, text, self.key, like=note or self._parsed.get((path, not left)))
             self._parsed[path, left] = note
         return note
 
     def _known(self, file: File, text: str) -> str:
-        known = self.state.known_text(file, text, etag(text))
+        known = self.state.known_text(file, text)
         return text if known is None else known
 
     def _healed(self, file: File, text: str) -> str:
         """The text, or what it will be when an acknowledged commit that a crash cut off has reached its
         file."""
-        wanted = self.state.ledger.etags.get(file)
-        if wanted is None or etag(text) == wanted:
+        if self.state.known_text(file, text) == text:
             return text
         pending = pending_text(self, file)
         return text if pending is None else merged(pending[0], pending[1], text)

@@ -80,21 +80,19 @@ class State:
         for file, text in texts.items():
             self._known[file] = (etag(text), text)
 
-    def known_text(self, file: File, disk: str, mark: str) -> str | None:
-        """The text the journal left a file with, `None` where none is known.
-
-        `disk` and its etag spare a look-up.
-        """
+    def known_text(self, file: File, disk: str) -> str | None:
+        """The text the journal left a file with, `None` where none is known; `disk` spares a look-up."""
         wanted = self.ledger.etags.get(file)
-        if wanted is None or wanted == mark:
-            return disk if wanted else None
+        if wanted is None:
+            return None
         if file not in self._known or self._known[file][0] != wanted:
-            text = self.versions.text(file, wanted)
+            text = disk if etag(disk) == wanted else self.versions.text(file, wanted)
             text = self._from_splices(file, wanted) if text is None else text
             if text is None:
                 return None
             self._known[file] = (wanted, text)
-        return self._known[file][1]
+        known = self._known[file][1]
+        return disk if disk == known else known
 
     def anchor(self, file: File, before: str) -> None:
         """Sees to it that the text which the next splices start from is kept as a version."""

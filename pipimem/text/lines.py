@@ -26,9 +26,7 @@ def without_ending(line: str) -> str:
 
 def line_ending(lines: Iterable[str]) -> str:
     """The ending most of the lines have; "\\n" where there is none, or as many of each."""
-    counts = {"\n": 0, "\r\n": 0, "\r": 0}
-    for line in lines:
-        ending = line[len(without_ending(line)) :]
-        if ending:
-            counts[ending] += 1
+    text = "".join(lines)
+    pairs = text.count("\r\n")
+    counts = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
     return max(counts, key=lambda ending: counts[ending])

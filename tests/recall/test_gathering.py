@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from pipimem.notes.ledger import Ledger, Record
+from hypothesis import given
+from hypothesis import strategies as st
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Ledger, Record, Tombstone
 from pipimem.notes.message import Message
+from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust
 from pipimem.recall.gathering import Gathering
 from pipimem.recall.index import Index
@@ -28,6 +32,7 @@ def test_only_the_file_that_changed_is_read_again(words: Words, monkeypatch: pyt
     gathering.update(first)
     updated: list[str] = []
     monkeypatch.setattr(Index, "update", lambda self, items, part="": updated.append(part))
+    monkeypatch.setattr(Index, "change", lambda self, gone, came, part="": updated.append(part))
     gathering.update(first)
     assert updated == []
     gathering.update(replace(first, memory=notes_from(memory="## Facts\n\n- two\n").memory))
@@ -53,3 +58,42 @@ def test_a_changed_record_is_followed(words: Words) -> None:
     name = notes.memory.entries[0].id
     gathering.update(replace(notes, ledger=Ledger(records={name: Record(Trust.EXPLICIT, recalls=2)})))
     assert [(item.trust, item.recalls) for _, item in index.slots()] == [("explicit", 2)]
+
+
+KEY = b"a key of a channel"
+LINES = (
+    "## Facts",
+    "## Decisions",
+    "## 2026-03 · March",
+    "- one",
+    "- two",
+    "- three",
+    "- none",
+    "  and more",
+    "prose",
+    "",
+)
+FILES = st.lists(st.sampled_from(LINES), max_size=12).map(lambda lines: "".join(f"{line}\n" for line in lines))
+EMPTY = Note.read(File.SESSION, "", KEY)
+
+
+@given(
+    st.lists(st.tuples(FILES, FILES, st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5))), min_size=2, max_size=5)
+)
+def test_whatever_changes_the_index_is_that_of_the_notes(
+    words: Words, states: list[tuple[str, str, set[int], set[int]]]
+) -> None:
+    """Entries reworded, moved, doubled, deleted; records and tombstones that come and go."""
+    index = Index(words)
+    gathering = Gathering(index)
+    memory = history = Note.read(File.MEMORY, "", KEY)
+    for memory_text, history_text, known, gone in states:
+        memory = Note.read(File.MEMORY, memory_text, KEY, like=memory)
+        history = Note.read(File.HISTORY, history_text, KEY, like=history)
+        records = {one.id: Record(Trust.EXPLICIT, recalls=n) for n, one in enumerate(memory.entries) if n in known}
+        stones = {one.id: Tombstone("deleted", 0) for n, one in enumerate(history.entries) if n in gone}
+        notes = Notes(KEY, EMPTY, memory, history, memory, Ledger(records=records, tombstones=stones))
+        gathering.update(notes)
+        fresh = Index(words)
+        Gathering(fresh).update(notes)
+        assert {item.id: item for _, item in index.slots()} == {item.id: item for _, item in fresh.slots()}
