@@ -12,7 +12,10 @@ from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trus
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is known of one entry; times are ISO 8601 with offset, empty where unknown."""
+    """What is known of one entry; times are ISO 8601 with offset, empty where unknown.
+
+    `when` it was said, `learnt` when it was taken in or confirmed on a later day, `expires` the last day it holds.
+    """
 
     trust: Trust
     kind: str = ""
@@ -24,6 +27,8 @@ class Record:
     probation_until: str = ""
     predecessor: str = ""
     confidence: float = 1.0
+    learnt: str = ""
+    expires: str = ""
 
 
 @dataclass(frozen=True, slots=True)

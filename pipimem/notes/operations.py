@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 from pipimem.notes.files import File
@@ -39,12 +39,14 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where a text comes from: message ids, the newest of their numbers, who spoke and when."""
+    """Where a text comes from: message ids, the newest of their numbers, who spoke and when; `learnt` is the day it was
+    taken in, long after `when` where old talk is replayed."""
 
     sources: tuple[str, ...] = ()
     newest: int = 0
     speaker: str = ""
     when: datetime | None = None
+    learnt: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Add:
     evidence: Evidence = Evidence()
     probation_until: datetime | None = None
     confidence: float = 1.0
+    expires: date | None = None  # the last day it holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Supersede:
     evidence: Evidence = Evidence()
     reason: str = ""
     kind: Kind | None = None
+    expires: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +85,16 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Invalidate:
-    """An entry is no longer so: it leaves MEMORY.md, stays in the journal and can be brought back."""
+    """An entry leaves MEMORY.md; it stays in the journal and can be brought back.
+
+    Usually it is no longer so, and lines of SESSION and HISTORY that say it are recalled no more; not where it is
+    `still_so` and only stands elsewhere too, or has grown stale. `archived` also puts it into the archive.
+    """
 
     target: Target
     reason: str
+    still_so: bool = False
+    archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +197,14 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Tokens:
+    """What thoughts cost, in and out together: this `run`, and its task in this channel so far `today`."""
+
+    run: int = 0
+    today: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """What one thought wants: operations and progress, committed together or not at all."""
 
@@ -198,4 +216,5 @@ class Decision:
     correlation: str = ""
     notes: tuple[str, ...] = ()  # what was left out and why, for the journal
     job: Job | None = None  # how the idle job of this task stands once this is committed
+    tokens: Tokens | None = None
     looked_at: File | None = None  # the job's stamp becomes the etag of this file as the decision leaves it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipimem.notes.files import File
 from pipimem.notes.notes import Change
-from pipimem.notes.operations import Author
+from pipimem.notes.operations import Author, Tokens
 from pipimem.store.json_values import (
     Json,
     a_list,
@@ -37,6 +37,7 @@ def record_json(record: JournalRecord) -> Json:
                 for refused in record.refused
             ],
             "notes": list(record.notes),
+            "tokens": _tokens_json(record.tokens),
             "files": {str(file): _file_json(change) for file, change in record.files.items()},
             "archived": record.archived,
             "archive_size": record.archive_size,
@@ -64,8 +65,17 @@ def record_from(value: Json) -> JournalRecord:
             archived=a_string(value.get("archived", "")),
             archive_size=a_number(value.get("archive_size", 0)),
             delta=delta_from(an_object(value.get("delta", {})), {str(file): files[file].after for file in files}),
+            tokens=_tokens_from(an_object(value.get("tokens", {}))),
         )
     )
+
+
+def _tokens_json(tokens: Tokens | None) -> Json:
+    return {"run": tokens.run, "today": tokens.today} if tokens else {}
+
+
+def _tokens_from(value: Json) -> Tokens | None:
+    return Tokens(a_number(value["run"]), a_number(value["today"])) if value else None
 
 
 def _change_json(change: Change) -> Json:

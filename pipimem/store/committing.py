@@ -102,7 +102,7 @@ def commit(
         sequence, _stamped(wall), decision.task, decision.author, actor, decision.why, decision.correlation,
         outcome.changes, tuple(map(_refused, outcome.refused)), decision.notes,
         {file: _change(view.now.note(file).text, text) for file, text in outcome.texts.items()},
-        outcome.archived, archive_size(desk) if outcome.archived else 0, delta,
+        outcome.archived, archive_size(desk) if outcome.archived else 0, delta, decision.tokens,
     )  # fmt: skip
     records = [_edit_record(view, sequence - 1, wall), record] if view.edited else [record]
     if not _acknowledged(desk, view, records, outcome.texts):
@@ -125,9 +125,10 @@ def heal(desk: Desk, now: datetime) -> None:
             if path != wanted:
                 remove(path)
         if pending and wanted:
-            # The archive goes before HISTORY.md: with that one in place, it is whole.
-            if file is File.HISTORY and desk.state.archived is not None:
-                append_archived(desk, desk.state.archived)
+            # The archive goes before the file that what is archived left: with that one in place, it is whole.
+            record = desk.state.archived
+            if record is not None and file in record.files and record.files[file].after == etag(pending[1]):
+                append_archived(desk, record)
             _put_in_place(desk, Prepared(file, wanted, *pending, stamp=_stamp_of(wanted)), now)
 
 

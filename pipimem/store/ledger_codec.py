@@ -112,6 +112,8 @@ def _record_json(record: Record) -> Json:
             "recalled": record.recalled,
             "probation_until": record.probation_until,
             "predecessor": record.predecessor,
+            "learnt": record.learnt,
+            "expires": record.expires,
         }
     )
     if record.confidence != 1.0:
@@ -134,6 +136,8 @@ def _record_from(value: Json) -> Record:
         probation_until=a_string(value.get("probation_until", "")),
         predecessor=a_string(value.get("predecessor", "")),
         confidence=float(confidence),
+        learnt=a_string(value.get("learnt", "")),
+        expires=a_string(value.get("expires", "")),
     )
 
 

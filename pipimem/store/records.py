@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Change
-from pipimem.notes.operations import Author
+from pipimem.notes.operations import Author, Tokens
 from pipimem.text.splices import Splice
 
 
@@ -56,3 +56,4 @@ class JournalRecord:
     archived: str = ""
     archive_size: int = 0
     delta: Delta = field(default_factory=Delta)
+    tokens: Tokens | None = None
