@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import Literal
 
 import click
@@ -25,12 +26,24 @@ from pipimem.store.committing import Committed
     help="What it is.",
 )
 @click.option("--speaker", default="", help="Whose word it is.")
+@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="The last day it holds, as in 2026-03-02.")
 @click.option("--group", is_flag=True, help="The channel is a group, when it is new.")
 @as_json
 @chosen
-def command(chosen: Chosen, channel: str, text: str, kind: str, speaker: str, group: bool, as_json: bool) -> None:
+def command(
+    chosen: Chosen,
+    channel: str,
+    text: str,
+    kind: str,
+    speaker: str,
+    until: datetime | None,
+    group: bool,
+    as_json: bool,
+) -> None:
     """Remember TEXT in CHANNEL, which is made if it is new."""
-    done = run(lambda: _remembered(chosen, channel, text, Kind(kind), speaker, "group" if group else "dm"))
+    of_kind: Literal["dm", "group"] = "group" if group else "dm"
+    last = until.date() if until else None
+    done = run(lambda: _remembered(chosen, channel, text, Kind(kind), speaker, last, of_kind))
     changes, refused = done.outcome.changes, done.outcome.refused
     if as_json:
         record(
@@ -54,8 +67,14 @@ def command(chosen: Chosen, channel: str, text: str, kind: str, speaker: str, gr
 
 
 async def _remembered(
-    chosen: Chosen, channel: str, text: str, kind: Kind, speaker: str, channel_kind: Literal["dm", "group"]
+    chosen: Chosen,
+    channel: str,
+    text: str,
+    kind: Kind,
+    speaker: str,
+    until: date | None,
+    channel_kind: Literal["dm", "group"],
 ) -> Committed:
     async with chosen.opened() as pipimem:
         opened = await pipimem.channel(channel, kind=channel_kind)
-        return await opened.remember(text, kind=kind, speaker=speaker)
+        return await opened.remember(text, kind=kind, speaker=speaker, until=until)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from pipimem.memory.known import targets
 from pipimem.notes.entry import Entry
@@ -13,6 +13,7 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Add, Confirm, Evidence, Operation, Supersede, Target, Trust
 from pipimem.sidecar.contracts import Learned
 from pipimem.text.bigrams import same_thought
+from pipimem.text.lasting import lasts_until
 from pipimem.text.secrets import redacted
 from pipimem.text.whitespace import white_folded
 
@@ -52,7 +53,7 @@ def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Me
                 continue
             on_probation += 1
             until = today + timedelta(days=_PROBATION_DAYS)
-        operations += _written(item, notes, places, _evidence(item, sources), until, heard=heard)
+        operations += _written(item, notes, places, _evidence(item, sources, today), until, heard=heard)
     return Passed(tuple(operations), tuple(left_out))
 
 
@@ -71,13 +72,14 @@ def _middling(item: Learned) -> bool:
     return item.necessity in ("high", "medium") and item.confidence >= _PROBATION
 
 
-def _evidence(item: Learned, sources: list[Message]) -> Evidence:
+def _evidence(item: Learned, sources: list[Message], today: datetime) -> Evidence:
     spoke = next((message.speaker for message in sources if message.role == "user"), "")
     return Evidence(
         sources=tuple(message.id for message in sources),
         newest=max((message.number for message in sources), default=0),
         speaker=item.speaker or spoke,
         when=max((message.time for message in sources if message.time), default=None),
+        learnt=today,
     )
 
 
@@ -91,16 +93,23 @@ def _written(
     heard: bool,
 ) -> Iterator[Operation]:
     text = redacted(white_folded(item.text))[:_MOST_CHARS]
+    expires = _end(text, evidence)
     trust = Trust.EXPLICIT if item.explicit and heard else Trust.INFERRED
     replaced = tuple(places[name] for name in item.replaces if name in places and not _typed(notes, name))
     if replaced:
-        yield Supersede(replaced, text, trust, evidence, "a newer value", item.kind)
+        yield Supersede(replaced, text, trust, evidence, "a newer value", item.kind, expires)
         return
     if standing := _standing(notes, text):
         yield Confirm(standing.target, evidence)
         return
     # What a person typed stays beside its newer value: recall shows the newer first, and a person decides.
-    yield Add(item.kind, text, trust, evidence, until, item.confidence)
+    yield Add(item.kind, text, trust, evidence, until, item.confidence, expires)
+
+
+def _end(text: str, evidence: Evidence) -> date | None:
+    """The last day it holds; what ended before it was said or taken in is told as past, and stays."""
+    end, told = lasts_until(text), evidence.learnt or evidence.when
+    return end if end and told and end >= told.date() else None
 
 
 def _typed(notes: Notes, name: str) -> bool:

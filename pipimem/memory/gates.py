@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from pipimem.memory.expire import overdue
 from pipimem.notes.history import blocks
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Job
@@ -66,12 +67,9 @@ def may_fold(notes: Notes, now: datetime) -> Gate:
 
 
 def may_expire(notes: Notes, now: datetime) -> Gate:
-    """Whether an entry's probation is over."""
-    over = any(
-        record.probation_until and not record.recalls and datetime.fromisoformat(record.probation_until) <= now
-        for record in notes.ledger.records.values()
-    )
-    return Gate(True, "probation over") if over else Gate(False, "nothing to expire")
+    """Whether the time of an entry is over."""
+    over = next(overdue(notes, now), None) is not None
+    return Gate(True, "time is over") if over else Gate(False, "nothing to expire")
 
 
 def _rested(notes: Notes, name: str, pause: timedelta, now: datetime) -> Gate:

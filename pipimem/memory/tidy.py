@@ -16,6 +16,9 @@ from pipimem.text.secrets import redacted
 # What happened once belongs to history; what holds (decisions, constraints, preferences …) stands in both on purpose.
 _EVENTS = (Kind.FACT, Kind.ONGOING)
 
+# Why something is dropped though it holds: it goes on being recalled from where else it stands.
+_STILL_SO = frozenset(("duplicate", "in_history"))
+
 
 async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) -> Decision:
     """The decision on MEMORY.md as it stands; nothing to do is an empty decision."""
@@ -34,7 +37,11 @@ def _operations(answer: Tidied, notes: Notes) -> list[Operation]:
         for merge in answer.merge
         if len(merge.ids) > 1 and all(name in places for name in merge.ids)
     ]
-    operations += [Invalidate(places[drop.id], drop.why) for drop in answer.drop if drop.id in places]
+    operations += [
+        Invalidate(places[drop.id], drop.why, still_so=drop.why in _STILL_SO)
+        for drop in answer.drop
+        if drop.id in places
+    ]
     operations += [Move(places[move.id], move.kind) for move in answer.move if move.id in places]
     return operations
 
@@ -57,4 +64,4 @@ def _in_history(notes: Notes) -> Iterator[Invalidate]:
         if record is None or record.trust is not Trust.INFERRED or kind_of(entry.section) not in _EVENTS:
             continue
         if any(same_thought(entry.text, line) for line in told):
-            yield Invalidate(entry.target, "it stands in HISTORY.md")
+            yield Invalidate(entry.target, "it stands in HISTORY.md", still_so=True)

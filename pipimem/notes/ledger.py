@@ -39,7 +39,19 @@ class Tombstone:
     upto: int
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question of a turn, without secrets, when it came, and the ids of what was shown for it."""
+
+    text: str
+    when: str = ""
+    found: tuple[str, ...] = ()
+
+
 V = TypeVar("V")
+
+# The newest questions say what a channel's memory is asked for; more would only make the check of a tidying slower.
+_MOST_ASKED = 50
 
 # What of a `Progress` stays in the ledger.
 PROGRESSED = ("cursor", "boundary", "refreshed", "epoch", "epoch_start", "pending", "holes", "narrowed")
@@ -59,6 +71,8 @@ class Delta:
     jobs: Mapping[str, Job] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
     etags: Mapping[str, str] = field(default_factory=dict)  # by file name: the text this change leaves behind
+    asked: tuple[Asked, ...] = ()  # what came since the last change
+    forgets_asked: bool = False  # all that was asked before is dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +98,7 @@ class Ledger:
     tombstones: Mapping[str, Tombstone] = field(default_factory=lambda: _NO_TOMBSTONES)
     jobs: Mapping[str, Job] = field(default_factory=lambda: _NO_JOBS)
     etags: Mapping[str, str] = field(default_factory=lambda: _NO_ETAGS)
+    asked: tuple[Asked, ...] = ()  # the newest questions, each text once
 
     def after(self, delta: Delta, sequence: int | None = None) -> Ledger:
         """The ledger with one more change folded in."""
@@ -96,8 +111,19 @@ class Ledger:
             tombstones=_merged(self.tombstones, delta.tombstones),
             jobs=_merged(self.jobs, delta.jobs),
             etags=_merged(self.etags, delta.etags),
+            asked=_newest(() if delta.forgets_asked else self.asked, delta.asked),
             **moved,
         )
+
+
+def _newest(old: tuple[Asked, ...], fresh: tuple[Asked, ...]) -> tuple[Asked, ...]:
+    if not fresh:
+        return old
+    by_text = {one.text: one for one in old}
+    for one in fresh:
+        by_text.pop(one.text, None)
+        by_text[one.text] = one
+    return tuple(by_text.values())[-_MOST_ASKED:]
 
 
 def _merged(old: Mapping[str, V], changes: Mapping[str, V | None]) -> Mapping[str, V]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import date
 
 import anyio
 from anyio import to_thread
@@ -13,6 +14,7 @@ from pipimem.clock import Clock
 from pipimem.errors import ModelTimeout, NothingFound, PipimemError, SidecarError
 from pipimem.memory.snapshot import Snapshot, snapshot
 from pipimem.notes.kinds import Kind
+from pipimem.notes.ledger import Asked
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Add, Author, Confirm, Decision, Evidence, Hole, Progress, Trust
@@ -29,9 +31,12 @@ from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.committing import Committed
 from pipimem.text.fence import NOTE, fenced
+from pipimem.text.lasting import lasts_until
 
 # A gate holds the host up: refresh may use this share of the deadline, consolidation the rest.
 REFRESH_SHARE = 0.4
+# A question says what it is about at its beginning.
+_QUESTION_CHARS = 300
 # Of one candidate there is no order.
 _LEAST_TO_RERANK = 2
 
@@ -199,8 +204,10 @@ class Channel:
 
     # ── by hand ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def remember(self, text: str, *, kind: Kind = Kind.FACT, speaker: str = "") -> Committed:
-        """Write what a person asked to remember, word for word but without secrets."""
+    async def remember(
+        self, text: str, *, kind: Kind = Kind.FACT, speaker: str = "", until: date | None = None
+    ) -> Committed:
+        """Write what a person asked to remember, word for word but without secrets; `until` is the last day it holds."""
         if not text.strip():
             raise NothingFound("there is nothing to remember: the text is empty")
         # A door of its own: a stretch that somebody has open in the talk says nothing about this, nor this about the talk.
@@ -208,7 +215,8 @@ class Channel:
         if not clean or not clean[0].content.strip():
             raise NothingFound("there is nothing left to remember once secrets and private stretches are taken out")
         evidence = Evidence(speaker=speaker, when=self.clock.now())
-        add = Add(kind, clean[0].content, Trust.EXPLICIT, evidence)
+        expires = until or lasts_until(clean[0].content)
+        add = Add(kind, clean[0].content, Trust.EXPLICIT, evidence, expires=expires)
         return await self._commit(Decision("remember", Author.PERSON, (add,), why="asked for"), speaker or "person")
 
     async def forget(self, what: str | Sequence[str], *, keep_transcript: bool = False) -> dict[str, int]:
@@ -243,13 +251,15 @@ class Channel:
 
     async def _count_recalls(self, turn: Turn) -> None:
         """A recall counts with the next commit; one that ends a probation is a commit of its own."""
-        shown = [item.id for item in turn.recall.injected if item.source == "memory"] if turn.recall else []
-        if not shown:
+        if turn.recall is None or not turn.recall.injected:
             return
+        question = self._intake.kept(turn.query, turn.speaker)[:_QUESTION_CHARS]
+        found = tuple(item.id for item in turn.recall.injected)
+        asked = Asked(question, turn.time.isoformat(timespec="seconds"), found) if question.strip() else None
         notes = self.store.notes(refresh=False)
         entries = {f"memory:{entry.ref}": entry for entry in notes.memory.entries if entry.bullet}
-        recalled = [entries[name] for name in shown if name in entries]
-        await to_thread.run_sync(self.store.touch_recalls, [entry.id for entry in recalled], turn.time)
+        recalled = [entries[name] for name in found if name in entries]
+        await to_thread.run_sync(self.store.touch_recalls, [entry.id for entry in recalled], turn.time, asked)
         records = notes.ledger.records
         ended = [e for e in recalled if (record := records.get(e.id)) and record.probation_until]
         if ended:

@@ -34,6 +34,10 @@ class Intake:
                 found.append(replace(message, content=content, speaker=speaker, time=message.time or now))
         return found
 
+    def kept(self, text: str, speaker: str) -> str:
+        """What would be kept of a person's message, without taking it in."""
+        return _content(Message.user(text, speaker=speaker), self._private)[0]
+
     def end_session(self) -> None:
         """Nobody's stretch runs into the next session."""
         self._private = PrivateFilter()

@@ -13,7 +13,7 @@ from pathlib import Path
 from pipimem.errors import ChannelError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.history import newest_end
-from pipimem.notes.ledger import Ledger
+from pipimem.notes.ledger import Asked, Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
@@ -157,10 +157,12 @@ class ChannelStore:
         self._settle_in()
         return self.transcript.append(messages)
 
-    def touch_recalls(self, ids: Iterable[str], when: datetime) -> None:
-        """Counts a recall of these entries; kept in memory until the next commit, or `close`."""
+    def touch_recalls(self, ids: Iterable[str], when: datetime, asked: Asked | None = None) -> None:
+        """Counts a recall of these entries, and keeps what was asked; in memory until the next commit, or `close`."""
         with self._mutex:
             self._recalls.note(ids, when)
+            if asked is not None:
+                self._recalls.asked.append(asked)
             self._now = self._now or when
 
     def checkpoint(self) -> None:
@@ -171,7 +173,7 @@ class ChannelStore:
     def close(self) -> None:
         """Writes what waits and a checkpoint, where this object wrote anything."""
         with self._mutex:
-            if self._recalls.counts and self._now is not None and self._known_recalls():
+            if self._now is not None and (self._recalls.asked or self._known_recalls()):
                 self._recalls.are_due = True
                 self.commit(Decision("recalls", Author.RULE), self._now)
             if self._has_written:
@@ -202,6 +204,7 @@ class ChannelStore:
                 desk = self._ready(now, until=0.0)
                 assert desk is not None
                 journal_edits(desk, now)
+                self._recalls.asked.clear()
                 counts = forgetting.forget(desk, self.transcript, what, keep_transcript, now, actor)
                 self._after_writing(now)
         return counts

@@ -15,7 +15,7 @@ from pathlib import Path
 from pipimem.errors import StoreError
 from pipimem.notes.applied import applied
 from pipimem.notes.files import File
-from pipimem.notes.ledger import PROGRESSED, Delta, Ledger, Record
+from pipimem.notes.ledger import PROGRESSED, Asked, Delta, Ledger, Record
 from pipimem.notes.notes import Change, Note, Notes, Outcome, Refusal, etag
 from pipimem.notes.operations import Author, Decision, Progress
 from pipimem.notes.reconciled import reconciled
@@ -54,10 +54,11 @@ class Prepared:
 
 @dataclass(slots=True)
 class Recalls:
-    """Which entries were recalled since the last commit: how often, and when last."""
+    """Which entries were recalled since the last commit, how often and when last, and what was asked."""
 
     counts: dict[str, int] = field(default_factory=dict)
     when: str = ""
+    asked: list[Asked] = field(default_factory=list)
     # No commit will follow: they are a change of their own now.
     are_due: bool = False
 
@@ -70,6 +71,7 @@ class Recalls:
     def clear(self) -> None:
         """Starts again, once they are written."""
         self.counts.clear()
+        self.asked.clear()
         self.are_due = False
 
     def folded(self, ledger: Ledger, delta: Delta) -> Delta:
@@ -79,7 +81,7 @@ class Recalls:
             record = records.get(name, ledger.records.get(name))
             if record is not None:
                 records[name] = replace(record, recalls=record.recalls + count, recalled=self.when, probation_until="")
-        return replace(delta, records=records)
+        return replace(delta, records=records, asked=tuple(self.asked))
 
 
 def commit(

@@ -125,7 +125,7 @@ def _record(
         changes=tuple(Change("forgotten", File.MEMORY, "", id=name) for name in plan.ids), files=changes,
         delta=Delta(
             gone, dict(stones), progress=Progress(pending=pending),
-            etags={file: change.after for file, change in changes.items()},
+            etags={file: change.after for file, change in changes.items()}, forgets_asked=True,
         ),
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
+from pipimem.notes.ledger import Asked, Delta, Ledger, Record, Tombstone
 from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trust
 from pipimem.store.json_values import (
     CodecError,
@@ -36,6 +36,7 @@ def ledger_json(ledger: Ledger) -> Json:
         "tombstones": {name: _tombstone_json(stone) for name, stone in ledger.tombstones.items()},
         "jobs": {name: _job_json(job) for name, job in ledger.jobs.items()},
         "etags": dict(ledger.etags),
+        "asked": [_asked_json(one) for one in ledger.asked],
     }
 
 
@@ -52,6 +53,7 @@ def ledger_from(value: Json) -> Ledger:
             tombstones=mapped(value["tombstones"], _tombstone_from),
             jobs=mapped(value["jobs"], _job_from),
             etags={name: a_string(mark) for name, mark in an_object(value["etags"]).items()},
+            asked=_asked(value.get("asked", [])),
         )
     )
 
@@ -64,6 +66,8 @@ def delta_json(delta: Delta) -> Json:
             "tombstones": {name: stone and _tombstone_json(stone) for name, stone in delta.tombstones.items()},
             "jobs": {name: _job_json(job) for name, job in delta.jobs.items()},
             "progress": _progress_json(delta.progress),
+            "asked": [_asked_json(one) for one in delta.asked],
+            "forgets_asked": delta.forgets_asked or "",
         }
     )
 
@@ -76,6 +80,8 @@ def delta_from(value: Json, etags: Mapping[str, str]) -> Delta:
         jobs=mapped(value.get("jobs", {}), _job_from),
         progress=_progress_from(an_object(value.get("progress", {}))),
         etags=etags,
+        asked=_asked(value.get("asked", [])),
+        forgets_asked=value.get("forgets_asked") is True,
     )
 
 
@@ -170,6 +176,17 @@ def _bullets(value: object) -> tuple[Bullet, ...]:
     return tuple(
         Bullet(a_string(bullet.get("text", "")), strings(bullet.get("sources", [])))
         for bullet in map(an_object, a_list(value))
+    )
+
+
+def _asked_json(asked: Asked) -> Json:
+    return without_empty({"text": asked.text, "when": asked.when, "found": list(asked.found)})
+
+
+def _asked(value: object) -> tuple[Asked, ...]:
+    return tuple(
+        Asked(a_string(one.get("text", "")), a_string(one.get("when", "")), strings(one.get("found", [])))
+        for one in map(an_object, a_list(value))
     )
 
 

@@ -82,7 +82,8 @@ def blanked_record(record: JournalRecord, needles: Needles) -> JournalRecord:
         notes=tuple(_blank(note, needles) for note in record.notes),
         files={file: _blank_file(change, needles) for file, change in record.files.items()},
         archived=_blank(record.archived, needles),
-        delta=replace(record.delta, progress=replace(progress, pending=pending)),
+        # A question may quote a message that is emptied; which ones do is not known here.
+        delta=replace(record.delta, progress=replace(progress, pending=pending), asked=()),
     )
 
 

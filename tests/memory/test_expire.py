@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+import pytest
 from pipimem.memory.expire import expired
 from pipimem.notes.applied import applied
 from pipimem.notes.files import File
+from pipimem.notes.history import blocks
 from pipimem.notes.ledger import Ledger, Record
-from pipimem.notes.notes import Notes
+from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Invalidate, Trust
 
-from tests.notes.building import NOW, notes_of
+from tests.notes.building import KEY, NOW, notes_of
 
 MEMORY = "## Facts\n\n- over\n- recalled\n- running\n- durable\n- 自己写的\n"
 
@@ -22,7 +25,7 @@ def on_probation() -> Notes:
         name["over"]: Record(Trust.INFERRED, probation_until=NOW.isoformat()),
         name["recalled"]: Record(Trust.INFERRED, probation_until=NOW.isoformat(), recalls=1),
         name["running"]: Record(Trust.INFERRED, probation_until=(NOW + timedelta(seconds=1)).isoformat()),
-        name["durable"]: Record(Trust.INFERRED, when="2020-01-01T00:00:00+00:00"),
+        name["durable"]: Record(Trust.INFERRED, when=NOW.isoformat()),
         "gone2345": Record(Trust.INFERRED, probation_until=NOW.isoformat()),
     }
     return notes_of(MEMORY, ledger=Ledger(records=records))
@@ -47,3 +50,77 @@ def test_it_is_a_rule_and_no_thought() -> None:
     outcome = applied(on_probation(), decision, NOW)
     assert outcome.texts == {File.MEMORY: MEMORY.replace("- over\n", "")}
     assert [change.reason for change in outcome.changes] == ["its probation ended without a recall"]
+
+
+DAYS = [("Participants", 365), ("Preferences", 365), ("Facts", 180), ("经验", 180), ("Open Loops", 90), ("进行中", 30)]
+
+
+def only(section: str, record: Record, text: str = "tea at ten") -> Notes:
+    memory = f"## {section}\n\n- {text}\n"
+    [entry] = notes_of(memory).memory.entries
+    return notes_of(memory, ledger=Ledger(records={entry.id: record}))
+
+
+def is_kept(notes: Notes, days: float) -> bool:
+    return not expired(notes, NOW + timedelta(days=days)).operations
+
+
+@pytest.mark.parametrize(("section", "days"), DAYS)
+@pytest.mark.parametrize(("recalls", "boost"), [(0, 1.0), (1, 1.5), (2, 2.0)])
+def test_a_stale_entry_goes_when_the_time_of_its_kind_is_over(
+    section: str, days: int, recalls: int, boost: float
+) -> None:
+    """By its heading in either language; each recall gives half the time more, up to twice."""
+    notes = only(section, Record(Trust.INFERRED, when=NOW.isoformat(), recalls=recalls))
+    assert is_kept(notes, days * boost - 1)
+    assert not is_kept(notes, days * boost)
+
+
+@pytest.mark.parametrize(
+    ("section", "record", "text"),
+    [
+        ("Facts", Record(Trust.EXPLICIT, when=NOW.isoformat()), "asked for"),
+        ("Facts", Record(Trust.HUMAN, when=NOW.isoformat()), "typed"),
+        ("Constraints", Record(Trust.INFERRED, when=NOW.isoformat()), "never on Fridays"),
+        ("决定", Record(Trust.INFERRED, when=NOW.isoformat()), "用 Postgres"),
+        ("Facts", Record(Trust.INFERRED, when=NOW.isoformat(), recalls=3), "asked for three times"),
+        ("Facts", Record(Trust.INFERRED, when=NOW.isoformat()), "📌 the gateway is in Berlin"),
+        ("Facts", Record(Trust.INFERRED, when=NOW.isoformat()), "the gateway is in Berlin #pinned"),
+        ("Our own heading", Record(Trust.INFERRED, when=NOW.isoformat()), "filed by hand"),
+        ("Facts", Record(Trust.INFERRED), "of unknown age"),
+    ],
+)
+def test_what_is_immune_stays_for_ever(section: str, record: Record, text: str) -> None:
+    """Explicit, human, constraint, decision, three recalls, pinned, under people's own headings, of unknown age."""
+    assert is_kept(only(section, record, text), 5_000)
+
+
+def test_a_recall_or_a_later_learning_starts_the_time_anew() -> None:
+    """Old talk that is replayed today is not stale today, and what was recalled lately is not either."""
+    old = Record(Trust.INFERRED, when="2020-01-01T00:00:00+00:00")
+    assert not is_kept(only("Facts", old), 0)
+    assert is_kept(only("Facts", replace(old, learnt=NOW.isoformat())), 179)
+    assert is_kept(only("Facts", replace(old, recalls=1, recalled=NOW.isoformat())), 269)
+
+
+def test_an_entry_with_a_date_goes_on_the_day_after() -> None:
+    """Also one that was asked for and one of a kind that never grows stale: the date was given with it."""
+    for trust, section in ((Trust.INFERRED, "Decisions"), (Trust.EXPLICIT, "Facts")):
+        notes = only(section, Record(trust, when=NOW.isoformat(), expires=f"{NOW:%Y-%m-%d}"))
+        assert is_kept(notes, 0)
+        [op] = expired(notes, NOW + timedelta(days=1)).operations
+        assert isinstance(op, Invalidate)
+        assert op.reason == f"it held until {NOW:%Y-%m-%d}"
+    assert is_kept(only("Facts", Record(Trust.HUMAN, expires="2020-01-01")), 0)
+
+
+def test_what_expires_goes_to_the_archive_word_for_word() -> None:
+    """Under a heading that no fold takes for history, with its sub-bullets."""
+    memory = "## Facts\n\n- tea at ten\n  - with milk\n- stays\n"
+    [entry, stays] = notes_of(memory).memory.entries
+    old, new = Record(Trust.INFERRED, when="2020-01-01T00:00:00+00:00"), Record(Trust.INFERRED, when=NOW.isoformat())
+    notes = notes_of(memory, ledger=Ledger(records={entry.id: old, stays.id: new}))
+    outcome = applied(notes, expired(notes, NOW), NOW)
+    assert outcome.texts == {File.MEMORY: "## Facts\n\n- stays\n"}
+    assert outcome.archived == "\n## Expired 2026-03-12 · Facts\n\n- tea at ten\n  - with milk\n"
+    assert not any(block.end for block in blocks(Note.read(File.ARCHIVE, outcome.archived, KEY)))

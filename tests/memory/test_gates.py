@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from pipimem.memory.gates import Gate, may_consolidate, may_expire, may_fold, may_refresh, may_tidy
 from pipimem.notes.ledger import Ledger, Record
-from pipimem.notes.notes import etag
+from pipimem.notes.notes import Notes, etag
 from pipimem.notes.operations import Job, Trust
 
 from tests.notes.building import NOW, notes_of
@@ -87,8 +87,12 @@ def test_a_history_is_folded_from_8000_characters_or_a_sixth_block() -> None:
 
 def test_the_calendar_opens_the_gate_of_expiry() -> None:
     """A probation that ends this second is over, one that ends the next is not, and most entries have none."""
-    over = Ledger(records={"a": Record(Trust.INFERRED, probation_until=NOW.isoformat())})
-    running = Ledger(records={"a": Record(Trust.INFERRED, probation_until=(NOW + timedelta(seconds=1)).isoformat())})
-    assert may_expire(notes_of(ledger=over), NOW) == Gate(True, "probation over")
-    assert may_expire(notes_of(ledger=running), NOW) == Gate(False, "nothing to expire")
-    assert may_expire(notes_of("- x", trust=Trust.INFERRED), NOW) == Gate(False, "nothing to expire")
+
+    def on_probation(until: datetime) -> Notes:
+        [entry] = notes_of("- tea\n").memory.entries
+        records = {entry.id: Record(Trust.INFERRED, probation_until=until.isoformat())}
+        return notes_of("- tea\n", ledger=Ledger(records=records))
+
+    assert may_expire(on_probation(NOW), NOW) == Gate(True, "time is over")
+    assert may_expire(on_probation(NOW + timedelta(seconds=1)), NOW) == Gate(False, "nothing to expire")
+    assert may_expire(notes_of(), NOW) == Gate(False, "nothing to expire")

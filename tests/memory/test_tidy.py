@@ -33,7 +33,7 @@ async def test_an_inferred_fact_that_history_tells_is_dropped() -> None:
     notes = notes_of(MEMORY, history=TOLD, trust=Trust.INFERRED)
     decision = await tidied(notes)
     [op] = decision.operations
-    assert op == Invalidate(notes.memory.entries[0].target, "it stands in HISTORY.md")
+    assert op == Invalidate(notes.memory.entries[0].target, "it stands in HISTORY.md", still_so=True)
     text = applied(notes, decision, NOW).texts[File.MEMORY]
     assert text == MEMORY.replace("- Dana moved the gateway to port 8080\n", "")
 
