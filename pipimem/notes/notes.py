@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from pipimem.notes.entry import Entry, entries, entries_after
@@ -65,6 +65,18 @@ class Notes:
                 return self.history
             case File.ARCHIVE:
                 raise KeyError(file)
+
+    def having(self, note: Note) -> Notes:
+        """The notes with another text of one file; the archive is not among them."""
+        match note.file:
+            case File.SESSION:
+                return replace(self, session=note)
+            case File.MEMORY:
+                return replace(self, memory=note)
+            case File.HISTORY:
+                return replace(self, history=note)
+            case File.ARCHIVE:
+                raise KeyError(note.file)
 
     def find(self, target: Target) -> Entry | None:
         """The entry an operation means, `None` when a person has since reworded, moved or removed it."""

@@ -21,6 +21,7 @@ from pipimem.runtime.channel import Channel
 from pipimem.runtime.hosted import Hosted
 from pipimem.runtime.reading import Reading, Vocabulary
 from pipimem.runtime.scheduling import Scheduler
+from pipimem.runtime.spending import Spending
 from pipimem.runtime.thoughts import Thoughts
 from pipimem.runtime.watching import Watch
 from pipimem.settings import Settings, settings_from
@@ -59,6 +60,7 @@ class Pipimem:
             raise SettingsError("the clock's times need an offset: datetime.now().astimezone(), not datetime.now()")
         self._vocabulary = Vocabulary(self.store)
         self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
+        self._spending = Spending(self.store.usages)
         self._channels: dict[str, Channel] = {}
         self._opening = anyio.Lock()
         self._scheduler = Scheduler(self._idle, self.clock.monotonic)
@@ -117,6 +119,8 @@ class Pipimem:
             self.settings,
             self.clock,
             correlate=lambda: secrets.token_hex(6),
+            vocabulary=self._vocabulary,
+            spending=self._spending,
             group=store.kind == "group",
         )
         return Channel(
@@ -195,3 +199,4 @@ class Pipimem:
 
     def _record(self, usage: Usage) -> None:
         self.store.append_usage(usage)
+        self._spending.note(usage)

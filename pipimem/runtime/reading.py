@@ -41,6 +41,16 @@ class Vocabulary:
         return self._synonyms
 
 
+def limits_of(settings: RecallSettings, most: int | None = None) -> Limits:
+    """How much a turn is shown: the settings, or `most` entries."""
+    return Limits(
+        inject=most or settings.inject,
+        candidates=max(most or 0, settings.candidates),
+        max_chars=settings.max_chars,
+        max_tokens=settings.max_tokens,
+    )
+
+
 @dataclass(slots=True)
 class Reading:
     """One channel's index, brought up to its files at each question."""
@@ -97,12 +107,7 @@ class Reading:
 
     def limits(self, most: int | None = None) -> Limits:
         """How much a turn is shown: the settings, or `most` entries."""
-        return Limits(
-            inject=most or self.settings.inject,
-            candidates=max(most or 0, self.settings.candidates),
-            max_chars=self.settings.max_chars,
-            max_tokens=self.settings.max_tokens,
-        )
+        return limits_of(self.settings, most)
 
     def _read_backlog(self, notes: Notes) -> None:
         """Talk from before this epoch that is on disk but not consolidated: recallable at once."""

@@ -12,10 +12,14 @@ from anyio import to_thread
 
 from pipimem.clock import Clock
 from pipimem.errors import ModelTimeout
+from pipimem.memory.questions import questions
+from pipimem.memory.regression import Check
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
-from pipimem.notes.operations import Author, Decision, Job, Progress
+from pipimem.notes.operations import Author, Decision, Job, Progress, Tokens
+from pipimem.runtime.reading import Vocabulary, limits_of
+from pipimem.runtime.spending import Spending
 from pipimem.settings import Settings
 from pipimem.sidecar.contracts import Assistant, Call
 from pipimem.store.channel import ChannelStore
@@ -45,6 +49,8 @@ class Thinking:
     settings: Settings
     clock: Clock
     correlate: Callable[[], str]
+    vocabulary: Vocabulary
+    spending: Spending
     group: bool = False
 
     def today(self) -> datetime:
@@ -72,11 +78,31 @@ class Thinking:
             done = await to_thread.run_sync(lambda: self.store.commit(decision, self.clock.now(), who, wall))
         return done  # noqa: RET504 - inside the scope mypy cannot tell that it does not swallow
 
-    async def done(self, decision: Decision, actor: str = "") -> Done:
-        """The same for an idle job's run: the job has run now, and its failures are over."""
+    async def done(self, decision: Decision, call: Call) -> Done:
+        """The same for an idle job's run: the job has run now, its failures are over, and the journal has its cost."""
         ran = Job(ran=self.clock.now().isoformat(timespec="seconds"))
-        ended = replace(decision, job=ran)
-        return Done(ended, (await self.commit(ended, actor)).outcome)
+        ended = replace(decision, job=ran, tokens=await self._tokens(decision.task, call))
+        return Done(ended, (await self.commit(ended)).outcome)
+
+    async def checked(self, decision: Decision, notes: Notes) -> Decision:
+        """The decision without what would make memory forget an answer that it has today."""
+        if not decision.operations:
+            return decision
+
+        def held() -> Decision:
+            must = self.store.workspace.human_text("recall.must")
+            asked, words, synonyms = (
+                questions(notes.ledger.asked, must),
+                self.vocabulary.words,
+                self.vocabulary.synonyms(),
+            )
+            limits = limits_of(self.settings.recall)
+            return Check(notes, self.clock.now(), asked, words, synonyms, limits).held(decision) if asked else decision
+
+        return await to_thread.run_sync(held)
+
+    async def _tokens(self, task: str, call: Call) -> Tokens | None:
+        return await to_thread.run_sync(self.spending.of, task, call, self.clock.wall())
 
     async def failed(self, task: str, why: str, call: Call, progress: Progress | None = None) -> None:
         """Note a job's failure, so that it waits before it tries again."""
@@ -85,8 +111,10 @@ class Thinking:
         wait = timedelta(minutes=_BACKOFF[min(job.failures, len(_BACKOFF) - 1)])
         due = (now + wait).isoformat(timespec="seconds")
         waiting = replace(job, failures=job.failures + 1, due=due)
-        said = f"failed: {redacted(why)}"
-        await self.commit(Decision(task, Author.RULE, (), progress or Progress(), said, call.correlation, job=waiting))
+        said, tokens = f"failed: {redacted(why)}", await self._tokens(task, call)
+        await self.commit(
+            Decision(task, Author.RULE, (), progress or Progress(), said, call.correlation, job=waiting, tokens=tokens)
+        )
 
     def call(self, timeout: float) -> Call:
         """The frame of a new thought."""

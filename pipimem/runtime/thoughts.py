@@ -54,7 +54,7 @@ class Thoughts(Thinking):
         *_, newest = windows(fresh)
         call = self.call(timeout)
         decision = await self._thought("refresh", call, lambda: self._refreshed(notes, newest, call))
-        return gate, (await self.done(decision),)
+        return gate, (await self.done(decision, call),)
 
     async def _refreshed(self, notes: Notes, window: Window, call: Call) -> Decision:
         now = _time_of(window, self.clock.now())
@@ -96,7 +96,7 @@ class Thoughts(Thinking):
         except SidecarError as error:
             await self.failed("consolidate", str(error), call)
             raise
-        return await self.done(decision)
+        return await self.done(decision, call)
 
     async def _stumbled(self, notes: Notes, window: Window, error: SidecarError, call: Call) -> Done:
         """Narrow the window or set it aside; where that is for the next run, the error goes on."""
@@ -154,17 +154,21 @@ class Thoughts(Thinking):
         """Merge, re-file and drop in MEMORY.md."""
         notes, now, call = await self.notes(), self.clock.now(), self.call(timeout)
         decision = await self._thought("tidy", call, lambda: tidy(self.assistant, notes, now, call))
-        return (await self.done(replace(decision, looked_at=File.MEMORY)),)
+        decision = await self.checked(decision, notes)
+        return (await self.done(replace(decision, looked_at=File.MEMORY), call),)
 
     async def fold(self, timeout: float) -> tuple[Done, ...]:
         """Fold the older blocks of HISTORY.md by month."""
         notes, call, archive = await self.notes(), self.call(timeout), await self.archive()
         decision = await self._thought("fold", call, lambda: fold(self.assistant, notes, archive, call))
-        return (await self.done(replace(decision, looked_at=File.HISTORY)),)
+        decision = await self.checked(decision, notes)
+        return (await self.done(replace(decision, looked_at=File.HISTORY), call),)
 
     async def expire(self) -> tuple[Done, ...]:
-        """Take out what was on probation and never came up again."""
-        decision = expired(await self.notes(), self.today())
+        """Put into the archive what has had its time."""
+        notes = await self.notes()
+        decision = await self.checked(expired(notes, self.today()), notes)
+        decision = replace(decision, correlation=self.correlate())
         return (Done(decision, (await self.commit(decision, "pipimem")).outcome),)
 
     async def _thought(self, task: str, call: Call, think: Callable[[], Awaitable[Decision]]) -> Decision:

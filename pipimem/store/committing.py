@@ -184,7 +184,7 @@ def _finish(desk: Desk, view: View, outcome: Outcome, now: datetime) -> None:
     """
     notes = replace(view.now, ledger=desk.state.ledger)
     for file, text in outcome.texts.items():
-        notes = _with(notes, desk.note(file, text))
+        notes = notes.having(desk.note(file, text))
     try:
         if outcome.archived and desk.state.archived is not None:
             append_archived(desk, desk.state.archived)
@@ -253,18 +253,8 @@ def _merge_recorded(desk: Desk, prepared: Prepared, disk: str, now: datetime) ->
 def _notes_of(desk: Desk, texts: Mapping[File, str]) -> Notes:
     notes = desk.fresh().now
     for file, text in texts.items():
-        notes = _with(notes, Note.read(file, text, desk.key))
+        notes = notes.having(Note.read(file, text, desk.key))
     return replace(notes, ledger=desk.state.ledger)
-
-
-def _with(notes: Notes, note: Note) -> Notes:
-    match note.file:
-        case File.SESSION:
-            return replace(notes, session=note)
-        case File.MEMORY:
-            return replace(notes, memory=note)
-        case _:
-            return replace(notes, history=note)
 
 
 def _edit_record(view: View, sequence: int, now: datetime) -> JournalRecord:
