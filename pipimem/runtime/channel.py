@@ -25,6 +25,7 @@ from pipimem.runtime.intake import Intake, unseen
 from pipimem.runtime.maintenance import Ran, maintained
 from pipimem.runtime.prompting import session_prompt
 from pipimem.runtime.reading import Reading
+from pipimem.runtime.rehearsal import Rehearsal
 from pipimem.runtime.thoughts import Thoughts
 from pipimem.runtime.turns import Receipt, Turn
 from pipimem.settings import Settings
@@ -121,6 +122,7 @@ class Channel:
             with anyio.CancelScope(shield=True):
                 written = await to_thread.run_sync(self.store.append, cleaned)
         self._spoke = self._spoke or bool(written)
+        self.thoughts.heard(written)
         return written
 
     # ── a compaction ──────────────────────────────────────────────────────────────────────────────────────────
@@ -229,9 +231,10 @@ class Channel:
                 )
         return gone
 
-    async def maintain(self, *, forced: bool = False) -> list[Ran]:
-        """Run the idle jobs that are due; `forced` skips their pauses."""
-        return await maintained(self.thoughts, forced=forced)
+    async def maintain(self, *, forced: bool = False, dry_run: bool = False) -> list[Ran]:
+        """Run the idle jobs that are due; `forced` skips their pauses, `dry_run` thinks but commits nothing."""
+        thoughts = Rehearsal.of(self.thoughts) if dry_run else self.thoughts
+        return await maintained(thoughts, forced=forced)
 
     async def fill_holes(self) -> dict[Hole, str]:
         """Try what was set aside once more; by hole why it is still one, empty where it was closed."""

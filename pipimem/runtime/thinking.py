@@ -81,7 +81,7 @@ class Thinking:
     async def done(self, decision: Decision, call: Call) -> Done:
         """The same for an idle job's run: the job has run now, its failures are over, and the journal has its cost."""
         ran = Job(ran=self.clock.now().isoformat(timespec="seconds"))
-        ended = replace(decision, job=ran, tokens=await self._tokens(decision.task, call))
+        ended = replace(decision, job=ran, tokens=await self.tokens(decision.task, call))
         return Done(ended, (await self.commit(ended)).outcome)
 
     async def checked(self, decision: Decision, notes: Notes) -> Decision:
@@ -101,7 +101,8 @@ class Thinking:
 
         return await to_thread.run_sync(held)
 
-    async def _tokens(self, task: str, call: Call) -> Tokens | None:
+    async def tokens(self, task: str, call: Call) -> Tokens | None:
+        """What a thought cost; asked once, when it is over."""
         return await to_thread.run_sync(self.spending.of, task, call, self.clock.wall())
 
     async def failed(self, task: str, why: str, call: Call, progress: Progress | None = None) -> None:
@@ -111,7 +112,7 @@ class Thinking:
         wait = timedelta(minutes=_BACKOFF[min(job.failures, len(_BACKOFF) - 1)])
         due = (now + wait).isoformat(timespec="seconds")
         waiting = replace(job, failures=job.failures + 1, due=due)
-        said, tokens = f"failed: {redacted(why)}", await self._tokens(task, call)
+        said, tokens = f"failed: {redacted(why)}", await self.tokens(task, call)
         await self.commit(
             Decision(task, Author.RULE, (), progress or Progress(), said, call.correlation, job=waiting, tokens=tokens)
         )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
@@ -17,12 +17,14 @@ from pipimem.memory.narrowing import halved, narrowed_windows, setback
 from pipimem.memory.refresh import refresh
 from pipimem.memory.rerank import rerank
 from pipimem.memory.tidy import tidy
-from pipimem.memory.window import Window, counted, windows
+from pipimem.memory.window import Window, windows
 from pipimem.notes.files import File
+from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import AddBlock, Author, Decision, Hole, Progress
 from pipimem.recall.budgeting import Limits
 from pipimem.recall.recalling import Recall
+from pipimem.runtime.tally import Tally
 from pipimem.runtime.thinking import Done, Thinking
 from pipimem.sidecar.contracts import Call
 from pipimem.sidecar.door import ContextOverflow
@@ -40,21 +42,36 @@ class Thoughts(Thinking):
     A thought that fails raises its `SidecarError`, and the failure is noted: the job waits before it tries again.
     """
 
+    _tally: Tally = field(default_factory=Tally)
+
     # ── SESSION.md ────────────────────────────────────────────────────────────────────────────────────────────
 
     async def refresh(self, timeout: float, *, forced: bool = False) -> tuple[gates.Gate, tuple[Done, ...]]:
         """Bring SESSION.md up to the newest message, if the gate is open; only the newest slice is thought about."""
         notes, now = await self.notes(), self.clock.now()
-        fresh = await self.window(notes.ledger.refreshed)
-        turns, tools = counted(fresh)
-        last = fresh[-1].number if fresh else 0
+        last = self.store.transcript.last_number
+        turns, tools = await self._heard(notes.ledger.refreshed, last)
         gate = gates.may_refresh(notes, last, turns, tools, now, forced=forced)
         if not gate:
             return gate, ()
-        *_, newest = windows(fresh)
+        *_, newest = [Window((), last, last), *windows(await self.window(notes.ledger.refreshed))]
         call = self.call(timeout)
         decision = await self._thought("refresh", call, lambda: self._refreshed(notes, newest, call))
-        return gate, (await self.done(decision, call),)
+        done = await self.done(decision, call)
+        self._tally = Tally(newest.last, newest.last)
+        return gate, (done,)
+
+    def heard(self, messages: Sequence[Message]) -> None:
+        """Messages were written to the transcript: counted here, no gate needs to read them."""
+        self._tally.add(messages)
+
+    async def _heard(self, refreshed: int, last: int) -> tuple[int, int]:
+        """The turns and tool messages since the last refresh; the transcript is read once, after a start."""
+        if self._tally.after != refreshed:
+            self._tally = Tally(refreshed, refreshed)
+        if self._tally.upto < last:
+            self._tally.add(await self.window(self._tally.upto, last))
+        return self._tally.turns, self._tally.tools
 
     async def _refreshed(self, notes: Notes, window: Window, call: Call) -> Decision:
         now = _time_of(window, self.clock.now())
@@ -108,7 +125,8 @@ class Thoughts(Thinking):
         if not back.goes_on:
             await self.failed("consolidate", f"{back.why}: {error}", call, back.progress)
             raise error
-        decision = Decision("consolidate", Author.RULE, (), back.progress, back.why, call.correlation)
+        tokens = await self.tokens("consolidate", call)
+        decision = Decision("consolidate", Author.RULE, (), back.progress, back.why, call.correlation, tokens=tokens)
         return Done(decision, (await self.commit(decision)).outcome)
 
     async def _close_block(self, notes: Notes) -> tuple[Done, ...]:
@@ -139,6 +157,7 @@ class Thoughts(Thinking):
             timeout,
             lambda: filled(self.assistant, notes, hole, window, now, call, group=self.group, today=self.today()),
         )
+        decision = replace(decision, tokens=await self.tokens("consolidate", call))
         return Done(decision, (await self.commit(decision)).outcome)
 
     # ── a turn ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -20,9 +20,10 @@ def set_section(work: Work, op: SetSection) -> str:
     plain = standard == "Session Title"
     readable = paragraph_text if plain else bullet_text
     items = list(dict.fromkeys(text for item in op.items if (text := readable(item))))
+    before = "\n".join(entry.text for entry in work.notes.session.entries if entry.section == title)
     names = {content_id(work.notes.key, text) for text in items}
     if draft.fill(title, items, lambda text: _wrote(work, text), order=tuple(SECTIONS), plain=plain):
-        work.changes.append(Change("section", File.SESSION, title, after="\n".join(items)))
+        work.changes.append(Change("section", File.SESSION, title, before, "\n".join(items)))
         _forget_lines(work, title)
         work.records |= {f"session:{name}": Record(Trust.INFERRED, kind="session") for name in names}
     return ""

@@ -1,0 +1,51 @@
+"""The idle jobs rehearsed: the same thoughts, and nothing of them committed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Self
+
+from pipimem.notes.applied import applied
+from pipimem.notes.files import File
+from pipimem.notes.notes import Note, Notes
+from pipimem.notes.operations import Decision
+from pipimem.runtime.thinking import Thinking
+from pipimem.runtime.thoughts import Thoughts
+from pipimem.store.committing import Committed
+
+
+@dataclass(slots=True)
+class Rehearsal(Thoughts):
+    """Thoughts about notes in memory: what one of them changes the next one sees, and the disk never.
+
+    A model that is asked is asked for real, and its calls are in the usage ledger.
+    """
+
+    _notes: Notes | None = None
+    _archived: str = ""
+
+    @classmethod
+    def of(cls, thoughts: Thoughts) -> Self:
+        """The rehearsal of a channel's thoughts."""
+        return cls(**{each.name: getattr(thoughts, each.name) for each in fields(Thinking)})
+
+    async def notes(self) -> Notes:
+        """The notes as they would stand by now."""
+        if self._notes is None:
+            self._notes = await Thinking.notes(self)
+        return self._notes
+
+    async def archive(self) -> Note:
+        """The archive as it would stand by now."""
+        standing = await Thinking.archive(self)
+        return Note.read(File.ARCHIVE, standing.text + self._archived, self.store.key)
+
+    async def commit(self, decision: Decision, actor: str = "") -> Committed:  # noqa: ARG002 - nobody signs a rehearsal
+        """What would come of the decision."""
+        notes = await self.notes()
+        outcome = applied(notes, decision, self.clock.now())
+        for file, text in outcome.texts.items():
+            notes = notes.having(Note.read(file, text, notes.key))
+        self._notes = replace(notes, ledger=notes.ledger.after(outcome.delta))
+        self._archived += outcome.archived
+        return Committed(notes.ledger.sequence, outcome)
