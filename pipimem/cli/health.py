@@ -21,7 +21,7 @@ from pipimem.text.secrets import secrets
 
 # Below this the next rotation of a log or a few versions may not fit.
 _LEAST_FREE = 100 * 1024 * 1024
-_PEOPLES = ("SOUL.md", "AGENTS.md", "MEMORY.md", "words.txt")
+_PEOPLES = ("SOUL.md", "AGENTS.md", "MEMORY.md", "words.txt", "recall.must")
 # By the first part of a model's name. Others need no key (ollama) or several variables (bedrock, vertex_ai).
 _KEYS: Mapping[str, str] = {
     "openai": "OPENAI_API_KEY",

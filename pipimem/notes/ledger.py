@@ -33,10 +33,19 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """A text that was taken out: it is not learned again from messages up to number `upto`."""
+    """A text that was taken out: it is not learned again from messages up to number `upto`.
+
+    Under the text's id it also keeps lines with this text in SESSION and HISTORY out of recall; under `still(id)` they
+    are recalled as before, for it only left MEMORY.md.
+    """
 
     reason: str
     upto: int
+
+
+def still(name: str) -> str:
+    """The name of the tombstone of a text that is still so."""
+    return f"still:{name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pipimem.notes.echoes import echoes
 from pipimem.notes.entry import Entry, shared_ends
 from pipimem.notes.kinds import kind_of
-from pipimem.notes.ledger import Delta, Record, Tombstone
+from pipimem.notes.ledger import Delta, Record, Tombstone, still
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
 from pipimem.text.bigrams import alike, bigrams
@@ -40,8 +40,9 @@ def reconciled(old: Notes, new: Notes) -> Delta:
     }
     for entry in fresh:
         records[entry.id] = _inherited(before.get(heirs.get(entry.id, "")), entry, heirs.get(entry.id, ""))
-        if entry.id in old.ledger.tombstones:
-            tombstones[entry.id] = None
+        for name in (entry.id, still(entry.id)):
+            if name in old.ledger.tombstones:
+                tombstones[name] = None
     for name, places in now.items():
         if (
             name in before

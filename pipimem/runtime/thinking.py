@@ -58,8 +58,8 @@ class Thinking:
         return max(self.clock.now(), self.clock.wall())
 
     async def notes(self) -> Notes:
-        """The notes as they stand on disk now."""
-        return await to_thread.run_sync(self.store.notes)
+        """The notes as they stand on disk now, with what was recalled since the last commit."""
+        return await to_thread.run_sync(lambda: self.store.counted(self.store.notes()))
 
     async def window(self, after: int, upto: int | None = None) -> list[Message]:
         """The transcript after a message number."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from pipimem.errors import ChannelError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.history import newest_end
-from pipimem.notes.ledger import Asked, Ledger
+from pipimem.notes.ledger import Asked, Delta, Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
@@ -164,6 +164,14 @@ class ChannelStore:
             if asked is not None:
                 self._recalls.asked.append(asked)
             self._now = self._now or when
+
+    def counted(self, notes: Notes) -> Notes:
+        """The notes with the recalls that wait for the next commit, as a decision about staleness must see them."""
+        with self._mutex:
+            if not self._recalls.counts and not self._recalls.asked:
+                return notes
+            waiting = self._recalls.folded(notes.ledger, Delta())
+        return replace(notes, ledger=notes.ledger.after(waiting))
 
     def checkpoint(self) -> None:
         """Makes the files alone sufficient, so that the next start reads no journal."""

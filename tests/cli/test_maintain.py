@@ -41,3 +41,26 @@ def test_a_job_that_fails_is_exit_one(call: Call, conversation: Path) -> None:
 def test_no_channel_at_all_is_fine(call: Call) -> None:
     """A fresh workspace has nothing to do."""
     assert call("maintain").err == "there are no channels yet\n"
+
+
+def test_a_dry_run_shows_the_texts_and_a_run_does_the_same(call: Call, bot: Path, conversation: Path) -> None:
+    """Before and after, per file; for scripts with the whole texts."""
+    call("replay", "room", str(conversation), model="nosuch/model")
+    before = snapshot(bot)
+    told = call("maintain", "room", "--dry-run", "--json").object["jobs"]
+    assert snapshot(bot) == before
+    added = [change for job in told for change in job["changes"] if change["verb"] == "added"]  # type: ignore[attr-defined]
+    assert any("lantern release" in change["after"] and change["file"] == "MEMORY.md" for change in added)
+    assert "MEMORY.md\tadded" in call("maintain", "room", "--dry-run").out
+    done = call("maintain", "room", "--json").object["jobs"]
+    assert [job["changes"] for job in done] == [job["changes"] for job in told]  # type: ignore[attr-defined]
+    assert "lantern" in (bot / "channels/room/MEMORY.md").read_text()
+
+
+def test_what_has_had_its_day_is_shown_with_its_reason_and_found_by_search(call: Call, bot: Path) -> None:
+    """`remember --until` gives the day; a person sees where the entry went."""
+    call("remember", "room", "the code freeze is on", "--until", "2026-01-31")
+    assert "MEMORY.md\tinvalidated · Facts · it held until 2026-01-31\tthe code freeze is on" in call("maintain").out
+    assert "freeze" not in (bot / "channels/room/MEMORY.md").read_text()
+    assert "- the code freeze is on" in (bot / "channels/room/HISTORY.archive.md").read_text()
+    assert "the code freeze is on" in call("search", "room", "code freeze").out

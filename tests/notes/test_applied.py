@@ -314,3 +314,37 @@ def test_what_somebody_left_open_swallows_nothing(head: str, tail: str) -> None:
     assert outcome.texts[File.MEMORY].endswith(tail)
     history = Note.read(File.HISTORY, outcome.texts[File.HISTORY], KEY)
     assert "it happened" in {entry.text for entry in history.entries}
+
+
+def test_a_twin_in_another_section_keeps_the_record() -> None:
+    """Of two equal bullets one goes: the other is as trusted as before, and its text is not taken for gone."""
+    notes = notes_of("## Facts\n\n- tea at ten\n\n## Lessons\n\n- tea at ten\n", trust=Trust.INFERRED)
+    outcome = run(notes, Invalidate(notes.memory.entries[0].target, "duplicate"))
+    assert outcome.texts[File.MEMORY] == "## Facts\n\n\n## Lessons\n\n- tea at ten\n"
+    assert (outcome.delta.records, outcome.delta.tombstones) == ({}, {})
+
+
+def test_a_merge_takes_nothing_out_of_history() -> None:
+    """What the merged entries said is still so; only what is over hides the lines that say it."""
+    told = "## 2026-03-01 09:00–10:00 +08:00\n\n- tea is at ten o'clock\n"
+    notes = notes_of("## Facts\n\n- tea is at ten o'clock\n- tea is at ten\n", history=told, trust=Trust.INFERRED)
+    first, second = notes.memory.entries
+    [line] = notes.history.entries
+    merged = run(notes, Supersede((first.target, second.target), "tea is at ten o'clock", Trust.INFERRED))
+    assert set(merged.delta.tombstones) == {f"still:{second.id}"}
+    assert merged.delta.records[first.id] is not None
+    assert line.id in run(notes, Invalidate(first.target, "over")).delta.tombstones
+    assert set(run(notes, Invalidate(first.target, "stale", still_so=True)).delta.tombstones) == {f"still:{first.id}"}
+
+
+def test_what_only_left_memory_is_not_learnt_again_from_old_talk() -> None:
+    """From a newer message it is; and then it stands as if it had never been gone."""
+    notes = notes_of("## Facts\n\n- tea at ten\n", ledger=Ledger(cursor=7), trust=Trust.INFERRED)
+    [entry] = notes.memory.entries
+    gone = run(notes, Invalidate(entry.target, "stale", still_so=True))
+    after = notes_of("## Facts\n", ledger=Ledger(cursor=7).after(gone.delta))
+    old, new = (Add(Kind.FACT, "tea at ten", Trust.INFERRED, Evidence((f"m{n}",), n)) for n in (7, 8))
+    assert run(after, old).refused[0].reason == "it was taken out, and nobody said it again since"
+    again = run(after, new)
+    assert "- tea at ten" in again.texts[File.MEMORY]
+    assert again.delta.tombstones == {f"still:{entry.id}": None}

@@ -13,7 +13,7 @@ from pipimem.errors import StoreError
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
-from pipimem.notes.operations import AddBlock, Author, Bullet, Decision, FoldBlocks, SetSection, Trust
+from pipimem.notes.operations import AddBlock, Author, Bullet, Decision, FoldBlocks, Invalidate, SetSection, Trust
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -134,6 +134,33 @@ def test_a_commit_killed_anywhere_is_all_or_nothing(
             break
     assert finished
     assert seen == {False, True}
+
+
+def test_an_expiry_killed_anywhere_is_in_the_archive_once_or_still_in_memory(
+    tmp_path: Path, now: datetime, add: Callable[..., Decision]
+) -> None:
+    """The archive is whole before MEMORY.md goes in, though HISTORY.md is not touched at all."""
+    for at in range(1, 200):
+        root = tmp_path / str(at)
+        (root / "channels").mkdir(parents=True)
+        channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=True)
+        channel.commit(add("alice likes tea"), now)
+        [entry] = channel.notes().memory.entries
+        over = Decision("expire", Author.RULE, (Invalidate(entry.target, "stale", still_so=True, archived=True),))
+
+        def work(root: Path = root, over: Decision = over, at: int = at) -> None:
+            mine = ChannelStore.open(WorkspaceStore.open(root), "team", create=False)
+            killing(at, torn=False)
+            mine.commit(over, now)
+
+        finished = in_child(work)
+        channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=False)
+        channel.commit(add("carol likes tea"), now)
+        in_memory = (channel.folder / File.MEMORY).read_text().count("- alice likes tea")
+        assert (in_memory, channel.archive_text().count("- alice likes tea")) in ((1, 0), (0, 1))
+        if finished:
+            break
+    assert finished
 
 
 def test_a_checkpoint_killed_anywhere_changes_nothing(

@@ -11,7 +11,7 @@ from pipimem.notes.echoes import echoes
 from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import File
 from pipimem.notes.kinds import HEADINGS, Kind, heading_for, kind_of
-from pipimem.notes.ledger import Record, Tombstone
+from pipimem.notes.ledger import Record, Tombstone, still
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Add, Confirm, Evidence, Invalidate, Move, Supersede, Trust
 from pipimem.notes.sections import bullet_text
@@ -124,7 +124,8 @@ def confirm(work: Work, op: Confirm) -> str:
 
 def _buried(work: Work, name: str, evidence: Evidence, trust: Trust) -> bool:
     """Whether it was taken out after all that this rests on; what a person asks for now rests on no message."""
-    stone = work.notes.ledger.tombstones.get(name)
+    stones = work.notes.ledger.tombstones
+    stone = stones.get(name) or stones.get(still(name))
     if stone is None or trust is Trust.HUMAN or (trust is Trust.EXPLICIT and not evidence.newest):
         return False
     return evidence.newest <= stone.upto
@@ -144,16 +145,17 @@ def _bury(work: Work, entry: Entry, reason: str, evidence: Evidence, *, still_so
         return  # its twin in another section stands, and has the same record
     stone = Tombstone(reason, upto=max(evidence.newest, work.notes.ledger.cursor))
     work.records[entry.id] = None
-    echoing = () if still_so else echoes(work.notes, entry)
-    work.tombstones |= dict.fromkeys((entry.id, *echoing), stone)
+    names = (still(entry.id),) if still_so else (entry.id, *echoes(work.notes, entry))
+    work.tombstones |= dict.fromkeys(names, stone)
 
 
 def _put_up(work: Work, name: str, record: Record) -> None:
     """A new entry's record; whatever was taken out in these words before."""
     work.records[name] = record
-    work.tombstones.pop(name, None)
-    if name in work.notes.ledger.tombstones:
-        work.tombstones[name] = None
+    for stone in (name, still(name)):
+        work.tombstones.pop(stone, None)
+        if stone in work.notes.ledger.tombstones:
+            work.tombstones[stone] = None
 
 
 def _record(work: Work, op: Add | Supersede, kind: Kind) -> Record:
