@@ -9,8 +9,9 @@ from dataclasses import replace
 from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.operations import Trust
 from pipimem.sidecar.contracts import Consolidate, Consolidated, Known, Learned, Over
+from pipimem.sidecar.offline.closing import closes
 from pipimem.sidecar.offline.cues import CHANGED, DONE, found
-from pipimem.sidecar.offline.learning import candidates, chosen
+from pipimem.sidecar.offline.learning import Candidate, candidates, chosen
 from pipimem.sidecar.offline.replacing import Statement, takes_the_place
 from pipimem.sidecar.offline.sentences import Sentence, sentences
 from pipimem.sidecar.offline.summarising import summarised
@@ -19,9 +20,6 @@ from pipimem.sidecar.offline.weights import Weights
 from pipimem.text.bigrams import alike, bigrams
 from pipimem.text.words import Words
 
-# This share of a promise's words must come back with "done" to close it.
-_CLOSED = 0.5
-_CLOSED_WORDS = 2
 # Of the weight of its words, name and all, this much in one older text is nothing new.
 _SAID = 0.8
 _NUMBERS = re.compile(r"\d+")
@@ -38,10 +36,12 @@ def consolidated(task: Consolidate, words: Words) -> Consolidated:
         for place, candidate in enumerate(seen)
         if not any(_outdated(candidate.learned, later.learned, weights, people) for later in seen[place + 1 :])
     ]
+    done = [s for s in sentences(task.window) if s.role == "user" and not s.question and found(DONE, s.text)]
+    newest = _still_open(newest, done, weights, task.participants)
     learned = _replacing(_news(chosen(newest, task.window), task.memory, weights, words), task.memory, weights, people)
     replaced = frozenset(name for item in learned for name in item.replaces)
     title, history = summarised(task.window, words)
-    return Consolidated(learned, _over(task, weights, replaced), title, history)
+    return Consolidated(learned, _over(task, done, weights, replaced), title, history)
 
 
 def _outdated(older: Learned, newer: Learned, weights: Weights, people: frozenset[str]) -> bool:
@@ -94,24 +94,25 @@ def _stands(text: str, memory: Iterable[Known]) -> bool:
     return any(known.text == text or alike(pairs, bigrams(known.text)) >= 0.97 for known in memory)
 
 
-def _over(task: Consolidate, weights: Weights, replaced: frozenset[str]) -> tuple[Over, ...]:
+def _over(task: Consolidate, done: Sequence[Sentence], weights: Weights, replaced: frozenset[str]) -> tuple[Over, ...]:
     """Promises that were kept: somebody says it is done, in the words of the promise."""
-    done = [s for s in sentences(task.window) if s.role == "user" and not s.question and found(DONE, s.text)]
     return tuple(
         Over(known.id, third_person(by.text, by.speaker, attributed=task.group)[:120])
         for known in task.memory
         if kind_of(known.section) is Kind.OPEN_LOOP
         and known.trust is Trust.INFERRED
         and known.id not in replaced
-        and (by := next((s for s in done if _closes(s, known.text, weights, task.participants)), None))
+        and (by := next((s for s in done if closes(s, known.text, weights, task.participants)), None))
     )
 
 
-def _closes(sentence: Sentence, promise: str, weights: Weights, people: Sequence[str]) -> bool:
-    owner = next((name for name in people if name in promise), "")
-    if owner and owner != sentence.speaker:
-        return False
-    names = {word for name in people for word in weights.bag(name)}
-    asked = {word for word in weights.bag(promise) if word not in names and not word[:1].isdigit()}
-    shared = asked & weights.bag(sentence.text)
-    return len(shared) >= _CLOSED_WORDS and weights.total(shared) >= _CLOSED * weights.total(asked)
+def _still_open(
+    seen: Sequence[Candidate], done: Sequence[Sentence], weights: Weights, people: Sequence[str]
+) -> list[Candidate]:
+    """Without the promises that are kept before the window ends."""
+    return [
+        candidate
+        for candidate in seen
+        if candidate.learned.kind is not Kind.OPEN_LOOP
+        or not any(s.place > candidate.place and closes(s, candidate.learned.text, weights, people) for s in done)
+    ]

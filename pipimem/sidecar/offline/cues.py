@@ -54,7 +54,7 @@ _LESSONS: tuple[Cue, ...] = (
 _DECISIONS: tuple[Cue, ...] = (
     Cue(Kind.DECISION, Strength.CLEAR, r"^(?:final )?decision\s*:|\bwe(?:'ve| have)?(?: all| finally)? (?:decided|agreed|settled on|chose|picked|voted)\b|\bwe(?:'ll| will| are going to|'re going to| should just)? (?:go with|stick with|switch to|are (?:moving|switching)|settle on)\b|\blet's (?:use|go with|stick with|switch to|settle on)\b|\b(?:it's|it is|that's) (?:settled|decided|agreed|final)\b|\bagreed\s*:", r"\?$|\bif\b"),
     Cue(Kind.DECISION, Strength.CLEAR, r"\b(?:release|launch|meeting|deadline|date|window|call|appointment|demo|trip|party|flight|review|deploy\w*|interview|class|event|default|budget|plan|version)\b[^.?]{0,40}\b(?:moves?|moved|is moved|changes?|changed|goes|shifts?|is postponed|postponed|rescheduled|is now|brought forward) (?:to|on|at|until|from|\d)|\bwe(?:'re| are) (?:moving|switching|migrating) (?:\w+ ){0,5}(?:from|to)\b|\b(?:no longer support|we drop(?:ped)? support)"),
-    Cue(Kind.DECISION, Strength.CLEAR, r"(?:我们|大家|团队|咱们|公司|领导|会上|最后|最终|一致)[^，。]{0,6}(?:决定|商定|约定|说好|选定|同意)(?!了吗)|^决定[：:是不了把用先在由]?|(?:先|就|暂)?定在(?!于)|(?:就|先)定(?:为|成|了|在|\d)|就用|就按|就这么(?:定|办)|敲定|拍板|(?:改|换|挪|推迟|延期?|提前)(?:到|至|成|为)(?!现在)|继续用|统一用|不再支持|口径[：:]|合并方式", r"还没|没有?决定|不知道|如果|要是|帮[我你]|吗$|改为自己|心态"),
+    Cue(Kind.DECISION, Strength.CLEAR, r"(?:我们|大家|团队|咱们|公司|领导|会上|最后|最终|一致)[^，。]{0,6}(?:决定|商定|约定|说好|选定|同意)(?!了吗)|^决定[：:是不了把用先在由]?|(?:先|就|暂)?定在(?!于)|(?:就|先)定\s?(?:为|成|了|在|\d)|默认(?:开|关|是|为|用)|先(?:给|对)[^，。]{1,16}(?:打开|开放|上线|灰度)|就用|就按|就这么(?:定|办)|敲定|拍板|(?:改|换|挪|推迟|延期?|提前)(?:到|至|成|为)(?!现在)|继续用|统一用|不再支持|口径[：:]|合并方式", r"还没|没有?决定|不知道|如果|要是|帮[我你]|吗$|改为自己|心态"),
     Cue(Kind.DECISION, Strength.FAINT, r"\bI(?:'ve| have)?(?: finally)? (?:decided|chose|signed up|made up my mind)\b", r"\bif\b"),
     Cue(Kind.DECISION, Strength.FAINT, r"我(?:已经|最后|最终|还是|终于)?(?:决定|下定决心|打定主意)(?!不了)", r"还没|不知道|如果|要是|吗$|做出?决定"),
 )  # fmt: skip
@@ -66,9 +66,11 @@ _CONSTRAINTS: tuple[Cue, ...] = (
     Cue(Kind.CONSTRAINT, Strength.CLEAR, r"(?:^|[，,])(?:请|大家)?(?:别(?:再|直接|在|往|夹|用|给|选)|不要(?:再|直接|在|往|叫|用|给我|把)|不能(?:直接|在|用|改|超|再))", r"别(?:再)?(?:担心|客气|着急|难过|说)|觉得|感觉|吗$"),
 )  # fmt: skip
 
+DISAGREES = r"\bI (?:(?:strongly|really) )?(?:disagree|don't agree|object)\b|\bI'm (?:strongly )?against\b|我(?:是)?(?:不同意|反对|不赞成)"
 _PREFERENCES: tuple[Cue, ...] = (
     Cue(Kind.PREFERENCE, Strength.CLEAR, rf"\bI(?:'m| am| do)? (?:not )?{_ADV}(?:prefer|like|love|enjoy|adore|hate|dislike|can't stand|avoid|allergic|fond of|into (?!it|that|this)|a (?:big |huge )?fan of|don't (?:like|eat|drink|enjoy|want)|don't do)\b|\bmy (?:all-time )?fav(?:ou?rites?|e)?\b[^.?!]{{1,60}}\b(?:is|are|was|has)\b|\b(?:is|are|'s) my (?:all-time )?fav(?:ou?rites?|e)\b|\ballergic to\b|\bI'd rather\b|\b(?:ping|call|text|email|write) me\b[^.?!]{{3,}}", rf"{_OF_YOU}|{_POINTER}|\bI(?:'d| would) (?:like|love)\b|\bfan of (?:it|that|this|them)\b"),
     Cue(Kind.PREFERENCE, Strength.CLEAR, rf"(?:^|[，,])(?:我|本人|自己)[^，,。]{{0,8}}{_LIKES}|(?:^|[，,])(?:最|比较|特别|非常|还|也|平时|一直|很|更)*(?:喜欢|爱吃|爱喝|讨厌|不吃|不喝|偏好)|对[^，。]{{1,8}}(?:过敏|不耐受)|我最(?:喜欢|爱)的[^，。]{{1,12}}是|我(?:更愿意|宁愿|宁可)|我的(?:兴趣|爱好|偏好|习惯)[^，。]{{0,6}}(?:是|有|包括|就是)", r"喜欢的话|[他她]喜欢|会尽情|[你您](?:最|也|平时|比较|还)?喜欢|喜欢[你您它他她]|喜欢[这那]|不习惯|很?喜欢和你|如果|[你您]的|习惯了|喜欢吗|聊聊|推荐|好习惯|的习惯|养成"),
+    Cue(Kind.PREFERENCE, Strength.CLEAR, DISAGREES, r"\b(?:totally|can't) (?:agree|disagree)\b|不同意见"),
     Cue(Kind.PREFERENCE, Strength.CLEAR, r"(?:可以|不要|别|才能|随时|再)\s*(?:@|找|打给|联系|打扰)\s*我|改主意", r"吗$|如果|没事|[你您]"),
     Cue(Kind.PREFERENCE, Strength.FAINT, rf"(?<!everyone )(?<!all )(?<!people )\bwe {_ADV}(?:prefer|like|love|enjoy|hate)\b", rf"{_OF_YOU}|{_POINTER}"),
 )  # fmt: skip
@@ -81,6 +83,7 @@ _IDENTITIES: tuple[Cue, ...] = (
 
 _LOOPS: tuple[Cue, ...] = (
     Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"\b(?:todo|to-do|action item|open item|my item)\b\s*:|^(?:todo|to-do)\b|\b(?:waiting (?:for|on)|blocked (?:by|on)|pending)\b [^.?]{4,}|\bremind me (?:about|to|on|at|when)\b|\bstill open\b", r"\bcan't wait|\bfor you\b|\bwaiting for me\b"),
+    Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"\b(?:we|let's|we'll) (?:talk|discuss|decide|revisit|come back)\b[^.?]{3,60}\b(?:after|later|next|once|on \w+day)\b|[^，。]{2,12}(?:以后|之后|下周|回头)再(?:谈|讨论|决定|议)", r"\byou\b|[你您]"),
     Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"待办|TODO|提醒我|(?:由)?(?!我)[\w\u4e00-\u9fff]{1,4}来(?:写|跟|处理|负责|续|做|改)(?=[，,。]|$)|等[^，。]{2,12}(?:回复|确认|审核|批复)"),
     Cue(Kind.OPEN_LOOP, Strength.CLEAR, rf"\b(?:I'll|I will|we'll|we will|I need|I submit|I'm taking|I take|needs? to|has to|takes over|is due|due)\b[^.?]{{2,60}}\b(?:by|before|until|on|due) (?:the )?{_WHEN_EN}", rf"{_OF_YOU}"),
     Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"(?:之前|以前|前|后天|明天|周[一二三四五六日天]|下午|月底|到期)[^。]{0,16}(?:写好|完成|交付|交稿|给出|换完|调好|搞定|提交|要能|能跑|写完|上线|发布|发给|测完|测试)|(?:我|我来|由我)[^，。]{0,10}(?:写|续|换|调|接|测|交|提交|跟进)[^，。]{0,10}(?:之前|前)", r"[你您]|了$|已经|好久|以前|想"),
@@ -96,7 +99,7 @@ _ONGOING: tuple[Cue, ...] = (
 _FACTS: tuple[Cue, ...] = (
     # A correction: what follows is what somebody cared enough about to put right.
     Cue(Kind.FACT, Strength.CLEAR, r"^(?:no, |correction\s*:|that's (?:wrong|not right)|not quite,|不对[，,]|不是[，,]|更正|纠正一下)"),
-    Cue(Kind.FACT, Strength.FAINT, r"(?:https?://\S+|\b[\w.-]+/[\w./-]*\w\.\w{1,5}\b|\b(?:release|feature|fix|hotfix)/[\w.-]+)"),
+    Cue(Kind.FACT, Strength.FAINT, r"(?:https?://\S+|\b[\w.-]+/[\w./-]*\w\.\w{1,5}\b|\b(?:release|feature|fix|hotfix)/[\w.-]+)", r"\bnow\b|\blooking at\b|现在看|正在看"),
     Cue(Kind.FACT, Strength.FAINT, r"\bmy (?:mom|mum|mother|dad|father|grandma|grandmother|grandpa|sister|brother|kids?|children|family|parents)(?:'s| is| are| have| has| gave| live) (?!so |really |very |been |the best|my |amazing|great|awesome)[^.?]{6,}|\bI(?:'ve| have) (?:known|had|lived|worked|been married|owned)\b[^.?]{4,}|\bI(?:'ve| have) (?:got )?(?:two|three|four|five|\d+|a) (?:kids|children|sons?|daughters?|dogs?|cats?|siblings?|brothers?|sisters?)|\b(?:years|months) ago\b", rf"{_OF_YOU}"),
     Cue(Kind.FACT, Strength.FAINT, r"我(?:的)?(?:妈妈?|爸爸?|父亲|母亲|妻子|老婆|老公|丈夫|儿子|女儿|孩子|哥哥|姐姐|弟弟|妹妹|家人|父母|女朋友|男朋友)[^，。]{0,4}(?:是|在|有|住|今年|喜欢|叫)|我(?:有|养了?)[一两二三四五六]?[个只位条名](?:孩子|儿子|女儿|猫|狗|哥哥|姐姐|弟弟|妹妹)|我(?:家|公司|单位)(?:在|住|是)", r"[你您]"),
 )  # fmt: skip
@@ -162,6 +165,13 @@ def kinds(text: str) -> tuple[Kind, ...]:
     masked = masked_quotes(text)
     fits = (_first(table, masked) for table in _TABLES)
     return tuple(fit.cue.kind for fit in fits if fit and fit.cue.strength > Strength.FAINT)
+
+
+def begins(kind: Kind, text: str) -> int | None:
+    """Where a text shows a sure cue of a kind."""
+    masked = masked_quotes(text)
+    fits = (_first(table, masked) for table in _TABLES)
+    return next((f.start for f in fits if f and f.cue.kind is kind and f.cue.strength > Strength.FAINT), None)
 
 
 def without_asking(text: str) -> str:

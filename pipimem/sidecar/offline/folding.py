@@ -9,6 +9,7 @@ from pipimem.sidecar.contracts import Fold, Folded
 from pipimem.sidecar.offline.cues import hit
 from pipimem.sidecar.offline.summarising import topics
 from pipimem.sidecar.offline.tidying import same
+from pipimem.sidecar.offline.titling import titled
 from pipimem.sidecar.offline.weights import Weights
 from pipimem.sidecar.offline.wording import core
 from pipimem.text.words import Words
@@ -29,7 +30,9 @@ def folded(task: Fold, words: Words) -> Folded:
     kept = _weightiest(bullets, weights, room)
     # A bullet begins with the name of who did it; a title says what it was about.
     names = {words_[0] for bullet in bullets if (words_ := words.words(bullet.text))}
-    return Folded(topics([bullet.text for bullet in kept], weights, names) or task.month, kept)
+    texts = [bullet.text for bullet in kept]
+    weightiest = sorted(texts, key=lambda text: -_score(Bullet(text, ()), weights, set()))
+    return Folded(titled([(text, "") for text in weightiest]) or topics(texts, weights, names) or task.month, kept)
 
 
 def _once(bullets: Sequence[tuple[str, str]], words: Words) -> list[Bullet]:

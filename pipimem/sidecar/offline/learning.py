@@ -11,7 +11,19 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.sidecar.contracts import Learned
 from pipimem.sidecar.offline import life
-from pipimem.sidecar.offline.cues import CONFIRMS, Cue, Hit, Strength, found, hit, without_asking, without_label
+from pipimem.sidecar.offline.answering import answered
+from pipimem.sidecar.offline.cues import (
+    CONFIRMS,
+    DISAGREES,
+    Cue,
+    Hit,
+    Strength,
+    begins,
+    found,
+    hit,
+    without_asking,
+    without_label,
+)
 from pipimem.sidecar.offline.sentences import Sentence, sentences
 from pipimem.sidecar.offline.voice import speaks_of_self, third_person
 from pipimem.sidecar.offline.wording import clauses, core, dates_once, trimmed
@@ -24,6 +36,8 @@ _MOST_CHARS = 180
 _MOST_CHARS_ZH = 100
 # A sentence of fewer words holds nothing one could still understand next month.
 _LEAST_WORDS = 2
+# So many words in common, and the next sentence is about the same thing.
+_SAME_MATTER = 2
 # "Remember this, please": what should be remembered stands beside it.
 _NOTHING_MORE, _NOTHING_MORE_ZH = 12, 4
 # More than one entry to so many things people say is noise.
@@ -37,12 +51,13 @@ _REASON = (
 )
 VAGUE = re.compile(
     r"^(?:this|that|these|those|it|they|he|she|here|there)\b(?!\s+(?:turned out|group|channel|week))"
+    r"|^[加换改删修好发贴]了[，,]"
     r"|^(?:这个?|那个?|它|他|她|他们|她们|这些|那些|这样|这里|那里)(?![\u4e00-\u9fff]{0,3}(?:版|群|次|周|月|年))"
     r"|^(?:reminds|makes|gives|helps|means|feels|sounds|looks|seems|keeps|brings|have to|hope)\b"
     r"|^.{1,12}[：:]\s*(?:(?:it|this|that|they)\b|[这那它他她])",
     re.IGNORECASE,
 )
-_POINTS_ELSEWHERE = r"\b(?:it|them|those|these(?! \w+s\b)|this one|that one|him)\b|\b(?:this|that) (?:after|for|when|to|in|at|on|last|yesterday)\b|\b(?:been|be|am|'m) one\b|\b(?:on|with|about|of|at) (?:for|since|lately)\b|[这那]个(?![月周])|它们?|[这那][样里部次些本首座段篇]"
+POINTS_ELSEWHERE = r"\b(?:it|them|those|these(?! \w+s\b)|this one|that one|him)\b|\b(?:this|that) (?:after|for|when|to|in|at|on|last|yesterday)\b|\b(?:been|be|am|'m) one\b|\b(?:on|with|about|of|at) (?:for|since|lately)\b|[这那]个(?![月周])|它们?|[这那][样里部次些本首座段篇]"
 _NOT_ALONE = re.compile(
     r"\b(?:it|them|that|this|there|few|some)$|(?:这个|那个|这样|那样|这些|它|时候?|^.{0,12}一样)$", re.IGNORECASE
 )
@@ -76,6 +91,7 @@ def candidates(window: Sequence[Message], words: Words, *, group: bool) -> list[
     said = sentences(window)
     replies = {told.id: reply for told, reply in pairwise(window) if told.role == "assistant" and reply.role == "user"}
     seen: list[Candidate] = []
+    said = [part for sentence in said for part in _parted(sentence)]
     for place, sentence in enumerate(said):
         if sentence.role == "user" and not sentence.question:
             got = _candidate(said, place, words, group=group)
@@ -85,7 +101,25 @@ def candidates(window: Sequence[Message], words: Words, *, group: bool) -> list[
             got = None
         if got:
             seen.append(got)
-    return seen
+    return sorted([*seen, *_of_answers(said, words)], key=lambda candidate: candidate.place)
+
+
+def _of_answers(said: Sequence[Sentence], words: Words) -> list[Candidate]:
+    """What only question and answer together say."""
+    cue = Hit(Cue(Kind.FACT, Strength.CLEAR, ""), 0)
+    whole = [replace(got.answer, text=got.text, sources=got.sources) for got in answered(said)]
+    return [built for told in whole if (built := _built(told, cue, words, group=False))]
+
+
+def _parted(sentence: Sentence) -> list[Sentence]:
+    """A promise and the rule behind it, said in one breath, are two things to remember."""
+    promise, rule = begins(Kind.OPEN_LOOP, sentence.text), begins(Kind.CONSTRAINT, sentence.text)
+    if promise is None or rule is None:
+        return [sentence]
+    cut = max((at for at, _ in clauses(sentence.text) if at <= rule), default=0)
+    if cut <= promise or begins(Kind.OPEN_LOOP, sentence.text[:cut]) is None:
+        return [sentence]
+    return [replace(sentence, text=trimmed(part)) for part in (sentence.text[:cut], sentence.text[cut:])]
 
 
 def chosen(seen: Sequence[Candidate], window: Sequence[Message]) -> list[Learned]:
@@ -119,11 +153,11 @@ def _candidate(said: list[Sentence], place: int, words: Words, *, group: bool) -
     fits = _hit_behind_name(sentence)
     if fits is not None and fits.life:
         return _of_life(sentence, words, group=group)
-    if fits is None or (fits.cue.strength is Strength.FAINT and found(_POINTS_ELSEWHERE, sentence.text)):
+    if fits is None or (fits.cue.strength is Strength.FAINT and found(POINTS_ELSEWHERE, sentence.text)):
         return None
     if fits.cue.strength is Strength.ASKED and _asks_no_more(sentence):
         return _asked_for_neighbour(said, place, words, group=group)
-    return _built(_with_reason(said, place), fits, words, group=group)
+    return _built(_with_reason(said, place, words), fits, words, group=group)
 
 
 def _of_life(sentence: Sentence, words: Words, *, group: bool) -> Candidate | None:
@@ -139,7 +173,7 @@ def _of_life(sentence: Sentence, words: Words, *, group: bool) -> Candidate | No
 
 def _points_elsewhere(text: str, at: int) -> bool:
     """Whether the clause at a place, or one before it, speaks of something that only the talk before would name."""
-    return any(found(_POINTS_ELSEWHERE, part) for start, part in clauses(text) if start <= at)
+    return any(found(POINTS_ELSEWHERE, part) for start, part in clauses(text) if start <= at)
 
 
 def _hit_behind_name(sentence: Sentence) -> Hit | None:
@@ -170,18 +204,29 @@ def _asked_for_neighbour(said: list[Sentence], place: int, words: Words, *, grou
     return None
 
 
-def _with_reason(said: list[Sentence], place: int) -> Sentence:
+def _with_reason(said: list[Sentence], place: int, words: Words) -> Sentence:
     """The sentence, with the next one where that gives its reason."""
     sentence = said[place]
     after = said[place + 1] if place + 1 < len(said) else None
-    if after is None or after.sources != sentence.sources or not found(_REASON, after.text):
+    if after is None or after.sources != sentence.sources:
+        return sentence
+    # Who disagrees and goes on about "I" says why.
+    if not found(_REASON, after.text) and not _explains(sentence, after, words):
         return sentence
     return replace(sentence, text=f"{sentence.text}{'，' if sentence.chinese else '; '}{after.text}")
 
 
+def _explains(sentence: Sentence, after: Sentence, words: Words) -> bool:
+    """Who disagrees and goes on about "I" says why, as does who tells what once came of breaking the rule."""
+    if found(DISAGREES, sentence.text):
+        return speaks_of_self(after.text)
+    rule = begins(Kind.CONSTRAINT, sentence.text) is not None and hit(after.text) is None
+    return rule and len(set(words.words(sentence.text)) & set(words.words(after.text))) >= _SAME_MATTER
+
+
 def _built(sentence: Sentence, fits: Hit, words: Words, *, group: bool) -> Candidate | None:
     text = _told(sentence, fits.start, group=group)
-    if not text or not _says_something(text, words, sentence.speaker):
+    if not text or "「…」" in text or not _says_something(text, words, sentence.speaker):
         return None
     bare = text.removeprefix(sentence.speaker).lstrip("：: ")
     if fits.cue.strength < Strength.ASKED and (VAGUE.search(bare) or _NOT_ALONE.search(bare)):
@@ -209,7 +254,7 @@ def _told(sentence: Sentence, at: int, *, group: bool) -> str:
         text = dates_once(dated(text, sentence.when))
     named = group or speaks_of_self(text)
     told = third_person(text, sentence.speaker, attributed=group) if named else text
-    return told[:1].upper() + told[1:] if told[:1].isascii() else told
+    return told[:1].upper() + told[1:] if re.match(r"[a-z]+(?:\s|$|['’:,-])", told) else told
 
 
 def _says_something(text: str, words: Words, speaker: str = "") -> bool:

@@ -67,7 +67,7 @@ _PLAN_EN = (
 _ASIDE_EN = (
     r"\b(?:you|your|yours|yourself|y'all|ya|us both)(?:'\w+)?\b|^(?:thanks?|thank|so (?:proud|happy|glad|excited|cool|sweet)|can't wait|check|look at|wow"
     r"|(?:and |but |which |so )?(?:it|that|this|they|which)(?:'s| is| was| were|'re| are| has been| really| felt| feels| made| makes| gave| means?| helps?)\b"
-    r"|here(?:'s| is| are)|wish me|fingers crossed|(?:come|let|keep|try|go|take|tell|don't|stay|send|imagine|count)\b|I (?:heard|hear)\b|I (?:know|think|guess|bet|mean|hear|see|agree|understand|appreciate|believe|feel|felt|love|loved)\b(?! (?:to|the \w+ and)))"
+    r"|here(?:'s| is| are)|(?:I'm |I am |still )?(?:looking|working|checking|testing)\b.*\bnow$|wish me|fingers crossed|(?:come|let|keep|try|go|take|tell|don't|stay|send|imagine|count)\b|I (?:heard|hear)\b|I (?:know|think|guess|bet|mean|hear|see|agree|understand|appreciate|believe|feel|felt|love|loved)\b(?! (?:to|the \w+ and)))"
 )
 _REACTS_EN = (
     r"^(?:I|we)(?:'m|'re| am| are)? ?(?:so |really |totally |also |completely )*(?:glad|happy|proud|sorry|excited for|stoked|agree|see|hear|bet|guess"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.contracts import Refresh, Refreshed
+from pipimem.sidecar.offline.closing import closes
 from pipimem.sidecar.offline.cues import DONE, FAILED, WANTED, found, hit
 from pipimem.sidecar.offline.learning import VAGUE
 from pipimem.sidecar.offline.replacing import Statement, takes_the_place
@@ -22,7 +23,6 @@ _MOST_STATES = 3
 # Current state is the last stretch of talk, not the whole window.
 _LAST_SENTENCES = 24
 _SAME = 0.7
-_FINISHED = 0.5
 _FILE = re.compile(
     r"https?://[^\s<>\"'，。；、）)]+|(?<![\w/.])(?:~?/)?(?:[\w.-]+/)+[\w.-]*\.\w{1,8}\b|(?<![\w/.])(?:~?/)?(?:[\w.-]+/){2,}[\w.-]*\w"
     r"|(?<![\w/.])/(?:[\w.-]+/)+[\w.-]*\w|\b(?:release|feature|feat|fix|hotfix|bugfix|chore)/[\w.-]*\w|(?<![\w.])[\w-]{2,}\.(?:py|ts|js|tsx|jsx|md|toml|json|ya?ml|sh|kts?"
@@ -57,6 +57,7 @@ def refreshed(task: Refresh, words: Words) -> Refreshed:
         sections["Current State"] = recent
     elif bullets:
         sections["Current State"] = tuple(bullet.text for bullet in bullets[-_MOST_STATES:])
+    _log_what_is_done(sections, old, weights)
     if title:
         sections["Session Title"] = (title,)
     _take_out_done(sections, old, [s for s in said if not s.question and found(DONE, s.text)], words)
@@ -73,14 +74,19 @@ def _places(sentence: Sentence) -> list[str]:
         places.append("Worklog")
     elif not sentence.question and not places and found(FAILED, sentence.text):
         places.append("Errors & Corrections")
-    elif not places and _wanted(sentence):
+    elif not places and (fits is None or fits.life) and _wanted(sentence):
         places.append("User Intent")
     return places
 
 
 def _wanted(sentence: Sentence) -> bool:
     """A wish or a request that says what for, and is not small talk between people."""
-    if not found(WANTED, sentence.text) or found(_SMALL_TALK, sentence.text) or VAGUE.search(sentence.text):
+    if (
+        not found(WANTED, sentence.text)
+        or found(_SMALL_TALK, sentence.text)
+        or VAGUE.search(sentence.text)
+        or "「…」" in sentence.text
+    ):
         return False
     return len(sentence.text) >= (_LEAST_CHARS_ZH if sentence.chinese else _LEAST_CHARS)
 
@@ -107,21 +113,28 @@ def _says_all(newer: str, older: str, weights: Weights) -> bool:
     return takes_the_place(Statement(newer, Kind.DECISION), Statement(older, Kind.DECISION), weights, ())
 
 
+def _log_what_is_done(sections: dict[str, tuple[str, ...]], old: dict[str, tuple[str, ...]], weights: Weights) -> None:
+    """The log of work takes in what was the current state and is done; what is the state now stands there alone."""
+    was = [text for text in old.get("Current State", ()) if "Current State" in sections and found(DONE, text)]
+    now = [bigrams(text) for text in sections.get("Current State", ())]
+    log = _merged([*reversed(was), *reversed(sections.get("Worklog", ()))], old.get("Worklog", ()), weights)
+    left = tuple(text for text in log if not any(alike(bigrams(text), state) >= _SAME for state in now))
+    if left != old.get("Worklog", ()):
+        sections["Worklog"] = left
+    if not left and not old.get("Worklog"):
+        sections.pop("Worklog", None)
+
+
 def _take_out_done(
     sections: dict[str, tuple[str, ...]], old: dict[str, tuple[str, ...]], done: Sequence[Sentence], words: Words
 ) -> None:
     """A step that somebody says is done is no next step; what still stands keeps its place."""
     steps = sections.get("Next Steps", old.get("Next Steps", ()))
     weights = Weights(words, [*steps, *(sentence.text for sentence in done)])
-    left = tuple(step for step in steps if not any(_finishes(s, step, weights) for s in done))
+    people = {sentence.speaker for sentence in done if sentence.speaker}
+    left = tuple(step for step in steps if not any(closes(s, step, weights, people) for s in done))
     if left != old.get("Next Steps", ()):
         sections["Next Steps"] = left
-
-
-def _finishes(sentence: Sentence, step: str, weights: Weights) -> bool:
-    asked = weights.bag(step) - weights.bag(sentence.speaker)
-    shared = asked & weights.bag(sentence.text)
-    return len(shared) >= 2 and weights.total(shared) >= _FINISHED * weights.total(asked)
 
 
 def _items(session: str) -> dict[str, tuple[str, ...]]:

@@ -25,6 +25,8 @@ _DATE = re.compile(rf"\d{{4}}-\d\d-\d\d|\b\d{{1,2}} (?:{_MONTHS})|\b(?:{_MONTHS}
 
 # With a word of change, this share of the lighter statement must be common.
 _SHARED_WITH_CHANGE = 0.4
+# Where they do not both give a value (a number, a date, a time), so much.
+_SHARED_WITHOUT_VALUE = 0.7
 # One word in common ("port") says too little of what it is about.
 _LEAST_WORDS = 2
 # What people like adds up; only what can have one value at a time gives way without a word of change.
@@ -48,8 +50,12 @@ def takes_the_place(new: Statement, old: Statement, weights: Weights, people: Co
     if not shared or not _differs(new.text, old.text, weights):
         return False
     if found(CHANGED, new.text) and _kin(new.kind, old.kind):
-        enough = len(shared) >= 2 or _both_scheduled(new.text, old.text)
-        return enough and weights.total(shared) >= _SHARED_WITH_CHANGE * min(weights.total(mine), weights.total(theirs))
+        lighter = min(weights.total(mine), weights.total(theirs))
+        if _both_valued(new.text, old.text, weights):
+            enough = len(shared) >= _LEAST_WORDS or _both_scheduled(new.text, old.text)
+            return enough and weights.total(shared) >= _SHARED_WITH_CHANGE * lighter
+        # A word of change and two words in common may be two facts of one matter.
+        return len(shared) > _LEAST_WORDS and weights.total(shared) >= _SHARED_WITHOUT_VALUE * lighter
     # Without one, nothing but the value may differ: alpha's port is not a newer value of beta's.
     return new.kind is old.kind and new.kind in _SINGLE and len(mine) >= _LEAST_WORDS and mine == theirs
 
@@ -85,6 +91,10 @@ def _values(text: str, weights: Weights) -> frozenset[str]:
 def _differs(new: str, old: str, weights: Weights) -> bool:
     mine, theirs = _values(new, weights), _values(old, weights)
     return bool(mine and theirs and mine != theirs) or bool(found(CHANGED, new))
+
+
+def _both_valued(new: str, old: str, weights: Weights) -> bool:
+    return bool(_values(new, weights)) and bool(_values(old, weights))
 
 
 def _both_scheduled(new: str, old: str) -> bool:

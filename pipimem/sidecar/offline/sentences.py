@@ -32,7 +32,7 @@ _GREETING = re.compile(
     r"^(?:(?:(?:and|oh|so|but|yeah|well)\s+)?(?:hey|hi|hello|morning|good (?:morning|evening|afternoon|night)|thanks(?: so much| a lot| again)?|thank you"
     r"(?: so much| very much)?|wow|oh|ah|aww+|yeah|yep|yes|yup|no|nope|sure|ok(?:ay)?|well|so|actually|anyway|btw|by the way|"
     r"absolutely|totally|definitely|exactly|right|true|of course|cool|great|awesome|nice|congrats|congratulations|haha|lol|"
-    r"hmm+|woah|whoa|woohoo|yay|oof|cheers|yikes|ugh|gosh|got it|sounds (?:good|great|fun|awesome)|fair enough|oops|sorry|also|plus|and|but|honestly|to be honest|as you know|you know|i mean|i think|i guess|omg|man|wait)"
+    r"hmm+|confirmed|noted|fine|update|heads up|fyi|woah|whoa|woohoo|yay|oof|cheers|yikes|ugh|gosh|got it|sounds (?:good|great|fun|awesome)|fair enough|oops|sorry|also|plus|and|but|honestly|to be honest|as you know|you know|i mean|i think|i guess|omg|man|wait)"
     r"(?:\s+(?:all|there|everyone|team|folks|guys))?\s*(?:[,!.:~]+\s*|\s+-+\s+|$))+",
     re.IGNORECASE,
 )
@@ -50,6 +50,11 @@ _LEADING_ON = re.compile(
 )
 
 
+# "我看了，…", "合并方式我说一下：…": that somebody speaks is no news.
+_SAYING = re.compile(
+    r"(?:^|(?<=[\u4e00-\u9fff]))(?:我(?:来|先)?)?(?:看了(?:一?[下眼]|看)?|说一下|说两句|提一句|补充一[下点句]|报告一下)[，,：:]\s*"
+)
+_ASKED_OF_ONE = re.compile(r"[，,]\s*@\S+\s*(?:麻烦|请|帮)[^，。]*|,\s*@\S+ (?:please|can you|could you)\b[^,.]*")
 _LEADING_ON_EN = re.compile(
     r"^(?:(?:since (?:we|I) last (?:chatted|spoke|talked|met)|(?:it's |it has )?been (?:a while|ages|a few \w+|some time)(?: since[^,]*)?"
     r"|long time no (?:see|talk|chat)|in the meantime|on (?:a|the) (?:different|other) (?:note|hand)|speaking of which|as for me|like i said|anyways?"
@@ -102,6 +107,7 @@ def _of_message(message: Message, bots: set[str], people: set[str]) -> Iterator[
         for said, question in _said(part):
             clean = _without_names(_OPENING.sub("", _GREETING.sub("", said.strip())), people)
             clean = _LEADING_ON.sub("", _OPENING.sub("", _GREETING.sub("", clean)).strip(" ，,、:：-–—~"))
+            clean = _ASKED_OF_ONE.sub("", _SAYING.sub("", clean))
             clean = clean if is_chinese(clean) else made_whole(_LEADING_ON_EN.sub("", clean))
             if any(character.isalnum() for character in clean):
                 yield Sentence(

@@ -6,12 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet
-from pipimem.sidecar.offline.cues import CHANGED, DONE, FAILED, found, hit, without_label
-from pipimem.sidecar.offline.learning import VAGUE
+from pipimem.sidecar.offline.cues import CHANGED, DONE, FAILED, Strength, found, hit, without_label
+from pipimem.sidecar.offline.learning import POINTS_ELSEWHERE, VAGUE
 from pipimem.sidecar.offline.sentences import Sentence, is_chinese, sentences
-from pipimem.sidecar.offline.voice import third_person
+from pipimem.sidecar.offline.titling import titled
+from pipimem.sidecar.offline.voice import speaks_of_self, third_person
 from pipimem.sidecar.offline.weights import Weights
 from pipimem.sidecar.offline.wording import core, dates_once, tightened, trimmed
 from pipimem.text.dates import dated
@@ -22,7 +24,7 @@ _MOST_CHARS = 110
 _MOST_CHARS_ZH = 60
 # More would be a transcript, fewer would miss a day's second topic.
 _MOST_BULLETS = 6
-_MESSAGES_A_BULLET = 8
+_MESSAGES_A_BULLET = 6
 # A whole message of this length is its speaker's wording, not ours.
 _VERBATIM = 60
 _TITLE_CHARS = 40
@@ -30,6 +32,10 @@ _TITLE_CHARS = 40
 _SAID_ALREADY = 0.25
 _CUE_BONUS = 1.6
 _EVENT_BONUS = 1.3
+_OUTCOME_BONUS = 1.5
+# A saying ("being organised is key") happened to nobody.
+_GENERAL_MALUS = 0.6
+_OUTCOMES = (Kind.DECISION, Kind.LESSON)
 _THING = (
     r"\b(?:the|an?|my|our|their|his|her|for|of|about|with|into|at|\w+'s) ([a-z][\w-]{2,})(?![\w'])"
     r"|(?<=[a-z0-9,] )([A-Z][\w.-]{2,})(?![\w'])"
@@ -51,7 +57,7 @@ _PAST = (
 _SHOWN = r"^(?:here(?:'s| is| are)|check out|look at|take a look|guess what)\b|\b(?:feels|seems|looks) like\b"
 _CHATTER = (
     r"\b(?:thanks?|glad|awesome|amazing|wow|so (?:cool|sweet|proud|happy)|sounds|congrats|can't wait|let me know|lol|haha"
-    r"|keep it up|take care|good luck|you're|you are|your|weather|lunch|raining)\b|天气|午饭|奶茶|下雨|谢谢|感谢|很高兴|推荐|建议|聊天|你好|加油|辛苦|我也?(?:会|可以)|[你您]"
+    r"|keep it up|take care|good luck|you|you'\w+|yours?|weather|lunch|raining)\b|天气|午饭|奶茶|下雨|谢谢|感谢|很高兴|推荐|建议|聊天|你好|加油|辛苦|我也?(?:会|可以)|[你您]"
 )
 
 
@@ -65,10 +71,11 @@ def summarised(window: Sequence[Message], words: Words) -> tuple[str, tuple[Bull
     room = min(_MOST_BULLETS, max(1, -(-people // _MESSAGES_A_BULLET)))
     picked = _picked(lines, weights, room)
     names = {word for message in window for word in words.words(message.speaker)}
-    title = topics([text for _, text in picked], weights, names)
+    title = titled([(text, line.speaker) for line, text in picked]) or topics([t for _, t in picked], weights, names)
     if not picked:
         return title, _last_resort(window)
-    picked.sort(key=lambda line: line[0].place)
+    # What came out first, then what went on, each in the order of time.
+    picked.sort(key=lambda line: (not _came_out(line[0]), line[0].place))
     return title, tuple(Bullet(text, sentence.sources) for sentence, text in picked)
 
 
@@ -116,6 +123,14 @@ def _score(line: tuple[Sentence, str], weights: Weights, covered: set[str]) -> f
     score = fresh / float((6 + len(bag)) ** 0.75)  # a long sentence weighs more, but not in proportion
     if hit(sentence.text):
         score *= _CUE_BONUS
+    elif (
+        not sentence.chinese and not speaks_of_self(sentence.text) and not found(DONE, text) and not found(FAILED, text)
+    ):
+        score *= _GENERAL_MALUS
+    if _came_out(sentence):
+        score *= _OUTCOME_BONUS
+    if found(POINTS_ELSEWHERE, text.partition(",")[0]):
+        score *= 0.5
     if found(_PAST, text) or found(DONE, text) or found(FAILED, text) or found(CHANGED, text):
         score *= _EVENT_BONUS
     if re.search(r"\d|《|\"", text):
@@ -125,6 +140,14 @@ def _score(line: tuple[Sentence, str], weights: Weights, covered: set[str]) -> f
     if VAGUE.search(sentence.text) or found(_SHOWN, sentence.text):
         score *= 0.35
     return score
+
+
+def _came_out(sentence: Sentence) -> bool:
+    """Whether something was settled or got done."""
+    if found(DONE, sentence.text):
+        return True
+    fits = hit(sentence.text)
+    return fits is not None and fits.cue.kind in _OUTCOMES and fits.cue.strength > Strength.FAINT
 
 
 def topics(texts: Sequence[str], weights: Weights, apart_from: Collection[str]) -> str:

@@ -120,7 +120,7 @@ async def test_the_sample_conversation_reads_well() -> None:
         ids = {message.id for message in part}
         users = sum(message.role == "user" for message in part)
         assert 1 <= len(got.history) <= 6
-        assert 0 < len(got.title) <= 40
+        assert 0 < len(got.title) <= 60
         assert len([item for item in got.learned if not item.explicit]) <= users / 2 + 1
         for bullet in got.history:
             assert len(bullet.text) <= 140
@@ -158,6 +158,12 @@ async def test_a_session_is_brought_up_to_date() -> None:
     assert got["Decisions"] == ("Dana: We decided to keep Redis for this release",)
     assert got["Active Files"] == ("ops/rollback.sh",)
     assert got["Errors & Corrections"] == ("Dana: The deploy crashed with a NullPointerException in CartView",)
+    assert got["Current State"][0].startswith("老周：回滚脚本写完了")
+    assert "Worklog" not in got  # it stands above
+    later = (said(4, "The release notes are done.", "林晓"),)
+    sheet = f"## Current State\n- {got['Current State'][0]}\n"
+    got = (await Offline().refresh(Refresh(NOW, sheet, later), CALL)).sections
+    assert got["Current State"] == ("林晓: The release notes are done",)
     assert got["Worklog"][0].startswith("老周：回滚脚本写完了")
     assert "Constraints" not in got
 
