@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 from pipimem import __version__
@@ -32,10 +33,10 @@ _ALL = [
 
 
 def shell(*words: str, **options: object) -> subprocess.Popen[str]:
-    """pipimem as a process of its own."""
+    """pipimem as a process of its own, with a Ctrl-C that works also where the tests run in the background."""
     return subprocess.Popen(
         [sys.executable, "-m", "pipimem", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, encoding="utf-8", **options,  # type: ignore[call-overload]
+        text=True, encoding="utf-8", preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL), **options,  # type: ignore[call-overload]
     )  # fmt: skip
 
 
