@@ -56,10 +56,11 @@ class CompactionSettings:
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceSettings:
-    """Whether idle jobs run inside the process, and how long a channel must be quiet before."""
+    """Whether idle jobs run inside the process, how long a channel must be quiet before, how many at a time."""
 
     enabled: bool = True
     idle_seconds: float = 60.0
+    concurrency: int = 2
 
 
 @dataclass(frozen=True, slots=True)

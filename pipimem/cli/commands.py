@@ -26,6 +26,7 @@ _NAMES = (
     "log",
     "consolidate",
     "maintain",
+    "watch",
     "status",
     "usage",
     "doctor",

@@ -13,11 +13,5 @@ from pipimem.store.channel import ChannelStore
 def due(store: ChannelStore, now: datetime, *, forced: bool = False) -> dict[str, Gate]:
     """The gate of each job, `forced` as when a person asks. Reads the talk since the last refresh."""
     notes, last = store.notes(), store.transcript.last_number
-    turns, tools = counted(list(store.transcript.window(notes.ledger.refreshed)))
-    return {
-        "refresh": gates.may_refresh(notes, last, turns, tools, now, forced=forced),
-        "consolidate": gates.may_consolidate(notes, last, now, forced=forced),
-        "expire": gates.may_expire(notes, now),
-        "tidy": gates.may_tidy(notes, now),
-        "fold": gates.may_fold(notes, now),
-    }
+    said = counted(list(store.transcript.window(notes.ledger.refreshed)))
+    return gates.due(notes, last, said, now, forced=forced)

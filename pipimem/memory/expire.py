@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import Kind, kind_of
@@ -48,26 +48,59 @@ def overdue(notes: Notes, now: datetime) -> Iterator[Invalidate]:
             yield Invalidate(entry.target, reason, still_so=True, archived=True)
 
 
+def next_end(notes: Notes, now: datetime) -> datetime | None:
+    """When the first of the entries that still have time has had it, `None` where none will by the calendar."""
+    ends = (
+        end
+        for entry in notes.memory.entries
+        if entry.bullet and (record := notes.ledger.records.get(entry.id)) and record.trust is not Trust.HUMAN
+        for end in (_dated_until(record, now), _on_probation_until(record), _fresh_until(entry, record))
+        if end is not None and end > now
+    )
+    return min(ends, default=None)
+
+
 def is_dated(op: Invalidate) -> bool:
     """Whether an entry goes because its own date is past: then it is over, whoever asks for it."""
     return op.reason.startswith(_DATED)
 
 
 def _ended(record: Record, now: datetime) -> str:
-    if record.expires and date.fromisoformat(record.expires) < now.date():
+    if (dated := _dated_until(record, now)) and dated <= now:
         return f"{_DATED} {record.expires}"
-    if record.probation_until and not record.recalls and aware(datetime.fromisoformat(record.probation_until)) <= now:
+    if (probation := _on_probation_until(record)) and probation <= now:
         return "its probation ended without a recall"
     return ""
 
 
 def _stale(entry: Entry, record: Record, now: datetime) -> str:
-    """Why an inferred entry is stale; nothing while its time runs, and for what is immune."""
-    kind = kind_of(entry.section)
-    seen = [aware(datetime.fromisoformat(time)) for time in (record.when, record.learnt, record.recalled) if time]
-    if record.trust is not Trust.INFERRED or record.probation_until or kind is None or kind not in _DAYS or not seen:
-        return ""
+    fresh = _fresh_until(entry, record)
+    return f"stale: nobody came back to it for {_days(entry, record):.0f} days" if fresh and fresh <= now else ""
+
+
+def _dated_until(record: Record, now: datetime) -> datetime | None:
+    """The end of the last day an entry holds, where people read the clock now."""
+    if not record.expires:
+        return None
+    return datetime.combine(date.fromisoformat(record.expires) + timedelta(days=1), time.min, now.tzinfo)
+
+
+def _on_probation_until(record: Record) -> datetime | None:
+    if not record.probation_until or record.recalls:
+        return None
+    return aware(datetime.fromisoformat(record.probation_until))
+
+
+def _fresh_until(entry: Entry, record: Record) -> datetime | None:
+    """When an inferred entry is stale; `None` for what is immune."""
+    seen = [aware(datetime.fromisoformat(when)) for when in (record.when, record.learnt, record.recalled) if when]
+    if record.trust is not Trust.INFERRED or record.probation_until or kind_of(entry.section) not in _DAYS or not seen:
+        return None
     if record.recalls >= _PROVED or _PIN.search(entry.text):
-        return ""
-    days = _DAYS[kind] * min(_MOST_BOOST, 1 + _BOOST * record.recalls)
-    return f"stale: nobody came back to it for {days:.0f} days" if max(seen) + timedelta(days=days) <= now else ""
+        return None
+    return max(seen) + timedelta(days=_days(entry, record))
+
+
+def _days(entry: Entry, record: Record) -> float:
+    kind = kind_of(entry.section)
+    return 0.0 if kind is None else _DAYS[kind] * min(_MOST_BOOST, 1 + _BOOST * record.recalls)

@@ -1,11 +1,12 @@
-"""Gates: whether a paid thought is due, from counters and file sizes alone."""
+"""Gates: whether an idle job is due, and when time alone will make it due, from counters and file sizes alone."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from pipimem.memory.expire import overdue
+from pipimem.memory.expire import next_end, overdue
 from pipimem.notes.history import blocks
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Job
@@ -17,13 +18,30 @@ _CONSOLIDATE_EVERY = timedelta(minutes=20)
 _TIDY_CHARS = 5_000
 _FOLD_CHARS, _FOLD_BLOCKS = 8_000, 5
 
+# What closed gates say: nothing is wrong with these.
+CLOSED = frozenset(
+    (
+        "nothing new",
+        "too little new",
+        "short enough",
+        "unchanged",
+        "nothing to expire",
+        "ran a short while ago",
+        "waiting after a failure",
+    )
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Open or closed, with a stable reason for the journal, `status` and tests."""
+    """Open or closed, with a stable reason for the journal, `status` and tests.
+
+    `opens` is when time alone will open a closed gate, `None` where only news can.
+    """
 
     open: bool
     reason: str
+    opens: datetime | None = field(default=None, compare=False)
 
     def __bool__(self) -> bool:
         return self.open
@@ -68,16 +86,45 @@ def may_fold(notes: Notes, now: datetime) -> Gate:
 
 def may_expire(notes: Notes, now: datetime) -> Gate:
     """Whether the time of an entry is over."""
-    over = next(overdue(notes, now), None) is not None
-    return Gate(True, "time is over") if over else Gate(False, "nothing to expire")
+    if next(overdue(notes, now), None) is not None:
+        return Gate(True, "time is over")
+    return Gate(False, "nothing to expire", next_end(notes, now))
+
+
+def due(
+    notes: Notes,
+    last: int,
+    said: tuple[int, int],
+    now: datetime,
+    *,
+    today: datetime | None = None,
+    forced: bool = False,
+) -> dict[str, Gate]:
+    """The gate of every idle job, by its name, in the order they run.
+
+    `last` is the newest message's number, `said` how many turns and tool messages came since the last refresh (at
+    most, where nobody counted), `today` what probations, dates and ages are counted by, `forced` as when a person asks.
+    """
+    return {
+        "refresh": may_refresh(notes, last, *said, now, forced=forced),
+        "consolidate": may_consolidate(notes, last, now, forced=forced),
+        "expire": may_expire(notes, today or now),
+        "tidy": may_tidy(notes, now),
+        "fold": may_fold(notes, now),
+    }
+
+
+def next_opening(gates: Iterable[Gate]) -> datetime | None:
+    """When the first of the closed gates will open by itself, `None` where none will."""
+    return min((gate.opens for gate in gates if not gate and gate.opens), default=None)
 
 
 def _rested(notes: Notes, name: str, pause: timedelta, now: datetime) -> Gate:
     job = _job(notes, name)
-    if job.due and now < datetime.fromisoformat(job.due):
-        return Gate(False, "waiting after a failure")
-    if job.ran and now - datetime.fromisoformat(job.ran) < pause:
-        return Gate(False, "ran a short while ago")
+    if job.due and now < (waits := datetime.fromisoformat(job.due)):
+        return Gate(False, "waiting after a failure", waits)
+    if job.ran and now < (rests := datetime.fromisoformat(job.ran) + pause):
+        return Gate(False, "ran a short while ago", rests)
     return Gate(True, "due")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -56,6 +56,11 @@ class Channel:
     reading: Reading
     nonce: Callable[[], str]
     touched: Callable[[str], None]
+    # Held while somebody waits for the channel: idle thoughts stay out of the way.
+    ahead: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
+    # When the channel was last used, on the clock's monotonic scale.
+    used: float = float("-inf")
+    _under_way: int = 0
     _intake: Intake = field(default_factory=Intake)
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
     _shown: set[str] = field(default_factory=set)
@@ -83,13 +88,16 @@ class Channel:
         Reads a few file stamps and writes nothing. It calls a model only where one may rerank ([recall] rerank), and
         waits 3 s for it at most. When memory itself is broken the context is empty and `problem` says why.
         """
-        now = self.clock.now()
+        now, self.used = self.clock.now(), self.clock.monotonic()
+        self._under_way += 1
         try:
             notes = await self._ready()
             seen = frozenset() if self.settings.recall.repeat else frozenset(self._shown)
             found = await self._reranked(self.reading.recalled(text, now, speaker=speaker, shown=seen), text, seen)
         except (PipimemError, OSError) as error:
             return Turn(text, speaker, "", now, first=self._fresh, problem=str(error))
+        finally:
+            self._under_way -= 1
         opening = self._snapshot(notes) if self._fresh else Snapshot()
         shown = {item.id for item in opening.items}
         items = [*opening.items, *(item for item in found.injected if item.id not in shown)]
@@ -99,7 +107,12 @@ class Channel:
 
     async def recall(self, text: str, *, speaker: str = "", limit: int | None = None, automatic: bool = True) -> Recall:
         """What would be recalled for a message, with every score; nothing is marked as shown."""
-        await self._ready()
+        self.used = self.clock.monotonic()
+        self._under_way += 1
+        try:
+            await self._ready()
+        finally:
+            self._under_way -= 1
         return self.reading.recalled(text, self.clock.now(), speaker=speaker, limit=limit, automatic=automatic)
 
     async def after_turn(self, turn: Turn | None, messages: Sequence[Message]) -> None:
@@ -111,6 +124,7 @@ class Channel:
         if turn is not None:
             self._shown.update(turn.shown)
             self._fresh = False
+        self.used = self.clock.monotonic()
         self.touched(self.id)
 
     async def take_in(self, messages: Iterable[Message]) -> tuple[Message, ...]:
@@ -131,8 +145,12 @@ class Channel:
         """Make everything said so far durable before the host drops it, within `deadline` seconds (a setting).
 
         Messages the transcript lacks are taken in first. Then SESSION.md, MEMORY.md and HISTORY.md are brought up to
-        date, in this order; a failed refresh does not stop the rest.
+        date, in this order; a failed refresh does not stop the rest. An idle thought of this channel is cancelled.
         """
+        async with self.ahead():
+            return await self._before_compaction(messages, deadline)
+
+    async def _before_compaction(self, messages: Sequence[Message], deadline: float | None) -> Receipt:
         try:
             await self.take_in(await self._unseen(messages))
             covered = await to_thread.run_sync(lambda: self.store.transcript.last_number)
@@ -246,6 +264,24 @@ class Channel:
             except SidecarError as error:
                 told[hole] = str(error)
         return told
+
+    # ── idle work ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def is_awake(self) -> bool:
+        """Whether what was read of the channel is still held in memory."""
+        return self.reading.is_warm or self.store.is_awake
+
+    async def settle(self) -> None:
+        """Write what waits for an occasion: recall counts and a checkpoint; nothing where nothing waits."""
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(self.store.close)
+
+    async def rest(self) -> None:
+        """Let go of what was read: the next use reads it again. What this session was shown stays known."""
+        await to_thread.run_sync(self.store.rest)
+        if not self._under_way:  # a first reading goes on in a thread of its own
+            self.reading.rest()
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
 import anyio
-from anyio import from_thread, to_thread
+from anyio import to_thread
 from anyio.abc import TaskGroup
-from anyio.lowlevel import current_token
 
 from pipimem.clock import Clock
-from pipimem.errors import PipimemError, SettingsError
+from pipimem.errors import PipimemError, SettingsError, WorkspaceError
 from pipimem.notes.usage import Usage
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.hosted import Hosted
+from pipimem.runtime.idle import Idle, Visit
 from pipimem.runtime.reading import Reading, Vocabulary
-from pipimem.runtime.scheduling import Scheduler
 from pipimem.runtime.spending import Spending
 from pipimem.runtime.thoughts import Thoughts
-from pipimem.runtime.watching import Watch
 from pipimem.settings import Settings, settings_from
 from pipimem.sidecar.contracts import Assistant
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
 _OFFLINE = "offline"
-# Seconds until a channel whose disk refused is looked at again.
-_AFTER_A_FAILURE = 600.0
-
-_log = logging.getLogger("pipimem")
 
 
 class Pipimem:
@@ -62,14 +56,17 @@ class Pipimem:
         self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
         self._spending = Spending(self.store.usages)
         self._channels: dict[str, Channel] = {}
+        # The same channels by the names of their folders, as idle work knows them.
+        self._folders: dict[str, Channel] = {}
         self._opening = anyio.Lock()
-        self._scheduler = Scheduler(self._idle, self.clock.monotonic)
-        self._watch: Watch | None = None
+        self._idle = Idle(self.store, self.settings, self.clock, self._folders.get, self._lent)
         self._stack = AsyncExitStack()
         self._tasks: TaskGroup | None = None
 
     async def __aenter__(self) -> Self:
         self._tasks = await self._stack.enter_async_context(anyio.create_task_group())
+        if self.settings.maintenance.enabled:
+            self._tasks.start_soon(self._idle.run_beside)
         return self
 
     async def __aexit__(
@@ -79,9 +76,6 @@ class Pipimem:
         self._tasks.cancel_scope.cancel()
         # Without the host's own error: the group would wrap it, and the host wants to catch what it raised.
         await self._stack.__aexit__(None, None, None)
-        if self._watch:
-            with anyio.CancelScope(shield=True):
-                await to_thread.run_sync(self._watch.stop)
         refused: list[PipimemError] = []
         for channel in self._channels.values():
             try:
@@ -109,7 +103,7 @@ class Pipimem:
                 store = await to_thread.run_sync(
                     lambda: ChannelStore.open(self.store, id, create=create, kind=kind, title=title)
                 )
-                self._channels[id] = self._opened(store)
+                self._channels[id] = self._folders[store.folder.name] = self._opened(store)
             return self._channels[id]
 
     def _opened(self, store: ChannelStore) -> Channel:
@@ -130,8 +124,15 @@ class Pipimem:
             self.clock,
             Reading.of(store, self._vocabulary, self.settings.recall),
             nonce=lambda: secrets.token_hex(6),
-            touched=self._touched,
+            touched=lambda _: self._idle.touched(store.folder.name),
+            ahead=lambda: self._idle.ahead(store.folder.name),
+            used=self.clock.monotonic(),
         )
+
+    def _lent(self, folder: str) -> Channel | None:
+        """A channel nobody has open, for a look at its idle work; `None` for a folder that is no channel."""
+        info = self.store.channel_in(folder)
+        return None if info is None else self._opened(ChannelStore.open(self.store, info.id, create=False))
 
     async def _closed(self, channel: Channel, *, thinking: bool) -> None:
         if thinking:
@@ -140,44 +141,18 @@ class Pipimem:
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(channel.store.close)
 
-    # ── idle work ─────────────────────────────────────────────────────────────────────────────────────────────
+    async def watch(self, report: Callable[[Visit], None] | None = None) -> None:
+        """Do the idle work of every channel until cancelled, whatever the settings say; `report` takes each look.
 
-    def _touched(self, channel_id: str) -> None:
-        """Somebody spoke or edited: idle work waits its time from now. The first call starts the scheduler."""
-        if self._tasks is None or not self.settings.maintenance.enabled:
-            return
-        if not self._watch:
-            self._start_idle_work(self._tasks)
-        self._scheduler.touch(channel_id, self.settings.maintenance.idle_seconds)
-
-    def _start_idle_work(self, tasks: TaskGroup) -> None:
-        token = current_token()
-
-        def edited(folder: str) -> None:
-            """Called from the watch's thread; once the loop has ended there is nobody left to tell."""
-            with suppress(RuntimeError):
-                from_thread.run_sync(self._edited, folder, token=token)
-
-        self._watch = Watch(self.store.channels_folder, edited)
-        tasks.start_soon(self._scheduler.run)
-        tasks.start_soon(self._start_watch, self._watch)
-
-    async def _start_watch(self, watch: Watch) -> None:
-        if refused := await to_thread.run_sync(watch.start):
-            _log.warning("%s", refused)
-
-    def _edited(self, folder: str) -> None:
-        for channel in self._channels.values():
-            if channel.store.folder.name == folder:
-                self._touched(channel.id)
-
-    async def _idle(self, channel_id: str) -> None:
-        """One channel's idle jobs; a disk that refuses now is asked again later, and never ends the bot."""
-        try:
-            await self._channels[channel_id].maintain()
-        except (PipimemError, OSError) as error:
-            _log.warning("idle maintenance of %s: %s", channel_id, error)
-            self._scheduler.touch(channel_id, _AFTER_A_FAILURE)
+        Raises `WorkspaceError` where another process does it already.
+        """
+        if not await self._idle.take_duty():
+            raise WorkspaceError(
+                f"{self._idle.holder()} does the idle work of {self.store.root} already. Stop it first; a bot leaves "
+                "it to others with `enabled = false` under [maintenance] in pipimem.toml."
+            )
+        self._idle.report = report
+        await self._idle.run()
 
     # ── the sidecar ───────────────────────────────────────────────────────────────────────────────────────────
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
+from anyio import to_thread
+
 from pipimem.errors import AnswerRefused, ModelTimeout, SidecarError
 from pipimem.memory import gates
 from pipimem.memory.consolidate import consolidate
@@ -49,7 +51,10 @@ class Thoughts(Thinking):
     async def refresh(self, timeout: float, *, forced: bool = False) -> tuple[gates.Gate, tuple[Done, ...]]:
         """Bring SESSION.md up to the newest message, if the gate is open; only the newest slice is thought about."""
         notes, now = await self.notes(), self.clock.now()
-        last = self.store.transcript.last_number
+        last = await to_thread.run_sync(lambda: self.store.transcript.last_number)
+        gate = gates.may_refresh(notes, last, *self.said(notes, last), now, forced=forced)
+        if not gate:
+            return gate, ()
         turns, tools = await self._heard(notes.ledger.refreshed, last)
         gate = gates.may_refresh(notes, last, turns, tools, now, forced=forced)
         if not gate:
@@ -64,6 +69,17 @@ class Thoughts(Thinking):
     def heard(self, messages: Sequence[Message]) -> None:
         """Messages were written to the transcript: counted here, no gate needs to read them."""
         self._tally.add(messages)
+
+    def said(self, notes: Notes, last: int) -> tuple[int, int]:
+        """The turns and tool messages since the last refresh; where nobody counted, as many as there can be at most."""
+        if (self._tally.after, self._tally.upto) == (notes.ledger.refreshed, last):
+            return self._tally.turns, self._tally.tools
+        return last - notes.ledger.refreshed, last - notes.ledger.refreshed
+
+    def due(self) -> dict[str, gates.Gate]:
+        """The gate of every idle job as it stands now, from counters and file stamps alone; for a worker thread."""
+        notes, last = self.store.counted(self.store.notes()), self.store.transcript.last_number
+        return gates.due(notes, last, self.said(notes, last), self.clock.now(), today=self.today())
 
     async def _heard(self, refreshed: int, last: int) -> tuple[int, int]:
         """The turns and tool messages since the last refresh; the transcript is read once, after a start."""

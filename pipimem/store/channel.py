@@ -188,6 +188,17 @@ class ChannelStore:
                 self.checkpoint()
                 self._has_written = False
 
+    @property
+    def is_awake(self) -> bool:
+        """Whether notes or ledger are held in memory."""
+        return self._desk is not None
+
+    def rest(self) -> None:
+        """Lets go of what was read; the next use reads it again. What waits to be written stays."""
+        with self._mutex:
+            self._desk = None
+            self.transcript.forgets()
+
     def journal_records(self) -> Iterator[JournalRecord]:
         """What was committed, oldest first, as far back as it is kept.
 

@@ -16,7 +16,8 @@ from pipimem.store.disk import CLOSE_ON_EXEC, FILE_MODE, told
 if sys.platform == "win32":
     import msvcrt
 
-    def _taken(descriptor: int) -> bool:
+    def taken(descriptor: int) -> bool:
+        """Whether the lock of an open file was free and is ours now; closing the file gives it back."""
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -25,7 +26,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _taken(descriptor: int) -> bool:
+    def taken(descriptor: int) -> bool:
+        """Whether the lock of an open file was free and is ours now; closing the file gives it back."""
         # flock, not lockf: a POSIX lock is lost as soon as anything closes any descriptor of the file.
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -73,7 +75,7 @@ class FolderLock:
     def _wait(self, descriptor: int, deadline: float, patience: float) -> None:
         pause = _FIRST_PAUSE
         with told("lock", self._path):
-            while not _taken(descriptor):
+            while not taken(descriptor):
                 if time.monotonic() > deadline:
                     raise self._timeout(patience)
                 time.sleep(pause)

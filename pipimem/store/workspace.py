@@ -79,6 +79,11 @@ class WorkspaceStore:
             folders = [path for path in top.iterdir() if path.is_dir()] if top.is_dir() else []
         return tuple(sorted((found for path in folders if (found := _info(path))), key=lambda info: info.id))
 
+    def channel_in(self, folder: str) -> ChannelInfo | None:
+        """The channel in a folder below `channels/`, `None` for one that is none or whose `channel.json` is damaged."""
+        path = self.channels_folder / folder
+        return _info(path) if path.is_dir() else None
+
     @property
     def channels_folder(self) -> Path:
         """Where the folders of the channels lie."""

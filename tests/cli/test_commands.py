@@ -26,6 +26,7 @@ _ALL = [
     "log",
     "consolidate",
     "maintain",
+    "watch",
     "status",
     "usage",
     "doctor",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from pipimem.memory.expire import expired
+from pipimem.memory.expire import expired, next_end
 from pipimem.notes.applied import applied
 from pipimem.notes.files import File
 from pipimem.notes.history import blocks
@@ -124,3 +124,29 @@ def test_what_expires_goes_to_the_archive_word_for_word() -> None:
     assert outcome.texts == {File.MEMORY: "## Facts\n\n- stays\n"}
     assert outcome.archived == "\n## Expired 2026-03-12 · Facts\n\n- tea at ten\n  - with milk\n"
     assert not any(block.end for block in blocks(Note.read(File.ARCHIVE, outcome.archived, KEY)))
+
+
+@pytest.mark.parametrize(
+    ("section", "record"),
+    [
+        ("Facts", Record(Trust.INFERRED, when=NOW.isoformat())),
+        ("Facts", Record(Trust.INFERRED, when=NOW.isoformat(), recalls=1)),
+        ("Decisions", Record(Trust.EXPLICIT, expires=f"{NOW:%Y-%m-%d}")),
+        ("Facts", Record(Trust.INFERRED, probation_until=(NOW + timedelta(days=30)).isoformat())),
+        ("Ongoing Work", Record(Trust.INFERRED, when=NOW.isoformat(), expires=f"{NOW + timedelta(days=2):%Y-%m-%d}")),
+    ],
+)
+def test_the_next_end_is_the_second_at_which_something_expires(section: str, record: Record) -> None:
+    """Not one earlier; nobody needs to look before."""
+    notes = only(section, record)
+    end = next_end(notes, NOW)
+    assert end is not None
+    assert expired(notes, end).operations
+    assert not expired(notes, end - timedelta(seconds=1)).operations
+    assert next_end(notes, end + timedelta(days=1000)) is None
+
+
+def test_what_never_expires_has_no_end() -> None:
+    """Explicit ones, and those of people."""
+    assert next_end(only("Facts", Record(Trust.EXPLICIT, when=NOW.isoformat())), NOW) is None
+    assert next_end(only("Facts", Record(Trust.HUMAN, expires="2099-01-01")), NOW) is None

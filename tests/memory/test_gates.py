@@ -5,7 +5,17 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
-from pipimem.memory.gates import Gate, may_consolidate, may_expire, may_fold, may_refresh, may_tidy
+from pipimem.memory.gates import (
+    CLOSED,
+    Gate,
+    due,
+    may_consolidate,
+    may_expire,
+    may_fold,
+    may_refresh,
+    may_tidy,
+    next_opening,
+)
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.notes import Notes, etag
 from pipimem.notes.operations import Job, Trust
@@ -94,5 +104,36 @@ def test_the_calendar_opens_the_gate_of_expiry() -> None:
         return notes_of("- tea\n", ledger=Ledger(records=records))
 
     assert may_expire(on_probation(NOW), NOW) == Gate(True, "time is over")
-    assert may_expire(on_probation(NOW + timedelta(seconds=1)), NOW) == Gate(False, "nothing to expire")
+    later = NOW + timedelta(seconds=1)
+    assert may_expire(on_probation(later), NOW) == Gate(False, "nothing to expire")
+    assert may_expire(on_probation(later), NOW).opens == later
     assert may_expire(notes_of(), NOW) == Gate(False, "nothing to expire")
+
+
+def test_a_closed_gate_says_when_time_alone_will_open_it() -> None:
+    """A pause, a failure's wait and a probation end by themselves; what lacks news does not."""
+    soon = NOW + timedelta(minutes=7)
+    failed = Ledger(jobs={"consolidate": Job(due=soon.isoformat(), failures=3)})
+    assert may_refresh(notes_of(ledger=ran("refresh", 3)), 5, 2, 0, NOW).opens == soon
+    assert may_consolidate(notes_of(ledger=ran("consolidate", 13)), 5, NOW).opens == soon
+    assert may_consolidate(notes_of(ledger=failed), 5, NOW).opens == soon
+    assert may_consolidate(notes_of(), 0, NOW).opens is None
+    assert may_refresh(notes_of(), 5, 1, 3, NOW).opens is None
+    assert may_tidy(notes_of(), NOW).opens is None
+
+
+def test_the_next_opening_is_the_first_of_the_closed_gates() -> None:
+    """An open gate needs no time, and gates without a time have none."""
+    soon, later = NOW + timedelta(minutes=1), NOW + timedelta(days=30)
+    assert next_opening([Gate(False, "a", later), Gate(False, "b", soon), Gate(False, "c")]) == soon
+    assert next_opening([Gate(True, "due", soon), Gate(False, "c")]) is None
+
+
+def test_every_job_has_its_gate() -> None:
+    """In the order they run; the reasons of closed ones are those that operators know to be fine."""
+    gates = due(notes_of(ledger=ran("consolidate", 1)), 5, (1, 0), NOW)
+    assert list(gates) == ["refresh", "consolidate", "expire", "tidy", "fold"]
+    assert {gate.reason for gate in gates.values()} == {
+        "too little new", "ran a short while ago", "nothing to expire", "short enough",
+    }  # fmt: skip
+    assert all(gate.reason in CLOSED for gate in gates.values())

@@ -1,0 +1,293 @@
+"""The idle work of a workspace: which channel is looked at when, on whose duty, and what it says afterwards."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import anyio
+from anyio import from_thread, to_thread
+from anyio.lowlevel import EventLoopToken, current_token
+
+from pipimem.clock import Clock
+from pipimem.errors import PipimemError
+from pipimem.memory.gates import Gate, next_opening
+from pipimem.runtime.channel import Channel
+from pipimem.runtime.maintenance import Ran
+from pipimem.runtime.scheduling import Scheduler
+from pipimem.runtime.watching import Watch
+from pipimem.settings import Settings
+from pipimem.store import agenda
+from pipimem.store.agenda import Agenda, Appointment, Look
+from pipimem.store.duty import Duty
+from pipimem.store.workspace import WorkspaceStore
+
+# Seconds until a channel is looked at again whose disk refused.
+_AFTER_A_FAILURE = 600.0
+# And one whose job could do nothing (what would expire is what people ask for): tomorrow, unless there is news.
+_STILL_OPEN = 24 * 3_600.0
+# Gates count in whole seconds: a look before the second is over would find them closed.
+_SOONEST = 1.0
+# An open channel that nobody has used for so many seconds gives its memory back; reading it again costs milliseconds.
+_QUIET = 600.0
+# Channels nothing is known of (no agenda, or they are new) are looked at so many seconds apart: 20,000 take an hour.
+_PACE = 0.2
+# The watch may miss edits: all stamps are compared so often; where there is no watch, as often as a person can wait.
+_SCAN_EVERY = 3_600.0
+_SCAN_WITHOUT_A_WATCH = 60.0
+# In the schedule beside the names of folders, of which none is empty.
+_SCAN = ""
+
+_log = logging.getLogger("pipimem")
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One look at a channel: the jobs that ran or did not, and when it is next due; `problem` says what broke it."""
+
+    channel: str
+    ran: tuple[Ran, ...] = ()
+    due: datetime | None = None
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class Idle:
+    """One workspace's idle work, of which one process at a time has the duty.
+
+    `opened` gives the channel of a folder that the host uses, `lent` one opened for a look and let go afterwards.
+    """
+
+    store: WorkspaceStore
+    settings: Settings
+    clock: Clock
+    opened: Callable[[str], Channel | None]
+    lent: Callable[[str], Channel | None]
+    report: Callable[[Visit], None] | None = None
+    _scheduler: Scheduler = field(init=False)
+    _duty: Duty = field(init=False)
+    _agenda: Agenda = field(init=False)
+    _writing: anyio.Lock = field(default_factory=anyio.Lock)
+    _begun: bool = False
+    _touched: anyio.Event | None = None
+    # Folders whose files changed while they were worked on, by us or by somebody else.
+    _stirred: set[str] = field(default_factory=set)
+    _scan_every: float = _SCAN_EVERY
+
+    def __post_init__(self) -> None:
+        places = max(1, self.settings.maintenance.concurrency)
+        limit = max(1, self.settings.model.concurrency)
+        self._scheduler = Scheduler(self._work, self.clock.monotonic, places, limit)
+        self._duty = Duty(self._own / "idle.lock")
+        self._agenda = Agenda(self._own / "idle.jsonl")
+
+    # ── what the host does ────────────────────────────────────────────────────────────────────────────────────
+
+    def touched(self, folder: str) -> None:
+        """Somebody spoke in a channel: its idle work waits its time from now."""
+        self._scheduler.touch(folder, self.settings.maintenance.idle_seconds)
+        if self._touched is not None:
+            self._touched.set()
+
+    def ahead(self, folder: str) -> AbstractAsyncContextManager[None]:
+        """Somebody waits for a channel: while this is held, idle thoughts stay out of the way."""
+        return self._scheduler.ahead(folder)
+
+    # ── the duty ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def take_duty(self) -> bool:
+        """Whether this process may do the idle work: no other one does."""
+        who = f"process {os.getpid()} ({_program()}), since {_shown(self.clock.wall())}"
+        return await to_thread.run_sync(self._duty.take, who)
+
+    def holder(self) -> str:
+        """What the process that does the idle work says of itself."""
+        return self._duty.holder()
+
+    async def run_beside(self) -> None:
+        """Do the idle work beside a host: from its first quiet minute on, unless another process does it."""
+        quiet = self.settings.maintenance.idle_seconds
+        await anyio.sleep(quiet)
+        try:
+            while not self._begun and not await self.take_duty():
+                # The other process may end: whoever is spoken to here asks again.
+                self._touched = anyio.Event()
+                await self._touched.wait()
+                await anyio.sleep(quiet)
+        except (PipimemError, OSError) as error:
+            _log.warning("no idle work in this process: %s", error)
+            return
+        if not self._begun:
+            await self.run()
+
+    async def run(self) -> None:
+        """Do the idle work of the whole workspace until cancelled; the duty is taken already."""
+        self._begun = True
+        watch = Watch(self.store.channels_folder, self._edited_from(current_token()))
+        try:
+            self._agenda = await to_thread.run_sync(Agenda.load, self._agenda.path)
+            if refused := await to_thread.run_sync(watch.start):
+                _log.warning("%s", refused)
+                self._scan_every = _SCAN_WITHOUT_A_WATCH
+            self._scheduler.expect(_SCAN, 0.0)
+            await self._scheduler.run()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(watch.stop)
+            self._duty.give_back()
+
+    # ── one look ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _work(self, folder: str) -> float | None:
+        if folder == _SCAN:
+            return await self._scan()
+        host = self.opened(folder)
+        try:
+            visit = await self._visited(folder, host)
+        except (PipimemError, OSError) as error:
+            # A disk that refuses now is asked again later, and never ends the bot.
+            if self.report is None:
+                _log.warning("idle maintenance of %s: %s", folder, error)
+            visit = Visit(host.id if host else folder, due=self._in(_AFTER_A_FAILURE), problem=str(error))
+            with suppress(PipimemError, OSError):
+                await self._note(folder, Appointment(visit.due, ""))
+        if visit is None:
+            return None
+        if self.report is not None:
+            self.report(visit)
+        return None if visit.due is None else max(_SOONEST, self._seconds_to(visit.due))
+
+    async def _visited(self, folder: str, host: Channel | None) -> Visit | None:
+        """Look at a channel, and run its jobs where a gate is open; `None` for a folder that is no channel."""
+        channel, look, gates = await to_thread.run_sync(self._standing, folder, host)
+        if channel is None:
+            await self._note(folder, Appointment(None, look.mark))
+            return None
+        ran: list[Ran] = []
+        quiet = math.inf if host is None else self.clock.monotonic() - host.used
+        if any(gates.values()):
+            # If this takes the process down with it, the others come first next time.
+            await self._note(folder, Appointment(self._in(_AFTER_A_FAILURE), ""))
+            ran = await channel.maintain()
+        if (host is None and ran) or (host and quiet >= _QUIET):
+            await channel.settle()
+        if ran or (host and quiet >= _QUIET):
+            _, look, gates = await to_thread.run_sync(self._standing, folder, channel)
+        due = self._next(gates)
+        await self._note(folder, Appointment(due, look.mark))
+        if host and quiet >= _QUIET:
+            await host.rest()
+        elif host and host.is_awake:
+            # Once more, to give its memory back.
+            due = min(due or self._in(_QUIET), self._in(_QUIET - quiet))
+        if folder in self._stirred:
+            self._stirred.discard(folder)
+            self._compare(folder)
+        return Visit(channel.id, tuple(ran), due)
+
+    def _standing(self, folder: str, host: Channel | None) -> tuple[Channel | None, Look, Mapping[str, Gate]]:
+        """The channel of a folder, how its files stand, and its gates. Reads files, so it has a thread of its own."""
+        look = agenda.looked(self.store.channels_folder / folder)  # first: what changes from here on has another mark
+        channel = host or self.lent(folder)
+        return channel, look, {} if channel is None else channel.thoughts.due()
+
+    def _next(self, gates: Mapping[str, Gate]) -> datetime | None:
+        """When the channel is next due by the clock; a gate that is still open has a job that could do nothing."""
+        opening = next_opening(gates.values())
+        if not any(gates.values()):
+            return opening
+        tomorrow = self._in(_STILL_OPEN)
+        return min(opening or tomorrow, tomorrow)
+
+    # ── the files ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _scan(self) -> float:
+        """Compare every channel's stamps with the agenda; gives the seconds until that is due again."""
+        try:
+            await self._scanned()
+        except (PipimemError, OSError) as error:
+            _log.warning("idle work: %s", error)
+        return self._scan_every
+
+    async def _scanned(self) -> None:
+        """What is new or changed is due once it has been quiet, all else by its own time; what is gone is struck out."""
+        found = await to_thread.run_sync(lambda: dict(agenda.looks(self.store.channels_folder)))
+        async with self._writing:
+            for folder in self._agenda.appointments.keys() - found.keys():
+                self._scheduler.forget(folder)
+                await to_thread.run_sync(self._agenda.strike, folder)
+        now = self.clock.wall().timestamp()
+        unknown: list[tuple[float, str]] = []
+        for folder, look in found.items():
+            known = self._agenda.appointments.get(folder)
+            if known is None:
+                unknown.append((look.changed, folder))
+            elif self._scheduler.is_running(folder):
+                continue  # it will say itself when it is due again
+            elif known.mark not in ("", look.mark):
+                self._scheduler.expect(folder, self._quiet_in(look, now))
+            elif known.due is not None:
+                # Known to the scheduler but at the start; said again, since a machine that slept has another clock.
+                self._scheduler.expect(folder, self._seconds_to(known.due))
+        for place, (_, folder) in enumerate(sorted(unknown, reverse=True)):
+            self._scheduler.expect(folder, max(self._quiet_in(found[folder], now), place * _PACE))
+
+    def _quiet_in(self, look: Look, now: float) -> float:
+        return min(look.changed - now, 0.0) + self.settings.maintenance.idle_seconds
+
+    def _edited_from(self, token: EventLoopToken) -> Callable[[str], None]:
+        cancelled = anyio.get_cancelled_exc_class()
+
+        def edited(folder: str) -> None:
+            """Called from the watch's thread; once the loop has ended, or is about to, there is nobody left to tell."""
+            with suppress(RuntimeError, CancelledError, cancelled):
+                from_thread.run_sync(self._edited, folder, token=token)
+
+        return edited
+
+    def _edited(self, folder: str) -> None:
+        """A file of a channel may have changed; by whom, a look that is under way can only tell at its end."""
+        if self._scheduler.is_running(folder):
+            self._stirred.add(folder)
+        else:
+            self._compare(folder)
+
+    def _compare(self, folder: str) -> None:
+        """A channel whose stamps are not those of our last look is due once it is quiet."""
+        known = self._agenda.appointments.get(folder)
+        if known is None or known.mark != agenda.looked(self.store.channels_folder / folder).mark:
+            self._scheduler.touch(folder, self.settings.maintenance.idle_seconds)
+
+    async def _note(self, folder: str, appointment: Appointment) -> None:
+        async with self._writing:
+            await to_thread.run_sync(self._agenda.note, folder, appointment)
+
+    # ── times ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _seconds_to(self, due: datetime) -> float:
+        return (due - self.clock.now()).total_seconds()
+
+    def _in(self, seconds: float) -> datetime:
+        return self.clock.now() + timedelta(seconds=seconds)
+
+    @property
+    def _own(self) -> Path:
+        return self.store.root / ".pipimem"
+
+
+def _shown(time: datetime) -> str:
+    return time.isoformat(sep=" ", timespec="seconds")
+
+
+def _program() -> str:
+    """What runs, without its arguments: they may hold a key."""
+    path = Path(sys.argv[0] or "python")
+    return f"python -m {path.parent.name}" if path.name == "__main__.py" else path.name

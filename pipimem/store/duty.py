@@ -1,0 +1,55 @@
+"""The duty of a workspace: of all its processes one does the idle work, and the others can say which."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipimem.store.disk import CLOSE_ON_EXEC, FILE_MODE, NO_FOLLOW, make_folder, told, write_whole
+from pipimem.store.lock import taken
+
+# A number and a command line; more is not shown.
+_LONGEST = 300
+
+
+@dataclass(slots=True)
+class Duty:
+    """`.pipimem/idle.lock`, held from `take` to `give_back`; a killed holder frees it at once."""
+
+    path: Path
+    _descriptor: int | None = None
+
+    def take(self, who: str) -> bool:
+        """Whether the duty is ours; `who` is what others will read about us."""
+        if self._descriptor is not None:
+            return True
+        make_folder(self.path.parent)
+        with told("lock", self.path):
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | NO_FOLLOW | CLOSE_ON_EXEC, FILE_MODE)
+            try:
+                if not taken(descriptor):
+                    os.close(descriptor)
+                    return False
+                os.ftruncate(descriptor, 0)
+                write_whole(descriptor, who.encode("utf-8", "replace")[:_LONGEST] + b"\n")
+            except OSError:
+                os.close(descriptor)
+                raise
+        self._descriptor = descriptor
+        return True
+
+    def holder(self) -> str:
+        """What the process that has the duty says of itself; `another process` where that cannot be read."""
+        try:
+            with self.path.open("rb") as file:
+                told_by = file.read(_LONGEST).decode("utf-8", "replace").strip()
+        except OSError:
+            told_by = ""
+        return told_by or "another process"
+
+    def give_back(self) -> None:
+        """Lets another process have the duty; who does not hold it gives nothing back."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None

@@ -1,0 +1,86 @@
+"""When each channel is next due, as the workspace keeps it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from pipimem.store.agenda import Agenda, Appointment, looked, looks
+
+NOON = datetime.fromisoformat("2026-03-02T12:00:00+08:00")
+
+
+def test_what_was_noted_is_there_after_a_restart(tmp_path: Path) -> None:
+    """The newest line of a channel counts; a channel that is gone is gone."""
+    agenda = Agenda(tmp_path / ".pipimem" / "idle.jsonl")
+    agenda.note("room", Appointment(NOON, "a"))
+    agenda.note("部门", Appointment(None, "b"))
+    agenda.note("old", Appointment(None, "c"))
+    agenda.note("room", Appointment(NOON + timedelta(hours=1), "d"))
+    agenda.strike("old")
+    assert Agenda.load(agenda.path).appointments == {
+        "room": Appointment(NOON + timedelta(hours=1), "d"),
+        "部门": Appointment(None, "b"),
+    }
+
+
+def test_what_stands_already_is_not_written_again(tmp_path: Path) -> None:
+    """No byte, and no new time of the file."""
+    agenda = Agenda(tmp_path / "idle.jsonl")
+    agenda.note("room", Appointment(NOON, "a"))
+    before = agenda.path.read_bytes(), agenda.path.stat().st_mtime_ns
+    agenda.note("room", Appointment(NOON, "a"))
+    agenda.strike("nobody")
+    assert (agenda.path.read_bytes(), agenda.path.stat().st_mtime_ns) == before
+
+
+def test_the_file_does_not_grow_for_ever(tmp_path: Path) -> None:
+    """Five thousand changes of two channels: what newer lines replaced is swept out now and then."""
+    agenda = Agenda(tmp_path / "idle.jsonl")
+    for number in range(5_000):
+        agenda.note(f"c{number % 2}", Appointment(NOON, str(number)))
+    assert len(agenda.path.read_bytes().splitlines()) < 1_100
+    assert Agenda.load(agenda.path).appointments == {"c0": Appointment(NOON, "4998"), "c1": Appointment(NOON, "4999")}
+
+
+@pytest.mark.parametrize("damage", [b'{"folder": "x", "du', b"\xff\xfe\n", b"[]\n", b'{"folder": 3}\n'])
+def test_a_damaged_line_costs_one_look(damage: bytes, tmp_path: Path) -> None:
+    """The others are understood; the channel it was about is simply not known."""
+    agenda = Agenda(tmp_path / "idle.jsonl")
+    agenda.note("room", Appointment(NOON, "a"))
+    with agenda.path.open("ab") as file:
+        file.write(damage)
+    assert Agenda.load(agenda.path).appointments == {"room": Appointment(NOON, "a")}
+
+
+def test_another_format_is_no_agenda(tmp_path: Path) -> None:
+    """It is written anew with the first change."""
+    path = tmp_path / "idle.jsonl"
+    path.write_text('{"format": 2}\n{"folder": "room", "due": "", "mark": "a"}\n')
+    agenda = Agenda.load(path)
+    assert agenda.appointments == {}
+    agenda.note("hall", Appointment(None, "b"))
+    assert path.read_text().splitlines() == ['{"format": 1}', '{"folder": "hall", "due": "", "mark": "b"}']
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "MEMORY.md", "HISTORY.md", ".pipimem/journal.jsonl"])
+def test_the_mark_changes_with_every_file_that_can_make_a_channel_due(name: str, tmp_path: Path) -> None:
+    """And with nothing else."""
+    folder = tmp_path / "room"
+    (folder / ".pipimem").mkdir(parents=True)
+    before = looked(folder)
+    (folder / ".pipimem" / "lock").touch()
+    (folder / "SESSION.md").write_text("- now")
+    assert looked(folder) == before
+    (folder / name).write_text("something")
+    changed = looked(folder)
+    assert changed.mark != before.mark
+    assert changed.changed == pytest.approx((folder / name).stat().st_mtime)
+    (tmp_path / "a file").touch()
+    assert dict(looks(tmp_path)) == {"room": changed}
+
+
+def test_no_channels_are_no_looks(tmp_path: Path) -> None:
+    """A workspace that has never had a channel."""
+    assert list(looks(tmp_path / "channels")) == []
