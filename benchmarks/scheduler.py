@@ -163,7 +163,6 @@ def watching(root: Path) -> Iterator[subprocess.Popen[bytes]]:
 def measured_row(name: str, daemon: subprocess.Popen[bytes], due: int, minutes: int, stir: object) -> None:
     """CPU of the daemon over real minutes, while `stir(number)` is called for each channel that becomes due."""
     began, before = time.monotonic(), cpu(daemon.pid)
-    wakings = switches(daemon.pid)
     for number in range(due * minutes):
         time.sleep(max(0.0, began + number * 60 / due - time.monotonic()))
         stir(number)  # type: ignore[operator]
@@ -171,8 +170,7 @@ def measured_row(name: str, daemon: subprocess.Popen[bytes], due: int, minutes: 
     passed, spent = time.monotonic() - began, cpu(daemon.pid) - before
     print(
         f"{name:44}{100 * spent / passed:9.2f} % of a core   target 2   "
-        f"({spent:.2f} CPU s in {passed:.0f} s, {1000 * spent / (due * minutes):.1f} ms a channel, "
-        f"{(switches(daemon.pid) - wakings) / passed:.1f} wakings a second)"
+        f"({spent:.2f} CPU s in {passed:.0f} s, {1000 * spent / (due * minutes):.1f} ms a channel)"
     )
     print(f"{'  memory':44}{resident_mb(daemon.pid):9.1f} MB   target 100")
 
@@ -187,12 +185,6 @@ def cpu(process: int) -> float:
     """Seconds of CPU of a process so far, its threads included."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / _TICKS
-
-
-def switches(process: int) -> int:
-    """How often the threads of a process went to sleep by themselves."""
-    told = (path.read_text() for path in Path(f"/proc/{process}/task").glob("*/status"))
-    return sum(int(text.rpartition("\nvoluntary_ctxt_switches:")[2].split()[0]) for text in told)
 
 
 def resident_mb(process: int) -> float:
