@@ -9,9 +9,10 @@ from datetime import datetime
 from pipimem.memory.expire import is_dated
 from pipimem.memory.questions import Question
 from pipimem.notes.applied import applied
+from pipimem.notes.entry import Entry
 from pipimem.notes.history import blocks
 from pipimem.notes.notes import Note, Notes
-from pipimem.notes.operations import Bullet, Decision, FoldBlocks, Invalidate, Operation
+from pipimem.notes.operations import Bullet, Decision, FoldBlocks, Invalidate, Move, Operation, Supersede
 from pipimem.recall.budgeting import Limits
 from pipimem.recall.gathering import Gathering
 from pipimem.recall.index import Index
@@ -23,8 +24,9 @@ from pipimem.text.words import Words
 
 # A merge may say it shorter; what keeps less of the words than this says something else.
 _KEPT = 0.7
-# Each is a run of all questions. Halving 48 operations with three bad ones among them takes about 30.
-_TRIALS = 40
+# Each asks all questions anew. One finds what is lost, one that all is found without what is to blame; a third where
+# the operations left work together in an unforeseen way.
+_ROUNDS = 4
 _TOLD_CHARS = 80
 
 
@@ -51,75 +53,101 @@ class Check:
     limits: Limits = field(default_factory=Limits)
     _gathering: Gathering = field(init=False)
     _found: list[tuple[str, ...]] = field(init=False)
-    _trials: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self._gathering = Gathering(Index(self.words))
-        self._found = [texts[: self.limits.inject] for texts in self._answers(self.notes)]
+        self._gathering.update(self.notes)
+        self._found = [self._answer(question)[: self.limits.inject] for question in self.questions]
 
     def held(self, decision: Decision) -> Decision:
         """The decision without the operations that would lose an answer, and with the reason for each of them."""
-        checkable = [op for op in decision.operations if not (isinstance(op, Invalidate) and is_dated(op))]
-        if not checkable or not any(self._found):
-            return decision
-        self._trials = 0
-        kept, reasons = self._harmless(decision, (), tuple(checkable))
+        kept = tuple(op for op in decision.operations if not (isinstance(op, Invalidate) and is_dated(op)))
+        dated = tuple(op for op in decision.operations if op not in kept)
+        reasons: list[str] = []
+        for _ in range(_ROUNDS):
+            lost = self.lost(decision, kept) if kept and any(self._found) else ()
+            if not lost:
+                break
+            blamed = self._touching(kept, lost) or self._halved(decision, kept, lost)
+            kept = tuple(each for op in kept for each in self._instead(op, blamed.get(id(op)), reasons))
+        else:
+            reasons.append(f"{len(kept)} more left undone: what loses an answer was not to be found among them")
+            kept = ()
         if not reasons:
             return decision
-        dated = tuple(op for op in decision.operations if op not in checkable)
         return replace(decision, operations=(*dated, *kept), notes=(*decision.notes, *reasons))
 
     def lost(self, decision: Decision, operations: tuple[Operation, ...]) -> tuple[Lost, ...]:
         """What these operations of a decision would lose."""
+        return self._lost(decision, operations, range(len(self.questions)))
+
+    def _lost(self, decision: Decision, operations: tuple[Operation, ...], asked: Iterable[int]) -> tuple[Lost, ...]:
         outcome = applied(self.notes, replace(decision, operations=operations), self.now)
         notes = self.notes
         for file, text in outcome.texts.items():
             notes = notes.having(Note.read(file, text, notes.key))
-        notes = replace(notes, ledger=notes.ledger.after(outcome.delta))
-        answers = zip(self.questions, self._found, self._answers(notes), strict=True)
-        return tuple(lost for question, old, new in answers for lost in self._losses(question, old, new))
+        self._gathering.update(replace(notes, ledger=notes.ledger.after(outcome.delta)))
+        return tuple(lost for n in asked for lost in self._losses(self.questions[n], self._found[n]))
 
-    def _harmless(
-        self, decision: Decision, kept: tuple[Operation, ...], fresh: tuple[Operation, ...]
-    ) -> tuple[tuple[Operation, ...], tuple[str, ...]]:
-        """As many of `fresh` as go with `kept`, found by halving; and why the others do not."""
-        if self._trials >= _TRIALS:
-            return kept, (f"{len(fresh)} left undone: too many to look for the one that loses an answer",)
-        self._trials += 1
-        lost = self.lost(decision, (*kept, *fresh))
-        if not lost:
-            return (*kept, *fresh), ()
-        if len(fresh) > 1:
-            middle = len(fresh) // 2
-            kept, first = self._harmless(decision, kept, fresh[:middle])
-            kept, second = self._harmless(decision, kept, fresh[middle:])
-            return kept, (*first, *second)
-        [op] = fresh
-        if isinstance(op, FoldBlocks):
-            mended = self._mended(op, lost)
-            if len(mended.bullets) > len(op.bullets) and not self.lost(decision, (*kept, mended)):
-                count = len(mended.bullets) - len(op.bullets)
-                return (*kept, mended), (f"{op.month}: {count} bullets stay word for word, {_asked(lost[0])}",)
-        return kept, (f"{_told(self.notes, op)}: left as it is, {_asked(lost[0])}",)
+    def _touching(self, kept: tuple[Operation, ...], lost: tuple[Lost, ...]) -> dict[int, Lost]:
+        """By operation, what it loses, where it is about a lost text itself."""
+        blamed: dict[int, Lost] = {}
+        for op in kept:
+            texts = [entry.text for entry in self._entries(op)]
+            if found := next((one for one in lost if one.text in texts or _holds_lost(texts, one)), None):
+                blamed[id(op)] = found
+        return blamed
 
-    def _mended(self, op: FoldBlocks, lost: Iterable[Lost]) -> FoldBlocks:
-        """The fold with what questions found in its blocks, word for word."""
-        wanted = {one.text for one in lost}
-        standing = [block for block in blocks(self.notes.history) if block.heading in op.headings]
-        bullets = [entry for block in standing for entry in block.bullets if entry.text in wanted]
-        return replace(op, bullets=(*op.bullets, *(Bullet(entry.text, (entry.id,)) for entry in bullets)))
+    def _halved(self, decision: Decision, kept: tuple[Operation, ...], lost: tuple[Lost, ...]) -> dict[int, Lost]:
+        """The same for one that loses a text of others, by pushing it out: found by halving, from the front."""
+        asked = sorted({self.questions.index(one.question) for one in lost})
+        low, high = 0, len(kept)  # the first `low` lose nothing, the first `high` do
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._lost(decision, kept[:middle], asked):
+                high = middle
+            else:
+                low = middle
+        return {id(kept[high - 1]): lost[0]}
 
-    def _answers(self, notes: Notes) -> Iterator[tuple[str, ...]]:
-        self._gathering.update(notes)
-        for question in self.questions:
-            found = recall(
-                self._gathering.index, question.text, now=self.now, limits=self.limits, synonyms=self.synonyms
-            )
-            yield tuple(one.item.text for one in found.candidates)
+    def _instead(self, op: Operation, lost: Lost | None, reasons: list[str]) -> tuple[Operation, ...]:
+        """What is done in the place of an operation that loses an answer."""
+        if lost is None:
+            return (op,)
+        if isinstance(op, FoldBlocks) and len((mended := self._mended(op)).bullets) > len(op.bullets):
+            count = len(mended.bullets) - len(op.bullets)
+            reasons.append(f"fold of {op.month}: {count} bullets stay word for word, {_asked(lost)}")
+            return (mended,)
+        reasons.append(f"{_told(self._entries(op), op)}: left as it is, {_asked(lost)}")
+        return ()
 
-    def _losses(self, question: Question, old: tuple[str, ...], new: tuple[str, ...]) -> Iterator[Lost]:
-        if old == new[: len(old)]:
-            return
+    def _entries(self, op: Operation) -> list[Entry]:
+        """The entries an operation is about."""
+        match op:
+            case FoldBlocks(headings=headings):
+                folded = [block for block in blocks(self.notes.history) if block.heading in headings]
+                return [entry for block in folded for entry in block.bullets]
+            case Supersede(targets=targets):
+                return [entry for target in targets if (entry := self.notes.find(target))]
+            case Invalidate(target=target) | Move(target=target):
+                return [entry for entry in [self.notes.find(target)] if entry]
+            case _:
+                return []
+
+    def _mended(self, op: FoldBlocks) -> FoldBlocks:
+        """The fold with all that questions find in its blocks, word for word."""
+        wanted = frozenset(text for texts in self._found for text in texts)
+        told = {bullet.text for bullet in op.bullets}
+        kept = [entry for entry in self._entries(op) if entry.text in wanted and entry.text not in told]
+        return replace(op, bullets=(*op.bullets, *(Bullet(entry.text, (entry.id,)) for entry in kept)))
+
+    def _answer(self, question: Question) -> tuple[str, ...]:
+        index = self._gathering.index
+        found = recall(index, question.text, now=self.now, limits=self.limits, synonyms=self.synonyms)
+        return tuple(one.item.text for one in found.candidates)
+
+    def _losses(self, question: Question, old: tuple[str, ...]) -> Iterator[Lost]:
+        new = self._answer(question) if old else ()
         if question.words:
             for word in question.words:
                 if _holds(old, word) and not _holds(new, word):
@@ -145,18 +173,18 @@ def _holds(texts: Iterable[str], word: str) -> bool:
     return any(white_folded(word).casefold() in white_folded(text).casefold() for text in texts)
 
 
+def _holds_lost(texts: Iterable[str], lost: Lost) -> bool:
+    return bool(lost.question.words) and _holds(texts, lost.text)
+
+
 def _asked(lost: Lost) -> str:
     # The words of a recent question stay out of the journal: they may quote what is forgotten one day.
     return f"recall.must asks {lost.question.text!r}" if lost.question.is_must else "a recent question finds it"
 
 
-def _told(notes: Notes, op: Operation) -> str:
+def _told(entries: Sequence[Entry], op: Operation) -> str:
     """An operation in the words of what it is about."""
-    match op:
-        case FoldBlocks(month=month):
-            return f"fold of {month}"
-        case _:
-            target = getattr(op, "target", None) or next(iter(getattr(op, "targets", ())), None)
-            entry = notes.find(target) if target else None
-            text = white_folded(entry.text) if entry else ""
-            return f"{type(op).__name__.lower()} {redacted(text)[:_TOLD_CHARS]!r}"
+    if isinstance(op, FoldBlocks):
+        return f"fold of {op.month}"
+    text = redacted(white_folded(entries[0].text)) if entries else ""
+    return f"{type(op).__name__.lower()} {text[:_TOLD_CHARS]!r}"

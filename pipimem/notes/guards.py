@@ -37,7 +37,10 @@ def refusals(notes: Notes, decision: Decision) -> tuple[Refusal, ...]:
             continue
         cost = _destroys(notes, op)
         spent += cost
-        if cost and spent > allowed:
+        # A long backlog is one run of many decisions: together they take out no more than one may. A newer value is
+        # bound in its own decision only: refused, what was said last would be lost.
+        before = decision.taken if isinstance(op, Invalidate) else 0
+        if cost and before + spent > allowed:
             spent -= cost
             refused.append(Refusal(op, f"this run may take out at most {allowed} entries"))
     return tuple(refused)

@@ -217,4 +217,5 @@ class Decision:
     notes: tuple[str, ...] = ()  # what was left out and why, for the journal
     job: Job | None = None  # how the idle job of this task stands once this is committed
     tokens: Tokens | None = None
+    taken: int = 0  # entries that earlier decisions of the same run took out
     looked_at: File | None = None  # the job's stamp becomes the etag of this file as the decision leaves it

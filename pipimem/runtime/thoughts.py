@@ -114,9 +114,11 @@ class Thoughts(Thinking):
                 return (*done, *await self._close_block(notes)) if boundary else tuple(done)
             # Idle work or another process may be first. Then nothing is committed, the rest is looked at anew, and what
             # they learnt still wants its block: so the way out is always above.
-            done.append(await self._slice(notes, slices[0], timeout, boundary=boundary and len(slices) == 1))
+            taken = sum(change.verb == "invalidated" for one in done for change in one.outcome.changes)
+            last = boundary and len(slices) == 1
+            done.append(await self._slice(notes, slices[0], timeout, boundary=last, taken=taken))
 
-    async def _slice(self, notes: Notes, window: Window, timeout: float, *, boundary: bool) -> Done:
+    async def _slice(self, notes: Notes, window: Window, timeout: float, *, boundary: bool, taken: int) -> Done:
         since = await self._block_start(notes, window) if boundary else None
         now, call = _time_of(window, self.clock.now()), self.call(timeout)
         think = partial(
@@ -129,7 +131,7 @@ class Thoughts(Thinking):
         except SidecarError as error:
             await self.failed("consolidate", str(error), call)
             raise
-        return await self.done(decision, call)
+        return await self.done(replace(decision, taken=taken), call)
 
     async def _stumbled(self, notes: Notes, window: Window, error: SidecarError, call: Call) -> Done:
         """Narrow the window or set it aside; where that is for the next run, the error goes on."""

@@ -147,7 +147,7 @@ def test_a_fold_keeps_word_for_word_what_is_asked_for() -> None:
     notes = notes_of(history=history)
     fold = FoldBlocks("2026-01", "January", (Bullet("quiet weeks"),), ("2026-01-05 09:00–10:00 +08:00",))
     decision = held(notes, (fold,), "where did Dana move the vault?")
-    assert decision.notes == ("2026-01: 1 bullets stay word for word, a recent question finds it",)
+    assert decision.notes == ("fold of 2026-01: 1 bullets stay word for word, a recent question finds it",)
     text = applied(notes, decision, NOW).texts[File.HISTORY]
     assert "- quiet weeks\n- Dana moved the vault to the north cellar\n" in text
 

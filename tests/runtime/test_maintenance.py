@@ -264,3 +264,19 @@ async def test_a_rehearsal_thinks_and_leaves_every_byte(tmp_path: Path) -> None:
     changes = [[change for one in job.done for change in one.outcome.changes] for job in told]
     assert changes == [[change for one in job.done for change in one.outcome.changes] for job in done]
     assert [change.verb for of_job in changes for change in of_job] == ["section", "folded"]
+
+
+async def test_a_long_backlog_takes_out_no_more_than_one_window_may(tmp_path: Path) -> None:
+    """Three windows, two entries said to be over in each: of twelve entries three go, the rest is refused."""
+    root, script = workspace(tmp_path), Scripted({})
+    async with opened(root, script) as channel:
+        await taught(channel, script, *(f"the barrel number {n} holds rain" for n in range(12)))
+        entries = [entry.id for entry in (await channel.notes()).memory.entries]
+        for first in (0, 2, 4):
+            over = (Over(entries[first], "over"), Over(entries[first + 1], "over"))
+            script.then("consolidate", Consolidated(over=over, history=(Bullet(f"talk {first}"),)))
+        await channel.take_in([Message.user(f"{n} " + "word " * 780) for n in range(16)])
+        done = await channel.thoughts.consolidate(120, boundary=False)
+    assert len(done) == 3
+    assert read(root).count("holds rain") == 9
+    assert [len(one.outcome.refused) for one in done] == [0, 1, 2]
