@@ -10,7 +10,8 @@ from pipimem.errors import AnswerRefused
 from pipimem.notes.history import Block, blocks
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Bullet, Decision, FoldBlocks
-from pipimem.sidecar.contracts import Assistant, Call, Fold
+from pipimem.sidecar.contracts import Assistant, Call, Fold, Folded
+from pipimem.sidecar.door import ContextOverflow
 from pipimem.text.secrets import redacted
 
 # DESIGN §8: the newest blocks stay as they were told.
@@ -40,11 +41,24 @@ async def _folded(
     assistant: Assistant, month: str, originals: Iterable[Block], headings: tuple[str, ...], call: Call
 ) -> FoldBlocks:
     bullets = {entry.id: entry.text for block in originals for entry in block.bullets}
-    answer = await assistant.fold(Fold(month, tuple(bullets.items())), call)
+    answer = await _shorter(assistant, Fold(month, tuple(bullets.items())), call)
     kept = tuple(Bullet(redacted(bullet.text), bullet.sources) for bullet in answer.bullets if bullet.text.strip())
     if not kept:
         raise AnswerRefused(f"the fold of {month} keeps nothing of {len(bullets)} bullets")
     return FoldBlocks(month, redacted(answer.title), kept, headings)
+
+
+async def _shorter(assistant: Assistant, task: Fold, call: Call) -> Folded:
+    """The answer; a month that is longer than the model can read is folded in halves."""
+    try:
+        return await assistant.fold(task, call)
+    except ContextOverflow:
+        middle = len(task.bullets) // 2
+        if not middle:
+            raise
+        first = await _shorter(assistant, Fold(task.month, task.bullets[:middle]), call)
+        second = await _shorter(assistant, Fold(task.month, task.bullets[middle:]), call)
+        return Folded(first.title, (*first.bullets, *second.bullets))
 
 
 def _by_month(found: Iterable[Block]) -> dict[str, list[Block]]:

@@ -16,18 +16,39 @@ from pipimem.text.secrets import redacted
 # What happened once belongs to history; what holds (decisions, constraints, preferences …) stands in both on purpose.
 _EVENTS = (Kind.FACT, Kind.ONGOING)
 
+_LOOKED_AT = 20
+# As much as of MEMORY.md: a prompt stays within 16,000 tokens.
+_HISTORY_CHARS = 12_000
 # Why something is dropped though it holds: it goes on being recalled from where else it stands.
 _STILL_SO = frozenset(("duplicate", "in_history"))
 
 
 async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) -> Decision:
     """The decision on MEMORY.md as it stands; nothing to do is an empty decision."""
-    history = tuple(entry.text for entry in notes.history.entries)
-    answer = await assistant.tidy(Tidy(now, known(notes, now), history), call)
+    answer = await assistant.tidy(Tidy(now, known(notes, now, _newest(notes)), _told(notes)), call)
     operations = _operations(answer, notes)
     taken = {target for op in operations for target in _targets(op)}
     operations += [op for op in _in_history(notes) if op.target not in taken]
     return Decision("tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew", correlation=call.correlation)
+
+
+def _newest(notes: Notes) -> str:
+    """The newest entries' texts: of a memory that is too long for one look, what is like them is looked at."""
+    records = notes.ledger.records
+    ages = [(records[entry.id].when, entry.text) for entry in notes.memory.entries if entry.id in records]
+    return "\n".join(text for _, text in sorted(ages)[-_LOOKED_AT:])
+
+
+def _told(notes: Notes) -> tuple[str, ...]:
+    """What HISTORY.md says, as much of its end as a prompt has room for."""
+    told: list[str] = []
+    room = _HISTORY_CHARS
+    for entry in reversed(notes.history.entries):
+        room -= len(entry.text)
+        if room < 0:
+            break
+        told.insert(0, entry.text)
+    return tuple(told)
 
 
 def _operations(answer: Tidied, notes: Notes) -> list[Operation]:

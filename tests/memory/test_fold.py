@@ -10,6 +10,7 @@ from pipimem.notes.files import File
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import Bullet, Decision, FoldBlocks
 from pipimem.sidecar.contracts import Call, Fold, Folded
+from pipimem.sidecar.door import ContextOverflow
 from pipimem.sidecar.scripted import Scripted
 
 from tests.notes.building import KEY, NOW, notes_of
@@ -27,7 +28,9 @@ def archive(text: str = "") -> Note:
     return Note.read(File.ARCHIVE, text, KEY)
 
 
-async def folded(history: str, archived: str = "", *answers: Folded) -> tuple[Decision, list[tuple[str, list[str]]]]:
+async def folded(
+    history: str, archived: str = "", *answers: Folded | BaseException
+) -> tuple[Decision, list[tuple[str, list[str]]]]:
     """The decision, and what the assistant was shown by month."""
     assistant = Scripted(answers or [SHORT] * 3)
     decision = await fold(assistant, notes_of(history=history), archive(archived), CALL)
@@ -96,3 +99,16 @@ async def test_sections_of_peoples_own_are_never_folded() -> None:
     own = "## Our traditions\n\n- cake on Fridays\n\n"
     decision, asked = await folded(own + "".join(map(block, ["2026-03-01", "2026-03-02", "2026-03-03"])))
     assert (decision.operations, asked) == ((), [])
+
+
+async def test_a_month_that_is_too_long_to_read_is_folded_in_halves() -> None:
+    """One block of both halves; a single bullet that is too long is nobody's to halve."""
+    days = [f"2026-03-0{n}" for n in range(1, 6)]
+    too_long, rest = ContextOverflow("too long"), Folded("then", (Bullet("more", ("b",)),))
+    decision, asked = await folded("".join(map(block, days)), "", too_long, SHORT, rest)
+    assert [len(texts) for _, texts in asked] == [2, 1, 1]
+    [op] = decision.operations
+    assert isinstance(op, FoldBlocks)
+    assert (op.title, op.bullets) == ("quiet", (*SHORT.bullets, *rest.bullets))
+    with pytest.raises(ContextOverflow):
+        await folded("".join(map(block, days)), "", too_long, too_long)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pipimem.memory.tidy import tidy
 from pipimem.notes.applied import applied
@@ -9,7 +11,7 @@ from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Decision, Invalidate, Move, Supersede, Trust
-from pipimem.sidecar.contracts import Call, Merge, Over, Refile, Tidied
+from pipimem.sidecar.contracts import Call, Merge, Over, Refile, Tidied, Tidy
 from pipimem.sidecar.scripted import Scripted
 
 from tests.notes.building import NOW, notes_of
@@ -86,3 +88,29 @@ async def test_an_entry_that_was_merged_is_not_dropped_again() -> None:
     first, second, _ = notes.memory.entries
     decision = await tidied(notes, Tidied(merge=(Merge((first.id, second.id), "both"),)))
     assert [type(op) for op in decision.operations] == [Supersede]
+
+
+async def test_of_a_long_memory_what_is_like_the_newest_is_looked_at() -> None:
+    """The prompt has room for a part; without this it would always be the top of the file."""
+    old = "".join(f"- barrel {n} {'holds rain ' * 20}\n" for n in range(60))
+    new = "- the violin is tuned on Mondays before breakfast\n- the violin is tuned on Mondays\n"
+    notes = notes_of(f"## Facts\n\n{old}{new}", trust=Trust.INFERRED)
+    records = dict(notes.ledger.records)
+    for entry in notes.memory.entries[-2:]:
+        records[entry.id] = replace(records[entry.id], when="2026-03-11T09:00:00+08:00")
+    script = Scripted([Tidied()])
+    await tidy(script, replace(notes, ledger=replace(notes.ledger, records=records)), NOW, CALL)
+    [task] = script.asked
+    assert isinstance(task, Tidy)
+    assert [known.text for known in task.memory][-2:] == [entry.text for entry in notes.memory.entries[-2:]]
+    assert sum(len(known.text) for known in task.memory) <= 12_000
+
+
+async def test_of_a_long_history_the_end_is_shown() -> None:
+    """Newest events are the likely doubles, and years of folds would fill the prompt."""
+    history = "".join(f"## 2026-01-{n:02} 09:00–10:00 +08:00\n\n- {n} {'x' * 990}\n\n" for n in range(1, 21))
+    script = Scripted([Tidied()])
+    await tidy(script, notes_of(MEMORY, history=history), NOW, CALL)
+    [task] = script.asked
+    assert isinstance(task, Tidy)
+    assert [text.split()[0] for text in task.history] == [str(n) for n in range(9, 21)]
