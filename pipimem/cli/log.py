@@ -10,7 +10,6 @@ from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.printing import note, one_line, record, table
 from pipimem.notes.notes import Change
-from pipimem.notes.operations import Progress
 from pipimem.store.channel import ChannelStore
 from pipimem.store.records import JournalRecord
 
@@ -39,7 +38,7 @@ def _rows(one: JournalRecord) -> list[tuple[str, ...]]:
     what = [told(change) for change in one.changes]
     what += [f"refused: {line.operation} {one_line(line.text, _TEXT)} ({line.reason})".strip() for line in one.refused]
     what += [f"left out: {one_line(line, _TEXT)}" for line in one.notes]
-    lines = what or [_moved(one.delta.progress) or one.why or "bookkeeping"]
+    lines = what or [_moved(one) or one.why or "bookkeeping"]
     first = (one.time[:16].replace("T", " "), one.actor or str(one.author), one.task)
     # Repeated in each line where columns are cut by a script; a person sees the group by the same time.
     return [(*first, line) for line in lines]
@@ -54,7 +53,10 @@ def told(change: Change) -> str:
     return f"{change.verb} {place}: {text}{before}{reason}" if text else f"{change.verb} {place}{reason}"
 
 
-def _moved(progress: Progress) -> str:
+def _moved(one: JournalRecord) -> str:
+    progress = one.delta.progress
+    if progress.narrowed is not None and one.why:
+        return one.why  # a window that failed: what became of it
     names = ("cursor", "boundary", "refreshed", "epoch")
     return ", ".join(f"{name} {value}" for name in names if (value := getattr(progress, name)) is not None)
 
@@ -82,4 +84,5 @@ def _json(one: JournalRecord) -> dict[str, object]:
         ],
         "refused": [{"operation": r.operation, "text": r.text, "reason": r.reason} for r in one.refused],
         "notes": list(one.notes),
+        "tokens": {"run": one.tokens.run, "today": one.tokens.today} if one.tokens else None,
     }

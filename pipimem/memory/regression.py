@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -28,6 +28,11 @@ _KEPT = 0.7
 # the operations left work together in an unforeseen way.
 _ROUNDS = 4
 _TOLD_CHARS = 80
+# The answer that a question was asked for; those behind it came along.
+_BEST = 1
+
+# A text that was found, and what kind of thing it is.
+_Answer = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class Check:
     synonyms: Synonyms = NO_SYNONYMS
     limits: Limits = field(default_factory=Limits)
     _gathering: Gathering = field(init=False)
-    _found: list[tuple[str, ...]] = field(init=False)
+    _found: list[tuple[_Answer, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         self._gathering = Gathering(Index(self.words))
@@ -87,7 +92,11 @@ class Check:
         for file, text in outcome.texts.items():
             notes = notes.having(Note.read(file, text, notes.key))
         self._gathering.update(replace(notes, ledger=notes.ledger.after(outcome.delta)))
-        return tuple(lost for n in asked for lost in self._losses(self.questions[n], self._found[n]))
+        standing = frozenset((item.text, item.kind) for _, item in self._gathering.index.slots())
+        # A fold gives a bullet another date and title: where its words stand, nobody lost anything.
+        best = 0 if any(isinstance(op, FoldBlocks) for op in operations) else _BEST
+        lost = (self._losses(self.questions[n], self._found[n], standing, best) for n in asked)
+        return tuple(one for some in lost for one in some)
 
     def _touching(self, kept: tuple[Operation, ...], lost: tuple[Lost, ...]) -> dict[int, Lost]:
         """By operation, what it loses, where it is about a lost text itself."""
@@ -136,26 +145,34 @@ class Check:
 
     def _mended(self, op: FoldBlocks) -> FoldBlocks:
         """The fold with all that questions find in its blocks, word for word."""
-        wanted = frozenset(text for texts in self._found for text in texts)
+        wanted = frozenset(text for answers in self._found for text, _ in answers)
         told = {bullet.text for bullet in op.bullets}
         kept = [entry for entry in self._entries(op) if entry.text in wanted and entry.text not in told]
         return replace(op, bullets=(*op.bullets, *(Bullet(entry.text, (entry.id,)) for entry in kept)))
 
-    def _answer(self, question: Question) -> tuple[str, ...]:
+    def _answer(self, question: Question) -> tuple[_Answer, ...]:
         index = self._gathering.index
         found = recall(index, question.text, now=self.now, limits=self.limits, synonyms=self.synonyms)
-        return tuple(one.item.text for one in found.candidates)
+        return tuple((one.item.text, one.item.kind) for one in found.candidates)
 
-    def _losses(self, question: Question, old: tuple[str, ...]) -> Iterator[Lost]:
-        new = self._answer(question) if old else ()
+    def _losses(
+        self, question: Question, answers: tuple[_Answer, ...], standing: Set[_Answer], best: int
+    ) -> Iterator[Lost]:
+        """What an answer lost.
+
+        In another memory words are rarer or commoner: what was found by a hair may not be, though it stands there word
+        for word, as the same kind of thing. That is a loss only of the `best` answers, or where people say so.
+        """
+        new = tuple(text for text, _ in self._answer(question)) if answers else ()
+        old = tuple(text for text, _ in answers)
         if question.words:
             for word in question.words:
                 if _holds(old, word) and not _holds(new, word):
                     yield Lost(question, word)
             return
-        standing = frozenset(new)
-        for text in old:
-            if text not in standing and not self._is_kept(text, new):
+        for rank, (text, kind) in enumerate(answers):
+            by_a_hair = rank >= best and not question.is_must and (text, kind) in standing
+            if text not in new and not by_a_hair and not self._is_kept(text, new):
                 yield Lost(question, text)
 
     def _is_kept(self, text: str, new: Iterable[str]) -> bool:

@@ -15,7 +15,7 @@ from pipimem.text.secrets import redacted
 
 # What happened once belongs to history; what holds (decisions, constraints, preferences …) stands in both on purpose.
 _EVENTS = (Kind.FACT, Kind.ONGOING)
-
+# About as many as came since the last tidying: what they double or contradict is what there is to tidy.
 _LOOKED_AT = 20
 # As much as of MEMORY.md: a prompt stays within 16,000 tokens.
 _HISTORY_CHARS = 12_000

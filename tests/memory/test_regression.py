@@ -126,6 +126,13 @@ def test_a_move_loses_nothing() -> None:
     assert held(notes, (move,), "林晓对什么过敏？").operations == (move,)
 
 
+def test_a_move_away_from_the_heading_that_answers_is_a_loss() -> None:
+    """A question for the constraints is answered by that section; its words stand elsewhere afterwards, unfound."""
+    notes = notes_of("## Constraints\n\n- no deploys on Fridays\n\n" + MEMORY, trust=Trust.INFERRED)
+    move = Move(target(notes, "Fridays"), Kind.FACT)
+    assert held(notes, (move,), "what are our constraints?").operations == ()
+
+
 def test_without_questions_nothing_is_held() -> None:
     """And an operation nobody asks about goes through."""
     notes = notes_of(MEMORY, trust=Trust.INFERRED)
