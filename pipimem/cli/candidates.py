@@ -8,13 +8,14 @@ from pipimem.cli.printing import one_line
 from pipimem.recall.explaining import explained
 from pipimem.recall.items import Source
 from pipimem.recall.ranking import Candidate
+from pipimem.recall.search.hits import Hit
 from pipimem.text.secrets import redacted
 
 # At 80 columns three lines of a terminal hold it.
 _TEXT = 200
 
 
-def candidate_json(candidate: Candidate, rank: int) -> dict[str, object]:
+def candidate_json(candidate: Candidate | Hit, rank: int) -> dict[str, object]:
     """A candidate for scripts; a message goes by its own id, a secret typed into a file is masked."""
     item = candidate.item
     return {
@@ -28,19 +29,19 @@ def candidate_json(candidate: Candidate, rank: int) -> dict[str, object]:
     }
 
 
-def explained_json(candidate: Candidate) -> dict[str, object]:
+def explained_json(candidate: Candidate | Hit) -> dict[str, object]:
     """The parts of a score for scripts."""
     return {"parts": [{"name": part.name, "value": part.value} for part in candidate.parts]}
 
 
-def plain_id(candidate: Candidate) -> str:
+def plain_id(candidate: Candidate | Hit) -> str:
     """The id as the transcript or the notes have it: a message's own, an entry's with its source."""
     item = candidate.item
     return item.id.removeprefix(f"{Source.LOG}:") if item.source is Source.LOG else item.id
 
 
 def candidate_rows(
-    candidates: Sequence[Candidate], injected: Collection[str] = (), *, explain: bool = False
+    candidates: Sequence[Candidate | Hit], injected: Collection[str] = (), *, explain: bool = False
 ) -> Iterator[tuple[str, ...]]:
     """A row for each candidate: rank (`*` if injected), score, id, text; below it the parts of the score."""
     for rank, candidate in enumerate(candidates, 1):

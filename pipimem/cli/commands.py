@@ -20,6 +20,8 @@ _NAMES = (
     "replay",
     "recall",
     "search",
+    "timeline",
+    "detail",
     "show",
     "remember",
     "forget",

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
 from datetime import datetime
 from typing import get_args
 
 import click
 
 from pipimem.cli.batch import BATCH_K, questions
-from pipimem.cli.candidates import candidate_json, candidate_rows
+from pipimem.cli.candidates import candidate_json, plain_id
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import Time, as_json, chosen
+from pipimem.cli.passages import passage_json, passage_text, tokens_of
 from pipimem.cli.printing import note, record, table
-from pipimem.clock import Clock
-from pipimem.notes.files import File
 from pipimem.notes.message import Role
-from pipimem.notes.notes import Note
-from pipimem.recall.index import Index
-from pipimem.recall.items import history_items
-from pipimem.recall.ranking import Candidate
-from pipimem.recall.synonyms import Synonyms, learnt
-from pipimem.recall.transcript_search import Filters, add_messages, search
-from pipimem.store.channel import ChannelStore
+from pipimem.recall.search.confidence import differing
+from pipimem.recall.search.excerpts import excerpt, headed
+from pipimem.recall.search.filters import Filters
+from pipimem.recall.search.hits import Hit
+from pipimem.runtime.library import Library
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.words import Words
+from pipimem.text.secrets import redacted
+from pipimem.text.tokens import estimate
 
 _WARMING = "warm up 预热"
+# What a clear hit is expanded to: about 200 tokens.
+_BEFORE, _AFTER = 2, 2
 
 
 @click.command("search")
@@ -39,6 +38,7 @@ _WARMING = "warm up 预热"
 @click.option("--before", type=Time(), help="Said before this date.")
 @click.option("--speaker", default="", help="Said by this person.")
 @click.option("--role", type=click.Choice(get_args(Role)), help="Said in this role.")
+@click.option("--smart", is_flag=True, help="Show what was said around a clear hit; say how to narrow unclear ones.")
 @click.option(
     "--batch",
     metavar="FILE",
@@ -55,10 +55,15 @@ def command(
     before: datetime | None,
     speaker: str,
     role: str | None,
+    smart: bool,
     batch: str | None,
     as_json: bool,
 ) -> None:
-    """Search what was said in CHANNEL for QUERY. Writes nothing."""
+    """Search what was said in CHANNEL for QUERY. Writes nothing.
+
+    A hit costs 50 to 100 tokens; `timeline CHANNEL ID` shows what was said around it (about 200), `detail CHANNEL
+    ID...` all of it (500 to 1,000).
+    """
     filters = Filters(after, before, speaker, role or "")
     if batch is not None:
         if channel is not None:
@@ -69,51 +74,50 @@ def command(
         raise click.UsageError("give CHANNEL and QUERY, or --batch FILE")
     library = Library(chosen.store(), archive=True)
     found = library.found(channel, query, count, filters)
+    clear = smart and library.clear(channel, found)
+    around = library.around(channel, found[0].slot, _BEFORE, _AFTER) if clear else ()
+    hint = _hint(found) if smart and found and not clear else ""
+    wanted = library.words.words(query)
+    lines = [_line(hit, wanted, library) for hit in found]
     if as_json:
-        told = [candidate_json(one, rank) for rank, one in enumerate(found, 1)]
-        record({"channel": channel, "query": query, "candidates": told})
-    elif found:
-        table(("#", "score", "id", "what"), candidate_rows(found))
-    else:
+        told = [
+            candidate_json(hit, hit.rank)
+            | {"speaker": hit.item.speaker, "excerpt": line, "tokens": estimate(hit.item.text)}
+            for hit, line in zip(found, lines, strict=True)
+        ]
+        value: dict[str, object] = {"channel": channel, "query": query, "candidates": told}
+        value["tokens"] = sum(map(estimate, lines))
+        if smart:
+            value |= {"clear": clear, "timeline": [passage_json(item) for item in around], "hint": hint}
+        record(value)
+        return
+    if not found:
         note("nothing was found")
+        return
+    rows = zip(found, lines, strict=True)
+    table(
+        ("#", "score", "id", "what"), ((str(hit.rank), f"{hit.score:.3f}", plain_id(hit), line) for hit, line in rows)
+    )
+    if around:
+        click.echo()
+        passage_text(around, found[0].item.id)
+    shown = sum(map(estimate, lines)) + tokens_of(around)
+    note(hint or f"about {shown} tokens; `timeline` shows what was said around a hit, `detail` all of it")
 
 
-@dataclass(slots=True)
-class Library:
-    """The indexes of the channels that were asked, each built from its transcript at the first question."""
+def _line(hit: Hit, wanted: Sequence[str], library: Library) -> str:
+    """What an index says of a hit."""
+    return headed(hit.item, excerpt(redacted(hit.item.text), wanted, library.words))
 
-    workspace: WorkspaceStore
-    archive: bool = False
-    clock: Clock = field(default_factory=Clock)
-    _words: Words = field(init=False)
-    _synonyms: Synonyms = field(init=False)
-    _indexes: dict[str, Index] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        segmenter = Segmenter(None)
-        self._words = Words(segmenter)
-        self._synonyms = learnt(self.workspace.human_text("words.txt"), segmenter, self._words)
-
-    def found(self, channel: str, query: str, count: int, filters: Filters) -> tuple[Candidate, ...]:
-        """What a channel has to say to a question, best first."""
-        if channel not in self._indexes:
-            self._indexes[channel] = self._built(channel)
-        return search(
-            self._indexes[channel],
-            query,
-            now=self.clock.now(),
-            limit=count,
-            filters=filters,
-            synonyms=self._synonyms,
-        )
-
-    def _built(self, channel: str) -> Index:
-        store, index = ChannelStore.open(self.workspace, channel, create=False), Index(self._words)
-        add_messages(index, store.transcript.messages())
-        if self.archive:
-            old = Note.read(File.ARCHIVE, store.archive_text(), store.key)
-            index.add(replace(item, id=item.id.replace("history:", "archive:", 1)) for item in history_items(old))
-        return index
+def _hint(found: Sequence[Hit]) -> str:
+    """How to tell hits apart that are about as good."""
+    speakers = differing(hit.item.speaker for hit in found)
+    days = sorted(differing(f"{hit.item.when:%Y-%m-%d}" if hit.item.when else "" for hit in found))
+    ways = [f"--speaker {speakers[0]}"] if speakers else []
+    ways += [f"--after {days[len(days) // 2]}"] if days else []
+    narrow = f"narrow the search ({', '.join(ways)}), or " if ways else ""
+    return f"several hits are about as good: {narrow}look at `timeline CHANNEL ID` of the likeliest"
 
 
 def _batch(workspace: WorkspaceStore, file: str, count: int, filters: Filters) -> None:
@@ -124,5 +128,5 @@ def _batch(workspace: WorkspaceStore, file: str, count: int, filters: Filters) -
         started = time.perf_counter()
         found = library.found(question.channel, question.query, count, filters)
         elapsed = round((time.perf_counter() - started) * 1000, 3)
-        told = [candidate_json(one, rank) for rank, one in enumerate(found, 1)]
+        told = [candidate_json(hit, hit.rank) for hit in found]
         record({**question.fields, "candidates": told, "elapsed_ms": elapsed})

@@ -20,6 +20,8 @@ _ALL = [
     "replay",
     "recall",
     "search",
+    "timeline",
+    "detail",
     "show",
     "remember",
     "forget",

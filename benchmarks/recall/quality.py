@@ -1,6 +1,6 @@
 """Recall on the notes-scale set, search on the transcripts, and how long they take.
 
-usage: python benchmarks/recall.py EVALS_DIR [OUT_DIR]
+usage: python -m benchmarks.recall.quality EVALS_DIR [OUT_DIR]
 
 EVALS_DIR holds `notes-scale/`, `transcripts/`, `questions/` and `score.py`. Result lines go to OUT_DIR (else
 a temporary folder) in the format that `score.py` reads.
@@ -20,23 +20,18 @@ from pathlib import Path
 
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
-from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.recall.budgeting import Limits
 from pipimem.recall.index import Index
 from pipimem.recall.items import items_of
 from pipimem.recall.recalling import recall
-from pipimem.recall.transcript_search import add_messages, search
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
+from benchmarks.recall.talks import lines, talks
+
 _KEY = b"benchmark"
 _REPEATS = 5
-
-
-def lines(path: Path) -> list[dict]:
-    """The JSON objects of a file, one a line."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
 
 
 def notes_of(workspace: Path, channel: str) -> Notes:
@@ -103,28 +98,13 @@ def notes_scale(words: Words, evals: Path, out: Path) -> None:
 def transcripts(words: Words, evals: Path, out: Path) -> None:
     """Search in the recorded conversations."""
     zh, en = [], []
-    for path in sorted((evals / "questions").glob("*.jsonl")):
-        messages = [
-            Message(row["role"], row["content"], row["id"], datetime.fromisoformat(row["ts"]), row["name"])
-            for row in lines(evals / "transcripts" / path.name)
-        ]
-        index = Index(words)
-        add_messages(index, messages)
-        now = max(message.time for message in messages if message.time)
-        for question in lines(path):
+    for talk in talks(evals, words):
+        for question in talk.questions:
             start = time.perf_counter()
-            found = search(index, question["query"], now=now)
+            ids = talk.found(question["query"])
             elapsed = (time.perf_counter() - start) * 1000
-            (zh if "zh" in path.stem else en).append(
-                question
-                | {
-                    "candidates": [
-                        {"rank": one.rank, "id": one.item.id.removeprefix("log:"), "content": one.item.text}
-                        for one in found
-                    ],
-                    "elapsed_ms": elapsed,
-                }
-            )
+            found = [{"rank": rank, "id": one} for rank, one in enumerate(ids, 1)]
+            (zh if talk.chinese else en).append(question | {"candidates": found, "elapsed_ms": elapsed})
     write(out / "search-en.jsonl", en)
     write(out / "search-zh.jsonl", zh)
 

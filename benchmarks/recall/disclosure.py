@@ -1,0 +1,85 @@
+"""What search costs a reader in tokens, step by step, against whole messages; and whether a clear hit is the answer.
+
+usage: python -m benchmarks.recall.disclosure EVALS_DIR
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from pipimem.cli.passages import tokens_of
+from pipimem.recall.search.confidence import beside, is_clear
+from pipimem.recall.search.excerpts import excerpt, headed
+from pipimem.recall.search.hits import Hit
+from pipimem.text.segmentation import Segmenter
+from pipimem.text.tokens import estimate
+from pipimem.text.words import Words
+
+from benchmarks.machine import heading
+from benchmarks.recall.talks import Talk, talks
+
+# As `timeline` and `search --smart` show it, and how much of a session a tool without steps hands over with a hit.
+_AROUND, _SMART, _CONTEXT = 2, 2, 10
+
+
+def main(evals: Path) -> None:
+    """Print both tables."""
+    with tempfile.TemporaryDirectory() as cache:
+        segmenter = Segmenter(Path(cache))
+        segmenter.load_all()
+        words = Words(segmenter)
+        loaded = talks(evals, words)
+    print(heading("Tokens of an answer: mean over the questions, ten hits each"))
+    print("| | index | a hit of it | timeline of one | smart | ten hits whole | … with ten messages on both sides |")
+    print("|---|---|---|---|---|---|---|")
+    clear: dict[tuple[bool, bool], list[bool]] = {}
+    for chinese in (False, True):
+        costs: list[tuple[float, ...]] = []
+        for talk in loaded:
+            if talk.chinese is chinese:
+                for question in talk.questions:
+                    if not (hits := talk.hits(question["query"])):
+                        continue  # not one word of it was ever said
+                    costs.append(_costs(talk, hits, words.words(question["query"]), words))
+                    is_it = _stands_there(talk, hits, question)
+                    clear.setdefault((chinese, is_clear(hits, talk.index)), []).append(is_it)
+        means = (statistics.fmean(column) for column in zip(*costs, strict=True))
+        print(f"| {_language(chinese)} | " + " | ".join(f"{mean:.0f}" for mean in means) + " |")
+    print("\n| | questions | answered in or beside the first hit |\n|---|---|---|")
+    for (chinese, sure), right in sorted(clear.items()):
+        print(
+            f"| {_language(chinese)}, {'clear' if sure else 'unclear'} | {len(right)} | {statistics.fmean(right):.2f} |"
+        )
+
+
+def _language(chinese: bool) -> str:
+    return "Chinese" if chinese else "English"
+
+
+def _costs(talk: Talk, hits: tuple[Hit, ...], wanted: list[str], words: Words) -> tuple[float, ...]:
+    item = talk.index.item
+    lines = [estimate(headed(hit.item, excerpt(hit.item.text, wanted, words))) for hit in hits]
+    timelines = [tokens_of(map(item, beside(talk.index, hit.slot, _AROUND, _AROUND))) for hit in hits]
+    smart = tokens_of(map(item, beside(talk.index, hits[0].slot, _SMART, _SMART)))
+    whole = sum(estimate(headed(hit.item, hit.item.text)) for hit in hits)
+    slots = {slot for hit in hits for slot in beside(talk.index, hit.slot, _CONTEXT, _CONTEXT)}
+    context = sum(estimate(headed(item(slot), item(slot).text)) for slot in slots)
+    shown = sum(lines)
+    more = smart if is_clear(hits, talk.index) else 0
+    return shown, shown / len(hits), statistics.fmean(timelines), shown + more, whole, context
+
+
+def _stands_there(talk: Talk, hits: tuple[Hit, ...], question: dict) -> bool:
+    """Whether a gold message is the first hit or within two of it in its thread."""
+    slots = beside(talk.index, hits[0].slot, _SMART, _SMART)
+    ids = {talk.index.item(slot).id.removeprefix("log:") for slot in slots}
+    return any(one in ids for group in question["gold"] for one in group)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    main(Path(sys.argv[1]))

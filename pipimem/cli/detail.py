@@ -1,0 +1,30 @@
+"""`pipimem detail`: whole messages by their ids."""
+
+from __future__ import annotations
+
+import click
+
+from pipimem.cli.opening import Chosen
+from pipimem.cli.options import as_json, channel, chosen
+from pipimem.cli.passages import passage_json, passage_text
+from pipimem.cli.printing import note, record
+from pipimem.runtime.library import Library
+from pipimem.text.tokens import estimate
+
+
+@click.command("detail")
+@channel
+@click.argument("messages", metavar="ID...", nargs=-1, required=True)
+@as_json
+@chosen
+def command(chosen: Chosen, channel: str, messages: tuple[str, ...], as_json: bool) -> None:
+    """Show whole messages by their ids, as `search` and `timeline` give them. Writes nothing."""
+    shelf = Library(chosen.store(), archive=True).shelf(channel)
+    items = [shelf.item(shelf.slot(message)) for message in messages]
+    tokens = sum(estimate(item.text) for item in items)
+    if as_json:
+        told = [passage_json(item, whole=True) for item in items]
+        record({"channel": channel, "messages": told, "tokens": tokens})
+        return
+    passage_text(items, whole=True)
+    note(f"about {tokens} tokens")

@@ -1,0 +1,129 @@
+"""The index of a transcript: for each word the messages that hold it, and what each message is like."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date
+
+from pipimem.recall.items import Item
+from pipimem.recall.search.formula import USUAL_LENGTH
+from pipimem.recall.search.shapes import shape_of
+from pipimem.recall.search.threads import Threads
+from pipimem.recall.spelling import Spelling
+from pipimem.text.words import Words
+
+# A message longer than this is punished no further: it may hold one sentence that matters.
+LONGEST = 8 * USUAL_LENGTH
+_BOT_ROLES = frozenset(("assistant", "tool", "system"))
+# Letters in which a word and its misspelling may differ: an exchange is two.
+_LETTERS_APART = 2
+
+
+class TranscriptIndex:
+    """Messages by their words, in the order of the transcript; rebuilt from it, never the truth.
+
+    A message's slot is its place, from 0. A word that a message holds twice names its slot twice. The texts are
+    not kept: `shelf` gives the message of a slot. Without one it keeps them after all, for talk that is in memory
+    anyway.
+    """
+
+    def __init__(self, words: Words, shelf: Callable[[int], Item] | None = None) -> None:
+        self.words = words
+        self.item = shelf or self._kept
+        self.threads = Threads()
+        self.speakers: list[str] = []
+        self.spoken_by = array("i")
+        self.lengths = array("B")
+        self.shapes = array("B")
+        self.roles = array("B")
+        self.role_names: list[str] = []
+        self._items: list[Item] | None = None if shelf else []
+        self._speaker_numbers: dict[str, int] = {}
+        self._places: dict[str, int | array[int]] = {}
+        self._days: dict[int, array[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def add(self, items: Iterable[Item]) -> None:
+        """Messages that come after those it has."""
+        for item in items:
+            self._put(item)
+
+    def _kept(self, slot: int) -> Item:
+        assert self._items is not None
+        return self._items[slot]
+
+    def places(self, word: str) -> Sequence[int]:
+        """The slots of the messages that hold a word, in order, once for each time they hold it."""
+        places = self._places.get(word)
+        if places is None:
+            return ()
+        return (places,) if isinstance(places, int) else places
+
+    def within(self, start: date, end: date) -> Iterator[array[int]]:
+        """The slots of the messages of each day from `start` to `end`, both included."""
+        first, last = start.toordinal(), end.toordinal()
+        if last - first < len(self._days):
+            return (self._days[day] for day in range(first, last + 1) if day in self._days)
+        return (slots for day, slots in self._days.items() if first <= day <= last)
+
+    @property
+    def newest_day(self) -> date | None:
+        """The last day anything was said."""
+        return date.fromordinal(max(self._days)) if self._days else None
+
+    def near(self, word: str) -> tuple[str, ...]:
+        """The words one slip of the finger away from a word that no message holds."""
+        if not (word.isascii() and word.isalpha()):
+            return ()
+        letters, size = set(word), len(word)
+        spelling = Spelling()
+        for known in self._places:
+            if known[0] == word[0] and abs(len(known) - size) <= 1 and len(letters ^ set(known)) <= _LETTERS_APART:
+                spelling.add(known)
+        return spelling.near(word)
+
+    def _put(self, item: Item) -> None:
+        slot, bag = len(self), self.words.bag(item.text)
+        for word in bag.words:
+            self._place(word, slot)
+        for gram in bag.grams:
+            if not gram[-1].isascii():  # letters of Latin words: the spelling says what was meant
+                self._place(gram, slot)
+        if item.when is not None:
+            self._days.setdefault(item.when.toordinal(), array("I")).append(slot)
+        speaker = self._speaker_numbers.setdefault(item.speaker, len(self.speakers))
+        if speaker == len(self.speakers):
+            self.speakers.append(item.speaker)
+        self.spoken_by.append(speaker)
+        self.lengths.append(min(len(bag.words), LONGEST))
+        self.shapes.append(shape_of(item.text))
+        time = int(item.when.timestamp()) if item.when else 0
+        self.threads.add(speaker, time, by_bot=item.role in _BOT_ROLES)
+        self.roles.append(_number(item.role, self.role_names))
+        if self._items is not None:
+            self._items.append(item)
+
+    def _place(self, word: str, slot: int) -> None:
+        places = self._places.get(word)
+        if places is None:
+            self._places[word] = slot  # most words stand in one message: a number takes a tenth of an array
+        elif isinstance(places, int):
+            self._places[word] = array("I", (places, slot))
+        else:
+            places.append(slot)
+
+
+def _number(name: str, names: list[str]) -> int:
+    """The place of a name among a few, where it is put if it is new."""
+    if name not in names:
+        names.append(name)
+    return names.index(name)
+
+
+def between(places: Sequence[int], start: int, end: int) -> Sequence[int]:
+    """The places from `start` up to `end`, which is not one of them."""
+    return places[bisect_left(places, start) : bisect_left(places, end)]

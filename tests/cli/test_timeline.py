@@ -1,0 +1,57 @@
+"""`pipimem timeline` and `pipimem detail`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Call, snapshot
+
+
+def test_a_timeline_follows_the_thread(call: Call, bot: Path, conversation: Path) -> None:
+    """What a person has with the bot, and nothing of the others between; the message asked for is marked."""
+    call("replay", "room", str(conversation), "--kind", "group")
+    before = snapshot(bot)
+    told = call("timeline", "room", "r4", "--json").object
+    assert [one["id"] for one in told["messages"]] == ["r4", "r5"]  # type: ignore[attr-defined]
+    assert told["tokens"] > 10  # type: ignore[operator]
+    shown = call("timeline", "room", "r4")
+    assert shown.out.splitlines()[0].startswith("> r4  2026-03-02 09:04 林晓: 上线窗口")
+    assert "tokens" in shown.err
+    assert snapshot(bot) == before
+
+
+def test_a_timeline_is_as_long_as_asked(call: Call, tmp_path: Path) -> None:
+    """So many before and after."""
+    path = tmp_path / "talk.jsonl"
+    path.write_text(
+        "".join(
+            f'{{"id": "t{n}", "ts": "2026-03-02T09:0{n}:00+08:00", "role": "user", "name": "Ana", "content": "step {n}"}}\n'
+            for n in range(9)
+        )
+    )
+    call("replay", "talk", str(path))
+    told = call("timeline", "talk", "t4", "--around", "1", "--json").object
+    assert [one["content"] for one in told["messages"]] == ["step 3", "step 4", "step 5"]  # type: ignore[attr-defined]
+
+
+def test_details_are_whole_messages_by_their_ids(call: Call, bot: Path, conversation: Path) -> None:
+    """In the order asked for, of the transcript and of the archive."""
+    call("replay", "room", str(conversation))
+    old = "## 2025-11-02 09:00–10:00 +08:00 · Old days\n\n- The brass sextant was sold to Ines\n- And the clock\n"
+    (bot / "channels" / "room" / "HISTORY.archive.md").write_text(old)
+    (hit, *_) = call("search", "room", "sextant", "--json").object["candidates"]  # type: ignore[misc]
+    told = call("detail", "room", hit["id"], "r2", "--json").object
+    assert [one["content"] for one in told["messages"]] == [  # type: ignore[attr-defined]
+        "The brass sextant was sold to Ines",
+        "We decided: the lantern release is on Thursday 2026-03-12.",
+    ]
+    around = call("timeline", "room", hit["id"], "--json").object["messages"]
+    assert [one["content"] for one in around] == ["The brass sextant was sold to Ines", "And the clock"]  # type: ignore[attr-defined]
+
+
+def test_an_unknown_id_says_where_ids_come_from(call: Call, conversation: Path) -> None:
+    """Of timeline and detail alike."""
+    call("replay", "room", str(conversation))
+    for command in ("timeline", "detail"):
+        told = call(command, "room", "nonesuch")
+        assert (told.code, "pipimem search" in told.err) == (1, True)

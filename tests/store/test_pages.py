@@ -1,0 +1,82 @@
+"""Messages read by their place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pipimem.errors import StoreError
+from pipimem.notes.message import Message
+from pipimem.store import transcript as module
+from pipimem.store.lock import FolderLock
+from pipimem.store.pages import Pages
+from pipimem.store.transcript import Transcript
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Transcript:
+    """Three messages."""
+    made = Transcript(tmp_path, FolderLock(tmp_path / "lock"))
+    made.append(Message.user(text, id=text) for text in ("one", "zwei", "三"))
+    return made
+
+
+def contents(pages: Pages) -> list[str]:
+    """Every message by its place."""
+    return [pages.message(place).content for place in range(len(pages))]
+
+
+def test_what_comes_later_is_read_once(transcript: Transcript) -> None:
+    """Each reading gives what the one before did not have."""
+    pages = Pages(transcript)
+    assert [message.content for message in pages.fresh()] == ["one", "zwei", "三"]
+    transcript.append([Message.user("four", id="four")])
+    assert [message.content for message in pages.fresh()] == ["four"]
+    assert list(pages.fresh()) == []
+    assert contents(pages) == ["one", "zwei", "三", "four"]
+    assert not pages.rewritten
+
+
+def test_a_rotation_moves_no_place(transcript: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The part gets another name and stays where it was in their order."""
+    pages = Pages(transcript)
+    assert len(list(pages.fresh())) == 3
+    monkeypatch.setattr(module, "_ROTATE_AT", 10)
+    transcript.append([Message.user("four", id="four")])
+    assert len(transcript.parts()) == 2
+    assert not pages.rewritten
+    assert [message.content for message in pages.fresh()] == ["four"]
+    assert contents(pages) == ["one", "zwei", "三", "four"]
+
+
+def test_a_line_still_being_written_waits(transcript: Transcript) -> None:
+    """A torn end is no message; a line that is none has no place."""
+    pages = Pages(transcript)
+    with transcript.path.open("ab") as file:
+        file.write(b'no json\n{"id": "x", "n": 4, "role": "user", ')
+    assert len(list(pages.fresh())) == 3
+    with transcript.path.open("ab") as file:
+        file.write(b'"content": "four", "ts": "", "name": ""}\n')
+    assert [message.content for message in pages.fresh()] == ["four"]
+    assert pages.message(3).content == "four"
+
+
+def test_what_was_rewritten_is_noticed(transcript: Transcript) -> None:
+    """Another file, or a shorter one; a place in it that holds no message is said."""
+    pages = Pages(transcript)
+    assert len(list(pages.fresh())) == 3
+    transcript.path.write_bytes(b"x\n")
+    assert pages.rewritten
+    with pytest.raises(StoreError, match="Search again"):
+        pages.message(2)
+    transcript.path.unlink()
+    assert pages.rewritten
+    with pytest.raises(StoreError, match="Search again"):
+        pages.message(0)
+
+
+def test_no_transcript_has_no_pages(tmp_path: Path) -> None:
+    """A channel in which nothing was said."""
+    pages = Pages(Transcript(tmp_path, FolderLock(tmp_path / "lock")))
+    assert list(pages.fresh()) == []
+    assert not pages.rewritten
