@@ -51,9 +51,14 @@ def _details(stretch: Stretch, outcome: Outcome, score: Score) -> None:
 
 def _table(rows: Sequence[Row]) -> None:
     lines = [_HEAD, *(_line(stretch.name, [(stretch, outcome, score)]) for stretch, outcome, score in rows)]
-    by_language = {language: [row for row in rows if row[0].language == language] for language in ("en", "zh")}
-    lines += [_line(f"all {language}", some) for language, some in by_language.items() if some]
-    lines.append(_line("all", rows))
+    ten = [row for row in rows if not row[0].held_out]
+    groups = {
+        "all en": [row for row in ten if row[0].language == "en"],
+        "all zh": [row for row in ten if row[0].language == "zh"],
+        "all": ten,
+        "held out": [row for row in rows if row[0].held_out],
+    }
+    lines += [_line(name, some) for name, some in groups.items() if some]
     print("| " + " | ".join(_HEAD) + " |\n|" + " --- |" * len(_HEAD))
     for line in lines[1:]:
         print("| " + " | ".join(line) + " |")

@@ -37,8 +37,8 @@ _LIKES = r"(?:喜欢|爱吃|爱喝|爱看|爱听|热爱|钟爱|偏爱|偏好|讨
 _OF_YOU = r"\b(?:you|your|yours|y'all)\b|[你您]"
 _WHEN_EN = r"(?:tomorrow|tonight|next|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d)"
 # What friends tell each other to cheer up is no rule to remember.
-_PEP_TALK = r"\b(?:believe in|yourself|your (?:dreams?|abilities|journey|heart|passion)|here for you|got this|just do it|stay (?:positive|strong|true|focused)|give up|quit|failures?|mistakes|you're (?:awesome|amazing|not alone|doing|never)|keep (?:going|shining|pushing))\b"
-_POINTER = r"\b(?:like|love|hate|enjoy|prefer|dislike) (?:the|all the|it|that|this|these|those|them|him|her|how|what|the idea|to)\b"
+_PEP_TALK = r"\b(?:believe in|yourself|your (?:dreams?|abilities|journey|heart|passion)|here for you|got this|just do it|stay(?:ing)? (?:positive|strong|true|focused)|give up|quit|failures?|mistakes|you're (?:awesome|amazing|not alone|doing|never)|keep (?:going|shining|pushing))\b"
+_POINTER = r"\b(?:like|love|hate|enjoy|prefer|dislike) (?:the|all the|it|that|this|these|those|them|him|her|how|what|the idea|to)\b|\b(?:having|seeing|watching|making|doing|feeding|got|took) (?:them|it|this|that)\b"
 
 # The first cue of a table that fits decides, so the surer ones stand first.
 _EXPLICIT: tuple[Cue, ...] = (
@@ -82,7 +82,7 @@ _IDENTITIES: tuple[Cue, ...] = (
 )  # fmt: skip
 
 _LOOPS: tuple[Cue, ...] = (
-    Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"\b(?:todo|to-do|action item|open item|my item)\b\s*:|^(?:todo|to-do)\b|\b(?:waiting (?:for|on)|blocked (?:by|on)|pending)\b [^.?]{4,}|\bremind me (?:about|to|on|at|when)\b|\bstill open\b", r"\bcan't wait|\bfor you\b|\bwaiting for me\b"),
+    Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"\b(?:todo|to-do|action item|open item|my item)\b\s*:|^(?:todo|to-do)\b|\b(?:waiting (?:for|on)|blocked (?:by|on)|pending)\b [^.?]{4,}|(?<!always )(?<!they )(?<!it )(?<!to )(?<!and )(?<!that )\bremind me (?:about|to|on|at|when)\b|\bstill open\b", r"\bcan't wait|\bwaiting for (?:this|that|it|so long)\b|\bfor you\b|\bwaiting for me\b"),
     Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"\b(?:we|let's|we'll) (?:talk|discuss|decide|revisit|come back)\b[^.?]{3,60}\b(?:after|later|next|once|on \w+day)\b|[^，。]{2,12}(?:以后|之后|下周|回头)再(?:谈|讨论|决定|议)", r"\byou\b|[你您]"),
     Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"待办|TODO|提醒我|(?:由)?(?!我)[\w\u4e00-\u9fff]{1,4}来(?:写|跟|处理|负责|续|做|改)(?=[，,。]|$)|等[^，。]{2,12}(?:回复|确认|审核|批复)"),
     Cue(Kind.OPEN_LOOP, Strength.CLEAR, rf"\b(?:I'll|I will|we'll|we will|I need|I submit|I'm taking|I take|needs? to|has to|takes over|is due|due)\b[^.?]{{2,60}}\b(?:by|before|until|on|due) (?:the )?{_WHEN_EN}", rf"{_OF_YOU}"),
@@ -109,11 +109,11 @@ _TABLES: tuple[tuple[Cue, ...], ...] = (
 )  # fmt: skip
 
 # People who only imagine, wish or pass on have not said how things are.
-_IMAGINED = r"^(?:if|maybe|perhaps|what if|imagine|suppose|i wish|i hope|would it|might)\b|\b(?:i wonder|would be (?:nice|great|cool))\b|^(?:如果|要是|假如|假设|也许|可能|或许|希望|但愿|会不会|要不)|(?:听说|据说)|(?:就好了|怎么样)$"
+_IMAGINED = r"^(?:if|maybe|perhaps|what if|wish|imagine|suppose|i wish|i hope|would it|might)\b|\b(?:i wonder|would be (?:nice|great|cool))\b|^(?:如果|要是|假如|假设|也许|可能|或许|希望|但愿|会不会|要不)|(?:听说|据说)|(?:就好了|怎么样)$"
 
 DONE = r"\b(?:is|are|was|were|it's|all|now)?\s*(?<!have )(?<!'ve )(?:done|finished|completed|fixed|resolved|shipped|submitted|approved|released|merged|delivered)\b|(?:写|做|换|调|跑|改|修|交|测|弄|搞|配|处理|准备)(?:好|完|定)了|(?:已经?|都)(?:上线|完成|修复|解决|作废|交付)|完成了|搞定|通过了|交付了"
 CHANGED = r"\b(?:moves?|moved|changes?|changed|switch(?:ed|ing)?|instead|no longer|now|rather than|postponed|rescheduled|not .{1,20} but|updated?|brought forward)\b|改[到至成为用了主]|换[成到了]|挪[到至]|推迟|延[期后]|提前|不再|不用|更新|变成|升[到级]|调[到成]|改主意"
-FAILED = r"\b(?:error|exception|crash(?:es|ed)?|fail(?:s|ed|ure|ing)?|broken|reject(?:ed|s)?|timeout|timed out|bug|outage|down|wrong|blocked|regression)\b|报错|失败|崩溃|异常|出错|故障|超时|不对|错了|拒绝|撞上|锁(?:全)?表|告警"
+FAILED = r"\b(?:error|exception|crash(?:es|ed)?|fail(?:s|ed|ure|ing)?|broken|reject(?:ed|s)?|timeout|timed out|bug|outage|(?:is|are|was|were|went|goes) down|wrong|blocked|regression)\b|报错|失败|崩溃|异常|出错|故障|超时|不对|错了|拒绝|撞上|锁(?:全)?表|告警"
 WANTED = r"\b(?:i|we) (?:want|need|would like|'d like|am trying|are trying|plan|hope)\b|\b(?:can|could) (?:you|we)\b|\bplease\b|\bhelp me\b|\blooking for\b|我们?(?:想|需要|希望|打算|计划)|帮[我忙]|(?:^|[，,])请(?![假半了客一])|能不能|可以.*吗|麻烦|怎么|如何"
 CONFIRMS = r"^(?:yes|yep|yeah|exactly|correct|right|confirmed|agreed|that's right|perfect|do that|sounds good|对|对的|没错|是的|就这样|就这么办|同意|可以|确认)(?:[,，.。!！ ]|$)"
 

@@ -57,7 +57,7 @@ VAGUE = re.compile(
     r"|^.{1,12}[：:]\s*(?:(?:it|this|that|they)\b|[这那它他她])",
     re.IGNORECASE,
 )
-POINTS_ELSEWHERE = r"\b(?:it|them|those|these(?! \w+s\b)|this one|that one|him)\b|\b(?:this|that) (?:after|for|when|to|in|at|on|last|yesterday)\b|\b(?:been|be|am|'m) one\b|\b(?:on|with|about|of|at) (?:for|since|lately)\b|[这那]个(?![月周])|它们?|[这那][样里部次些本首座段篇]"
+POINTS_ELSEWHERE = r"\b(?:it|them|those|these(?! \w+s\b)|this one|that one|him)\b|\b(?:this|that) (?:after|for|when|to|in|at|on|last|yesterday|lately|again|now)\b|\b(?:been|be|am|'m) one\b|\b(?:on|with|about|of|at) (?:for|since|lately)\b|[这那]个(?![月周])|它们?|[这那][样里部次些本首座段篇]"
 _NOT_ALONE = re.compile(
     r"\b(?:it|them|that|this|there|few|some)$|(?:这个|那个|这样|那样|这些|它|时候?|^.{0,12}一样)$", re.IGNORECASE
 )

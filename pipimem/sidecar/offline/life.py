@@ -33,24 +33,31 @@ _DID = (
     r"|became|picked up|dropped|left|lived|worked|played|studied|collected|spent|invited|helped|set up|drew|sang|known|been|taken"
     r"|gone|written|seen|won|given|chosen|chose|begun|run"
 )
-_DOING = (
-    r"work|learn|stud|train|plann|prepar|build|writ|paint|draw|read|research|look|volunteer|teach|tak|sav|mov|trav|practi[sc]"
-    r"|organi[sz]|restor|play|cook|bak|garden|coach|run|do|go|hop|think|consider|aim|try|get|start|apply|interview|participat|tackl"
-    r"|doubl|expand|develop|design|mak|creat|explor|hik|swimm|danc|rais|car|help|host|join|spend|collect|crav|tr(?:y|i)"
+# What goes on only in the head, or is no doing at all.
+_MULLING = (
+    r"(?:feeling|wondering|being|loving|enjoying|wishing|dying|kidding|joking|crossing|rooting|cheering|glowing|smiling|talking|saying|telling|asking"
+    r"|guessing|sending|letting|waiting|wanting|needing|having|beaming|sorry|sharing|keeping|leaning|counting)\b"
 )
 _HABIT = (
     r"work|live|study|teach|play|run|coach|collect|volunteer|speak|write|paint|draw|train|own|sing|dance|cook|bake|garden|hike"
     r"|swim|usually \w+|often \w+|always \w+|go|take|watch|do|make"
 )
+# Feelings and opinions in the past tense are no deeds.
+_FELT = (
+    r"(?:loved|liked|hoped|wanted|needed|agreed|noticed|reali[sz]ed|appreciated|believed|figured|wondered|guessed|hated|admired|missed"
+    r"|enjoyed|worried|cared|seemed|looked|remembered|wished|supposed|mentioned|laughed|cried|smiled)\b"
+)
 _SELF = r"(?:I|we|my (?:family|husband|wife|partner|friends?|kids) and I)"
 _EVENT_EN = (
-    rf"\b{_SELF}(?:'ve| have|'d| had)? ?{_ADV}(?:{_DID})\b"
+    rf"\b{_SELF}(?:'ve| have|'d| had)? ?{_ADV}(?:{_DID}|(?!{_FELT})\w{{3,}}ed)\b"
+    r"|\b(?:I|we) (?:was|were|got|have been|'ve been) (?!(?:so|really|very)\b)(?!excited|amazed|impressed|inspired|scared|worried|surprised|relieved|stressed|tired|moved|blown)\w{3,}(?:ed|en) (?:by|to|into|as|for|from|at|in)\b"
+    r"|\b(?:mom|mum|dad|mother|father|parents|friend|boss|coach|brother|sister|husband|wife)(?:\s\w+)? (?:\w{3,}ed|gave|taught|bought|got|took|made|told|brought|sent) me\b"
     r"|\b(?:I|we)(?:'m|'re| am| are| was| were) (?:so |really |super )?(?:lucky|fortunate|able|chosen|invited|selected|accepted|hired|promoted)(?: enough)? to \w+"
 )
-_DOING_EN = rf"\b(?:I|we)(?:'m|'re| am| are| was| were|'ve been| have been) {_ADV}(?:busy )?(?:{_DOING})\w{{0,3}}ing\b"
+_DOING_EN = rf"\b(?:I|we)(?:'m|'re| am| are| was| were|'ve been| have been) {_ADV}(?:busy )?(?!{_MULLING})\w{{2,}}ing\b"
 _STATE_EN = (
     rf"\b(?:I|we) {_ADV}(?:{_HABIT})\b|\bI(?:'ve| have) (?:got )?(?:an?|two|three|four|five|six|\d+|some|many|no|my|the)\b"
-    r"|\bI(?:'m| am) (?:not )?(?:really |so |super |quite )?(?:in|on|at|from|keen|into|interested|allergic|scared|afraid|passionate|good|busy)\b"
+    r"|\bI(?:'m| am| was) (?:not )?(?:really |so |super |quite )?(?:in|on|at|from|keen|into|interested|allergic|scared|afraid|passionate|good|busy)\b"
     r"|\bI (?:really |also |do )*(?:like|love|enjoy|hate) (?:to \w+|\w+ing)\b|\b(?:gift|present) from my\b|\bmy \w+ing (?:is|has)\b"
     rf"|\b(?:lucky|blessed|fortunate) to have my (?:[\w-]+ )?(?:{_KIN})\b"
     rf"|\b(?:my|our) (?:[\w-]+ ){{0,2}}(?:{_OWN})\b(?: and I)?(?:'s| is| are| was| were| has| have| had| lives?| works?| loves?| likes?| made| gave| got| just"
@@ -156,7 +163,9 @@ def told(text: str, *, chinese: bool) -> tuple[Kind, int, bool] | None:
     for kind, source in tables:
         found = _pattern(source).search(plain)
         if found and (chinese or not _far(plain, found.start())):
-            return _weighed(kind, found, plain, chinese=chinese)
+            weighed = _weighed(kind, found, plain, chinese=chinese)
+            if weighed:
+                return weighed
     return None
 
 

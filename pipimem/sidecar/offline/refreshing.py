@@ -93,7 +93,11 @@ def _wanted(sentence: Sentence) -> bool:
 
 def _newest(said: Sequence[Sentence]) -> tuple[str, ...]:
     """The last things said that something happened."""
-    recent = [s for s in said[-_LAST_SENTENCES:] if not s.question and (found(DONE, s.text) or hit(s.text))]
+    recent = [
+        s
+        for s in said[-_LAST_SENTENCES:]
+        if not s.question and not VAGUE.search(s.text) and (found(DONE, s.text) or hit(s.text))
+    ]
     texts = [text for sentence in recent if (text := headline(sentence))]
     return tuple(dict.fromkeys(texts[-_MOST_STATES:]))
 
