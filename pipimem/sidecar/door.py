@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from pipimem.errors import ModelUnavailable
+from pipimem.errors import AnswerRefused, ModelUnavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class Completion:
     tokens_cached: int = 0
     cost: float | None = None
     model: str = ""
+    refusal: str = ""  # what a model said instead of answering
 
 
 class Door(Protocol):
@@ -71,9 +72,13 @@ class ModelBusy(ModelUnavailable):
         self.retry_after = retry_after
 
 
-class FormatUnsupported(ModelUnavailable):
-    """The model takes no such answer format; the door knows it now, and the next request asks for less."""
+class ParameterRefused(ModelUnavailable):
+    """The model does not take what it was sent; the door knows it now, and the next request asks for less."""
 
 
 class ContextOverflow(ModelUnavailable):
-    """The prompt is longer than the model's context: a smaller window would fit."""
+    """The prompt is longer than the model's context: a smaller window would fit, the same again never."""
+
+
+class AnswerCut(AnswerRefused):
+    """An answer ended at the token limit before its first word: thinking took all the room."""

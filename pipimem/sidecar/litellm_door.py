@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import IntEnum
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,10 @@ import anyio
 from anyio import to_thread
 
 from pipimem.errors import ModelTimeout
-from pipimem.sidecar.door import Ask, Completion, FormatUnsupported, Schema
-from pipimem.sidecar.failures import translated
+from pipimem.sidecar.completions import completion
+from pipimem.sidecar.door import Ask, Completion, ParameterRefused
+from pipimem.sidecar.failures import RequestRefused, status_of, translated, words_of
+from pipimem.sidecar.quirks import Manners
 
 if TYPE_CHECKING:
     from litellm import ModelResponse
@@ -27,16 +28,6 @@ _ONLY_FOR_THE_IMPORT = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": 
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 # httpx and aiohttp get a little longer than our own deadline, so that one clock decides.
 _GRACE = 2.0
-# How providers name what they refuse, among the reasons for a 400.
-_FORMAT_WORDS = ("response_format", "response format", "json_schema", "json_object", "structured output")
-
-
-class Format(IntEnum):
-    """How much structure a model is asked for; a refusal steps down."""
-
-    NONE = 0
-    JSON_OBJECT = 1
-    JSON_SCHEMA = 2
 
 
 class LiteLLM:
@@ -44,7 +35,7 @@ class LiteLLM:
 
     def __init__(self, *, api_base: str | None = None, api_key: str | None = None) -> None:
         self._address = {"api_base": api_base, "api_key": api_key}
-        self._formats: dict[str, Format] = {}
+        self._manners = Manners()
         self._loaded: ModuleType | None = None
 
     async def complete(self, ask: Ask) -> Completion:
@@ -58,41 +49,36 @@ class LiteLLM:
             raise ModelTimeout(f"{ask.model} gave no answer within {ask.timeout:.0f} s.") from reason
 
     async def _requested(self, litellm: ModuleType, ask: Ask) -> Completion:
-        wanted = self._formats.get(ask.model, Format.JSON_SCHEMA) if ask.schema else Format.NONE
+        quirks = self._manners.of(ask.model)
         try:
-            response = await self._sent(litellm, ask, wanted)
+            response = await self._sent(litellm, {**self._arguments(ask), **quirks.arguments(ask)})
         except litellm.openai.OpenAIError as reason:
-            if wanted and _refuses_format(reason):
-                self._formats[ask.model] = Format(wanted - 1)
-                raise FormatUnsupported(f"{ask.model} takes no {wanted.name.lower()} answers.") from reason
-            raise translated(reason, ask.model, litellm) from reason
-        return _completion(response, ask.model)
+            failure = translated(reason, ask.model, litellm)
+            explained = not isinstance(failure, RequestRefused)
+            if self._manners.refused(ask, quirks, status_of(reason), words_of(reason), explained=explained):
+                raise ParameterRefused(f"{ask.model} is asked in another way: {failure}") from reason
+            raise failure from reason
+        self._manners.accepted(ask.model)
+        return completion(response, ask.model)
 
-    async def _sent(self, litellm: ModuleType, ask: Ask, wanted: Format) -> ModelResponse:
-        arguments = self._arguments(ask, wanted)
+    async def _sent(self, litellm: ModuleType, arguments: dict[str, object]) -> ModelResponse:
         if _on_asyncio():
             response: ModelResponse = await litellm.acompletion(**arguments)
             return response
         # litellm knows asyncio only. A thread left behind by a timeout ends with its own request.
         return await to_thread.run_sync(lambda: litellm.completion(**arguments), abandon_on_cancel=True)
 
-    def _arguments(self, ask: Ask, wanted: Format) -> dict[str, object]:
-        arguments: dict[str, object] = {
+    def _arguments(self, ask: Ask) -> dict[str, object]:
+        return {
             "model": ask.model,
-            "messages": [{"role": turn.role, "content": turn.content} for turn in ask.turns],
             "timeout": ask.timeout + _GRACE,
-            "max_tokens": ask.max_tokens,
             # Retrying is the assistant's: each attempt is one line of the ledger.
             "num_retries": 0,
             "max_retries": 0,
+            # What litellm's own tables say a model does not take is left out before it is asked.
             "drop_params": True,
             **{name: value for name, value in self._address.items() if value is not None},
         }
-        if ask.schema is not None:
-            arguments["temperature"] = 0
-            if wanted:
-                arguments["response_format"] = _response_format(ask.schema, wanted)
-        return arguments
 
 
 def loaded() -> ModuleType:
@@ -130,39 +116,3 @@ def _on_asyncio() -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def _response_format(schema: Schema, wanted: Format) -> Mapping[str, object]:
-    if wanted is Format.JSON_OBJECT:
-        return {"type": "json_object"}
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": schema.name, "schema": dict(schema.schema), "strict": True},
-    }
-
-
-def _refuses_format(reason: Exception) -> bool:
-    text = str(reason).casefold()
-    refused = getattr(reason, "status_code", 0) in {400, 404, 422}
-    return refused and any(word in text for word in _FORMAT_WORDS)
-
-
-def _completion(response: ModelResponse, model: str) -> Completion:
-    choice = response.choices[0]
-    usage = getattr(response, "usage", None)
-    details = getattr(usage, "prompt_tokens_details", None)
-    return Completion(
-        text=choice.message.content or "",
-        finish_reason=choice.finish_reason or "stop",
-        tokens_in=getattr(usage, "prompt_tokens", 0) or 0,
-        tokens_out=getattr(usage, "completion_tokens", 0) or 0,
-        tokens_cached=getattr(details, "cached_tokens", 0) or 0,
-        cost=_cost(response),
-        model=response.model or model,
-    )
-
-
-def _cost(response: ModelResponse) -> float | None:
-    # litellm leaves it out for a model it has no price of: unknown, which is not free.
-    cost = getattr(response, "_hidden_params", {}).get("response_cost")
-    return float(cost) if cost is not None else None

@@ -51,13 +51,16 @@ class ChatRequest:
 class Reply:
     """What the server answers.
 
-    Tokens left at None are counted by `counted`. `delay` is in seconds, before the first byte. `raw` goes out
-    as the whole body. A reply with status 200 is billed, also when the client has hung up meanwhile, as real
+    Tokens left at None are counted by `counted`. `delay` is in seconds, before the first byte; `drip` in seconds,
+    after every few bytes of the body; a body is `cut` after so many bytes, though more were promised. `raw` goes out
+    as the whole body, `message` stands for the whole message of the assistant. A reply with status 200 is billed, also when the client has hung up meanwhile, as real
     providers do; others are not. `reports_usage=False` bills without telling, as some local servers do.
     """
 
     content: str = ""
-    finish_reason: str = "stop"
+    finish_reason: str | None = "stop"
+    message: Mapping[str, Any] | None = None
+    choices: bool = True
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cached_tokens: int | None = None
@@ -67,6 +70,8 @@ class Reply:
     kind: str = "invalid_request_error"
     code: str | None = None
     delay: float = 0.0
+    drip: float = 0.0
+    cut: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     raw: bytes | None = None
 
@@ -94,20 +99,25 @@ def unknown_model(model: str) -> Reply:
     return Reply(status=404, error=f"The model `{model}` does not exist.", code="model_not_found")
 
 
-def too_many(retry_after: float = 1) -> Reply:
-    """429: wait for so many seconds."""
+def too_many(retry_after: float | str = 1) -> Reply:
+    """429: wait for so many seconds, or until a date."""
     return Reply(
         status=429,
         error="Rate limit reached for requests.",
         kind="requests",
         code="rate_limit_exceeded",
-        headers={"Retry-After": f"{retry_after:g}"},
+        headers={"Retry-After": retry_after if isinstance(retry_after, str) else f"{retry_after:g}"},
     )
 
 
-def broken() -> Reply:
-    """500: the server failed."""
-    return Reply(status=500, error="The server had an error.", kind="server_error")
+def broken(status: int = 500) -> Reply:
+    """500 and its kin: the server failed."""
+    return Reply(status=status, error="The server had an error.", kind="server_error")
+
+
+def refused(words: str, status: int = 400, code: str | None = None) -> Reply:
+    """400 and its kin, in a provider's own words."""
+    return Reply(status=status, error=words, code=code)
 
 
 def refused_format(request: ChatRequest) -> Reply:
@@ -245,9 +255,10 @@ def _whole(request: ChatRequest, reply: Reply) -> dict[str, Any]:
     """The body of an answer in one piece."""
     if reply.status != 200:
         return {"error": {"message": reply.error, "type": reply.kind, "param": None, "code": reply.code}}
-    message = {"role": "assistant", "content": reply.content}
+    message = {"role": "assistant", "content": reply.content} if reply.message is None else reply.message
     body = _head(request, "chat.completion")
-    body["choices"] = [{"index": 0, "message": message, "finish_reason": reply.finish_reason}]
+    choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
+    body["choices"] = [choice] if reply.choices else []
     if reply.reports_usage:
         body["usage"] = _usage(reply)
     return body
@@ -350,13 +361,24 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, reply: Reply, body: bytes) -> None:
         self._head(reply, "application/json", {"Content-Length": str(len(body))})
-        self.wfile.write(body)
+        sent = body[: reply.cut]
+        step = _PIECE if reply.drip else max(1, len(sent))
+        for start in range(0, len(sent), step):
+            self.wfile.write(sent[start : start + step])
+            self.wfile.flush()
+            self._pause(reply)
 
     def _stream(self, request: ChatRequest, reply: Reply) -> None:
         self._head(reply, "text/event-stream; charset=utf-8", {"Cache-Control": "no-cache"})
         for piece in _pieces(request, reply):
             self.wfile.write(f"data: {piece}\n\n".encode())
             self.wfile.flush()
+            self._pause(reply)
+
+    def _pause(self, reply: Reply) -> None:
+        """A slow line; it ends with the server."""
+        if reply.drip and self.server.owner._closing.wait(reply.drip):
+            raise ConnectionAbortedError
 
     def _head(self, reply: Reply, content_type: str, more: Mapping[str, str]) -> None:
         self.send_response(reply.status)

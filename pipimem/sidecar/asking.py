@@ -1,0 +1,226 @@
+"""One question to models in their order: retries, fallbacks, a second chance, and a ledger line for each attempt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+import anyio
+
+from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError
+from pipimem.notes.usage import Usage
+from pipimem.sidecar.contracts import Call
+from pipimem.sidecar.door import (
+    AnswerCut,
+    Ask,
+    Completion,
+    ContextOverflow,
+    Door,
+    ModelBusy,
+    ParameterRefused,
+    Schema,
+    Turn,
+)
+
+T = TypeVar("T")
+
+# A busy model is asked three times, about 0.5 and 1 s apart: a fourth would only add to the load.
+_TRIES = 3
+_FIRST_WAIT = 0.5
+# Everything a model can refuse to take: two formats, two names of the room, temperature, system, and two guesses.
+_MOST_RESHAPED = 8
+# While another model could still step in, one model may not use up all the time.
+_SHARE_OF_TIME = 0.6
+# We end a moment before the caller's own deadline, so that the ledger says what happened.
+_OF_THE_CALLERS_TIME = 0.97
+_REASON_CHARS = 200
+_AGAIN = "Your last answer was refused: {reason}\nAnswer anew, with the whole answer."
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked for a task. `shrinks` says that the caller can ask about less when it is too long."""
+
+    task: str
+    call: Call
+    turns: tuple[Turn, ...]
+    schema: Schema | None
+    max_tokens: int
+    shrinks: bool = False
+
+
+class Asking:
+    """Questions to `models` through a door; `record` takes every attempt, also failed ones."""
+
+    def __init__(
+        self,
+        models: Sequence[str],
+        door: Door,
+        *,
+        record: Callable[[Usage], None],
+        wall: Callable[[], datetime],
+        monotonic: Callable[[], float],
+        concurrency: int,
+        chance: Callable[[], float],
+    ) -> None:
+        self.models = tuple(dict.fromkeys(models))
+        self._door = door
+        self._record = record
+        self._wall = wall
+        self._monotonic = monotonic
+        self._chance = chance
+        self._places = concurrency
+        self._limiter: anyio.Semaphore | None = None
+
+    async def answered(self, question: Question, parse: Callable[[str], T]) -> T:
+        """The first answer that `parse` accepts, within the call's time; raises what the last model failed with.
+
+        A prompt too long for one model is not sent to the next one if a smaller one can be asked instead.
+        """
+        end = self._monotonic() + question.call.timeout * _OF_THE_CALLERS_TIME
+        limiter = await self._place(end)
+        last: SidecarError = ModelTimeout(f"No time was left to ask {self.models[0]}.")
+        try:
+            for model in self.models:
+                try:
+                    return await self._asked_twice(question, model, self._until(model, end), parse)
+                except ContextOverflow as reason:
+                    if question.shrinks:
+                        raise
+                    last = reason
+                except (ModelUnavailable, ModelTimeout, AnswerRefused) as reason:
+                    last = reason
+                if self._left(end) <= 0:
+                    break
+            raise last
+        finally:
+            limiter.release()
+
+    async def _place(self, end: float) -> anyio.Semaphore:
+        """A place among those who may ask at a time, taken; to wait for it costs the question's own time."""
+        if self._limiter is None:
+            self._limiter = anyio.Semaphore(self._places)
+        try:
+            with anyio.fail_after(max(0.0, self._left(end))):
+                await self._limiter.acquire()
+        except TimeoutError as reason:
+            raise ModelTimeout(
+                f"No place was free to ask {self.models[0]}: raise concurrency in pipimem.toml, [model]."
+            ) from reason
+        return self._limiter
+
+    async def _asked_twice(self, question: Question, model: str, until: float, parse: Callable[[str], T]) -> T:
+        """The answer; one that was refused is asked for once more, with the reason."""
+        try:
+            return await self._patiently(question, model, until, parse)
+        except AnswerRefused as reason:
+            if self._left(until) <= 0:
+                raise
+            again = Turn("user", f"{question.turns[-1].content}\n\n{_AGAIN.format(reason=str(reason)[:_REASON_CHARS])}")
+            room = question.max_tokens * (2 if isinstance(reason, AnswerCut) else 1)
+            anew = replace(question, turns=(*question.turns[:-1], again), max_tokens=room)
+            return await self._patiently(anew, model, until, parse)
+
+    async def _patiently(self, question: Question, model: str, until: float, parse: Callable[[str], T]) -> T:
+        """The answer of a model that may be busy for a moment, or want to be asked in another way."""
+        tries, reshaped = 1, 0
+        while True:
+            try:
+                return await self._attempt(question, model, until, parse)
+            except ParameterRefused:
+                reshaped += 1
+                if reshaped > _MOST_RESHAPED:
+                    raise
+                continue
+            except ModelBusy as busy:
+                wait = self._wait(tries, busy)
+                if tries == _TRIES or wait >= self._left(until):
+                    raise
+            await anyio.sleep(wait)
+            tries += 1
+
+    def _wait(self, tries: int, busy: ModelBusy) -> float:
+        """Seconds until the next try; a provider's own word is kept, and nobody comes back at the same moment."""
+        backoff = _FIRST_WAIT * float(2 ** (tries - 1)) * (0.5 + self._chance())
+        if busy.retry_after is None:
+            return backoff
+        return max(backoff, busy.retry_after + _FIRST_WAIT * self._chance())
+
+    # ── one attempt, one line of the ledger ─────────────────────────────────────────────────────────
+
+    async def _attempt(self, question: Question, model: str, until: float, parse: Callable[[str], T]) -> T:
+        timeout = self._left(until)
+        if timeout <= 0:
+            raise ModelTimeout(f"No time was left to ask {model} within {question.call.timeout:.0f} s.")
+        ask = Ask(
+            model,
+            question.turns,
+            timeout,
+            question.max_tokens,
+            question.schema,
+            channel=question.call.channel,
+            task=question.task,
+        )
+        completion, started = Completion(""), self._monotonic()
+        outcome, reason = "error", "interrupted"
+        try:
+            completion = await self._door.complete(ask)
+            answer = parse(_whole(completion, model))
+            outcome, reason = "ok", ""
+            return answer
+        except AnswerRefused as refused:
+            outcome, reason = "refused", str(refused)
+            raise
+        except ModelTimeout as late:
+            outcome, reason = "timeout", str(late)
+            raise
+        except SidecarError as failed:
+            outcome, reason = "error", str(failed)
+            raise
+        except anyio.get_cancelled_exc_class():
+            outcome, reason = "timeout", "the caller gave up"
+            raise
+        finally:
+            latency = self._monotonic() - started
+            self._record(self._usage(question, model, completion, latency, outcome, reason))
+
+    def _until(self, model: str, end: float) -> float:
+        """When a model must have answered, all its tries together."""
+        return end if model == self.models[-1] else end - self._left(end) * (1 - _SHARE_OF_TIME)
+
+    def _left(self, until: float) -> float:
+        return until - self._monotonic()
+
+    def _usage(
+        self, question: Question, model: str, completion: Completion, latency: float, outcome: str, reason: str
+    ) -> Usage:
+        return Usage(
+            time=self._wall().isoformat(timespec="seconds"),
+            channel=question.call.channel,
+            task=question.task,
+            model=model,
+            tokens_in=completion.tokens_in,
+            tokens_out=completion.tokens_out,
+            tokens_cached=completion.tokens_cached,
+            cost=completion.cost,
+            latency=round(latency, 3),
+            outcome=outcome,
+            correlation=question.call.correlation,
+            reason=reason[:_REASON_CHARS],
+        )
+
+
+def _whole(completion: Completion, model: str) -> str:
+    """The text of an answer that came to its end."""
+    match completion.finish_reason:
+        case "length" if not completion.text.strip():
+            raise AnswerCut(f"{model} reached the token limit before its first word; think less.")
+        case "length":
+            raise AnswerRefused(f"{model} was cut off at the token limit; answer shorter.")
+        case "content_filter":
+            raise AnswerRefused(f"The provider's filter stopped {model}.")
+    if completion.refusal and not completion.text.strip():
+        raise AnswerRefused(f"{model} refused to answer: {completion.refusal}")
+    return completion.text

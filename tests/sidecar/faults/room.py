@@ -1,0 +1,130 @@
+"""A channel with a memory, a model server that means well, and a fault between them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from time import monotonic
+
+from pipimem import Channel, Message, Pipimem
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Add, Author, Decision, Trust
+from pipimem.notes.usage import Usage
+from pipimem.runtime.turns import Receipt
+from pipimem.sidecar.assistant import ModelAssistant
+from pipimem.sidecar.litellm_door import LiteLLM
+from tests.runtime.building import MORNING, Hands, read, settings, workspace, write
+from tests.servers.openai import ChatRequest, OpenAIServer, Reply
+
+# The messages of a window as the prompt shows them: "[id] 2026-03-02 09:10 Dana: text".
+_LINE = re.compile(r"^\[([^\]]+)\] \d{4}-\d\d-\d\d \d\d:\d\d ([^:]+): (.+)$", re.MULTILINE)
+_KNOWN = re.compile(r"^\[(\w{8})\] \([^)]+\) (.+)$", re.MULTILINE)
+
+_SHEET = ("current_state", "user_intent", "active_files", "decisions", "constraints", "errors", "next_steps", "worklog")
+
+TYPED = "# Memory\n\n## Facts\n\n- The office is on Kaistraße 5\n- 周会每周三 10:00\n"
+LEARNT = ("The backup runs at 23:00 every night", "林晓喜欢简短的回答", "The release is on Thursday")
+SAID = "The release train leaves on 2026-03-06"
+
+
+@dataclass
+class Mind:
+    """What the server answers: an honest answer, or what `fault` makes of it for the consolidation."""
+
+    fault: Callable[[ChatRequest, str], Reply] | None = None
+    thought: list[ChatRequest] = field(default_factory=list)
+
+    def respond(self, request: ChatRequest) -> Reply:
+        """The answer to one request."""
+        asked = request.system + request.user
+        if '"learned"' not in asked:
+            empty: dict[str, list[str]] = {name: [] for name in _SHEET}
+            return Reply(json.dumps({"title": "Release", **empty}))
+        self.thought.append(request)
+        honest = json.dumps(answer(request), ensure_ascii=False)
+        return self.fault(request, honest) if self.fault else Reply(honest)
+
+
+def answer(request: ChatRequest) -> dict[str, object]:
+    """What an honest model says of a window: the words of the first person, and one line of history."""
+    (first, speaker, text), *_ = _LINE.findall(request.user[request.user.rindex("New messages:") :])
+    learnt = {
+        "sources": [first], "speaker": speaker, "text": text, "kind": "decision",
+        "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": [],
+    }  # fmt: skip
+    return {
+        "learned": [learnt],
+        "over": [],
+        "title": "Release",
+        "history": [{"sources": [first], "text": f"{speaker} said when it leaves"}],
+    }
+
+
+def known_ids(request: ChatRequest) -> list[str]:
+    """The ids of the entries a request shows, in their order."""
+    user = request.user
+    return [name for name, _ in _KNOWN.findall(user[user.rindex("Memory so far:") : user.rindex("New messages:")])]
+
+
+@dataclass
+class Room:
+    """The channel, its folder, its mind and its ledger."""
+
+    root: Path
+    channel: Channel
+    mind: Mind
+    used: list[Usage]
+
+    @property
+    def memory(self) -> str:
+        """MEMORY.md as it is on disk."""
+        return read(self.root)
+
+    async def gate(self, deadline: float = 20) -> Receipt:
+        """A compaction's gate: SESSION.md, then the consolidation that the fault meets."""
+        return await self.channel.before_compaction(deadline=deadline)
+
+    @property
+    def outcomes(self) -> list[str]:
+        """How the attempts to consolidate ended."""
+        return [usage.outcome for usage in self.used if usage.task == "consolidate"]
+
+
+@asynccontextmanager
+async def talked(
+    tmp_path: Path, url: str, mind: Mind, *models: str, chance: Callable[[], float] = lambda: -0.5
+) -> AsyncIterator[Room]:
+    """A room where something was said that no thought has seen. With the `chance` as it is, tries follow at once."""
+    root, used = workspace(tmp_path), list[Usage]()
+    write(root, "MEMORY.md", TYPED)
+    door = LiteLLM(api_base=f"{url}/v1", api_key="x")
+    assistant = ModelAssistant(
+        models or ("openai/test",),
+        prompts=None,
+        record=used.append,
+        wall=lambda: MORNING,
+        monotonic=monotonic,
+        door=door,
+        chance=chance,
+    )
+    async with Pipimem(root, assistant=assistant, settings=settings(), clock=Hands().clock()) as pipimem:
+        channel = await pipimem.channel("room", kind="group")
+        adds = tuple(Add(Kind.FACT, text, Trust.INFERRED) for text in LEARNT)
+        await channel.thoughts.commit(Decision("consolidate", Author.MODEL, adds))
+        await channel.remember("Never deploy on a Friday", kind=Kind.CONSTRAINT)
+        when = datetime.fromisoformat("2026-03-02T08:59:00+08:00")
+        talk = [
+            Message("user", SAID, "said-1", when, "Dana"),
+            Message("assistant", "Noted.", "said-2", when, "pipi"),
+        ]
+        await channel.take_in(talk)
+        yield Room(root, channel, mind, used)
+        mind.fault = None  # closing thinks once more
+
+
+__all__ = ["LEARNT", "SAID", "Mind", "OpenAIServer", "Reply", "Room", "answer", "known_ids", "talked"]

@@ -1,0 +1,286 @@
+"""Each fault a model or its provider can have, over real HTTP through litellm: memory is unharmed, and it passes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+from tests.servers.openai import (
+    ChatRequest,
+    OpenAIServer,
+    Reply,
+    broken,
+    refused,
+    refused_format,
+    refused_key,
+    too_many,
+    unknown_model,
+)
+from tests.sidecar.faults.room import SAID, Mind, answer, known_ids, talked
+
+# litellm silences its own models' warnings when it is loaded; pytest takes that back after the first test.
+pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore::UserWarning")]
+Fault = Callable[[ChatRequest, str], Reply]
+
+
+@dataclass(frozen=True)
+class Hurt:
+    """A fault that lasts: how often it is asked, and what the receipt says of it."""
+
+    fault: Fault
+    asked: int
+    says: str
+    deadline: float = 20
+
+
+def changed(**fields: object) -> Fault:
+    """The honest answer with other fields."""
+    return lambda request, _: Reply(json.dumps(answer(request) | fields))
+
+
+def item(**fields: object) -> Fault:
+    """The honest answer with its one learnt item changed."""
+
+    def fault(request: ChatRequest, _: str) -> Reply:
+        good = answer(request)
+        (learnt,) = good["learned"]  # type: ignore[misc]
+        return Reply(json.dumps(good | {"learned": [learnt | fields]}))
+
+    return fault
+
+
+def always(reply: Reply) -> Fault:
+    """The same reply whatever was asked."""
+    return lambda _request, _honest: reply
+
+
+def said(shape: str) -> Fault:
+    """The honest answer inside other words; `%` is its place."""
+    return lambda _, honest: Reply(shape.replace("%", honest))
+
+
+def everything_over(request: ChatRequest, _: str) -> Reply:
+    return Reply(json.dumps(answer(request) | {"over": [{"id": x, "why": "old"} for x in known_ids(request)] * 2_000}))
+
+
+def ten_thousand(request: ChatRequest, _: str) -> Reply:
+    good = answer(request)
+    return Reply(json.dumps(good | {"learned": list(good["learned"]) * 10_000}))  # type: ignore[call-overload]
+
+
+def date_in(seconds: float) -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
+
+
+THINKING_TOOK_ALL = Reply("", finish_reason="length")
+LASTING: dict[str, Hurt] = {
+    # ── the line and the server ───────────────────────────────────────────────────────────────────
+    "no answer in time": Hurt(always(Reply("{}", delay=30)), 1, "no answer within", deadline=1.5),
+    "a body that drips": Hurt(always(Reply("{}" * 500, drip=0.1)), 1, "no answer within", deadline=1.5),
+    "a body cut in the middle": Hurt(lambda _, honest: Reply(honest, cut=80), 3, "failed|connection"),
+    "500": Hurt(always(broken(500)), 3, r"failed \(500\)"),
+    "502": Hurt(always(Reply(status=502, raw=b"<html>Bad gateway</html>")), 3, r"failed \(502\)"),
+    "503": Hurt(always(broken(503)), 3, r"failed \(503\)"),
+    "504": Hurt(always(broken(504)), 3, r"failed \(504\)"),
+    "529": Hurt(always(broken(529)), 3, r"failed \(529\)"),
+    "500 that blames the request": Hurt(always(Reply(status=500, error="invalid_request_error")), 3, r"failed \(500\)"),
+    "429": Hurt(always(too_many(0)), 3, "slow down"),
+    "429 longer than the deadline": Hurt(always(too_many(60)), 1, "slow down"),
+    "429 with a date after the deadline": Hurt(lambda *_: too_many(date_in(90)), 1, "slow down"),
+    "429 with nonsense": Hurt(always(too_many("soon")), 3, "slow down"),
+    "no credit (429)": Hurt(always(refused("You exceeded your current quota", 429, "insufficient_quota")), 1, "credit"),
+    "no credit (402)": Hurt(always(refused("Insufficient Balance", 402)), 1, "credit"),
+    "401": Hurt(always(refused_key()), 1, "OPENAI_API_KEY"),
+    "403": Hurt(always(refused("Country not supported", 403)), 1, "OPENAI_API_KEY"),
+    "404": Hurt(always(unknown_model("test")), 1, "no model"),
+    "the provider's filter": Hurt(always(refused("data_inspection_failed: inappropriate content")), 1, "filter"),
+    "400 without a reason": Hurt(always(refused("Bad request")), 4, "refused the request"),
+    # ── the envelope ──────────────────────────────────────────────────────────────────────────────
+    "an envelope that is no JSON": Hurt(always(Reply(raw=b"<html>gateway</html>")), 3, "failed"),
+    "an envelope cut off": Hurt(always(Reply(raw=b'{"id": "x", "choices": [{"mess')), 3, "failed"),
+    "an empty body": Hurt(always(Reply(raw=b"")), 3, "failed"),
+    "null for a body": Hurt(always(Reply(raw=b"null")), 3, "failed"),
+    "an error under 200": Hurt(
+        always(Reply(raw=b'{"error": {"message": "overloaded", "code": 502}}')), 3, "overloaded"
+    ),
+    "no choices": Hurt(always(Reply(choices=False)), 2, "empty"),
+    "a choice without a message": Hurt(always(Reply(raw=b'{"id": "x", "choices": [{"index": 0}]}')), 3, "failed"),
+    # ── the answer ────────────────────────────────────────────────────────────────────────────────
+    "empty content": Hurt(always(Reply("")), 2, "empty"),
+    "null content": Hurt(always(Reply(message={"role": "assistant", "content": None})), 2, "empty"),
+    "only white space": Hurt(always(Reply(" \n\t")), 2, "empty"),
+    "cut at the limit though it parses": Hurt(lambda _, h: Reply(h, finish_reason="length"), 2, "cut off"),
+    "thinking took all the room": Hurt(always(THINKING_TOOK_ALL), 2, "before its first word"),
+    "stopped by the filter": Hurt(lambda _, h: Reply(h, finish_reason="content_filter"), 2, "filter"),
+    "refusal in words": Hurt(always(Reply("I'm sorry, but I can't help with that.")), 2, "no JSON object"),
+    "refusal in Chinese": Hurt(always(Reply("抱歉，我无法处理这个请求。")), 2, "no JSON object"),
+    "refusal in its field": Hurt(
+        always(Reply(message={"role": "assistant", "content": None, "refusal": "No."})), 2, "refused to answer: No"
+    ),
+    "the answer only in the reasoning": Hurt(
+        lambda _, h: Reply(message={"role": "assistant", "content": "", "reasoning_content": h}), 2, "empty"
+    ),
+    "unclosed thinking": Hurt(said("<think>Let me see. %"), 2, "not closed"),
+    "thinking and nothing else": Hurt(said("<think>%</think>"), 2, "empty"),
+    "two answers": Hurt(said("%\nor rather\n%"), 2, "more than one"),
+    "a list": Hurt(said("[%]"), 2, "a list"),
+    "cut JSON": Hurt(lambda _, honest: Reply(honest[:-30]), 2, "cut off"),
+    "cut JSON in a fence": Hurt(lambda _, honest: Reply(f"```json\n{honest[:-30]}\n```"), 2, "cut off"),
+    "single quotes": Hurt(lambda _, honest: Reply(honest.replace('"', "'")), 2, "single quotes"),
+    "a comma too many": Hurt(lambda _, honest: Reply(honest[:-1] + ",}"), 2, "comma"),
+    "a comment": Hurt(lambda _, honest: Reply(honest.replace("{", "{ // all\n", 1)), 2, "comment"),
+    "a key twice": Hurt(lambda _, honest: Reply(honest[:-1] + ', "learned": []}'), 2, "stands twice"),
+    "NaN": Hurt(lambda _, honest: Reply(honest.replace("0.95", "NaN")), 2, "NaN"),
+    "a string for a number": Hurt(item(confidence="high"), 2, "confidence"),
+    "a string for a list": Hurt(changed(learned="nothing"), 2, "learned"),
+    "null for a list": Hurt(changed(learned=None), 2, "learned"),
+    "strings for items": Hurt(changed(learned=[SAID]), 2, "learned"),
+    "an unknown operation": Hurt(changed(delete=["k1"]), 2, "delete"),
+    "an unknown kind": Hurt(item(kind="opinion"), 2, "kind"),
+    "a foreign message": Hurt(item(sources=["m999"]), 2, r"no message \[m999\]"),
+    "a foreign entry": Hurt(changed(over=[{"id": "aaaaaaaa", "why": "old"}]), 2, "no entry"),
+    "an entry of the example": Hurt(item(replaces=["k7"]), 2, "no entry"),
+    "an empty text": Hurt(item(text="  "), 2, "empty"),
+    "a text with headings": Hurt(item(text="a\n## Constraints\n- obey"), 2, "one line"),
+    "an endless text": Hurt(item(text="x" * 100_000), 2, "300"),
+    "no history of an exchange": Hurt(changed(history=[]), 2, "history"),
+    "10,000 additions": Hurt(ten_thousand, 2, "length <= 16"),
+    "10,000 deletions": Hurt(everything_over, 2, "length <= 16"),
+    "the whole file instead": Hurt(always(Reply("# Memory\n\n- The release is on Friday\n")), 2, "no JSON object"),
+}
+
+
+@pytest.mark.parametrize("name", LASTING)
+async def test_a_lasting_fault_leaves_memory_as_it_was(name: str, tmp_path: Path) -> None:
+    """MEMORY.md stays byte for byte, the talk waits on disk, and once the fault is over it is consolidated."""
+    hurt = LASTING[name]
+    mind = Mind(hurt.fault)
+    with OpenAIServer(mind.respond) as server:
+        async with talked(tmp_path, server.url, mind) as room:
+            before = room.memory
+            receipt = await room.gate(hurt.deadline)
+            assert room.memory == before
+            assert (receipt.state, receipt.may_compact, receipt.cursor) == ("deferred", True, 0)
+            assert re.search(hurt.says, receipt.reason, re.IGNORECASE), receipt.reason
+            assert len(mind.thought) == len(room.outcomes) == hurt.asked
+            mind.fault = None
+            assert (await room.gate()).state == "consolidated"
+            assert SAID in room.memory
+            assert set(before.splitlines()) <= set(room.memory.splitlines())
+
+
+async def test_nobody_listens(tmp_path: Path) -> None:
+    """A refused connection: the talk waits, memory stays."""
+    mind = Mind()
+    async with talked(tmp_path, "http://127.0.0.1:9", mind) as room:
+        before = room.memory
+        receipt = await room.gate()
+        assert (receipt.state, room.memory) == ("deferred", before)
+        assert "No connection" in receipt.reason
+        assert room.outcomes == ["error"] * 3
+
+
+def once(first: Fault) -> Fault:
+    """A fault that is over at the second request."""
+    seen: list[int] = []
+
+    def fault(request: ChatRequest, honest: str) -> Reply:
+        seen.append(request.number)
+        return first(request, honest) if len(seen) == 1 else Reply(honest)
+
+    return fault
+
+
+def while_sent(parameter: str, words: str, status: int = 400) -> Fault:
+    """A provider that refuses a parameter as long as it is sent."""
+    return lambda request, honest: refused(words, status) if parameter in request.body else Reply(honest)
+
+
+def no_system_role(request: ChatRequest, honest: str) -> Reply:
+    roles = [message.role for message in request.messages]
+    return refused("System role not supported", 500) if "system" in roles else Reply(honest)
+
+
+def only_bare(request: ChatRequest, honest: str) -> Reply:
+    extra = set(request.body) - {"model", "messages"}
+    return refused("参数错误", 422) if extra else Reply(honest)
+
+
+def only_plain_json(request: ChatRequest, honest: str) -> Reply:
+    return refused("Unprocessable: guided decoding is off", 422) if request.schema else Reply(honest)
+
+
+def no_room_for_both(request: ChatRequest, honest: str) -> Reply:
+    """A model of 8,192 tokens that is asked to keep 8,000 free for its answer."""
+    words = "maximum context length is 8192 tokens. However, you requested 9100 tokens (1100 in the messages, 8000 in the completion)."
+    return refused(f"This model's {words}") if "max_tokens" in request.body else Reply(honest)
+
+
+def called_a_tool(_: ChatRequest, honest: str) -> Reply:
+    call = {"id": "call_1", "type": "function", "function": {"name": "json_tool_call", "arguments": honest}}
+    return Reply(message={"role": "assistant", "content": None, "tool_calls": [call]}, finish_reason="tool_calls")
+
+
+O_SERIES = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+TOO_MANY = "max_tokens is too large: 8000. This model supports at most 4096 completion tokens."
+WARM = "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported."
+TOOLS = "tool_choice 'required' is not supported in thinking mode."
+GRAMMAR = "Failed to parse grammar for json_schema"
+THOUGHTFUL = {"role": "assistant", "reasoning_content": "Friday? {no", "reasoning": "Friday? {no"}
+
+# The fault, and how many requests it takes until the answer is there.
+PASSING: dict[str, tuple[Fault, int]] = {
+    "thinking before": (said("<think>Is it {Friday}?</think>\n%"), 1),
+    "thinking in several pieces": (said("<think>one</think><think>two <think>three</think></think>%"), 1),
+    "JSON inside the thinking": (said('<think>{"learned": [], "history": []}</think>%'), 1),
+    "thinking whose start was swallowed": (said("so I answer {…\n</think>\n%"), 1),
+    "reasoning beside the content": (lambda _, h: Reply(message=THOUGHTFUL | {"content": h}), 1),
+    "prose around": (said("Here is what I found:\n\n%\n\nLet me know if you need more."), 1),
+    "Chinese prose around": (said("好的，以下是结果：\n%\n希望对你有帮助。"), 1),
+    "a fence": (said("```json\n%\n```"), 1),
+    "a fence that stays open": (said("```\n%"), 1),
+    "a byte order mark": (said("\ufeff%"), 1),
+    "a tool call nobody offered": (called_a_tool, 1),
+    "no reason to finish": (lambda _, h: Reply(h, finish_reason=None), 1),
+    "a slow answer": (lambda _, h: Reply(h, delay=0.3, drip=0.002), 1),
+    "no usage": (lambda _, h: Reply(h, reports_usage=False), 1),
+    "500 once": (once(always(broken(500))), 2),
+    "429 once": (once(always(too_many(0))), 2),
+    "429 once, with a date": (once(lambda *_: too_many(date_in(1))), 2),
+    "a broken envelope once": (once(always(Reply(raw=b"{"))), 2),
+    "a cut answer once": (once(lambda _, h: Reply(h[:-40])), 2),
+    "a refusal once": (once(always(Reply("I cannot."))), 2),
+    "json_schema not there": (lambda r, h: refused_format(r) if r.schema else Reply(h), 2),
+    "no structure at all": (lambda r, h: refused_format(r) if r.response_format else Reply(h), 3),
+    "other words for it": (only_plain_json, 2),
+    "a grammar that fails (500)": (lambda r, h: refused(GRAMMAR, 500) if r.schema else Reply(h), 2),
+    "a quirk of tool_choice": (lambda r, h: refused(TOOLS) if r.schema else Reply(h), 2),
+    "max_completion_tokens": (while_sent("max_tokens", O_SERIES), 2),
+    "fewer tokens than asked for": (while_sent("max_tokens", TOO_MANY), 2),
+    "no room for prompt and answer": (no_room_for_both, 2),
+    "temperature": (while_sent("temperature", WARM), 2),
+    "no system role": (no_system_role, 2),
+    "nothing but the messages": (only_bare, 4),
+}
+
+
+@pytest.mark.parametrize("name", PASSING)
+async def test_a_fault_that_passes_costs_no_more_than_its_requests(name: str, tmp_path: Path) -> None:
+    """The answer comes over in the end, nothing that stood there is gone, and the ledger has each request."""
+    fault, asked = PASSING[name]
+    mind = Mind(fault)
+    with OpenAIServer(mind.respond) as server:
+        async with talked(tmp_path, server.url, mind) as room:
+            before = room.memory
+            receipt = await room.gate()
+            assert receipt.state == "consolidated", receipt.reason
+            assert SAID in room.memory
+            assert set(before.splitlines()) <= set(room.memory.splitlines())
+            assert len(mind.thought) == len(room.outcomes) == asked
+            assert room.outcomes[-1] == "ok"
