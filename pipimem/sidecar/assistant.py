@@ -107,8 +107,8 @@ class ModelAssistant:
 
     async def rerank(self, task: Rerank, call: Call) -> Reranked:
         """Which candidates answer a question."""
-        thought = self._thought("rerank", rendering.rerank_values(task), call, reranking.SCHEMA, _RERANK_TOKENS)
-        return await self._answered(thought, lambda text: reranking.parsed(text, task))
+        question = self._question("rerank", rendering.rerank_values(task), call, reranking.SCHEMA, _RERANK_TOKENS)
+        return await self._asking.answered(question, lambda text: reranking.parsed(text, task))
 
     async def chat(self, messages: Sequence[Message], call: Call) -> str:
         """A bot's reply to a conversation, in the ledger as `chat`; tool messages count as the user's."""
