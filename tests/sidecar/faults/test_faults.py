@@ -81,8 +81,8 @@ def date_in(seconds: float) -> str:
 THINKING_TOOK_ALL = Reply("", finish_reason="length")
 LASTING: dict[str, Hurt] = {
     # ── the line and the server ───────────────────────────────────────────────────────────────────
-    "no answer in time": Hurt(always(Reply("{}", delay=30)), 1, "no answer within", deadline=1.5),
-    "a body that drips": Hurt(always(Reply("{}" * 500, drip=0.1)), 1, "no answer within", deadline=1.5),
+    "no answer in time": Hurt(always(Reply("{}", delay=30)), 1, "no answer within", deadline=3),
+    "a body that drips": Hurt(always(Reply("{}" * 500, drip=0.1)), 1, "no answer within", deadline=3),
     "a body cut in the middle": Hurt(lambda _, honest: Reply(honest, cut=80), 3, "failed|connection"),
     "500": Hurt(always(broken(500)), 3, r"failed \(500\)"),
     "502": Hurt(always(Reply(status=502, raw=b"<html>Bad gateway</html>")), 3, r"failed \(502\)"),
@@ -107,7 +107,7 @@ LASTING: dict[str, Hurt] = {
     "an empty body": Hurt(always(Reply(raw=b"")), 3, "failed"),
     "null for a body": Hurt(always(Reply(raw=b"null")), 3, "failed"),
     "an error under 200": Hurt(
-        always(Reply(raw=b'{"error": {"message": "overloaded", "code": 502}}')), 3, "overloaded"
+        always(Reply(raw=b'{"error": {"message": "overloaded", "code": 502}}')), 3, r"failed \(502\)"
     ),
     "no choices": Hurt(always(Reply(choices=False)), 2, "empty"),
     "a choice without a message": Hurt(always(Reply(raw=b'{"id": "x", "choices": [{"index": 0}]}')), 3, "failed"),
@@ -168,7 +168,9 @@ async def test_a_lasting_fault_leaves_memory_as_it_was(name: str, tmp_path: Path
             assert room.memory == before
             assert (receipt.state, receipt.may_compact, receipt.cursor) == ("deferred", True, 0)
             assert re.search(hurt.says, receipt.reason, re.IGNORECASE), receipt.reason
-            assert len(mind.thought) == len(room.outcomes) == hurt.asked
+            assert len(room.outcomes) == hurt.asked
+            # On a busy machine a request may have run out of time before it was sent.
+            assert len(mind.thought) == hurt.asked or room.outcomes == ["timeout"]
             mind.fault = None
             assert (await room.gate()).state == "consolidated"
             assert SAID in room.memory
