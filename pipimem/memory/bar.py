@@ -15,6 +15,7 @@ from pipimem.sidecar.contracts import Learned
 from pipimem.text.bigrams import same_thought
 from pipimem.text.lasting import lasts_until
 from pipimem.text.secrets import redacted
+from pipimem.text.subjects import same_subject
 from pipimem.text.whitespace import white_folded
 
 # DESIGN §8. High and 0.85 alone learns nothing from careful models, so what is middling goes on probation.
@@ -53,7 +54,9 @@ def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Me
                 continue
             on_probation += 1
             until = today + timedelta(days=_PROBATION_DAYS)
-        operations += _written(item, notes, places, _evidence(item, sources, today), until, heard=heard)
+        replaced, others = _replaced(item, notes, places)
+        left_out += [f"not replaced, it says something else: {redacted(entry.text)[:80]}" for entry in others]
+        operations += _written(item, notes, replaced, _evidence(item, sources, today), until, heard=heard)
     return Passed(tuple(operations), tuple(left_out))
 
 
@@ -83,10 +86,26 @@ def _evidence(item: Learned, sources: list[Message], today: datetime) -> Evidenc
     )
 
 
+def _replaced(
+    item: Learned, notes: Notes, places: Mapping[str, Target]
+) -> tuple[tuple[Target, ...], tuple[Entry, ...]]:
+    """The entries an item takes the place of, and those it names though it says nothing about them.
+
+    Models mix up ids: an entry that has no word in common with its newer value would be a silent loss.
+    """
+    named = [entry for name in item.replaces if name in places and (entry := notes.find(places[name]))]
+    free = [entry for entry in named if not _typed(notes, entry.id)]
+    about = [same_subject(entry.text, item.text) for entry in free]
+    return (
+        tuple(entry.target for entry, same in zip(free, about, strict=True) if same),
+        tuple(entry for entry, same in zip(free, about, strict=True) if not same),
+    )
+
+
 def _written(
     item: Learned,
     notes: Notes,
-    places: Mapping[str, Target],
+    replaced: tuple[Target, ...],
     evidence: Evidence,
     until: datetime | None,
     *,
@@ -95,7 +114,6 @@ def _written(
     text = redacted(white_folded(item.text))[:_MOST_CHARS]
     expires = _end(text, evidence)
     trust = Trust.EXPLICIT if item.explicit and heard else Trust.INFERRED
-    replaced = tuple(places[name] for name in item.replaces if name in places and not _typed(notes, name))
     if replaced:
         yield Supersede(replaced, text, trust, evidence, "a newer value", item.kind, expires)
         return

@@ -53,11 +53,20 @@ def _not_the_models(notes: Notes, op: Operation) -> str:
         case Supersede(targets=targets, evidence=evidence):
             # A newer word of the conversation may replace what was asked to be remembered, never what a person typed;
             # a merge rests on no new word and may replace neither.
-            return _protected(notes, targets, only_human=bool(evidence.sources))
+            return _protected(notes, targets, only_human=bool(evidence.sources)) or _forgets(notes, op)
         case FoldBlocks(bullets=()):
             return "a fold without bullets would erase a month"
         case _:
             return ""
+
+
+def _forgets(notes: Notes, op: Supersede) -> str:
+    """Why a merge is none: it rests on no new word, so it has to say what it merges."""
+    if op.evidence.sources:
+        return ""
+    kept = bigrams(op.text)
+    lost = next((old for old in _texts(notes, op.targets) if share_in(bigrams(old), kept) < _KEPT), "")
+    return f"a merge must keep the words of what it merges, and this one forgets: {lost[:80]}" if lost else ""
 
 
 def _protected(notes: Notes, targets: tuple[Target, ...], *, only_human: bool = False) -> str:

@@ -77,6 +77,7 @@ def _thinking_end(answer: str, position: int) -> int:
 def _object_end(answer: str, start: int) -> int:
     try:
         value, end = _DECODER.raw_decode(answer, start)
+        answer[start:end].encode()
         if "\\ud" in answer[start:end].lower():
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
@@ -85,7 +86,7 @@ def _object_end(answer: str, start: int) -> int:
         raise AnswerRefused("the JSON is nested too deeply; answer with the asked shape only") from None
     except UnicodeEncodeError:
         raise AnswerRefused(
-            "the JSON holds half a character (a lone \\ud… escape); write characters as they are"
+            "the JSON holds half a character (a lone surrogate); write characters as they are"
         ) from None
     return end
 

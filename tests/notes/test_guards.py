@@ -72,7 +72,12 @@ def test_a_merge_that_keeps_the_words_takes_nothing_out() -> None:
     targets = tuple(entry.target for entry in notes.memory.entries)
     keeping = "; ".join(entry.text for entry in notes.memory.entries)
     assert refused(notes, Supersede(targets, keeping, Trust.INFERRED)) == []
-    assert refused(notes, Supersede(targets, "misc", Trust.INFERRED)) == ["this run may take out at most 3 entries"]
+    (reason,) = refused(notes, Supersede(targets, "misc", Trust.INFERRED))
+    assert reason.startswith("a merge must keep the words of what it merges, and this one forgets: thing 0")
+    told = Evidence(sources=("m1",))
+    assert refused(notes, Supersede(targets, "misc", Trust.INFERRED, told)) == [
+        "this run may take out at most 3 entries"
+    ]
 
 
 def test_a_fold_without_bullets_is_refused() -> None:

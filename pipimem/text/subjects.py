@@ -1,0 +1,33 @@
+"""Whether two statements are about one subject: what they share beside values and the words of grammar."""
+
+from __future__ import annotations
+
+import re
+
+from pipimem.text.bigrams import bigrams, share_in
+from pipimem.text.patterns import Pattern
+
+# What a newer value changes: numbers, dates, days.
+_VALUE = Pattern(
+    r"\d+(?:[-:/.,]\d+)*|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+    r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
+    r"|(?:周|星期)[一二三四五六日天]|[一二三四五六七八九十两]+[点号日月年]",
+    re.IGNORECASE,
+)
+# The commonest words of any sentence; rarer ones of grammar hardly count among the pairs of a text.
+_GRAMMAR = Pattern(
+    r"\b(?:the|an?|is|are|was|were|be|been|to|of|in|on|at|for|and|or|with|by|it|its|this|that|has|have|had|will|from|as"
+    r"|not|no|until|since)\b|[的了是在和与及也都把被]",
+    re.IGNORECASE,
+)
+# Of twenty changed values in two languages ("Bob lives in Paris", "Bob moved to London") the least alike share 0.22.
+_ENOUGH = 0.2
+
+
+def same_subject(old: str, new: str) -> bool:
+    """Whether `new` may be a newer word on what `old` says; two texts that only share a date may not."""
+    return share_in(_matter(old), _matter(new)) >= _ENOUGH
+
+
+def _matter(text: str) -> frozenset[str]:
+    return bigrams(_GRAMMAR().sub(" ", _VALUE().sub(" ", text)))
