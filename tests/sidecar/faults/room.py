@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -34,7 +34,10 @@ SAID = "The release train leaves on 2026-03-06"
 
 @dataclass
 class Mind:
-    """What the server answers: an honest answer, or what `fault` makes of it for the consolidation."""
+    """What the server answers: an honest answer, or what `fault` makes of it for the consolidation.
+
+    A fault sees the requests for a consolidation alone, numbered from 1.
+    """
 
     fault: Callable[[ChatRequest, str], Reply] | None = None
     thought: list[ChatRequest] = field(default_factory=list)
@@ -45,6 +48,7 @@ class Mind:
         if '"learned"' not in asked:
             empty: dict[str, list[str]] = {name: [] for name in _SHEET}
             return Reply(json.dumps({"title": "Release", **empty}))
+        request = replace(request, number=len(self.thought) + 1)
         self.thought.append(request)
         honest = json.dumps(answer(request), ensure_ascii=False)
         return self.fault(request, honest) if self.fault else Reply(honest)

@@ -78,9 +78,15 @@ def date_in(seconds: float) -> str:
     return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
 
 
+def in_escapes(content: str) -> Reply:
+    """An envelope in ASCII, as most servers send it: half a character gets through."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+    return Reply(raw=json.dumps({"id": "x", "object": "chat.completion", "created": 1, "choices": [choice]}).encode())
+
+
 THINKING_TOOK_ALL = Reply("", finish_reason="length")
-LASTING: dict[str, Hurt] = {
-    # ── the line and the server ───────────────────────────────────────────────────────────────────
+# Faults of the line, the server and the envelope: what the door sees, and it works differently on each event loop.
+CARRIED: dict[str, Hurt] = {
     "no answer in time": Hurt(always(Reply("{}", delay=30)), 1, "no answer within", deadline=3),
     "a body that drips": Hurt(always(Reply("{}" * 500, drip=0.1)), 1, "no answer within", deadline=3),
     "a body cut in the middle": Hurt(lambda _, honest: Reply(honest, cut=80), 3, "failed|connection"),
@@ -101,7 +107,6 @@ LASTING: dict[str, Hurt] = {
     "404": Hurt(always(unknown_model("test")), 1, "no model"),
     "the provider's filter": Hurt(always(refused("data_inspection_failed: inappropriate content")), 1, "filter"),
     "400 without a reason": Hurt(always(refused("Bad request")), 4, "refused the request"),
-    # ── the envelope ──────────────────────────────────────────────────────────────────────────────
     "an envelope that is no JSON": Hurt(always(Reply(raw=b"<html>gateway</html>")), 3, "failed"),
     "an envelope cut off": Hurt(always(Reply(raw=b'{"id": "x", "choices": [{"mess')), 3, "failed"),
     "an empty body": Hurt(always(Reply(raw=b"")), 3, "failed"),
@@ -111,7 +116,9 @@ LASTING: dict[str, Hurt] = {
     ),
     "no choices": Hurt(always(Reply(choices=False)), 2, "empty"),
     "a choice without a message": Hurt(always(Reply(raw=b'{"id": "x", "choices": [{"index": 0}]}')), 3, "failed"),
-    # ── the answer ────────────────────────────────────────────────────────────────────────────────
+}
+# Faults of the answer: from the door on everything is the same on both loops, so one will do.
+ANSWERED: dict[str, Hurt] = {
     "empty content": Hurt(always(Reply("")), 2, "empty"),
     "null content": Hurt(always(Reply(message={"role": "assistant", "content": None})), 2, "empty"),
     "only white space": Hurt(always(Reply(" \n\t")), 2, "empty"),
@@ -136,6 +143,7 @@ LASTING: dict[str, Hurt] = {
     "a comma too many": Hurt(lambda _, honest: Reply(honest[:-1] + ",}"), 2, "comma"),
     "a comment": Hurt(lambda _, honest: Reply(honest.replace("{", "{ // all\n", 1)), 2, "comment"),
     "a key twice": Hurt(lambda _, honest: Reply(honest[:-1] + ', "learned": []}'), 2, "stands twice"),
+    "half a character": Hurt(lambda _, honest: in_escapes(honest.replace("train", "tr\ud83d")), 2, "half a character"),
     "NaN": Hurt(lambda _, honest: Reply(honest.replace("0.95", "NaN")), 2, "NaN"),
     "a string for a number": Hurt(item(confidence="high"), 2, "confidence"),
     "a string for a list": Hurt(changed(learned="nothing"), 2, "learned"),
@@ -156,10 +164,20 @@ LASTING: dict[str, Hurt] = {
 }
 
 
-@pytest.mark.parametrize("name", LASTING)
-async def test_a_lasting_fault_leaves_memory_as_it_was(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", CARRIED)
+async def test_a_fault_of_line_or_server_leaves_memory_as_it_was(name: str, tmp_path: Path) -> None:
     """MEMORY.md stays byte for byte, the talk waits on disk, and once the fault is over it is consolidated."""
-    hurt = LASTING[name]
+    await leaves_memory_as_it_was(CARRIED[name], tmp_path)
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("name", ANSWERED)
+async def test_a_fault_of_the_answer_leaves_memory_as_it_was(name: str, tmp_path: Path) -> None:
+    """The same, and the model is asked once more with the reason."""
+    await leaves_memory_as_it_was(ANSWERED[name], tmp_path)
+
+
+async def leaves_memory_as_it_was(hurt: Hurt, tmp_path: Path) -> None:
     mind = Mind(hurt.fault)
     with OpenAIServer(mind.respond) as server:
         async with talked(tmp_path, server.url, mind) as room:
@@ -190,13 +208,7 @@ async def test_nobody_listens(tmp_path: Path) -> None:
 
 def once(first: Fault) -> Fault:
     """A fault that is over at the second request."""
-    seen: list[int] = []
-
-    def fault(request: ChatRequest, honest: str) -> Reply:
-        seen.append(request.number)
-        return first(request, honest) if len(seen) == 1 else Reply(honest)
-
-    return fault
+    return lambda request, honest: first(request, honest) if request.number == 1 else Reply(honest)
 
 
 def while_sent(parameter: str, words: str, status: int = 400) -> Fault:
@@ -286,3 +298,56 @@ async def test_a_fault_that_passes_costs_no_more_than_its_requests(name: str, tm
             assert set(before.splitlines()) <= set(room.memory.splitlines())
             assert len(mind.thought) == len(room.outcomes) == asked
             assert room.outcomes[-1] == "ok"
+
+
+OVERFLOW = refused("This model's maximum context length is 4096 tokens.", code="context_length_exceeded")
+
+
+async def test_a_window_too_long_shrinks(tmp_path: Path) -> None:
+    """The same prompt is never sent twice, no other model is asked for it, and half the window is consolidated."""
+
+    def fault(request: ChatRequest, honest: str) -> Reply:
+        return OVERFLOW if "said-1" in request.user and "said-2" in request.user else Reply(honest)
+
+    mind = Mind(fault)
+    with OpenAIServer(mind.respond) as server:
+        async with talked(tmp_path, server.url, mind, "openai/first", "openai/second") as room:
+            before = room.memory
+            receipt = await room.gate()
+            assert receipt.state == "consolidated", receipt.reason
+            assert SAID in room.memory
+            assert set(before.splitlines()) <= set(room.memory.splitlines())
+            assert {request.model for request in mind.thought} == {"first"}
+            assert room.outcomes == ["error", "ok"]
+
+
+async def test_what_cannot_shrink_goes_to_a_larger_model(tmp_path: Path) -> None:
+    """One message too long for the first model is read by the next one."""
+    mind = Mind(lambda request, honest: OVERFLOW if request.model == "small" else Reply(honest))
+    with OpenAIServer(mind.respond) as server:
+        async with talked(tmp_path, server.url, mind, "openai/small", "openai/large") as room:
+            assert (await room.gate()).state == "consolidated"
+            assert SAID in room.memory
+            assert [request.model for request in mind.thought] == ["small", "small", "large"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "models"),
+    [
+        (always(refused_key()), ["first", "second"]),
+        (always(too_many(60)), ["first", "second"]),
+        (always(broken(503)), ["first"] * 3 + ["second"]),
+        (always(Reply("I cannot.")), ["first", "first", "second"]),
+    ],
+    ids=["401", "429 for long", "503", "refusals"],
+)
+async def test_the_next_model_steps_in(fault: Fault, models: list[str], tmp_path: Path) -> None:
+    """In their order, as soon as the one before it cannot; memory has the fact, the ledger each attempt."""
+    mind = Mind(lambda request, honest: fault(request, honest) if request.model == "first" else Reply(honest))
+    with OpenAIServer(mind.respond) as server:
+        async with talked(tmp_path, server.url, mind, "openai/first", "openai/second") as room:
+            assert (await room.gate()).state == "consolidated"
+            assert SAID in room.memory
+            assert [request.model for request in mind.thought] == models
+            told = [usage.model for usage in room.used if usage.task == "consolidate"]
+            assert told == [f"openai/{model}" for model in models]

@@ -72,6 +72,12 @@ def keeps(old: str, new: str) -> bool:
     return share_in(bigrams(old), bigrams(new)) >= KEPT
 
 
+def shares_a_subject(old: str, new: str) -> bool:
+    """Whether two texts have at least two pairs of letters in common besides digits: a loose look of the judge's own."""
+    pairs = {pair for pair in bigrams(old) & bigrams(new) if not any(c.isdigit() for c in pair)}
+    return len(pairs) >= 2
+
+
 def _dicts(value: object) -> Iterator[dict[str, object]]:
     return (item for item in _list(value) if isinstance(item, dict))
 
