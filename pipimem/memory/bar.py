@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 
 from pipimem.memory.known import targets
 from pipimem.notes.entry import Entry
+from pipimem.notes.kinds import kind_of
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Add, Confirm, Evidence, Operation, Supersede, Target, Trust
@@ -15,7 +16,7 @@ from pipimem.sidecar.contracts import Learned
 from pipimem.text.bigrams import same_thought
 from pipimem.text.lasting import lasts_until
 from pipimem.text.secrets import redacted
-from pipimem.text.subjects import same_subject
+from pipimem.text.subjects import same_script, same_subject
 from pipimem.text.whitespace import white_folded
 
 # DESIGN §8. High and 0.85 alone learns nothing from careful models, so what is middling goes on probation.
@@ -95,11 +96,18 @@ def _replaced(
     """
     named = [entry for name in item.replaces if name in places and (entry := notes.find(places[name]))]
     free = [entry for entry in named if not _typed(notes, entry.id)]
-    about = [same_subject(entry.text, item.text) for entry in free]
+    about = [_speaks_of(item, entry) for entry in free]
     return (
         tuple(entry.target for entry, same in zip(free, about, strict=True) if same),
         tuple(entry for entry, same in zip(free, about, strict=True) if not same),
     )
+
+
+def _speaks_of(item: Learned, entry: Entry) -> bool:
+    """Whether an item is a newer word on an entry; in another language only its kind can tell."""
+    if same_script(entry.text, item.text):
+        return same_subject(entry.text, item.text)
+    return kind_of(entry.section) is item.kind
 
 
 def _written(

@@ -20,13 +20,25 @@ _GRAMMAR = Pattern(
     r"|not|no|until|since)\b|[的了是在和与及也都把被]",
     re.IGNORECASE,
 )
+_HAN = Pattern(r"[\u3400-\u9fff]")
+_LATIN = Pattern(r"[A-Za-z]")
 # Of twenty changed values in two languages ("Bob lives in Paris", "Bob moved to London") the least alike share 0.22.
 _ENOUGH = 0.2
 
 
 def same_subject(old: str, new: str) -> bool:
-    """Whether `new` may be a newer word on what `old` says; two texts that only share a date may not."""
+    """Whether `new` may be a newer word on what `old` says, in one language; two that only share a date may not."""
     return share_in(_matter(old), _matter(new)) >= _ENOUGH
+
+
+def same_script(a: str, b: str) -> bool:
+    """Whether both are Chinese or neither is: letters can tell nothing of two texts in different scripts."""
+    return _is_chinese(a) is _is_chinese(b)
+
+
+def _is_chinese(text: str) -> bool:
+    # A Chinese word is about two characters, an English one about five.
+    return 5 * len(_HAN().findall(text)) > 2 * len(_LATIN().findall(text))
 
 
 def _matter(text: str) -> frozenset[str]:

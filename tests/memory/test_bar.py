@@ -65,6 +65,30 @@ def test_a_newer_value_replaces_what_was_learnt_and_stands_beside_what_was_typed
     assert [type(op) for op in learn(newer, memory=memory, trust=Trust.HUMAN)] == [Add]
 
 
+def test_an_entry_that_the_newer_value_does_not_speak_of_stays() -> None:
+    """Models mix up ids: the newer value is written beside it, and the journal says why."""
+    memory = "## Facts\n\n- the port is 8080\n- Dana is allergic to shellfish\n"
+    port, allergy = (entry.id for entry in notes_of(memory).memory.entries)
+    both = learned("the port is 9090", replaces=(port, allergy))
+    result = passed((both,), notes_of(memory, trust=Trust.INFERRED), SAID, NOW)
+    [newer] = result.operations
+    assert isinstance(newer, Supersede)
+    assert [target.id for target in newer.targets] == [port]
+    assert result.left_out == ("not replaced, it says something else: Dana is allergic to shellfish",)
+    wrong = learned("the port is 9090", replaces=(allergy,))
+    assert [type(op) for op in learn(wrong, memory=memory)] == [Add]
+
+
+def test_in_another_language_the_kind_tells() -> None:
+    """Letters cannot: a fact takes the place of a fact, not of a preference."""
+    memory = "## Facts\n\n- the release window is Thursday 20:00\n\n## Preferences\n\n- Dana likes tea\n"
+    window, tea = (entry.id for entry in notes_of(memory).memory.entries)
+    assert [type(op) for op in learn(learned("上线窗口改到周三 18:00", replaces=(window,)), memory=memory)] == [
+        Supersede
+    ]
+    assert [type(op) for op in learn(learned("上线窗口改到周三 18:00", replaces=(tea,)), memory=memory)] == [Add]
+
+
 def test_a_paraphrase_confirms_instead_of_standing_twice() -> None:
     """The same thought in nearly the same words is the same entry."""
     memory = "## Facts\n\n- Dana owns the on-call rotation for the gateway\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pipimem.text.subjects import same_subject
+from pipimem.text.subjects import same_script, same_subject
 
 
 @pytest.mark.parametrize(
@@ -30,14 +30,27 @@ def test_a_newer_value_speaks_of_what_it_changes(old: str, new: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("Never deploy on a Friday after noon", "给林晓的日志只发最后 20 行"),
         ("The meeting is on Friday at 10:00", "Backups run on Friday at 10:00"),
         ("周会是周五 10:00", "备份在周五 10:00 运行"),
         ("Customer data must not leave the EU", "The new terms apply from 2026-04-01"),
         ("Dana is allergic to shellfish", "The build runs on Python 3.12"),
-        ("压测要先通知机房，不然会被限流", "The new terms apply from 2026-04-01"),
+        ("压测要先通知机房，不然会被限流", "新条款从 2026-04-01 起生效"),
     ],
 )
 def test_a_mixed_up_id_is_seen(old: str, new: str) -> None:
     """A value in common says nothing."""
     assert not same_subject(old, new)
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "same"),
+    [
+        ("The release window is Thursday", "上线窗口改到周三 18:00", False),
+        ("林晓 likes short answers", "Dana likes long ones", True),
+        ("用 pnpm，不用 npm", "前端仓库用 yarn", True),
+        ("2026-03-06", "10:00", True),
+    ],
+)
+def test_the_script_is_that_of_most_words(text: str, other: str, same: bool) -> None:
+    """A name or a tool in the other script does not change it."""
+    assert same_script(text, other) is same

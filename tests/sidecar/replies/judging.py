@@ -72,10 +72,10 @@ def keeps(old: str, new: str) -> bool:
     return share_in(bigrams(old), bigrams(new)) >= KEPT
 
 
-def shares_a_subject(old: str, new: str) -> bool:
-    """Whether two texts have at least two pairs of letters in common besides digits: a loose look of the judge's own."""
+def may_be_newer(old: str, new: str) -> bool:
+    """A loose look of the judge's own: two pairs of letters in common besides digits, or another language."""
     pairs = {pair for pair in bigrams(old) & bigrams(new) if not any(c.isdigit() for c in pair)}
-    return len(pairs) >= 2
+    return len(pairs) >= 2 or old.isascii() is not new.isascii()
 
 
 def _dicts(value: object) -> Iterator[dict[str, object]]:
