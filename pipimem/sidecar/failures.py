@@ -18,7 +18,7 @@ _PASSING = frozenset({408, 409, 425})
 _TOO_LONG = Pattern(
     r"context[_ ](?:length|window|size)|prompt (?:is )?too long|input (?:is )?too long|too large for model"
     r"|maximum (?:prompt|input|context|number of (?:input )?tokens)|range of input length|input token count"
-    r"|(?:exceed|over)\w* (?:the )?(?:model'?s? )?(?:max\w* )?(?:token|context|input)\w* ?(?:limit|length)?"
+    r"|(?:exceed\w*|over) (?:the )?(?:model'?s? )?(?:max\w* )?(?:token|context|input)\w* ?(?:limit|length)?"
     r"|reduce the (?:length|number)|`inputs` tokens|超长|上下文长度|最大长度|token ?数?超",
     re.IGNORECASE,
 )

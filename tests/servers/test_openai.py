@@ -6,7 +6,7 @@ import json
 import os
 import time
 import warnings
-from http.client import HTTPConnection, RemoteDisconnected
+from http.client import HTTPConnection, IncompleteRead, RemoteDisconnected
 from threading import Thread
 from types import ModuleType
 from typing import Any
@@ -291,3 +291,29 @@ def test_litellm_tells_the_refusals_apart(litellm: ModuleType, reply: Reply, err
         with pytest.raises(getattr(litellm, error)):
             through(litellm, server)
         assert len(server.requests) == 1
+
+
+def test_a_message_may_be_anything() -> None:
+    """Null content, a field of its own, or no choice at all: it is billed like any other answer."""
+    odd = {"role": "assistant", "content": None, "refusal": "No."}
+    replies = [Reply(message=odd, completion_tokens=4), Reply("x", choices=False)]
+    with OpenAIServer(lambda request: replies[request.number - 1]) as server:
+        first, second = (json.loads(post(server, ask())[2]) for _ in replies)
+        assert server.billed.completion == 5
+    assert first["choices"][0]["message"] == odd
+    assert second["choices"] == []
+
+
+def test_a_body_may_be_cut() -> None:
+    """More was promised than came."""
+    with OpenAIServer(lambda _: Reply("x" * 100, cut=50)) as server, pytest.raises(IncompleteRead) as caught:
+        post(server, ask())
+    assert len(caught.value.partial) == 50
+
+
+def test_a_body_may_drip() -> None:
+    """A few bytes at a time, and a server that closes does not wait for the rest."""
+    with OpenAIServer(lambda _: Reply("x" * 100, drip=0.005)) as server:
+        began = time.perf_counter()
+        assert json.loads(post(server, ask())[2])["choices"][0]["message"]["content"] == "x" * 100
+        assert time.perf_counter() - began >= 0.1

@@ -147,6 +147,20 @@ async def test_a_model_that_refuses_everything_is_left() -> None:
     assert len(played.asked) == 9
 
 
+@pytest.mark.parametrize(
+    ("tries", "asked_for", "least", "most"),
+    [(1, None, 0.25, 0.75), (2, None, 0.5, 1.5), (1, 7, 7, 7.5), (2, 0, 0.5, 1.5)],
+)
+async def test_nobody_comes_back_at_the_same_moment(tries: int, asked_for: float, least: float, most: float) -> None:
+    """Pauses double and are spread; a provider's own is kept and spread behind it."""
+    for chance, wait in ((0.0, least), (1.0, most)):
+        asking = Asking(
+            ["a"], Played([]), record=print, wall=lambda: NOW, monotonic=lambda: 0.0, concurrency=1,
+            chance=lambda at=chance: at,
+        )  # fmt: skip
+        assert asking._wait(tries, ModelBusy("full", asked_for)) == wait
+
+
 async def test_waiting_for_a_place_counts() -> None:
     """Behind somebody who holds the only place a question ends by its own deadline."""
     held = anyio.Event()

@@ -59,6 +59,7 @@ def test_a_minute_too_small_for_the_prompt_is_no_wait() -> None:
     ("status", "words", "kind", "says"),
     [
         (500, "oops", ModelBusy, r"failed \(500\)"),
+        (500, "overloaded input queue", ModelBusy, r"failed \(500\)"),
         (529, "Overloaded", ModelBusy, r"failed \(529\)"),
         (408, "timed out", ModelBusy, r"failed \(408\)"),
         (409, "conflict", ModelBusy, r"failed \(409\)"),
