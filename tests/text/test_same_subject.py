@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pipimem.text.subjects import same_script, same_subject
+from pipimem.text.same_subject import same_script, same_subject
 
 
 @pytest.mark.parametrize(
