@@ -18,12 +18,14 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
 from pipimem.store import forgetting, identity
-from pipimem.store.committing import Committed, Recalls, commit, heal, journal_edits
-from pipimem.store.desk import KEPT, Desk, pending_text
+from pipimem.store.committing import Committed, commit, journal_edits
+from pipimem.store.desk import KEPT, Desk
 from pipimem.store.disk import make_folder
 from pipimem.store.files import not_a_link_out, read_text, sweep
 from pipimem.store.identity import Identity
 from pipimem.store.lock import FolderLock
+from pipimem.store.placing import heal, is_unfinished
+from pipimem.store.recalls import Recalls
 from pipimem.store.records import JournalRecord
 from pipimem.store.settling import PATIENCE
 from pipimem.store.state import State
@@ -264,7 +266,7 @@ class ChannelStore:
         desk.state.catch_up()
         if forgetting.resume(desk, self.transcript, now):
             desk.clear()
-        saving = any(desk.is_half_saved(file, desk.on_disk(file)) for file in KEPT)
+        saving = any(desk.is_held(file, desk.look(file)) for file in KEPT)
         if saving and time.monotonic() < until:
             return None
         heal(desk, now)
@@ -281,11 +283,8 @@ class ChannelStore:
         desk.state.catch_up()
         if self._now is not None:
             heal(desk, self._now)
-        if desk.state.has_news and not self._is_pending(desk):
+        if desk.state.has_news and not is_unfinished(desk):
             desk.state.checkpoint({file: desk.on_disk(file) for file in KEPT}, self._now)
-
-    def _is_pending(self, desk: Desk) -> bool:
-        return any(pending_text(desk, file) for file in KEPT)
 
     def _known_recalls(self) -> bool:
         return any(name in self.ledger.records for name in self._recalls.counts)

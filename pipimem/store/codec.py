@@ -104,7 +104,9 @@ def _refused_from(value: Json) -> RefusedLine:
 def _file_json(change: FileChange) -> Json:
     splices = [[splice.start, list(splice.removed), list(splice.added)] for splice in change.splices]
     value: Json = {"before": change.before, "after": change.after, "splices": splices}
-    return {**value, "found": change.found} if change.found else value
+    if change.found:
+        value["found"] = change.found
+    return {**value, "unseen": True} if change.unseen else value
 
 
 def _file_from(value: Json) -> FileChange:
@@ -112,6 +114,5 @@ def _file_from(value: Json) -> FileChange:
     for splice in map(a_list, a_list(value["splices"])):
         start, removed, added = splice
         splices.append(Splice(a_number(start), strings(removed), strings(added)))
-    return FileChange(
-        a_string(value["before"]), a_string(value["after"]), tuple(splices), a_string(value.get("found", ""))
-    )
+    found, unseen = a_string(value.get("found", "")), value.get("unseen") is True
+    return FileChange(a_string(value["before"]), a_string(value["after"]), tuple(splices), found, unseen)

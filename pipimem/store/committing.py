@@ -1,33 +1,29 @@
 """One decision on the freshest texts, as one atomic commit of all the files it touches.
 
-Prepared texts, then the journal (from here on it is acknowledged), then each file by rename. A crash before
-the journal leaves everything as it was; after it, the prepared texts tell the next lock holder what is still
-to be done.
+Prepared texts, then the journal (from here on it is acknowledged), then each file in exchange for the prepared
+one. A crash before the journal leaves everything as it was; after it, the prepared texts tell the next lock
+holder what is still to be done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import StoreError
 from pipimem.notes.applied import applied
 from pipimem.notes.files import File
-from pipimem.notes.ledger import PROGRESSED, Asked, Delta, Ledger, Record
-from pipimem.notes.notes import Change, Note, Notes, Outcome, Refusal, etag
-from pipimem.notes.operations import Author, Decision, Progress
-from pipimem.notes.reconciled import reconciled
+from pipimem.notes.ledger import PROGRESSED, Delta, Ledger
+from pipimem.notes.notes import Outcome, Refusal, etag
+from pipimem.notes.operations import Decision, Progress
 from pipimem.store.archive import append_archived, archive_size
-from pipimem.store.desk import KEPT, Desk, View, pending_text, prepared_path
-from pipimem.store.files import TEMPORARY, Stamp, put, remove, resolved, storable, write_temporary
-from pipimem.store.merging import merged
-from pipimem.store.records import FileChange, JournalRecord, RefusedLine
-from pipimem.text.splices import splices_between
-
-# A person cannot save more often between a reading and the look right before the rename, a script might.
-_TRIES = 5
+from pipimem.store.desk import KEPT, Desk, View, prepared_path
+from pipimem.store.files import Stamp, prepare, resolved, stamp, storable
+from pipimem.store.placing import dropped, edit_record, file_change, place
+from pipimem.store.recalls import Recalls
+from pipimem.store.records import JournalRecord, RefusedLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,49 +35,6 @@ class Committed:
 
     sequence: int
     outcome: Outcome
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A text that waits, synced, beside the file it shall replace."""
-
-    file: File
-    path: Path
-    before: str
-    after: str
-    stamp: Stamp
-
-
-@dataclass(slots=True)
-class Recalls:
-    """Which entries were recalled since the last commit, how often and when last, and what was asked."""
-
-    counts: dict[str, int] = field(default_factory=dict)
-    when: str = ""
-    asked: list[Asked] = field(default_factory=list)
-    # No commit will follow: they are a change of their own now.
-    are_due: bool = False
-
-    def note(self, ids: Iterable[str], when: datetime) -> None:
-        """Counts one recall of each."""
-        for name in ids:
-            self.counts[name] = self.counts.get(name, 0) + 1
-            self.when = when.isoformat(timespec="seconds")
-
-    def clear(self) -> None:
-        """Starts again, once they are written."""
-        self.counts.clear()
-        self.asked.clear()
-        self.are_due = False
-
-    def folded(self, ledger: Ledger, delta: Delta) -> Delta:
-        """`delta` with the recalls of entries that have a record; a recall ends probation (DESIGN §8)."""
-        records: dict[str, Record | None] = dict(delta.records)
-        for name, count in self.counts.items():
-            record = records.get(name, ledger.records.get(name))
-            if record is not None:
-                records[name] = replace(record, recalls=record.recalls + count, recalled=self.when, probation_until="")
-        return replace(delta, records=records, asked=tuple(self.asked))
 
 
 def commit(
@@ -103,42 +56,36 @@ def commit(
     record = JournalRecord(
         sequence, _stamped(wall), decision.task, decision.author, actor, decision.why, decision.correlation,
         outcome.changes, tuple(map(_refused, outcome.refused)), decision.notes,
-        {file: _change(view.now.note(file).text, text) for file, text in outcome.texts.items()},
+        {file: file_change(view.now.note(file).text, text, unseen=_is_unseen(desk, view, file))
+         for file, text in outcome.texts.items()},
         outcome.archived, archive_size(desk) if outcome.archived else 0, delta, decision.tokens,
     )  # fmt: skip
-    records = [_edit_record(view, sequence - 1, wall), record] if view.edited else [record]
-    if not _acknowledged(desk, view, records, outcome.texts):
+    records = [edit_record(desk, view, sequence - 1, _stamped(wall)), record] if view.edited else [record]
+    if not _acknowledged(desk, view, records, _merges(view) | dict(outcome.texts)):
         return None
     recalls.clear()
     _finish(desk, view, outcome, wall)
     return Committed(sequence, outcome)
 
 
-def heal(desk: Desk, now: datetime) -> None:
-    """Finishes what a crash cut off, and sweeps what was never acknowledged. The caller holds the lock."""
-    for file in KEPT:
-        target = resolved(desk.path(file), desk.root)
-        left = list(target.parent.glob(f".{target.name}.*{TEMPORARY}"))
-        if not left:
-            continue
-        pending = pending_text(desk, file)
-        wanted = prepared_path(desk, file, etag(pending[1])) if pending else None
-        for path in left:
-            if path != wanted:
-                remove(path)
-        if pending and wanted:
-            # The archive goes before the file that what is archived left: with that one in place, it is whole.
-            record = desk.state.archived
-            if record is not None and file in record.files and record.files[file].after == etag(pending[1]):
-                append_archived(desk, record)
-            _put_in_place(desk, Prepared(file, wanted, *pending, stamp=_stamp_of(wanted)), now)
-
-
 def journal_edits(desk: Desk, now: datetime) -> None:
     """Takes what people changed into the journal, without any decision. The caller holds the lock."""
     view = desk.fresh()
     if view.edited:
-        _acknowledged(desk, view, [_edit_record(view, desk.state.ledger.sequence + 1, now)], {})
+        record = edit_record(desk, view, desk.state.ledger.sequence + 1, _stamped(now))
+        if _acknowledged(desk, view, [record], _merges(view)):
+            for file in _merges(view):
+                place(desk, file, now)
+
+
+def _merges(view: View) -> dict[File, str]:
+    """The texts that a person's older text was merged to: they are not in their files yet."""
+    return {file: view.now.note(file).text for file in view.edited if not view.stands(file)}
+
+
+def _is_unseen(desk: Desk, view: View, file: File) -> bool:
+    """Whether the text that a decision is applied to never stood in the file."""
+    return desk.is_pending(file) if file in view.held else not view.stands(file)
 
 
 def _acknowledged(desk: Desk, view: View, records: list[JournalRecord], texts: Mapping[File, str]) -> bool:
@@ -148,33 +95,32 @@ def _acknowledged(desk: Desk, view: View, records: list[JournalRecord], texts: M
     """
     state = desk.state
     prepared: list[Path] = []
+    waiting = [prepared_path(desk, file, state.ledger.etags[file]) for file in texts if desk.is_pending(file)]
     try:
         for file in {file for record in records for file in record.files}:
             state.anchor(file, view.left.note(file).text)
+        for file in view.edited:
+            state.versions.keep(file, view.left.note(file).text)
         for file, text in texts.items():
             path = prepared_path(desk, file, etag(text))
             prepared.append(path)
-            write_temporary(path, resolved(desk.path(file), desk.root), text.encode())
-        if any(desk.on_disk(file) != view.now.note(file).text for file in KEPT):
-            _dropped(prepared)
+            prepare(path, resolved(desk.path(file), desk.root), text, etag(text))
+        if any(desk.on_disk(file) != view.disk[file].text for file in KEPT if file not in view.held):
+            dropped(prepared)
             return False
         place = state.journal.append(records, state.place)
     except BaseException:
         # Where even the cut failed, the record may stand: then the prepared texts must too.
         if state.journal.place().offset <= max(state.place.offset, 0):
-            _dropped(prepared)
+            dropped(prepared)
         raise
     known = {file: view.now.note(file).text for file in view.edited} | dict(texts)
     state.folded(records, place, known)
+    # Only now: a text that was kept and not merged would later be taken for one that was.
+    for file in _merges(view):
+        state.versions.keep(file, view.disk[file].text)
+    dropped(path for path in waiting if path not in prepared)
     return True
-
-
-def _dropped(prepared: Iterable[Path]) -> None:
-    for path in prepared:
-        try:
-            remove(path)
-        except StoreError:  # the next holder of the lock sweeps; what went wrong first is being told
-            pass
 
 
 def _finish(desk: Desk, view: View, outcome: Outcome, now: datetime) -> None:
@@ -185,95 +131,22 @@ def _finish(desk: Desk, view: View, outcome: Outcome, now: datetime) -> None:
     notes = replace(view.now, ledger=desk.state.ledger)
     for file, text in outcome.texts.items():
         notes = notes.having(desk.note(file, text))
+    texts = _merges(view) | dict(outcome.texts)
+    stamps: dict[File, Stamp] = {}
     try:
         if outcome.archived and desk.state.archived is not None:
             append_archived(desk, desk.state.archived)
-        stamps = {}
-        for file, text in outcome.texts.items():
-            path = prepared_path(desk, file, etag(text))
-            prepared = Prepared(file, path, view.now.note(file).text, text, _stamp_of(path))
-            if _put_in_place(desk, prepared, now):
-                stamps[file] = prepared.stamp
+        for file, text in texts.items():
+            mark = stamp(prepared_path(desk, file, etag(text)))
+            if place(desk, file, now) and mark is not None:
+                stamps[file] = mark
     except StoreError:
         desk.clear()
         return
-    if len(stamps) == len(outcome.texts):
+    if len(stamps) == len(texts):
         desk.put_down(notes, stamps)
     else:
         desk.clear()
-
-
-def _put_in_place(desk: Desk, prepared: Prepared, now: datetime) -> bool:
-    """Lets a prepared text replace its file; one that a person saved meanwhile is brought together with it
-    first.
-
-    Whether the text went in as it was.
-    """
-    for attempt in range(_TRIES):
-        disk = desk.on_disk(prepared.file)
-        if disk == prepared.before:
-            put(prepared.path, resolved(desk.path(prepared.file), desk.root))
-            return attempt == 0
-        if disk == prepared.after:
-            remove(prepared.path)
-            return False
-        following = _merge_recorded(desk, prepared, disk, now)
-        remove(prepared.path)
-        if following is None:
-            return False
-        prepared = following
-    return False
-
-
-def _merge_recorded(desk: Desk, prepared: Prepared, disk: str, now: datetime) -> Prepared | None:
-    """Journals a person's text, merged with ours, as their edit of ours.
-
-    `None` when nothing of ours is missing.
-    """
-    file, state = prepared.file, desk.state
-    text = merged(prepared.before, prepared.after, disk)
-    path = prepared_path(desk, file, etag(text))
-    target = resolved(desk.path(file), desk.root)
-    mark = write_temporary(path, target, text.encode()) if text != disk else (0, 0, 0)
-    texts = {each: desk.on_disk(each) for each in KEPT}
-    ours = _notes_of(desk, {**texts, file: prepared.after})
-    theirs = _notes_of(desk, {**texts, file: text})
-    # What the file holds now is what the rename will look for, also after a crash.
-    state.versions.keep(file, disk)
-    change = replace(_change(prepared.after, text), found=etag(disk))
-    record = JournalRecord(
-        state.ledger.sequence + 1, _stamped(now), "edit", Author.EDITOR,
-        changes=(_edited(file, change),), files={file: change},
-        delta=replace(reconciled(ours, theirs), etags={file: change.after}),
-    )  # fmt: skip
-    state.folded([record], state.journal.append([record], state.place), {file: text})
-    return Prepared(file, path, disk, text, mark) if text != disk else None
-
-
-def _notes_of(desk: Desk, texts: Mapping[File, str]) -> Notes:
-    notes = desk.fresh().now
-    for file, text in texts.items():
-        notes = notes.having(Note.read(file, text, desk.key))
-    return replace(notes, ledger=desk.state.ledger)
-
-
-def _edit_record(view: View, sequence: int, now: datetime) -> JournalRecord:
-    changes = {file: _change(view.left.note(file).text, view.now.note(file).text) for file in view.edited}
-    return JournalRecord(
-        sequence, _stamped(now), "edit", Author.EDITOR,
-        changes=tuple(_edited(file, change) for file, change in changes.items()), files=changes,
-        delta=replace(view.delta, etags={file: change.after for file, change in changes.items()}),
-    )  # fmt: skip
-
-
-def _edited(file: File, change: FileChange) -> Change:
-    gone = sum(len(splice.removed) for splice in change.splices)
-    came = sum(len(splice.added) for splice in change.splices)
-    return Change("edited", file, "", reason=f"{gone} lines out, {came} lines in")
-
-
-def _change(before: str, after: str) -> FileChange:
-    return FileChange(etag(before), etag(after), splices_between(before, after))
 
 
 def _storable(outcome: Outcome) -> Outcome:
@@ -312,11 +185,6 @@ def _refused(refusal: Refusal) -> RefusedLine:
     operation = refusal.operation
     text = getattr(operation, "text", "") or getattr(operation, "title", "")
     return RefusedLine(type(operation).__name__, text, refusal.reason)
-
-
-def _stamp_of(path: Path) -> Stamp:
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _stamped(now: datetime) -> str:

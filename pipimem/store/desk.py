@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,28 +10,40 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes, etag
 from pipimem.notes.reconciled import reconciled
-from pipimem.store.files import Reading, Stamp, read, resolved, stamp, temporary_for
+from pipimem.store.ancestry import nearest
+from pipimem.store.files import Reading, Stamp, own_text, read, resolved, stamp, temporary_for
 from pipimem.store.journal import Place
 from pipimem.store.merging import merged
-from pipimem.store.settling import may_be_half_saved
+from pipimem.store.settling import could_be_read, may_be_half_saved
+from pipimem.store.sightings import is_unread
 from pipimem.store.state import State
-from pipimem.text.splices import reversed_splices, spliced
+from pipimem.store.versions import NAME_LENGTH
 
 KEPT = (File.SESSION, File.MEMORY, File.HISTORY)
 """The files that commits replace."""
 
 # Writers that keep on committing leave a pause between two commits sooner or later.
 _LOOKS = 20
+_ABSENT: Stamp = (0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The notes as the journal left them, as they stand now, and what lies between them: a person's hand."""
+    """The notes as the journal left them, as they stand now, and what lies between them: a person's hand.
+
+    `disk` has the readings it rests on. A file in `held` is being written by somebody: it counts as it was left.
+    """
 
     left: Notes
     now: Notes
     edited: tuple[File, ...]
     delta: Delta
+    disk: Mapping[File, Reading]
+    held: frozenset[File]
+
+    def stands(self, file: File) -> bool:
+        """Whether the text of a file, as it stands now in these notes, is also what lies on the disk."""
+        return file not in self.held and self.disk[file].text == self.now.note(file).text
 
 
 @dataclass(slots=True)
@@ -43,7 +56,7 @@ class Desk:
     state: State
     _notes: Notes | None = None
     _stamps: tuple[Stamp | Place | None, ...] = ()
-    _readings: dict[Path, tuple[Stamp | None, str]] = field(default_factory=dict)
+    _readings: dict[Path, Reading] = field(default_factory=dict)
     # Notes by file, as they stand and as the journal left them: equal texts are not parsed again.
     _parsed: dict[tuple[Path, bool], Note] = field(default_factory=dict)
     _watched: tuple[Path, ...] = ()
@@ -89,25 +102,60 @@ class Desk:
         """The notes of this moment, and whether an editor's half-saved file was held back."""
         disk = {file: self._read(self.path(file)) for file in KEPT}
         self.state.catch_up()
-        texts = {file: self._healed(file, text) for file, text in disk.items()}
-        held = [file for file, text in texts.items() if self.is_half_saved(file, text)]
-        for file in held:
-            texts[file] = self._known(file, texts[file])
-        return self._view(texts).now, bool(held)
+        view = self._view(disk)
+        return view.now, bool(view.held)
 
     def fresh(self) -> View:
         """The notes for a commit: every file read now, whatever its stamp says. The caller holds the lock."""
-        return self._view({file: self.on_disk(file) for file in KEPT})
+        return self._view({file: self.look(file) for file in KEPT})
 
-    def on_disk(self, file: File) -> str:
-        """The text of a file right now; absent is empty."""
+    def look(self, file: File) -> Reading:
+        """A file as it is right now; absent is empty."""
         self._readings.pop(self.path(file), None)
         return self._read(self.path(file))
 
-    def is_half_saved(self, file: File, text: str) -> bool:
-        """Whether an editor seems to be halfway through saving this file."""
-        known = self.state.known_text(file, text)
-        return known is not None and may_be_half_saved(self.path(file), text, known)
+    def on_disk(self, file: File) -> str:
+        """The text of a file right now; absent is empty."""
+        return self.look(file).text
+
+    def is_held(self, file: File, reading: Reading) -> bool:
+        """Whether somebody is, or seems to be, halfway through saving this file."""
+        if reading.is_open:
+            return True
+        left = self._known(file, reading.text)
+        if left == reading.text:
+            return False
+        if self.is_pending(file):
+            left = next((stood.text for stood in self.state.stood(file, newest=None)), "")
+        return may_be_half_saved(self.path(file), reading.text, left)
+
+    def taken_in(self, file: File, reading: Reading) -> str:
+        """What the text of a file makes of the text the journal left it with.
+
+        That one where nobody changed anything; else merged from the text the person's grew out of.
+        """
+        left = self._known(file, reading.text)
+        if left == reading.text:
+            return left
+        is_pending = self.is_pending(file)
+        if is_pending and etag(reading.text) in self.state.may_lie(file):
+            return left
+        known = self.state.stood(file, newest=None if is_pending else self.was_seen(file, reading))
+        is_late = could_be_read(self.state.journal.path, reading.stamp)
+        return merged(nearest(reading.text, known, left, is_late=is_late), left, reading.text)
+
+    def was_seen(self, file: File, reading: Reading) -> bool:
+        """Whether somebody may have read the text the journal left a file with, since it was put there."""
+        return reading.stamp != _ABSENT and not is_unread(reading.mark, self.state.ledger.etags.get(file, ""))
+
+    def is_pending(self, file: File) -> bool:
+        """Whether the text the journal left a file with has not reached it yet: it still lies prepared."""
+        mark = self.state.ledger.etags.get(file)
+        if mark is None:
+            return False
+        # No text there: it arrived. Another text: what it displaced lies there.
+        text = own_text(prepared_path(self, file, mark))
+        return text is not None and etag(text) == mark
 
     def note(self, file: File, text: str) -> Note:
         """The note of a text, parsed anew only when it is another than last time."""
@@ -116,13 +164,11 @@ class Desk:
     def put_down(self, notes: Notes, stamps: dict[File, Stamp]) -> None:
         """Takes over what a commit just wrote, so that nothing of it is read back."""
         for file, mark in stamps.items():
-            self._readings[self.path(file)] = (mark, notes.note(file).text)
+            self._readings[self.path(file)] = Reading(notes.note(file).text, mark)
             self._parsed[self.path(file), False] = notes.note(file)
         self._notes = notes
         # The stamps of the readings, not of the disk: a person may have saved since.
-        marks = [self._readings.get(self.path(file), (None, ""))[0] for file in KEPT]
-        shared = self._readings.get(self._shared, (None, ""))[0]
-        self._stamps = (*marks, shared, self.state.place)
+        self._stamps = (*(self._mark(path) for path in self._watched), self.state.place)
 
     def clear(self) -> None:
         """Forgets what was read."""
@@ -133,29 +179,34 @@ class Desk:
     def _look(self) -> tuple[Stamp | Place | None, ...]:
         return (*map(stamp, self._watched), self.state.journal.place())
 
-    def _read(self, path: Path) -> str:
+    def _mark(self, path: Path) -> Stamp | None:
+        reading = self._readings.get(path)
+        return None if reading is None or reading.stamp == _ABSENT else reading.stamp
+
+    def _read(self, path: Path) -> Reading:
         mark = stamp(path)
         cached = self._readings.get(path)
-        if cached is None or cached[0] != mark or mark is None:
-            reading = read(path, self.root) or Reading("", (0, 0, 0))
-            cached = (reading.stamp if mark else None, reading.text)
+        if cached is None or cached.stamp != mark or cached.is_open:
+            cached = read(path, self.root) or Reading("", _ABSENT)
             self._readings[path] = cached
-        return cached[1]
+        return cached
 
-    def _view(self, texts: dict[File, str]) -> View:
+    def _view(self, disk: Mapping[File, Reading]) -> View:
         ledger = self.state.ledger
-        shared = self._note(self._shared, File.MEMORY, self._read(self._shared), left=False)
-        now = {file: self.note(file, text) for file, text in texts.items()}
-        left = {}
-        for file, note in now.items():
-            known = self.state.known_text(file, note.text)
-            same = known is None or known == note.text
-            left[file] = note if same else self._note(self.path(file), file, known or "", left=True)
+        shared = self._note(self._shared, File.MEMORY, self._read(self._shared).text, left=False)
+        held = frozenset(file for file, reading in disk.items() if self.is_held(file, reading))
+        now, left = {}, {}
+        for file, reading in disk.items():
+            known = self._known(file, reading.text)
+            now[file] = self.note(file, known if file in held else self.taken_in(file, reading))
+            same = known == now[file].text
+            left[file] = now[file] if same else self._note(self.path(file), file, known, left=True)
         edited = tuple(file for file in KEPT if left[file] is not now[file])
         before = Notes(self.key, left[File.SESSION], left[File.MEMORY], left[File.HISTORY], shared, ledger)
         after = Notes(self.key, now[File.SESSION], now[File.MEMORY], now[File.HISTORY], shared, ledger)
         delta = reconciled(before, after) if edited else Delta()
-        return View(before, replace(after, ledger=ledger.after(delta)) if edited else after, edited, delta)
+        after = replace(after, ledger=ledger.after(delta)) if edited else after
+        return View(before, after, edited, delta, disk, held)
 
     def _note(self, path: Path, file: File, text: str, *, left: bool) -> Note:
         note = self._parsed.get((path, left))
@@ -168,35 +219,7 @@ class Desk:
         known = self.state.known_text(file, text)
         return text if known is None else known
 
-    def _healed(self, file: File, text: str) -> str:
-        """The text, or what it will be when an acknowledged commit that a crash cut off has reached its
-        file."""
-        if self.state.known_text(file, text) == text:
-            return text
-        pending = pending_text(self, file)
-        return text if pending is None else merged(pending[0], pending[1], text)
-
-
-def pending_text(desk: Desk, file: File) -> tuple[str, str] | None:
-    """Before and after of a commit that is in the journal but not in its file: its prepared text is still
-    there.
-
-    Without that trace, a file that differs from the journal was changed by a person, even back to an older
-    text.
-    """
-    change = desk.state.last.get(file)
-    if change is None or desk.state.ledger.etags.get(file) != change.after:
-        return None
-    try:
-        after = prepared_path(desk, file, change.after).read_bytes().decode()
-    except (OSError, UnicodeDecodeError):  # not there: the commit arrived
-        return None
-    if etag(after) != change.after:
-        return None
-    found = desk.state.versions.text(file, change.found) if change.found else None
-    return (spliced(after, reversed_splices(change.splices)) if found is None else found), after
-
 
 def prepared_path(desk: Desk, file: File, mark: str) -> Path:
     """Where a text waits to take its file's place."""
-    return temporary_for(resolved(desk.path(file), desk.root), mark[:16])
+    return temporary_for(resolved(desk.path(file), desk.root), mark[:NAME_LENGTH])

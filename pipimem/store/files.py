@@ -18,6 +18,8 @@ from pipimem.store.disk import (
     told,
     write_whole,
 )
+from pipimem.store.leasing import Lease, is_wanted, leased
+from pipimem.store.sightings import NO_TRACE, leave_mark, mark_on
 
 Stamp = tuple[int, int, int]
 """Modification time in ns, size and inode: a file whose stamp is the same is taken to be the same."""
@@ -25,14 +27,19 @@ Stamp = tuple[int, int, int]
 # A person's notes end long before; beyond it parsing alone would stall a bot.
 _LARGEST = 16 * 1024 * 1024
 TEMPORARY = ".pipimem-tmp"
+HALF = "half"
+"""The tag of a temporary file that is still being written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text and the stamp of the file it was read from."""
+    """A text and the stamp of the file it was read from; `is_open` where somebody was writing to it meanwhile,
+    so that it may be half of a text. `mark` tells whether anybody has read it, see `sightings`."""
 
     text: str
     stamp: Stamp
+    is_open: bool = False
+    mark: int = -1
 
 
 def stamp(path: Path) -> Stamp | None:
@@ -57,18 +64,41 @@ def read(path: Path, root: Path) -> Reading | None:
     """The text of a file with every byte of it, `None` where there is no file; what is no text is refused."""
     with told("read", path):
         try:
-            descriptor = os.open(resolved(path, root), os.O_RDONLY | NO_FOLLOW | NO_WAIT | CLOSE_ON_EXEC | BINARY)
+            descriptor = _opened(resolved(path, root))
         except FileNotFoundError:
             return None
         try:
             status = os.fstat(descriptor)
             _refuse_unless_note(path, status)
+            lease = leased(descriptor)
+            # Where there are no leases (network file systems) readings are not noted either.
+            mark = mark_on(descriptor) if lease is not Lease.NONE else -1
             with os.fdopen(descriptor, "rb", closefd=False) as file:
                 data = file.read(_LARGEST + 1)
             _refuse_size(path, len(data))
+            is_open = lease is Lease.WRITTEN or (lease is Lease.HELD and is_wanted(descriptor))
         finally:
             os.close(descriptor)
-    return Reading(_decoded(path, data), _stamp(status))
+    # Half of a character at the end of half a text is nobody's fault.
+    text = data.decode(errors="ignore") if is_open else _decoded(path, data)
+    return Reading(text, _stamp(status), is_open, mark)
+
+
+def own_text(path: Path) -> str | None:
+    """The text of a file of ours, read without a trace; `None` where there is none, or no text."""
+    try:
+        with os.fdopen(_opened(path), "rb") as file:
+            return file.read().decode()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _opened(path: Path) -> int:
+    flags = os.O_RDONLY | NO_FOLLOW | NO_WAIT | CLOSE_ON_EXEC | BINARY
+    try:
+        return os.open(path, flags | NO_TRACE)
+    except PermissionError:  # not our file: reading it leaves a trace
+        return os.open(path, flags)
 
 
 def read_text(path: Path, root: Path) -> str | None:
@@ -86,13 +116,12 @@ def storable(text: str) -> str:
     return text
 
 
-def replace(path: Path, text: str, root: Path) -> Stamp:
-    """Puts `text` in the place of a file, whole or not at all; the answer is the stamp it then has."""
-    target = resolved(path, root)
-    temporary = temporary_for(target, f"{os.getpid():x}")
-    mark = write_temporary(temporary, target, text.encode())
-    put(temporary, target)
-    return mark
+def put_whole(path: Path, data: bytes) -> None:
+    """Writes a file of ours in the place of the former one, whole or not at all."""
+    temporary = temporary_for(path, HALF)
+    _write_temporary(temporary, path, data)
+    with told("replace", path):
+        temporary.replace(path)
 
 
 def temporary_for(target: Path, tag: str) -> Path:
@@ -100,8 +129,26 @@ def temporary_for(target: Path, tag: str) -> Path:
     return target.with_name(f".{target.name}.{tag}{TEMPORARY}")
 
 
-def write_temporary(temporary: Path, target: Path, data: bytes) -> Stamp:
-    """Prepares a replacement in full and synced, with the mode of what it will replace."""
+def tag_of(temporary: Path, target: Path) -> str:
+    """The tag in the name that `temporary_for` made."""
+    return temporary.name.removeprefix(f".{target.name}.").removesuffix(TEMPORARY)
+
+
+def prepare(path: Path, target: Path, text: str, mark: str = "") -> Stamp:
+    """Lays a replacement of `target` ready at `path`, with the mode of what it will replace, marked as unread
+    where its etag is given.
+
+    What lies at `path` is whole at any instant: written under another name first, renamed when done.
+    """
+    half = temporary_for(target, HALF)
+    stamp = _write_temporary(half, target, text.encode(), mark)
+    with told("write", target):
+        half.replace(path)
+    return stamp
+
+
+def _write_temporary(temporary: Path, target: Path, data: bytes, mark: str = "") -> Stamp:
+    """Writes a file in full and synced."""
     with told("write", target):
         mode = _mode_to_keep(target)
         descriptor = _created(temporary)
@@ -109,6 +156,8 @@ def write_temporary(temporary: Path, target: Path, data: bytes) -> Stamp:
             if mode != FILE_MODE and hasattr(os, "fchmod"):
                 os.fchmod(descriptor, mode)
             write_whole(descriptor, data)
+            if mark:
+                leave_mark(descriptor, mark)
             os.fsync(descriptor)
             return _stamp(os.fstat(descriptor))
         except OSError:
@@ -116,12 +165,6 @@ def write_temporary(temporary: Path, target: Path, data: bytes) -> Stamp:
             raise
         finally:
             os.close(descriptor)
-
-
-def put(temporary: Path, target: Path) -> None:
-    """Lets a prepared text take its place."""
-    with told("replace", target):
-        temporary.replace(target)
 
 
 def remove(path: Path) -> None:

@@ -13,9 +13,9 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta, Record, Tombstone
 from pipimem.notes.notes import Change, etag
 from pipimem.notes.operations import Author, Progress
-from pipimem.store import files, journal, jsonlines, transcript
+from pipimem.store import journal, jsonlines, transcript
 from pipimem.store.desk import KEPT, Desk
-from pipimem.store.files import put, read_text, remove, temporary_for, write_temporary
+from pipimem.store.files import put_whole, remove
 from pipimem.store.needles import (
     Needles,
     blanked_message,
@@ -24,6 +24,7 @@ from pipimem.store.needles import (
     sources_of,
     without,
 )
+from pipimem.store.placing import rewrite
 from pipimem.store.records import FileChange, JournalRecord
 from pipimem.store.transcript import Transcript
 
@@ -46,10 +47,7 @@ def forget(
     The caller holds the lock.
     """
     plan = _plan(desk, what, keep_transcript, actor)
-    path = _plan_path(desk)
-    temporary = temporary_for(path, "new")
-    write_temporary(temporary, path, jsonlines.line(_plan_json(plan)))
-    put(temporary, path)
+    put_whole(_plan_path(desk), jsonlines.line(_plan_json(plan)))
     return _carried_out(desk, log, plan, now)
 
 
@@ -131,11 +129,15 @@ def _record(
 
 
 def _from_file(desk: Desk, file: File, needles: Needles) -> int:
-    text = read_text(desk.path(file), desk.root) or ""
-    left, gone = without(text, needles, desk.key)
-    if left != text:
-        files.replace(desk.path(file), left, desk.root)
-    return max(len(gone), int(left != text))
+    counts: list[int] = []
+
+    def left(text: str) -> str:
+        kept, gone = without(text, needles, desk.key)
+        counts.append(max(len(gone), int(kept != text)))
+        return kept
+
+    rewrite(desk.path(file), left, desk.root)
+    return max(counts, default=0)
 
 
 def _from_versions(desk: Desk, needles: Needles) -> int:
@@ -183,9 +185,7 @@ def _rewritten(part: Path, left: Callable[[bytes], bytes]) -> int:
     kept = [left(data) for data in lines]
     changed = sum(old != new for old, new in zip(lines, kept, strict=True))
     if changed:
-        temporary = temporary_for(part, "new")
-        write_temporary(temporary, part, b"".join(kept))
-        put(temporary, part)
+        put_whole(part, b"".join(kept))
     return changed
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pipimem.errors import ChannelError
 from pipimem.store import jsonlines
 from pipimem.store.disk import told
-from pipimem.store.files import put, temporary_for, write_temporary
+from pipimem.store.files import put_whole
 
 _FORMAT = 1
 KEY_BYTES = 32
@@ -55,9 +55,7 @@ def save(path: Path, identity: Identity) -> None:
         "title": identity.title,
         "key": identity.key.hex(),
     }
-    temporary = temporary_for(path, "new")
-    write_temporary(temporary, path, jsonlines.line(value))
-    put(temporary, path)
+    put_whole(path, jsonlines.line(value))
 
 
 def derived_key(channel_id: str) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pipimem.notes.ledger import Ledger
 from pipimem.store import jsonlines
 from pipimem.store.disk import told
-from pipimem.store.files import put, temporary_for, write_temporary
+from pipimem.store.files import put_whole
 from pipimem.store.json_values import CodecError
 from pipimem.store.ledger_codec import ledger_from, ledger_json
 
@@ -45,6 +45,4 @@ def load(path: Path) -> Checkpoint | None:
 def save(path: Path, checkpoint: Checkpoint) -> None:
     """Writes the checkpoint in the place of the former one, whole or not at all."""
     value = {"format": _FORMAT, "offset": checkpoint.offset, **ledger_json(checkpoint.ledger)}
-    temporary = temporary_for(path, "new")
-    write_temporary(temporary, path, jsonlines.line(value))
-    put(temporary, path)
+    put_whole(path, jsonlines.line(value))

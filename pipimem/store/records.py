@@ -16,14 +16,15 @@ from pipimem.text.splices import Splice
 class FileChange:
     """One file from one text to another: the etags of both, and the lines that differ.
 
-    `found` is the etag of the text that stood in the file, where a person had saved another one than
-    `before`.
+    `found` is the etag of a text of a person's that stood in the file and was merged with `before`; it is kept
+    as a version. `unseen`: `before` itself never stood in the file, so nobody can have changed it there.
     """
 
     before: str
     after: str
     splices: tuple[Splice, ...]
     found: str = ""
+    unseen: bool = False
 
 
 @dataclass(frozen=True, slots=True)

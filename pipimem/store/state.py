@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -12,14 +13,18 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import etag
 from pipimem.store import ledger_file
+from pipimem.store.ancestry import Stood
 from pipimem.store.disk import sync_folder
 from pipimem.store.journal import NOWHERE, Journal, Place
 from pipimem.store.ledger_file import Checkpoint
 from pipimem.store.records import FileChange, JournalRecord
+from pipimem.store.sightings import Unread
 from pipimem.store.transcript import Transcript
-from pipimem.store.versions import Versions
-from pipimem.text.splices import spliced
+from pipimem.store.versions import NAME_LENGTH, Versions
+from pipimem.text.splices import reversed_splices, spliced
 
+# An editor may have loaded a text that many changes ago; older ones are found among the versions.
+_REMEMBERED = 200
 # A start folds at most so many records; a checkpoint costs some ms.
 _CHECKPOINT_AFTER = 200
 
@@ -31,11 +36,13 @@ class State:
     folder: Path
     journal: Journal
     versions: Versions
+    unread: Unread
     ledger: Ledger = field(default_factory=Ledger)
     place: Place = NOWHERE
     # By file the last change since the checkpoint, and the last record that added to the archive.
     last: dict[File, FileChange] = field(default_factory=dict)
     archived: JournalRecord | None = None
+    _recent: dict[File, deque[FileChange]] | None = None
     _since: int = 0
     _known: dict[File, tuple[str, str]] = field(default_factory=dict)
     _anchored: set[File] = field(default_factory=set)
@@ -46,7 +53,8 @@ class State:
 
         Without one, what HISTORY.md and the transcript let conclude.
         """
-        state = cls(folder, Journal(folder / ".pipimem"), Versions(folder / ".pipimem" / "versions"))
+        own = folder / ".pipimem"
+        state = cls(folder, Journal(own), Versions(own / "versions"), Unread(own / "unread"))
         state._start()
         if state.ledger.sequence == 0 and transcript.last_number and (covered := history_end()):
             state.ledger = fresh_ledger(transcript, covered)
@@ -94,6 +102,42 @@ class State:
         known = self._known[file][1]
         return disk if disk == known else known
 
+    def stood(self, file: File, *, newest: bool | None, before: str = "") -> Iterator[Stood]:
+        """The texts that stood in a file, the newest first, as far back as the journal and the versions tell.
+
+        `newest`: whether somebody saw the one the journal left it with; `None` where that never reached the
+        file. With `before`, the first digits of an etag, only texts older than that one.
+        """
+        mark = self.ledger.etags.get(file, "")
+        text = self.known_text(file, "")
+        passed, unread = {mark[:NAME_LENGTH]}, self.unread.etags(file)
+        is_older = not before
+        if text is not None and newest is not None and is_older:
+            yield Stood(text, newest)
+        for change in reversed(self._changes(file)):
+            if text is None or change.after != mark:
+                break
+            is_older = is_older or mark.startswith(before)
+            mark, text = change.before, _without(text, change)
+            found = self.versions.text(file, change.found) if change.found else None
+            if found is not None and is_older:
+                yield Stood(found, True)
+            if text is not None and is_older:
+                yield Stood(text, not change.unseen and mark not in unread)
+            passed |= {mark[:NAME_LENGTH], change.found[:NAME_LENGTH]}
+        for name, kept in self.versions.texts(file):
+            if name not in passed:
+                yield Stood(kept, True)
+
+    def may_lie(self, file: File) -> frozenset[str]:
+        """The etags of what may lie in a file that its newest text has not reached."""
+        marks: set[str] = set()
+        for change in reversed(self._changes(file)):
+            marks |= {change.before, change.found}
+            if not change.unseen:
+                break
+        return frozenset(marks)
+
     def anchor(self, file: File, before: str) -> None:
         """Sees to it that the text which the next splices start from is kept as a version."""
         if file not in self._anchored:
@@ -120,7 +164,7 @@ class State:
         return self.folder / ".pipimem" / "ledger.json"
 
     def _start(self) -> None:
-        self._since, self.archived = 0, None
+        self._since, self.archived, self._recent = 0, None, None
         self._known.clear()
         self.last.clear()
         self._anchored.clear()
@@ -144,9 +188,27 @@ class State:
                 continue
             self.ledger = self.ledger.after(record.delta, record.sequence)
             self.last.update(record.files)
+            self._remember([record])
             self._since += 1
             if record.archived:
                 self.archived = record
+
+    def _changes(self, file: File) -> deque[FileChange]:
+        """The changes of a file, also those from before the checkpoint: read when first asked for."""
+        if self._recent is None:
+            self._recent = {each: deque(maxlen=_REMEMBERED) for each in File}
+            try:
+                records = self.journal.read()[0]
+            except JournalError:  # doctor tells; here there is just less to know
+                records = []
+            self._remember(record for record in records if record.sequence <= self.ledger.sequence)
+        return self._recent[file]
+
+    def _remember(self, records: Iterable[JournalRecord]) -> None:
+        if self._recent is not None:
+            for record in records:
+                for file, change in record.files.items():
+                    self._recent[file].append(change)
 
     def _from_splices(self, file: File, wanted: str) -> str | None:
         try:
@@ -161,6 +223,15 @@ class State:
                     if change.after == wanted:
                         return text if etag(text) == wanted else None
         return None
+
+
+def _without(text: str, change: FileChange) -> str | None:
+    """The text before a change, `None` where something was forgotten in it since."""
+    try:
+        before = spliced(text, reversed_splices(change.splices))
+    except ValueError:
+        return None
+    return before if etag(before) == change.before else None
 
 
 def fresh_ledger(transcript: Transcript, history_end: datetime) -> Ledger:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -9,13 +10,13 @@ from pathlib import Path
 from pipimem.notes.files import File
 from pipimem.notes.notes import etag
 from pipimem.store.disk import make_folder, told
-from pipimem.store.files import put, remove, temporary_for, write_temporary
+from pipimem.store.files import put_whole, remove
 
 # With the splices of the journal between them, twenty checkpoints are far more than a month of one channel.
 _KEPT = 20
 _AGE = timedelta(days=30)
 # 64 bits of the etag name a file; the whole etag is checked on reading.
-_NAME_LENGTH = 16
+NAME_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +33,28 @@ class Versions:
             return None
         return text if etag(text) == mark else None
 
+    def texts(self, file: File) -> Iterator[tuple[str, str]]:
+        """The first digits of the etag and the text of every version of a file, the newest first."""
+        for path in self._newest_first(file):
+            try:
+                text = path.read_bytes().decode()
+            except (OSError, UnicodeDecodeError):
+                continue
+            mark = path.name[len(file) + 1 :]
+            if etag(text).startswith(mark):
+                yield mark, text
+
     def keep(self, file: File, text: str) -> None:
         """Keeps a text; one that is kept already costs a `stat`."""
         path = self._path(file, etag(text))
         if not path.exists():
             make_folder(self.folder)
-            temporary = temporary_for(path, "new")
-            write_temporary(temporary, path, text.encode())
-            put(temporary, path)
+            put_whole(path, text.encode())
 
     def prune(self, now: datetime | None) -> None:
         """Drops the oldest beyond twenty a file, and those older than 30 days; the newest always stays."""
         for file in File:
-            kept = sorted(self.paths(file), key=lambda path: path.stat().st_mtime, reverse=True)
+            kept = self._newest_first(file)
             limit = (now - _AGE).timestamp() if now else float("-inf")
             for index, path in enumerate(kept):
                 if index >= _KEPT or (index and path.stat().st_mtime < limit):
@@ -57,8 +67,11 @@ class Versions:
                 names = [path.name for path in self.folder.iterdir()]
             except FileNotFoundError:
                 return []
-        length = len(file) + 1 + _NAME_LENGTH
+        length = len(file) + 1 + NAME_LENGTH
         return [self.folder / name for name in names if name.startswith(f"{file}.") and len(name) == length]
 
+    def _newest_first(self, file: File) -> list[Path]:
+        return sorted(self.paths(file), key=lambda path: path.stat().st_mtime, reverse=True)
+
     def _path(self, file: File, mark: str) -> Path:
-        return self.folder / f"{file}.{mark[:_NAME_LENGTH]}"
+        return self.folder / f"{file}.{mark[:NAME_LENGTH]}"

@@ -27,7 +27,7 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
-from pipimem.store import committing, journal, state
+from pipimem.store import committing, exchanging, journal, state
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -293,13 +293,13 @@ def test_a_save_between_reading_and_commit_survives(
     path = channel.folder / "MEMORY.md"
     saved = []
 
-    def save(target: Path, data: bytes, *rest: object) -> object:
+    def save(target: Path, data: Path, *rest: object) -> object:
         if not saved:
             saved.append(path.write_text(path.read_text() + "- typed just now\n"))
         return real(target, data, *rest)  # type: ignore[arg-type]
 
-    real = committing.write_temporary
-    monkeypatch.setattr(committing, "write_temporary", save)
+    real = committing.prepare
+    monkeypatch.setattr(committing, "prepare", save)
     channel.commit(add("bob likes tea"), now)
     assert [entry.text for entry in again(channel).notes().memory.entries] == [
         "alice likes tea",
@@ -483,7 +483,7 @@ def test_a_rename_that_fails_is_done_later(
     def refuse(*_: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(exchanging, "_exchanged", refuse)
     channel.commit(add("bob likes tea"), now)
     monkeypatch.undo()
     assert "bob" not in (channel.folder / "MEMORY.md").read_text()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from pipimem.errors import StoreError
@@ -14,6 +15,7 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.operations import AddBlock, Author, Bullet, Decision, FoldBlocks, Invalidate, SetSection, Trust
+from pipimem.store import exchanging
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -54,8 +56,8 @@ def killing(at: int, *, torn: bool) -> None:
     """Lets the process die at its `at`-th call that changes the disk; `torn` writes half of it first."""
     count = 0
 
-    def deadly(name: str) -> None:
-        real = getattr(os, name)
+    def deadly(module: ModuleType, name: str) -> None:
+        real = getattr(module, name)
 
         def call(*args: object, **options: object) -> object:
             nonlocal count
@@ -67,10 +69,11 @@ def killing(at: int, *, torn: bool) -> None:
                 os._exit(9)
             return real(*args, **options)
 
-        setattr(os, name, call)
+        setattr(module, name, call)
 
     for name in CALLS:
-        deadly(name)
+        deadly(os, name)
+    deadly(exchanging, "_renamed")
 
 
 def in_child(work: Callable[[], None]) -> bool:

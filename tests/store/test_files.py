@@ -11,7 +11,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.errors import StoreError, UnreadableNote
-from pipimem.store.files import TEMPORARY, read_text, replace, stamp, storable, sweep
+from pipimem.store.exchanging import displace
+from pipimem.store.files import (
+    TEMPORARY,
+    Stamp,
+    prepare,
+    read_text,
+    remove,
+    resolved,
+    stamp,
+    storable,
+    sweep,
+    temporary_for,
+)
+
+
+def replace(path: Path, text: str, root: Path) -> Stamp:
+    """Puts a text in the place of a file, as a commit does."""
+    target = resolved(path, root)
+    ready = temporary_for(target, "0123456789abcdef")
+    mark = prepare(ready, target, text)
+    if displaced := displace(ready, target):
+        remove(displaced)
+    return mark
 
 
 def test_what_is_not_there_is_none(tmp_path: Path) -> None:

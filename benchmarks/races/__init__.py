@@ -1,0 +1,1 @@
+"""Raced saves: people and bots at one file, and what is lost."""

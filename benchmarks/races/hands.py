@@ -1,0 +1,136 @@
+"""A person at an editor: five ways of saving, a fresh or a stale buffer, lines typed and lines deleted."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipimem.store.files import TEMPORARY
+
+# A line is deleted only when it has stood in so many buffers.
+_KNOWN_FOR = 3
+# Bots that were killed need a while to be back.
+_PATIENCE = 1.0
+
+
+def in_place(path: Path, text: str, _: random.Random) -> None:
+    """As vim (with `backupcopy`), nano and VS Code save: cut to nothing, then written."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+def slow_stream(path: Path, text: str, dice: random.Random) -> None:
+    """In place, in pieces that end anywhere, over a good while."""
+    data = text.encode()
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        while data:
+            size = dice.randint(1, max(1, len(data) // 3))
+            data = data[os.write(descriptor, data[:size]) :]
+            time.sleep(dice.uniform(0, 0.01))
+    finally:
+        os.close(descriptor)
+
+
+def renamed_over(path: Path, text: str, _: random.Random) -> None:
+    """As `sed -i`, rsync and many editors save: a new file takes the name."""
+    other = path.with_name(".sed0123")
+    other.write_text(text, encoding="utf-8", newline="")
+    other.replace(path)
+
+
+def removed_and_made(path: Path, text: str, dice: random.Random) -> None:
+    """As git checks out: the name goes, and comes back with another file."""
+    path.unlink(missing_ok=True)
+    time.sleep(dice.choice((0, 0, 0.001)))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+def appended(path: Path, text: str, _: random.Random) -> None:
+    """As `echo >>`: whatever stands there, the line goes to its end."""
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+WAYS: dict[str, Callable[[Path, str, random.Random], None]] = {
+    "truncate and write": in_place,
+    "slow stream": slow_stream,
+    "rename over": renamed_over,
+    "remove and create": removed_and_made,
+    "append": appended,
+}
+
+
+@dataclass(slots=True)
+class Hand:
+    """One person at one file. Everything typed and deleted is noted once the save is over.
+
+    A stale hand loads the file only now and then and goes on from what it saved itself. Only lines that stood in
+    the last three buffers are deleted: docs/RELIABILITY.md says why.
+    """
+
+    path: Path
+    way: str
+    is_stale: bool
+    deletes: bool
+    dice: random.Random
+    typed: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    buffer: str = ""
+    before: deque[frozenset[str]] = field(default_factory=lambda: deque(maxlen=_KNOWN_FOR))
+
+    def save(self) -> None:
+        """Loads where it loads, changes one or two lines, waits as people do, and saves."""
+        line = f"- {unlike(self.dice)}\n"
+        if self.way == "append":
+            self._wait_for_a_commit()
+            WAYS[self.way](self.path, line, self.dice)
+            self.typed.append(line)
+            return
+        if not self.is_stale or not self.buffer or self.dice.random() < 0.2:
+            self._load()
+        lines = self.buffer.splitlines(keepends=True)
+        known = [each for each in lines if each.startswith("- ") and all(each in older for older in self.before)]
+        may = self.deletes and len(self.before) == _KNOWN_FOR and known
+        gone = self.dice.choice(known) if may and self.dice.random() < 0.5 else ""
+        self.before.append(frozenset(lines))
+        if gone:
+            lines.remove(gone)
+        if not gone or self.dice.random() < 0.7:
+            lines.insert(self.dice.randint(_first(lines), len(lines)), line)
+        else:
+            line = ""
+        self.buffer = "".join(lines)
+        self._wait_for_a_commit()
+        WAYS[self.way](self.path, self.buffer, self.dice)
+        self.typed += [line] if line else []
+        self.deleted += [gone] if gone else []
+
+    def _wait_for_a_commit(self) -> None:
+        """The worst instant: a text lies prepared, and is about to take the place of the one that is saved."""
+        deadline = time.monotonic() + _PATIENCE
+        while time.monotonic() < deadline and not any(self.path.parent.glob(f".*{TEMPORARY}")):
+            time.sleep(0.0002)
+        time.sleep(self.dice.choice((0, self.dice.uniform(0, 0.003), self.dice.uniform(0, 0.02))))
+
+    def _load(self) -> None:
+        try:
+            self.buffer = self.path.read_bytes().decode()
+        except FileNotFoundError:
+            self.buffer = "# Memory\n\n## Facts\n\n"
+
+
+def unlike(dice: random.Random) -> str:
+    """A line that resembles no other: likeness is how a reworded bullet is told from a new one."""
+    return " ".join("".join(dice.choices("abcdefghijklmnopqrstuvwxyz", k=8)) for _ in range(4))
+
+
+def _first(lines: list[str]) -> int:
+    """Where bullets begin."""
+    return next((number for number, line in enumerate(lines) if line.startswith("- ")), len(lines))

@@ -1,0 +1,170 @@
+"""One storm: a person saves a file again and again while bots commit to it, and are killed if asked for."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import time
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from pipimem.errors import StoreError
+from pipimem.notes.files import File
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
+
+from benchmarks.machine import quantile
+from benchmarks.races.hands import Hand, unlike
+
+NOW = datetime.fromisoformat("2026-03-02T09:10:00+08:00")
+_CHANNEL = "team"
+_BOTS = 2
+_KILLS = (0.15, 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What came of storms; everything that names a loss should be 0."""
+
+    saves: int = 0
+    commits: int = 0
+    kills: int = 0
+    human_lost: int = 0
+    acknowledged_lost: int = 0
+    deletions_back: int = 0
+    doubled: int = 0
+    slow_ms: float = 0.0
+
+    def __add__(self, other: Count) -> Count:
+        return Count(
+            self.saves + other.saves, self.commits + other.commits, self.kills + other.kills,
+            self.human_lost + other.human_lost, self.acknowledged_lost + other.acknowledged_lost,
+            self.deletions_back + other.deletions_back, self.doubled + other.doubled,
+            max(self.slow_ms, other.slow_ms),
+        )  # fmt: skip
+
+    @property
+    def losses(self) -> int:
+        """The sum of all that must not be."""
+        return self.human_lost + self.acknowledged_lost + self.deletions_back + self.doubled
+
+
+def storm(root: Path, way: str, saves: int, seed: int, *, is_stale: bool, deletes: bool, kills: bool = False) -> Count:
+    """Lets a person save `saves` times while bots commit, then counts what is missing, back, or there twice."""
+    (root / "channels").mkdir(parents=True)
+    channel = opened(root)
+    dice = random.Random(seed)
+    for _ in range(6):
+        channel.commit(fact(unlike(dice)), NOW)
+    path = channel.folder / File.MEMORY
+    hand = Hand(path, way, is_stale, deletes, dice)
+    acknowledged = root / "acknowledged"
+    bots = Bots(root, acknowledged, dice)
+    bots.start()
+    try:
+        for _ in range(saves):
+            time.sleep(dice.uniform(0, 0.02))
+            if kills:
+                bots.kill_when_due()
+            hand.save()
+    finally:
+        bots.stop()
+    for _ in range(2):  # the second finds what the first has put right
+        last = opened(root)
+        last.commit(fact(unlike(dice)), NOW)
+        last.close()
+    return counted(path.read_text(encoding="utf-8"), hand, acknowledged, bots.killed)
+
+
+def counted(text: str, hand: Hand, acknowledged: Path, killed: int) -> Count:
+    """Every line against what was typed, deleted and acknowledged."""
+    there = Counter(text.splitlines(keepends=True))
+    deleted = set(hand.deleted)
+    acks = [line.split("\t") for line in acknowledged.read_text().splitlines()] if acknowledged.exists() else []
+    spent = [float(ms) for _, ms in acks] or [0.0]
+    return Count(
+        saves=len(hand.typed) + len(hand.deleted),
+        commits=len(acks),
+        kills=killed,
+        human_lost=sum(not there[line] for line in hand.typed if line not in deleted),
+        acknowledged_lost=sum(not there[line] for said, _ in acks if (line := f"- {said}\n") not in deleted),
+        deletions_back=sum(bool(there[line]) for line in deleted),
+        doubled=sum(number > 1 for line, number in there.items() if line.startswith("- ")),
+        slow_ms=quantile(spent, 0.99),
+    )
+
+
+@dataclass(slots=True)
+class Bots:
+    """Processes that commit facts until they are stopped."""
+
+    root: Path
+    acknowledged: Path
+    dice: random.Random
+    killed: int = 0
+    _processes: list[BaseProcess] | None = None
+    _due: float = 0.0
+
+    def start(self) -> None:
+        """All of them."""
+        self._processes = [self._started() for _ in range(_BOTS)]
+        self._due = time.monotonic() + self.dice.uniform(*_KILLS)
+
+    def kill_when_due(self) -> None:
+        """Kills one in the middle of whatever it does, and starts another."""
+        if self._processes is None or time.monotonic() < self._due:
+            return
+        victim = self._processes.pop(self.dice.randrange(len(self._processes)))
+        if victim.pid is not None:
+            os.kill(victim.pid, signal.SIGKILL)
+        victim.join()
+        self.killed += 1
+        self._processes.append(self._started())
+        self._due = time.monotonic() + self.dice.uniform(*_KILLS)
+
+    def stop(self) -> None:
+        """Lets them end the commit they are in."""
+        (self.root / "stop").touch()
+        for process in self._processes or []:
+            process.join()
+
+    def _started(self) -> BaseProcess:
+        process = multiprocessing.get_context("fork").Process(
+            target=_commits, args=(self.root, self.acknowledged, self.dice.random())
+        )
+        process.start()
+        return process
+
+
+def _commits(root: Path, acknowledged: Path, seed: float) -> None:
+    """Facts that are noted as acknowledged only after the commit has returned."""
+    dice, channel = random.Random(seed), opened(root)
+    while not (root / "stop").exists():
+        said = unlike(dice)
+        start = time.perf_counter()
+        try:
+            channel.commit(fact(said), NOW)
+        except StoreError:  # not acknowledged, so nothing is promised
+            continue
+        spent = (time.perf_counter() - start) * 1000
+        with acknowledged.open("a", buffering=1) as file:
+            file.write(f"{said}\t{spent:.1f}\n")
+        channel.notes()
+        time.sleep(dice.uniform(0, 0.03))
+
+
+def opened(root: Path) -> ChannelStore:
+    """The channel as a process of its own opens it."""
+    return ChannelStore.open(WorkspaceStore.open(root), _CHANNEL, create=True)
+
+
+def fact(text: str) -> Decision:
+    """A decision that adds one fact."""
+    return Decision("consolidate", Author.MODEL, (Add(Kind.FACT, text, Trust.INFERRED, Evidence(("m1",), 1)),))

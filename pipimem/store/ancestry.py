@@ -1,0 +1,94 @@
+"""Which known text a person's text grew out of: an editor may have loaded it many commits ago."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import inf
+
+from pipimem.text.bigrams import alike, bigrams
+from pipimem.text.lines import split_lines
+
+# Above this a line is another line reworded, and that is a smaller change than one left out and one added.
+_REWORDED = 0.5
+# Comparing each lost line with each new one is quadratic; who changed more did not reword one bullet.
+_MOST_PAIRS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Stood:
+    """A text that the journal knows for a file; `was_seen` unless it is certain that nobody but us read it there."""
+
+    text: str
+    was_seen: bool
+
+
+def nearest(text: str, known: Iterable[Stood], newest: str, *, is_late: bool) -> str:
+    """The known text from which the fewest changed characters lead to `text`, a newer one before an older.
+
+    `known` has the newest first; `newest` is what the journal left. Nobody saves without a change, so a text
+    equal to `text` is not its origin. `is_late` says that the save came long enough after the last commit for
+    somebody to have read what it left: then an older text word for word is a restore, which grew out of the
+    newest. A text nobody has seen is none, unless `text` has a line that only it can have come from. Who has seen
+    nothing wrote out of nothing: the empty text.
+    """
+    wanted = _lines(text)
+    newer: set[str] = set()
+    seen = unseen = _Best()
+    is_known = False
+    for candidate in known:
+        lines = _lines(candidate.text)
+        if candidate.text == text:
+            is_known = True
+        elif not seen.text and candidate.text.strip() and not lines - wanted:
+            return candidate.text  # whoever only added had it before them, or appended without reading
+        else:
+            found = _Best(candidate.text, _distance(lines, wanted), bool((wanted - lines).keys() & newer))
+            unseen = unseen.or_if_nearer(found)
+            seen = seen.or_if_nearer(found) if candidate.was_seen else seen
+        newer |= {line for line in lines if line and not line.startswith("#")}
+    if is_known and (is_late or seen.apart == inf):
+        return newest
+    if seen.apart < inf and not seen.is_unlikely:
+        return seen.text
+    return unseen.text if newer & wanted.keys() else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """The nearest text so far; `is_unlikely` where somebody would have typed a line of a newer one by chance."""
+
+    text: str = ""
+    apart: float = inf
+    is_unlikely: bool = True
+
+    def or_if_nearer(self, other: _Best) -> _Best:
+        return other if (other.is_unlikely, other.apart) < (self.is_unlikely, self.apart) else self
+
+
+def _lines(text: str) -> Counter[str]:
+    # Without their ends: an editor that changes all line ends changed no line.
+    return Counter(line.strip() for line in split_lines(text))
+
+
+def _distance(known: Counter[str], text: Counter[str]) -> float:
+    gone, came = list((known - text).elements()), list((text - known).elements())
+    apart = float(sum(map(len, gone)) + sum(map(len, came)))
+    if len(gone) * len(came) <= _MOST_PAIRS:
+        apart -= sum(_rewordings(gone, came))
+    return apart
+
+
+def _rewordings(gone: list[str], came: list[str]) -> Iterator[float]:
+    """How many characters each reworded line kept, on both sides."""
+    pairs = sorted(
+        ((alike(bigrams(old), bigrams(new)), old, new) for old in gone for new in came if old and new), reverse=True
+    )
+    taken: set[str] = set()
+    for share, old, new in pairs:
+        if share < _REWORDED:
+            return
+        if old not in taken and new not in taken:
+            taken |= {old, new}
+            yield share * (len(old) + len(new))

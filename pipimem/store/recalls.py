@@ -1,0 +1,41 @@
+"""Which entries were recalled, gathered until the next commit carries them to the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from pipimem.notes.ledger import Asked, Delta, Ledger, Record
+
+
+@dataclass(slots=True)
+class Recalls:
+    """Which entries were recalled since the last commit: how often and when last, and what was asked."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    when: str = ""
+    asked: list[Asked] = field(default_factory=list)
+    # No commit will follow: they are a change of their own now.
+    are_due: bool = False
+
+    def note(self, ids: Iterable[str], when: datetime) -> None:
+        """Counts one recall of each."""
+        for name in ids:
+            self.counts[name] = self.counts.get(name, 0) + 1
+            self.when = when.isoformat(timespec="seconds")
+
+    def clear(self) -> None:
+        """Starts again, once they are written."""
+        self.counts.clear()
+        self.asked.clear()
+        self.are_due = False
+
+    def folded(self, ledger: Ledger, delta: Delta) -> Delta:
+        """`delta` with the recalls of entries that have a record; a recall ends probation (DESIGN §8)."""
+        records: dict[str, Record | None] = dict(delta.records)
+        for name, count in self.counts.items():
+            record = records.get(name, ledger.records.get(name))
+            if record is not None:
+                records[name] = replace(record, recalls=record.recalls + count, recalled=self.when, probation_until="")
+        return replace(delta, records=records, asked=tuple(self.asked))

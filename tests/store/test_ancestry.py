@@ -1,0 +1,55 @@
+"""Which known text a saved one grew out of."""
+
+from __future__ import annotations
+
+import pytest
+from pipimem.store.ancestry import Stood, nearest
+
+OLD = "# Memory\n\n- alice likes tea\n"
+NEW = OLD + "- the port is 8080\n"
+NEWER = NEW + "- we ship on Thursday\n"
+
+
+def origin(text: str, *, is_late: bool = True, unseen: tuple[str, ...] = ()) -> str:
+    """The text it is taken to have grown out of, of three."""
+    known = [Stood(each, each not in unseen) for each in (NEWER, NEW, OLD)]
+    return nearest(text, known, NEWER, is_late=is_late)
+
+
+@pytest.mark.parametrize(
+    ("text", "base"),
+    [
+        (NEWER + "- typed\n", NEWER),
+        (NEW + "- typed\n", NEW),
+        (OLD + "- typed\n", OLD),
+        (NEWER.replace("alice", "bob"), NEWER),
+        (NEW.replace("alice", "bob"), NEW),
+        (NEWER.replace("- the port is 8080\n", ""), NEWER),
+        (NEWER.replace("Thursday", "Friday"), NEWER),
+        (NEWER.replace("\n", "\r\n") + "- typed\r\n", NEWER),
+        (NEW.replace("- alice likes tea\n", ""), NEW),
+    ],
+)
+def test_the_fewest_changes_tell(text: str, base: str) -> None:
+    """Added, reworded, deleted, with other line ends: a person does little at once."""
+    assert origin(text) == base
+
+
+def test_a_restore_grew_out_of_the_newest() -> None:
+    """An older text word for word, long after the last commit: it shall stand as it is."""
+    assert origin(OLD) == NEWER
+    assert origin(OLD, is_late=False) == NEW
+
+
+def test_what_nobody_read_nobody_changed() -> None:
+    """The newest bullet replaced by another looks like an older buffer, unless nobody ever read the older text."""
+    text = NEW + "- something else entirely\n"
+    assert origin(text) == NEW
+    assert origin(text, unseen=(NEW,)) == NEWER
+    assert origin(text, unseen=(NEWER,)) == NEW
+
+
+def test_out_of_nothing() -> None:
+    """Somebody typed into an empty window while our first text came: both stay."""
+    assert origin("- typed\n", unseen=(NEWER, NEW, OLD)) == ""
+    assert nearest("- typed\n", [], NEWER, is_late=True) == ""
