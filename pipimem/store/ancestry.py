@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from pipimem.text.bigrams import alike, bigrams
@@ -24,32 +24,28 @@ class Stood:
     was_seen: bool
 
 
-def nearest(text: str, known: Iterable[Stood], newest: str, *, is_late: bool) -> str:
-    """The known text from which the fewest changed characters lead to `text`, a newer one before an older.
+def nearest(text: str, known: Iterable[Stood]) -> str:
+    """The known text, of `known` with the newest first, from which the fewest changed characters lead to `text`;
+    of two the newer.
 
-    `known` has the newest first; `newest` is what the journal left. Nobody saves without a change, so a text
-    equal to `text` is not its origin. `is_late` says that the save came long enough after the last commit for
-    somebody to have read what it left: then an older text word for word is a restore, which grew out of the
-    newest. A text nobody has seen is none, unless `text` has a line that only it can have come from. Who has seen
-    nothing wrote out of nothing: the empty text.
+    An older text word for word is a restore: it grew out of the newest. A text nobody has seen is none, unless
+    `text` has a line that only it can have come from. Who has seen nothing wrote out of nothing: the empty text.
     """
     wanted = _lines(text)
     newer: set[str] = set()
-    seen = unseen = _Best()
-    is_known = False
+    newest, seen, unseen = "", _Best(), _Best()
     for candidate in known:
-        lines = _lines(candidate.text)
         if candidate.text == text:
-            is_known = True
-        elif not seen.text and candidate.text.strip() and not lines - wanted:
-            return candidate.text  # whoever only added had it before them, or appended without reading
-        else:
-            found = _Best(candidate.text, _distance(lines, wanted), bool((wanted - lines).keys() & newer))
-            unseen = unseen.or_if_nearer(found)
-            seen = seen.or_if_nearer(found) if candidate.was_seen else seen
+            return newest
+        newest = newest or candidate.text
+        lines = _lines(candidate.text)
+        found = _Best(candidate.text, _distance(lines, wanted), bool((wanted - lines).keys() & newer))
+        if seen.apart == inf and candidate.text.strip() and not lines - wanted:
+            found = replace(found, apart=0)  # whoever only added had it before them, or appended without reading
+            seen = unseen = found
+        unseen = unseen.or_if_nearer(found)
+        seen = seen.or_if_nearer(found) if candidate.was_seen else seen
         newer |= {line for line in lines if line and not line.startswith("#")}
-    if is_known and (is_late or seen.apart == inf):
-        return newest
     if seen.apart < inf and not seen.is_unlikely:
         return seen.text
     return unseen.text if newer & wanted.keys() else ""

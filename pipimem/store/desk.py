@@ -14,7 +14,7 @@ from pipimem.store.ancestry import nearest
 from pipimem.store.files import Reading, Stamp, own_text, read, resolved, stamp, temporary_for
 from pipimem.store.journal import Place
 from pipimem.store.merging import merged
-from pipimem.store.settling import could_be_read, may_be_half_saved
+from pipimem.store.settling import may_be_half_saved
 from pipimem.store.sightings import is_unread
 from pipimem.store.state import State
 from pipimem.store.versions import NAME_LENGTH
@@ -141,8 +141,7 @@ class Desk:
         if is_pending and etag(reading.text) in self.state.may_lie(file):
             return left
         known = self.state.stood(file, newest=None if is_pending else self.was_seen(file, reading))
-        is_late = could_be_read(self.state.journal.path, reading.stamp)
-        return merged(nearest(reading.text, known, left, is_late=is_late), left, reading.text)
+        return merged(nearest(reading.text, known), left, reading.text)
 
     def was_seen(self, file: File, reading: Reading) -> bool:
         """Whether somebody may have read the text the journal left a file with, since it was put there."""

@@ -163,7 +163,7 @@ def _is_looked_at(desk: Desk, file: File, path: Path, expected: str | None, now:
     if reading.text == expected or (known and reading.text == known[0].text) or reading.text == newest:
         remove(path)
         return True
-    text = _brought_together(nearest(reading.text, known, newest, is_late=False), newest, reading.text)
+    text = _brought_together(nearest(reading.text, known), newest, reading.text)
     if text != newest:
         _record_edit(desk, file, text, reading.text, now, is_placed=True)
     remove(path)

@@ -5,12 +5,8 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from pipimem.store.files import Stamp
-
 # Editors that truncate and write are done within hundreds of ms; what stands longer was meant.
 PATIENCE = 2.0
-# Nobody opens a file, reads it, changes it and saves it faster than this; only scripts do.
-_READING = 5.0
 
 
 def may_be_half_saved(path: Path, text: str, known: str) -> bool:
@@ -23,14 +19,6 @@ def may_be_half_saved(path: Path, text: str, known: str) -> bool:
         return False
     # The disk's own clock is the wall clock; no other part of the store reads it.
     return abs(time.time() - changed) < PATIENCE
-
-
-def could_be_read(journal: Path, saved: Stamp) -> bool:
-    """Whether a file was saved so long after the last commit that a person may have read its text before."""
-    try:
-        return saved[0] / 1e9 - journal.stat().st_mtime > _READING
-    except OSError:
-        return True
 
 
 def _is_cut(text: str, known: str) -> bool:

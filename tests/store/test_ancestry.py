@@ -10,10 +10,10 @@ NEW = OLD + "- the port is 8080\n"
 NEWER = NEW + "- we ship on Thursday\n"
 
 
-def origin(text: str, *, is_late: bool = True, unseen: tuple[str, ...] = ()) -> str:
+def origin(text: str, *, unseen: tuple[str, ...] = ()) -> str:
     """The text it is taken to have grown out of, of three."""
     known = [Stood(each, each not in unseen) for each in (NEWER, NEW, OLD)]
-    return nearest(text, known, NEWER, is_late=is_late)
+    return nearest(text, known)
 
 
 @pytest.mark.parametrize(
@@ -36,9 +36,8 @@ def test_the_fewest_changes_tell(text: str, base: str) -> None:
 
 
 def test_a_restore_grew_out_of_the_newest() -> None:
-    """An older text word for word, long after the last commit: it shall stand as it is."""
-    assert origin(OLD) == NEWER
-    assert origin(OLD, is_late=False) == NEW
+    """An older text word for word shall stand as it is."""
+    assert origin(OLD) == origin(NEW) == NEWER
 
 
 def test_what_nobody_read_nobody_changed() -> None:
@@ -52,4 +51,4 @@ def test_what_nobody_read_nobody_changed() -> None:
 def test_out_of_nothing() -> None:
     """Somebody typed into an empty window while our first text came: both stay."""
     assert origin("- typed\n", unseen=(NEWER, NEW, OLD)) == ""
-    assert nearest("- typed\n", [], NEWER, is_late=True) == ""
+    assert nearest("- typed\n", []) == ""

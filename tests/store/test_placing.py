@@ -100,7 +100,7 @@ def test_half_of_a_save_deletes_nothing(
 ) -> None:
     """A text that was cut in the exchange may be half of one: its new lines are kept, nothing is taken for deleted."""
     channel.commit(add("alice likes tea", "the port is 8080", "we ship on Thursday"), now)
-    save_before_exchange(monkeypatch, lambda path: path.write_text(left))
+    save_before_exchange(monkeypatch, lambda path: (path.read_text(), path.write_text(left)))
     channel.commit(add("bob likes cake"), now)
     found = {"alice likes tea", "the port is 8080", "we ship on Thursday", "bob likes cake"}
     assert set(texts(again(channel))) == found | ({"typed just now"} if "typed" in left else set())
@@ -132,6 +132,51 @@ def test_the_newest_bullet_replaced_by_another(channel: ChannelStore, now: datet
     path.write_text(path.read_text().replace("the port is 8080", "something else entirely"))
     channel.commit(add("bob likes cake"), now)
     assert texts(again(channel)) == ["alice likes tea", "something else entirely", "bob likes cake"]
+
+
+def test_a_line_like_the_newest_is_no_rewording_of_what_nobody_read(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """A person's line and ours resemble each other, but they saved without having read ours: both stay."""
+    path = channel.folder / "MEMORY.md"
+    channel.commit(add("the port is 8080"), now)
+    buffer = path.read_text()
+    channel.commit(add("alice likes green tea"), now)
+    path.write_text(buffer + "- alina likes green tea\n")
+    channel.commit(add("we ship on Thursday"), now)
+    assert sorted(texts(again(channel))) == [
+        "alice likes green tea", "alina likes green tea", "the port is 8080", "we ship on Thursday",
+    ]  # fmt: skip
+
+
+def test_a_text_seen_but_not_merged_is_no_ancestor(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Shown is not journalled: what a person typed first is still theirs when they save again."""
+    path = channel.folder / "MEMORY.md"
+    channel.commit(add("alice likes tea", "nobody likes this"), now)
+    buffer = path.read_text()
+    channel.commit(add("the port is 8080"), now)
+    path.write_text(buffer + "- typed first\n")
+    assert "typed first" in texts(channel)
+    path.write_text(buffer.replace("- nobody likes this\n", "") + "- typed first\n- typed then\n")
+    channel.commit(add("bob likes cake"), now)
+    found = ["alice likes tea", "bob likes cake", "the port is 8080", "typed first", "typed then"]
+    assert sorted(texts(again(channel))) == found
+
+
+def test_a_text_that_never_reached_the_file_is_no_ancestor(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While somebody keeps the file open, our texts wait; a line that resembles one of them is no rewording."""
+    monkeypatch.setattr("pipimem.store.channel.PATIENCE", 0.1)
+    channel.commit(add("the port is 8080"), now)
+    with (channel.folder / "MEMORY.md").open("a") as editor:
+        channel.commit(add("alice likes green tea"), now)
+        channel.commit(add("we ship on Thursday"), now)
+        editor.write("- alina likes green tea\n")
+    channel.commit(add("bob likes cake"), now)
+    assert sorted(texts(again(channel))) == [
+        "alice likes green tea", "alina likes green tea", "bob likes cake", "the port is 8080", "we ship on Thursday",
+    ]  # fmt: skip
 
 
 def test_a_file_somebody_keeps_open_is_left_alone(

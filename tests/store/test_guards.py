@@ -1,0 +1,138 @@
+"""Every guard against loss, switched off in turn: a named test must notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pipimem.notes.operations import Decision
+from pipimem.store import desk, files, lock, placing, state
+from pipimem.store.ancestry import Stood
+from pipimem.store.channel import ChannelStore
+from pipimem.store.files import Reading
+from pipimem.store.leasing import Lease
+
+from . import test_channel as channels
+from . import test_crashes as crashes
+from . import test_placing as placings
+
+Switch = Callable[[pytest.MonkeyPatch], None]
+
+
+def off(module: Any, name: str, instead: Any) -> Switch:
+    """Puts something harmless-looking in the place of a guard."""
+    return lambda patch: patch.setattr(module, name, instead)
+
+
+def kept_at_sight(patch: pytest.MonkeyPatch) -> None:
+    """A person's text counts as known as soon as it is seen, merged or not."""
+    real = desk.Desk.taken_in
+
+    def taken_in(self: desk.Desk, file: Any, reading: Reading) -> str:
+        text = real(self, file, reading)
+        self.state.versions.keep(file, reading.text)
+        return text
+
+    patch.setattr(desk.Desk, "taken_in", taken_in)
+
+
+def prepared_counts(patch: pytest.MonkeyPatch) -> None:
+    """Texts that only lay prepared count as if people had seen them."""
+    real = state.State.stood
+    patch.setattr(
+        state.State, "stood", lambda self, *args, **rest: (Stood(s.text, True) for s in real(self, *args, **rest))
+    )
+
+
+GUARDS: tuple[tuple[str, Switch, Callable[..., None], dict[str, object]], ...] = (
+    (
+        "what an exchange displaces is looked at",
+        off(placing, "_is_looked_at", lambda _desk, _file, path, *_: path.unlink() or True),
+        placings.test_a_save_right_before_the_exchange_is_merged,
+        {"save": placings.typed, "kill": False, "exchanges": True},
+    ),
+    (
+        "what a crash left displaced is looked at",
+        off(placing, "_is_ours", lambda *_: True),
+        placings.test_a_save_right_before_the_exchange_is_merged,
+        {"save": placings.typed, "kill": True, "exchanges": True},
+    ),
+    (
+        "both sides are merged",
+        off(placing, "merged", lambda _base, ours, _theirs: ours),
+        placings.test_a_save_right_before_the_exchange_is_merged,
+        {"save": placings.renamed_over, "kill": False, "exchanges": True},
+    ),
+    (
+        "a lease shows an editor at work",
+        off(files, "leased", lambda _: Lease.NONE),
+        placings.test_a_file_somebody_keeps_open_is_left_alone,
+        {},
+    ),
+    (
+        "a displaced file is read when nobody writes to it",
+        off(placing, "_quiet", files.read),
+        placings.test_a_slow_save_into_the_displaced_file_is_waited_for,
+        {},
+    ),
+    (
+        "half of a save deletes nothing",
+        off(placing, "_brought_together", placing.merged),
+        placings.test_half_of_a_save_deletes_nothing,
+        {"left": "# Memory\n\n## Fa"},
+    ),
+    (
+        "an empty or cut file is waited for",
+        off(desk, "may_be_half_saved", lambda *_: False),
+        channels.test_an_editor_at_work_is_waited_for,
+        {"text": ""},
+    ),
+    (
+        "a stale buffer is recognised",
+        off(desk, "nearest", lambda _, known: next(iter(known)).text),
+        placings.test_an_older_buffer_is_merged_from_where_it_began,
+        {},
+    ),
+    (
+        "who has not read a text cannot have changed it",
+        off(desk, "is_unread", lambda *_: False),
+        placings.test_a_line_like_the_newest_is_no_rewording_of_what_nobody_read,
+        {},
+    ),
+    (
+        "a text counts as known only once it is merged",
+        kept_at_sight,
+        placings.test_a_text_seen_but_not_merged_is_no_ancestor,
+        {},
+    ),
+    (
+        "a text that only lay prepared was never on disk",
+        prepared_counts,
+        placings.test_a_text_that_never_reached_the_file_is_no_ancestor,
+        {},
+    ),
+    (
+        "one holder of the lock at a time",
+        off(lock, "_taken", lambda _: True),
+        crashes.test_two_processes_commit_at_once_and_lose_nothing,
+        {},
+    ),
+)
+
+
+@pytest.mark.parametrize(("guard", "switch", "test", "given"), GUARDS, ids=[guard[0] for guard in GUARDS])
+def test_a_guard_that_is_off_is_noticed(
+    channel: ChannelStore, tmp_path: Path, now: datetime, add: Callable[..., Decision],
+    guard: str, switch: Switch, test: Callable[..., None], given: dict[str, object],
+) -> None:  # fmt: skip
+    """The named test passes with the guard, and fails without it."""
+    wanted = test.__code__.co_varnames[: test.__code__.co_argcount]
+    with pytest.MonkeyPatch.context() as patch:
+        switch(patch)
+        here = {"channel": channel, "tmp_path": tmp_path / "own", "now": now, "add": add, "monkeypatch": patch, **given}
+        (tmp_path / "own").mkdir()
+        with pytest.raises((AssertionError, OSError, RuntimeError, KeyError, ValueError)):
+            test(**{name: here[name] for name in wanted})
