@@ -11,12 +11,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
-from pipimem.notes.operations import Add, Author, Decision, Evidence, Progress, Trust
+from pipimem.notes.operations import Add, AddBlock, Author, Bullet, Decision, Evidence, Progress, SetSection, Trust
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -61,6 +62,51 @@ def bare(root: Path) -> None:
 
     row("bare append of 400 bytes + fdatasync", append, 100)
     row("bare replace of 30 KB + fsync + rename", replace, 100)
+
+
+def beside(workspace: WorkspaceStore, size: int) -> None:
+    """A commit to three files with its checkpoint, and the same files written and synced by hand, turn by turn."""
+    write_channel(workspace.root, size)
+    channel = ChannelStore.open(workspace, f"n{size}", create=True)
+    commits, hands, acks = [], [], []
+    for number in range(40):
+        start = NOW + timedelta(hours=number)
+        block = AddBlock(start, start + timedelta(minutes=30), "tea", (Bullet(f"they spoke of tea {number}"),))
+        more = (SetSection("Next Steps", (f"step {number}",)), block)
+        decision = replace(fact(90_000 + number), operations=(*fact(90_000 + number).operations, *more))
+        begun = time.perf_counter()
+        channel.commit(decision, NOW)
+        acks.append(time.perf_counter() - begun)
+        channel.checkpoint()
+        commits.append(time.perf_counter() - begun)
+        hands.append(_by_hand(channel.folder, workspace.root / "by hand"))
+    for name, spent in (("commit of 3 files", acks), ("… with its checkpoint", commits), ("the same by hand", hands)):
+        milliseconds = [each * 1000 for each in spent]
+        name = f"{name}, {size} entries"
+        print(f"{name:<58}{quantile(milliseconds, 0.5):>9.2f} ms p50{min(milliseconds):>9.2f} ms min")
+    print(f"{'commit with checkpoint : by hand, minima':<58}{min(commits) / min(hands):>9.2f}")
+
+
+def _by_hand(folder: Path, copy: Path) -> float:
+    """What a careful program does with three notes, a line of journal and a ledger: all synced, then the folder."""
+    copy.mkdir(exist_ok=True)
+    names = ("MEMORY.md", "SESSION.md", "HISTORY.md", ".pipimem/ledger.json")
+    texts = [(Path(name).name, (folder / name).read_bytes()) for name in names]
+    begun = time.perf_counter()
+    for name, data in texts:
+        with (copy / f"{name}.tmp").open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        (copy / f"{name}.tmp").replace(copy / name)
+    with (copy / "journal.jsonl").open("ab") as file:
+        file.write(b"x" * 1000)
+        file.flush()
+        os.fdatasync(file.fileno())
+    descriptor = os.open(copy, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.close(descriptor)
+    return time.perf_counter() - begun
 
 
 def long_log(folder: Path) -> None:
@@ -128,6 +174,7 @@ def main() -> None:
         bare(root)
         for size in (50, 500, 5000):
             notes(workspace, size)
+            beside(workspace, size)
         turns(workspace)
         windows(workspace)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import ChannelError, StoreError
+from pipimem.errors import ChannelError
 from pipimem.notes.files import File
 from pipimem.notes.history import newest_end
 from pipimem.notes.ledger import Asked, Delta, Ledger
@@ -32,7 +32,8 @@ from pipimem.store.state import State
 from pipimem.store.transcript import Transcript
 from pipimem.store.workspace import WorkspaceStore
 
-_TRIES = 8
+# After so many beginnings on a fresher text, what is saved meanwhile is merged instead.
+_TRIES = 2
 _PAUSE = 0.05
 
 
@@ -139,12 +140,12 @@ class ChannelStore:
         wall = wall or now
         deadline = time.monotonic() + PATIENCE
         tries = 0
-        while tries < _TRIES:
+        while True:
             with self._mutex:
                 self._settle_in()
                 with self._lock.held():
                     desk = self._ready(wall, until=deadline)
-                    done = desk and commit(desk, decision, now, actor, wall, self._recalls)
+                    done = desk and commit(desk, decision, now, actor, wall, self._recalls, insists=tries == _TRIES)
                     if done:
                         self._after_writing(wall)
                         return done
@@ -152,7 +153,6 @@ class ChannelStore:
                 time.sleep(_PAUSE)
             else:
                 tries += 1
-        raise StoreError(f"{self.folder}: the files keep changing while a commit is prepared. Try again.")
 
     def append(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Adds the messages the transcript does not have yet, numbered; returned means durable."""

@@ -38,12 +38,20 @@ class Committed:
 
 
 def commit(
-    desk: Desk, decision: Decision, now: datetime, actor: str, wall: datetime, recalls: Recalls
+    desk: Desk,
+    decision: Decision,
+    now: datetime,
+    actor: str,
+    wall: datetime,
+    recalls: Recalls,
+    *,
+    insists: bool = False,
 ) -> Committed | None:
     """Carries a decision out; `None` when a person saved in the middle: again, please. The caller holds the
     lock.
 
-    `now` is the conversation's time, `wall` the real one, for the journal.
+    `now` is the conversation's time, `wall` the real one, for the journal. With `insists`, what is saved in the
+    middle is merged.
     """
     view = desk.fresh()
     outcome = _storable(applied(view.now, decision, now))
@@ -61,7 +69,7 @@ def commit(
         outcome.archived, archive_size(desk) if outcome.archived else 0, delta, decision.tokens,
     )  # fmt: skip
     records = [edit_record(desk, view, sequence - 1, _stamped(wall)), record] if view.edited else [record]
-    if not _acknowledged(desk, view, records, _merges(view) | dict(outcome.texts)):
+    if not _acknowledged(desk, view, records, _merges(view) | dict(outcome.texts), insists=insists):
         return None
     recalls.clear()
     _finish(desk, view, outcome, wall)
@@ -88,10 +96,12 @@ def _is_unseen(desk: Desk, view: View, file: File) -> bool:
     return desk.is_pending(file) if file in view.held else not view.stands(file)
 
 
-def _acknowledged(desk: Desk, view: View, records: list[JournalRecord], texts: Mapping[File, str]) -> bool:
+def _acknowledged(
+    desk: Desk, view: View, records: list[JournalRecord], texts: Mapping[File, str], *, insists: bool = False
+) -> bool:
     """Prepares the texts and writes the journal.
 
-    `False`, and nothing done, when a file changed in between.
+    `False`, and nothing done, when a file changed in between; not with `insists`.
     """
     state = desk.state
     prepared: list[Path] = []
@@ -100,12 +110,12 @@ def _acknowledged(desk: Desk, view: View, records: list[JournalRecord], texts: M
         for file in {file for record in records for file in record.files}:
             state.anchor(file, view.left.note(file).text)
         for file in view.edited:
-            state.versions.keep(file, view.left.note(file).text)
+            state.versions.keep(file, view.left.note(file).text, synced=False)
         for file, text in texts.items():
             path = prepared_path(desk, file, etag(text))
             prepared.append(path)
             prepare(path, resolved(desk.path(file), desk.root), text, etag(text))
-        if any(desk.on_disk(file) != view.disk[file].text for file in KEPT if file not in view.held):
+        if not insists and any(desk.on_disk(file) != view.disk[file].text for file in KEPT if file not in view.held):
             dropped(prepared)
             return False
         place = state.journal.append(records, state.place)
@@ -118,7 +128,7 @@ def _acknowledged(desk: Desk, view: View, records: list[JournalRecord], texts: M
     state.folded(records, place, known)
     # Only now: a text that was kept and not merged would later be taken for one that was.
     for file in _merges(view):
-        state.versions.keep(file, view.disk[file].text)
+        state.versions.keep(file, view.disk[file].text, synced=False)
     dropped(path for path in waiting if path not in prepared)
     return True
 

@@ -116,10 +116,10 @@ def storable(text: str) -> str:
     return text
 
 
-def put_whole(path: Path, data: bytes) -> None:
+def put_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
     """Writes a file of ours in the place of the former one, whole or not at all."""
     temporary = temporary_for(path, HALF)
-    _write_temporary(temporary, path, data)
+    _write_temporary(temporary, path, data, synced=synced)
     with told("replace", path):
         temporary.replace(path)
 
@@ -147,8 +147,8 @@ def prepare(path: Path, target: Path, text: str, mark: str = "") -> Stamp:
     return stamp
 
 
-def _write_temporary(temporary: Path, target: Path, data: bytes, mark: str = "") -> Stamp:
-    """Writes a file in full and synced."""
+def _write_temporary(temporary: Path, target: Path, data: bytes, mark: str = "", *, synced: bool = True) -> Stamp:
+    """Writes a file in full, and synced if not said otherwise."""
     with told("write", target):
         mode = _mode_to_keep(target)
         descriptor = _created(temporary)
@@ -158,7 +158,8 @@ def _write_temporary(temporary: Path, target: Path, data: bytes, mark: str = "")
             write_whole(descriptor, data)
             if mark:
                 leave_mark(descriptor, mark)
-            os.fsync(descriptor)
+            if synced:
+                os.fsync(descriptor)
             return _stamp(os.fstat(descriptor))
         except OSError:
             remove(temporary)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 
 from pipimem.errors import StoreError, UnreadableNote
@@ -156,13 +157,16 @@ def _is_looked_at(desk: Desk, file: File, path: Path, expected: str | None, now:
         return False
     state, tag = desk.state, tag_of(path, target)
     newest = state.known_text(file, "") or ""
-    known = list(state.stood(file, newest=True, before=tag[:NAME_LENGTH]))
-    if known and is_unread(reading.mark, mark := etag(known[0].text)):
+    # One after the other: nearly always the first is what was displaced, and older ones cost time to make.
+    older = state.stood(file, newest=True, before=tag[:NAME_LENGTH])
+    last = next(older, None)
+    if last is not None and is_unread(reading.mark, mark := etag(last.text)):
         state.unread.note(file, mark)
-        known[0] = replace(known[0], was_seen=False)
-    if reading.text == expected or (known and reading.text == known[0].text) or reading.text == newest:
+        last = replace(last, was_seen=False)
+    if reading.text in (expected, newest) or (last is not None and reading.text == last.text):
         remove(path)
         return True
+    known = older if last is None else chain((last,), older)
     text = _brought_together(nearest(reading.text, known), newest, reading.text)
     if text != newest:
         _record_edit(desk, file, text, reading.text, now, is_placed=True)
@@ -215,7 +219,8 @@ def _record_edit(desk: Desk, file: File, text: str, found: str, now: datetime, *
     texts = {each: desk.on_disk(each) for each in KEPT}
     old, new = _notes_of(desk, {**texts, file: ours}), _notes_of(desk, {**texts, file: text})
     former = prepared_path(desk, file, etag(ours)) if desk.is_pending(file) else None
-    state.versions.keep(file, ours)
+    state.anchor(file, ours)
+    state.versions.keep(file, ours, synced=False)
     if found != text:
         prepare(prepared_path(desk, file, etag(text)), resolved(desk.path(file), desk.root), text, etag(text))
     change = file_change(ours, text, found=found if found != text else "", unseen=not is_placed)
@@ -224,7 +229,7 @@ def _record_edit(desk: Desk, file: File, text: str, found: str, now: datetime, *
     state.folded([record], state.journal.append([record], state.place), {file: text})
     if found != text:
         # Only now: a text that was kept and not merged would later be taken for one that was.
-        state.versions.keep(file, found)
+        state.versions.keep(file, found, synced=False)
     if former is not None:
         remove(former)
 

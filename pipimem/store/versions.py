@@ -44,12 +44,15 @@ class Versions:
             if etag(text).startswith(mark):
                 yield mark, text
 
-    def keep(self, file: File, text: str) -> None:
-        """Keeps a text; one that is kept already costs a `stat`."""
+    def keep(self, file: File, text: str, *, synced: bool = True) -> None:
+        """Keeps a text; one that is kept already costs a `stat`.
+
+        Without `synced` a power cut may take it: for texts that only help to recognise a person's edit.
+        """
         path = self._path(file, etag(text))
         if not path.exists():
             make_folder(self.folder)
-            put_whole(path, text.encode())
+            put_whole(path, text.encode(), synced=synced)
 
     def prune(self, now: datetime | None) -> None:
         """Drops the oldest beyond twenty a file, and those older than 30 days; the newest always stays."""
