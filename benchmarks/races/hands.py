@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipimem.store.files import TEMPORARY
 
-# A line is deleted only when it has stood in so many buffers.
-_KNOWN_FOR = 3
+# A line is deleted only after so many commits.
+_KNOWN_FOR = 2
 # Bots that were killed need a while to be back.
 _PATIENCE = 1.0
 
@@ -71,8 +70,8 @@ WAYS: dict[str, Callable[[Path, str, random.Random], None]] = {
 class Hand:
     """One person at one file. Everything typed and deleted is noted once the save is over.
 
-    A stale hand loads the file only now and then and goes on from what it saved itself. Only lines that stood in
-    the last three buffers are deleted: docs/RELIABILITY.md says why.
+    A stale hand loads the file only now and then and goes on from what it saved itself. A line is deleted only when
+    `commits`, the number of them so far, has grown by two since it came: docs/RELIABILITY.md says why.
     """
 
     path: Path
@@ -83,7 +82,8 @@ class Hand:
     typed: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     buffer: str = ""
-    before: deque[frozenset[str]] = field(default_factory=lambda: deque(maxlen=_KNOWN_FOR))
+    commits: Callable[[], int] = lambda: 0
+    since: dict[str, int] = field(default_factory=dict)
 
     def save(self) -> None:
         """Loads where it loads, changes one or two lines, waits as people do, and saves."""
@@ -96,10 +96,11 @@ class Hand:
         if not self.is_stale or not self.buffer or self.dice.random() < 0.2:
             self._load()
         lines = self.buffer.splitlines(keepends=True)
-        known = [each for each in lines if each.startswith("- ") and all(each in older for older in self.before)]
-        may = self.deletes and len(self.before) == _KNOWN_FOR and known
-        gone = self.dice.choice(known) if may and self.dice.random() < 0.5 else ""
-        self.before.append(frozenset(lines))
+        count = self.commits()
+        for each in lines:
+            self.since.setdefault(each, count)
+        known = [each for each in lines if each.startswith("- ") and self.since[each] + _KNOWN_FOR <= count]
+        gone = self.dice.choice(known) if self.deletes and known and self.dice.random() < 0.5 else ""
         if gone:
             lines.remove(gone)
         if not gone or self.dice.random() < 0.7:

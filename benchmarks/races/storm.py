@@ -64,8 +64,9 @@ def storm(root: Path, way: str, saves: int, seed: int, *, is_stale: bool, delete
     for _ in range(6):
         channel.commit(fact(unlike(dice)), NOW)
     path = channel.folder / File.MEMORY
-    hand = Hand(path, way, is_stale, deletes, dice)
     acknowledged = root / "acknowledged"
+    acknowledged.touch()
+    hand = Hand(path, way, is_stale, deletes, dice, commits=lambda: acknowledged.read_bytes().count(b"\n"))
     bots = Bots(root, acknowledged, dice)
     bots.start()
     try:
