@@ -12,9 +12,11 @@ from pipimem.cli.failing import worded
 from pipimem.cli.opening import Chosen
 from pipimem.errors import PipimemError
 from pipimem.notes.files import File
+from pipimem.notes.operations import Author
 from pipimem.store import identity
 from pipimem.store.channel import ChannelStore
 from pipimem.store.files import TEMPORARY, read_text
+from pipimem.store.mounts import network_type
 from pipimem.store.names import folder_name, is_plain
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.secrets import secrets
@@ -106,6 +108,9 @@ def _disk(root: Path) -> Iterator[Finding]:
         yield wrong(str(root), f"only {free // 1024 // 1024} MiB are free on this disk; make some room")
     if os.name != "posix":
         return
+    if network := network_type(root):
+        what = f"lies on a network file system ({network}): an editor at work is not seen there, and locks and "
+        yield worth_knowing(str(root), what + "watching may not reach other machines; let one machine write")
     if not os.access(root, os.W_OK | os.X_OK):
         yield wrong(str(root), "cannot be written to; check the owner and the mode of the folder")
     top = root / "channels"
@@ -149,8 +154,10 @@ def _text(path: Path, root: Path) -> Iterator[Finding]:
 
 def _records(store: ChannelStore) -> Iterator[Finding]:
     try:
-        for _ in store.journal_records():
-            pass
+        for record in store.journal_records():
+            if record.author is Author.EDITOR:
+                for note in record.notes:
+                    yield worth_knowing(str(store.folder), f"{record.time}: {note}")
         damaged = store.transcript.damaged()
         if store.ledger.cursor > store.transcript.last_number:
             what = "the transcript ends before what was consolidated; a part of log.jsonl is missing"

@@ -37,8 +37,10 @@ def nearest(text: str, known: Iterable[Stood]) -> str:
     for candidate in known:
         if candidate.text == text:
             return newest
-        newest = newest or candidate.text
         lines = _lines(candidate.text)
+        if not newest and candidate.text.strip() and not lines - wanted:
+            return candidate.text  # only added to: the most common edit, and nothing older comes nearer
+        newest = newest or candidate.text
         found = _Best(candidate.text, _distance(lines, wanted), bool((wanted - lines).keys() & newer))
         if seen.apart == inf and candidate.text.strip() and not lines - wanted:
             found = replace(found, apart=0)  # whoever only added had it before them, or appended without reading

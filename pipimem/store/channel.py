@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import ChannelError
+from pipimem.errors import ChannelError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.history import newest_end
 from pipimem.notes.ledger import Asked, Delta, Ledger
@@ -23,7 +23,7 @@ from pipimem.store.desk import KEPT, Desk
 from pipimem.store.disk import make_folder
 from pipimem.store.files import not_a_link_out, read_text, sweep
 from pipimem.store.identity import Identity
-from pipimem.store.lock import FolderLock
+from pipimem.store.lock import FolderLock, locks_hold
 from pipimem.store.placing import heal, is_unfinished
 from pipimem.store.recalls import Recalls
 from pipimem.store.records import JournalRecord
@@ -235,6 +235,11 @@ class ChannelStore:
         if self._is_saved:
             return
         make_folder(_own(self.folder))
+        if not locks_hold(_own(self.folder) / "lock"):
+            raise StoreError(
+                f"{self.folder}: locks do not hold on this file system, so two processes would overwrite each other. "
+                "Put the workspace on a local disk, or mount this one with locks."
+            )
         with self._lock.held():
             standing = identity.load(_identity_path(self.folder))
             if standing is not None and standing.key != self.identity.key:

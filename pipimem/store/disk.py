@@ -39,6 +39,8 @@ def _sentence(action: str, path: Path, error: OSError) -> str:
             return f"No permission: cannot {action} {path}. Check the owner and mode of the file and its folder."
         case errno.EMFILE | errno.ENFILE:
             return f"Too many open files: cannot {action} {path}. Raise the limit (ulimit -n) and try again."
+        case errno.ENOLCK | errno.EOPNOTSUPP if action == "lock":
+            return f"This file system cannot lock files: cannot lock {path}. Put the workspace on a local disk."
         case errno.ENOTDIR | errno.EEXIST:
             return f"Cannot {action} {path}: something else stands in its place. Move it away and try again."
         case _:

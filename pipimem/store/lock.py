@@ -36,6 +36,21 @@ else:
         return True
 
 
+def locks_hold(path: Path) -> bool:
+    """Whether a lock on this file keeps others out: some network file systems say yes to everybody.
+
+    The file is made where it is not there; a lock somebody holds is proof enough.
+    """
+    with told("lock", path):
+        first = os.open(path, os.O_RDWR | os.O_CREAT | CLOSE_ON_EXEC, FILE_MODE)
+        second = os.open(path, os.O_RDWR | CLOSE_ON_EXEC)
+        try:
+            return not (_taken(first) and _taken(second))
+        finally:
+            os.close(first)
+            os.close(second)
+
+
 # Longer than the longest commit (2 s for an editor at work is waited outside the lock) on a slow disk.
 _PATIENCE = 10.0
 _FIRST_PAUSE = 0.001

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from pipimem.errors import LockTimeout
-from pipimem.store.lock import FolderLock
+from pipimem.errors import LockTimeout, StoreError
+from pipimem.store import lock
+from pipimem.store.channel import ChannelStore
+from pipimem.store.lock import FolderLock, locks_hold
+from pipimem.store.workspace import WorkspaceStore
 
 
 def test_a_second_holder_waits_and_gives_up(tmp_path: Path) -> None:
@@ -25,10 +29,10 @@ def test_a_second_holder_waits_and_gives_up(tmp_path: Path) -> None:
 
 def test_threads_of_one_process_exclude_each_other(tmp_path: Path) -> None:
     """The same object in two threads is as good as two processes."""
-    lock, order = FolderLock(tmp_path / "lock"), []
+    ours, order = FolderLock(tmp_path / "lock"), []
 
     def work(name: str) -> None:
-        with lock.held():
+        with ours.held():
             order.append(name)
             time.sleep(0.01)
             order.append(name)
@@ -58,3 +62,30 @@ def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
     with FolderLock(tmp_path / "lock").held(5.0):
         pass
     assert (tmp_path / "lock").exists()
+
+
+def test_a_lock_that_keeps_nobody_out_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some network file systems say yes to everybody."""
+    assert locks_hold(tmp_path / "lock")
+    with FolderLock(tmp_path / "lock").held():
+        assert locks_hold(tmp_path / "lock")
+    monkeypatch.setattr(lock, "_taken", lambda _: True)
+    assert not locks_hold(tmp_path / "lock")
+
+
+def test_no_channel_is_made_where_locks_do_not_hold(workspace: WorkspaceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rather a sentence than two bots that overwrite each other."""
+    monkeypatch.setattr(lock, "_taken", lambda _: True)
+    with pytest.raises(StoreError, match="locks do not hold on this file system"):
+        ChannelStore.open(workspace, "team", create=True)
+
+
+def test_a_file_system_without_locks_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what helps."""
+
+    def refuse(_: int) -> bool:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(lock, "_taken", refuse)
+    with pytest.raises(StoreError, match=r"cannot lock files.*local disk"), FolderLock(tmp_path / "lock").held():
+        pass
