@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipimem.store import jsonlines
 from pipimem.store.disk import BINARY, CLOSE_ON_EXEC, FILE_MODE, NO_FOLLOW, make_folder, told, write_whole
-from pipimem.store.files import put, temporary_for, write_temporary
+from pipimem.store.files import put_whole
 
 _FORMAT = 1
 # Every file that can make a channel due: what was said, what was committed, what people edit.
@@ -85,9 +85,7 @@ class Agenda:
         self._lines += 1
         if self._lines == 1 or self._lines > 2 * len(self.appointments) + _SLACK:
             lines = [jsonlines.line({"format": _FORMAT}), *(_line(*item) for item in self.appointments.items())]
-            temporary = temporary_for(self.path, "new")
-            write_temporary(temporary, self.path, b"".join(lines))
-            put(temporary, self.path)
+            put_whole(self.path, b"".join(lines))
             self._lines = len(lines)
             return
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_FOLLOW | CLOSE_ON_EXEC | BINARY

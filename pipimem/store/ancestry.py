@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 from pipimem.text.bigrams import alike, bigrams
@@ -37,16 +37,13 @@ def nearest(text: str, known: Iterable[Stood]) -> str:
     for candidate in known:
         if candidate.text == text:
             return newest
-        lines = _lines(candidate.text)
-        if not newest and candidate.text.strip() and not lines - wanted:
-            return candidate.text  # only added to: the most common edit, and nothing older comes nearer
         newest = newest or candidate.text
+        lines = _lines(candidate.text)
         found = _Best(candidate.text, _distance(lines, wanted), bool((wanted - lines).keys() & newer))
-        if seen.apart == inf and candidate.text.strip() and not lines - wanted:
-            found = replace(found, apart=0)  # whoever only added had it before them, or appended without reading
-            seen = unseen = found
         unseen = unseen.or_if_nearer(found)
-        seen = seen.or_if_nearer(found) if candidate.was_seen else seen
+        # Who appends without reading has every line of it, too.
+        was_grown = seen.apart == inf and bool(candidate.text.strip()) and not lines - wanted
+        seen = seen.or_if_nearer(found) if candidate.was_seen or was_grown else seen
         newer |= {line for line in lines if line and not line.startswith("#")}
     if seen.apart < inf and not seen.is_unlikely:
         return seen.text

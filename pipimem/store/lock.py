@@ -45,7 +45,7 @@ def locks_hold(path: Path) -> bool:
         first = os.open(path, os.O_RDWR | os.O_CREAT | CLOSE_ON_EXEC, FILE_MODE)
         second = os.open(path, os.O_RDWR | CLOSE_ON_EXEC)
         try:
-            return not (_taken(first) and _taken(second))
+            return not (taken(first) and taken(second))
         finally:
             os.close(first)
             os.close(second)

@@ -122,8 +122,8 @@ class State:
             found = self.versions.text(file, change.found) if change.found else None
             if found is not None and is_older:
                 yield Stood(found, True)
-            if text is not None and is_older:
-                yield Stood(text, not change.unseen and mark not in unread)
+            if text is not None and is_older and not change.unseen:
+                yield Stood(text, mark not in unread)
             passed |= {mark[:NAME_LENGTH], change.found[:NAME_LENGTH]}
         for name, kept in self.versions.texts(file):
             if name not in passed:

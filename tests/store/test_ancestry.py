@@ -35,6 +35,12 @@ def test_the_fewest_changes_tell(text: str, base: str) -> None:
     assert origin(text) == base
 
 
+def test_a_line_taken_out_meanwhile_is_not_typed_again() -> None:
+    """The newest text is what it was before the buffer was loaded; the buffer still has the line."""
+    known = [Stood(each, was_seen=True) for each in (OLD, NEW, OLD)]
+    assert nearest(NEW + "- typed\n", known) == NEW
+
+
 def test_a_restore_grew_out_of_the_newest() -> None:
     """An older text word for word shall stand as it is."""
     assert origin(OLD) == origin(NEW) == NEWER

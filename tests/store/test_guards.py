@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,6 @@ import pytest
 from pipimem.notes.operations import Decision
 from pipimem.store import channel as channel_room
 from pipimem.store import desk, files, lock, placing, state
-from pipimem.store.ancestry import Stood
 from pipimem.store.channel import ChannelStore
 from pipimem.store.files import Reading
 from pipimem.store.leasing import Lease
@@ -41,16 +42,14 @@ def kept_at_sight(patch: pytest.MonkeyPatch) -> None:
 
 
 def prepared_counts(patch: pytest.MonkeyPatch) -> None:
-    """Texts that only lay prepared count as if people had seen them."""
-    real = state.State.stood
-    patch.setattr(
-        state.State, "stood", lambda self, *args, **rest: (Stood(s.text, True) for s in real(self, *args, **rest))
-    )
+    """Texts that only lay prepared count as if they had stood in the file."""
+    real = state.State._changes
+    patch.setattr(state.State, "_changes", lambda *args: deque(replace(each, unseen=False) for each in real(*args)))
 
 
 def no_lock(patch: pytest.MonkeyPatch) -> None:
     """Everybody gets the lock, and nobody asks whether it holds."""
-    patch.setattr(lock, "_taken", lambda _: True)
+    patch.setattr(lock, "taken", lambda _: True)
     patch.setattr(channel_room, "locks_hold", lambda _: True)
 
 

@@ -69,13 +69,13 @@ def test_a_lock_that_keeps_nobody_out_is_noticed(tmp_path: Path, monkeypatch: py
     assert locks_hold(tmp_path / "lock")
     with FolderLock(tmp_path / "lock").held():
         assert locks_hold(tmp_path / "lock")
-    monkeypatch.setattr(lock, "_taken", lambda _: True)
+    monkeypatch.setattr(lock, "taken", lambda _: True)
     assert not locks_hold(tmp_path / "lock")
 
 
 def test_no_channel_is_made_where_locks_do_not_hold(workspace: WorkspaceStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rather a sentence than two bots that overwrite each other."""
-    monkeypatch.setattr(lock, "_taken", lambda _: True)
+    monkeypatch.setattr(lock, "taken", lambda _: True)
     with pytest.raises(StoreError, match="locks do not hold on this file system"):
         ChannelStore.open(workspace, "team", create=True)
 
@@ -86,6 +86,6 @@ def test_a_file_system_without_locks_says_so(tmp_path: Path, monkeypatch: pytest
     def refuse(_: int) -> bool:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(lock, "_taken", refuse)
+    monkeypatch.setattr(lock, "taken", refuse)
     with pytest.raises(StoreError, match=r"cannot lock files.*local disk"), FolderLock(tmp_path / "lock").held():
         pass
