@@ -47,7 +47,8 @@ def candidate_rows(
     for rank, candidate in enumerate(candidates, 1):
         item = candidate.item
         mark = "*" if item.id in injected else ""
-        place = " ".join(part for part in (item.section, item.speaker) if part)
+        speaker = "" if item.text.startswith(item.speaker) else item.speaker
+        place = " ".join(part for part in (item.section, speaker) if part)
         text = f"{place}: {redacted(item.text)}" if place else redacted(item.text)
         yield f"{rank}{mark}", f"{candidate.score:.3f}", plain_id(candidate), one_line(text, _TEXT)
         if explain:

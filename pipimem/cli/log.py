@@ -38,7 +38,7 @@ def _rows(one: JournalRecord) -> list[tuple[str, ...]]:
     what = [told(change) for change in one.changes]
     what += [f"refused: {line.operation} {one_line(line.text, _TEXT)} ({line.reason})".strip() for line in one.refused]
     what += [f"left out: {one_line(line, _TEXT)}" for line in one.notes]
-    lines = what or [_moved(one) or one.why or "bookkeeping"]
+    lines = what or ["; ".join(filter(None, (one.why, _moved(one.delta.progress)))) or "bookkeeping"]
     first = (one.time[:16].replace("T", " "), one.actor or str(one.author), one.task)
     # Repeated in each line where columns are cut by a script; a person sees the group by the same time.
     return [(*first, line) for line in lines]
@@ -48,17 +48,18 @@ def told(change: Change) -> str:
     """One change on one line."""
     place = change.file + (f" · {change.section}" if change.section else "")
     text = one_line(change.after or change.before, _TEXT)
-    before = f" (was: {one_line(change.before, _TEXT)})" if change.after and change.before else ""
+    before = (
+        f" (was: {one_line(change.before, _TEXT)})" if change.before and change.after not in ("", change.before) else ""
+    )
     reason = f" ({change.reason})" if change.reason else ""
     return f"{change.verb} {place}: {text}{before}{reason}" if text else f"{change.verb} {place}{reason}"
 
 
-def _moved(one: JournalRecord) -> str:
-    progress = one.delta.progress
-    if progress.narrowed is not None and one.why:
-        return one.why  # a window that failed: what became of it
+def _moved(progress: Progress) -> str:
+    if progress.narrowed is not None:
+        return ""  # a window that failed: the reason says what became of it
     names = ("cursor", "boundary", "refreshed", "epoch")
-    return ", ".join(f"{name} {value}" for name in names if (value := getattr(progress, name)) is not None)
+    return ", ".join(f"{name} is now {value}" for name in names if (value := getattr(progress, name)) is not None)
 
 
 def _json(one: JournalRecord) -> dict[str, object]:

@@ -10,7 +10,7 @@ import click
 from pipimem.cli.failing import Failed
 from pipimem.cli.opening import Chosen, run
 from pipimem.cli.options import as_json, channel, chosen
-from pipimem.cli.printing import record, say
+from pipimem.cli.printing import note, record, say
 from pipimem.notes.kinds import Kind
 from pipimem.store.committing import Committed
 
@@ -76,5 +76,18 @@ async def _remembered(
     channel_kind: Literal["dm", "group"],
 ) -> Committed:
     async with chosen.opened() as pipimem:
+        known = [info.id for info in pipimem.store.channels()]
         opened = await pipimem.channel(channel, kind=channel_kind)
+        if channel not in known:
+            note(_made(channel, known))
+        elif opened.store.kind != channel_kind == "group":
+            note(f"{channel} is a {opened.store.kind} already and stays one")
         return await opened.remember(text, kind=kind, speaker=speaker, until=until)
+
+
+def _made(channel: str, known: list[str]) -> str:
+    """Whoever mistyped a name sees it at once."""
+    import difflib  # 6 ms, only where a channel is new
+
+    near = difflib.get_close_matches(channel, known, n=1)
+    return f"{channel} is new; the channel was made" + (f" (there is also {near[0]})" if near else "")

@@ -85,6 +85,7 @@ _LOOK = 256
 _RUN = Pattern(rf"{_RUN_CHARS}{{1,{_LOOK}}}")
 _REST = Pattern(rf"{_RUN_CHARS}*")
 _HAN_PHRASE = Pattern(r"[\u4e00-\u9fff]{2,10}(?=[\s，。；！,;!]|$)")
+_AFTER_HAN = Pattern(r"(?P<han>[\u4e00-\u9fff]{1,6})(?P<run>[A-Za-z0-9!@#$%^&*._-]{6,64})(?![\w])")
 _NEXT_PARAMETER = Pattern(r"&\w{1,40}=")
 
 _SENTENCE_END = Pattern(r"[\"'`”’)）]?[ \t]*(?:[.!?;,，。！；\n]|$)")
@@ -155,7 +156,7 @@ def _value_after(cue: _Cue, text: str, match: re.Match[str]) -> tuple[int, int] 
         return None
     run = _RUN().match(text, match.end())
     if run is None:
-        return _han_phrase(cue, text, match)
+        return _after_han(cue, text, match) or _han_phrase(cue, text, match)
     value, end = run.group(), run.end()
     if match["sign"] and (parameter := _NEXT_PARAMETER().search(value)):
         value, end = value[: parameter.start()], run.start() + parameter.start()
@@ -173,6 +174,15 @@ def _value_after(cue: _Cue, text: str, match: re.Match[str]) -> tuple[int, int] 
         rest = _REST().match(text, end)
         end = rest.end() if rest else end
     return run.start(), end
+
+
+def _after_han(cue: _Cue, text: str, match: re.Match[str]) -> tuple[int, int] | None:
+    """A password that begins in Chinese and goes on in letters and digits: 密码是小猫Abc12345."""
+    found = _AFTER_HAN().match(text, match.end())
+    if found is None or cue.kind != "password" or match["nothing"] is not None or _HAN_NO_SECRET().search(found["han"]):
+        return None
+    mixed = any(map(str.isdigit, found["run"])) and any(map(str.isalpha, found["run"]))
+    return found.span() if mixed else None
 
 
 def _is_mixed(value: str, cue: _Cue) -> bool:

@@ -42,3 +42,12 @@ def test_for_scripts_the_changes_are_one_object(call: Call) -> None:
     (change,) = call("remember", "room", "The port is 8080", "--json").object["changes"]  # type: ignore[misc]
     assert (change["verb"], change["section"], change["text"]) == ("added", "Facts", "The port is 8080")
     assert call("forget", "room", change["id"], "--yes").code == 0
+
+
+def test_whoever_mistyped_a_channel_sees_it(call: Call) -> None:
+    """The channel is made, and the one that was perhaps meant is named; one that is there is no news."""
+    assert call("remember", "room", "The port is 8080").err == "room is new; the channel was made\n"
+    assert (
+        call("remember", "romo", "The port is 8080").err == "romo is new; the channel was made (there is also room)\n"
+    )
+    assert call("remember", "room", "The hall is open", "--group").err == "room is a dm already and stays one\n"

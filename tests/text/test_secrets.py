@@ -104,3 +104,9 @@ def test_hostile_text_is_read_in_linear_time(piece):
     began = time.perf_counter()
     redacted(piece * (100_000 // len(piece)))
     assert time.perf_counter() - began < 10
+
+
+def test_invisible_characters_hide_no_secret():
+    """A blank of no width inside the cue or the value; where there is no secret, every character stays."""
+    assert redacted("pass\u200bword: hunt\u00ader2") == "password: [secret: password]"
+    assert redacted("family: 👨\u200d👩\u200d👧, soft\u00adhyphen") == "family: 👨\u200d👩\u200d👧, soft\u00adhyphen"
