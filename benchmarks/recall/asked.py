@@ -1,0 +1,95 @@
+"""The hand-written questions of `cases/`, asked on the automatic path of a turn.
+
+usage: python -m benchmarks.recall.asked [--misses]
+
+`cases/workspace` is a workspace of three channels, `cases/questions.jsonl` what people ask of it: synonyms, the other
+language, acronyms, word forms, typos, one word, a hundred words, newer values, the session, history, people, dates; and
+talk that memory must be silent on. `gold_text` are texts of which one must be found.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Ledger
+from pipimem.notes.notes import Note, Notes
+from pipimem.recall.index import Index
+from pipimem.recall.items import items_of
+from pipimem.recall.recalling import Recall, recall
+from pipimem.recall.synonyms import learnt
+from pipimem.text.segmentation import Segmenter
+from pipimem.text.words import Words
+
+CASES = Path(__file__).parent / "cases"
+# A Thursday: what "last Thursday" and "last month" in the questions are counted from.
+NOW = datetime.fromisoformat("2026-08-20T12:00:00+08:00")
+_KEY = b"benchmark"
+
+Question = dict[str, object]
+Ask = Callable[[Question], Recall]
+
+
+def questions() -> list[Question]:
+    """The questions, in the order of the file."""
+    return [json.loads(line) for line in (CASES / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def asking() -> Ask:
+    """A function that asks the three channels, with every part of recall at work."""
+    segmenter = Segmenter()
+    words, root = Words(segmenter), CASES / "workspace"
+    synonyms = learnt((root / "words.txt").read_text(encoding="utf-8"), segmenter, words)
+    indexes: dict[str, Index] = {}
+    for folder in (root / "channels").iterdir():
+        indexes[folder.name] = Index(words)
+        indexes[folder.name].update(items_of(_notes(folder, root)))
+    return lambda asked: recall(indexes[str(asked["channel"])], str(asked["query"]), now=NOW, synonyms=synonyms)
+
+
+def place(asked: Question, found: Recall) -> int:
+    """The rank of the first candidate that holds the answer, 0 if none does."""
+    gold = [str(text) for text in asked.get("gold_text", ())]  # type: ignore[attr-defined]
+    ranks = (one.rank for one in found.candidates if any(text in one.item.text for text in gold))
+    return next(ranks, 0)
+
+
+def _notes(folder: Path, root: Path) -> Notes:
+    def note(file: File, path: Path) -> Note:
+        return Note.read(file, path.read_text(encoding="utf-8"), _KEY)
+
+    files = (note(file, folder / file) for file in (File.SESSION, File.MEMORY, File.HISTORY))
+    return Notes(_KEY, *files, note(File.MEMORY, root / "MEMORY.md"), Ledger())
+
+
+def main(*, misses: bool) -> None:
+    """Ask everything and print what was found, by kind and by language."""
+    ask, rows = asking(), defaultdict[str, list[int]](list)
+    silent = defaultdict[str, list[bool]](list)
+    for asked in questions():
+        found = ask(asked)
+        groups = (str(asked["kind"]), f"all {asked['lang']}", "all")
+        if "gold_text" not in asked:
+            for group in groups[1:]:
+                silent[group].append(not found.candidates)
+            wrong = bool(found.candidates)
+        else:
+            for group in groups:
+                rows[group].append(place(asked, found))
+            wrong = not 0 < place(asked, found) <= 5
+        if misses and wrong:
+            print(f"{asked['qid']} {asked['query']}: {[one.item.text[:40] for one in found.candidates[:3]]}")
+    print(f"{'kind':14}{'n':>5}{'R@1':>8}{'R@5':>8}{'silent':>14}")
+    for group, ranks in rows.items():
+        first, five = (sum(0 < rank <= most for rank in ranks) / len(ranks) for most in (1, 5))
+        quiet = f"{sum(silent[group])} of {len(silent[group])}" if group in silent else ""
+        print(f"{group:14}{len(ranks):5}{first:8.3f}{five:8.3f}{quiet:>14}")
+
+
+if __name__ == "__main__":
+    main(misses="--misses" in sys.argv[1:])
