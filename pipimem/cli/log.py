@@ -10,6 +10,7 @@ from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.printing import note, one_line, record, table
 from pipimem.notes.notes import Change
+from pipimem.notes.operations import Progress
 from pipimem.store.channel import ChannelStore
 from pipimem.store.records import JournalRecord
 
