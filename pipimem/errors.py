@@ -12,7 +12,8 @@ PipimemError
 ├── SidecarError             the model could not think
 │   ├── ModelUnavailable     no key, unknown model, no connection, refused
 │   ├── ModelTimeout         no answer in time
-│   ├── BudgetSpent          the day's budget of tokens or money is used up
+│   ├── BudgetSpent          the day's budget holds no further request
+│   ├── NoProgress           the same question was just answered, and nothing came of it
 │   └── AnswerRefused        an answer that may not change memory
 └── NothingFound             what was asked for is not there
 """
@@ -70,6 +71,10 @@ class ModelTimeout(SidecarError):
 
 class BudgetSpent(SidecarError):
     """The day's budget of tokens or money is used up: no model is asked until tomorrow."""
+
+
+class NoProgress(SidecarError):
+    """The same question was just answered and accepted, and nothing came of it: asking again would only cost."""
 
 
 class AnswerRefused(SidecarError):

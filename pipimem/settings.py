@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 
 from pipimem.errors import SettingsError
+
+# A number from 0 up, or TOML's `inf` for none.
+Limit = NewType("Limit", float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,16 @@ class MaintenanceSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetSettings:
+    """What models may use in one local day, in tokens and US dollars, in all and for one channel; `inf`: no limit."""
+
+    tokens_per_day: Limit = Limit(5_000_000)
+    cost_per_day: Limit = Limit(10.0)
+    channel_tokens_per_day: Limit = Limit(2_000_000)
+    channel_cost_per_day: Limit = Limit(5.0)
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything a workspace may set; a setting is a question its operator can answer."""
 
@@ -72,6 +85,7 @@ class Settings:
     snapshot: SnapshotSettings = field(default_factory=SnapshotSettings)
     compaction: CompactionSettings = field(default_factory=CompactionSettings)
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
 
 
 def settings_from(toml: str) -> Settings:
@@ -88,7 +102,7 @@ def settings_from(toml: str) -> Settings:
     return replace(Settings(), **{name: _section(hints[name], name, value) for name, value in table.items()})
 
 
-def _section(kind: type, name: str, table: object) -> Any:  # noqa: ANN401 - one of the five sections
+def _section(kind: type, name: str, table: object) -> Any:  # noqa: ANN401 - one of the sections
     if not isinstance(table, dict):
         raise SettingsError(f"pipimem.toml: [{name}] must be a table, as in\n[{name}]\nkey = value")
     _refuse_unknown(table, {f.name: f for f in fields(kind)}, f"[{name}]", "key")
@@ -106,13 +120,21 @@ def _value(hint: object, where: str, value: object) -> object:
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return tuple(value)
         raise SettingsError(f"{where} must be a list of strings, not {value!r}")
+    if hint is Limit and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if value == float("inf") else _positive(float(value), where)
     if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
         return _positive(float(value), where)
     if hint is int and isinstance(value, int) and not isinstance(value, bool):
         return _positive(value, where)
     if (hint is bool and isinstance(value, bool)) or (hint is str and isinstance(value, str)):
         return value
-    wanted = {float: "a number", int: "a whole number", bool: "true or false", str: "a string"}
+    wanted = {
+        Limit: "a number, or inf for no limit",
+        float: "a number",
+        int: "a whole number",
+        bool: "true or false",
+        str: "a string",
+    }
     raise SettingsError(f"{where} must be {wanted.get(hint, hint)}, not {value!r}")  # type: ignore[call-overload]
 
 

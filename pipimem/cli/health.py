@@ -8,11 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipimem.cli.accounts import today
 from pipimem.cli.failing import worded
 from pipimem.cli.opening import Chosen
+from pipimem.clock import Clock
 from pipimem.errors import PipimemError
 from pipimem.notes.files import File
 from pipimem.notes.operations import Author
+from pipimem.sidecar.purse import WARN_AT, counts_money, counts_tokens
 from pipimem.store import identity
 from pipimem.store.channel import ChannelStore
 from pipimem.store.files import TEMPORARY, read_text
@@ -64,6 +67,7 @@ def findings(chosen: Chosen) -> Iterator[Finding]:
     """Everything there is to say about a workspace."""
     workspace = chosen.store()
     yield from _model(chosen, os.environ)
+    yield from _account(chosen, workspace)
     yield from _disk(workspace.root)
     for name in _PEOPLES:
         yield from _text(workspace.root / name, workspace.root)
@@ -88,6 +92,30 @@ def _model(chosen: Chosen, environ: Mapping[str, str]) -> Iterator[Finding]:
         yield worth_knowing("model", f"{name}: {variable} is set")
     else:
         yield wrong("model", f"{name}: {variable} is not set; set it, or choose the model offline")
+
+
+def _account(chosen: Chosen, workspace: WorkspaceStore) -> Iterator[Finding]:
+    """Budgets that are nearly gone, models that are left alone, and budgets that cannot hold a model."""
+    try:
+        settings = chosen.settings()
+    except PipimemError:  # told with the model
+        return
+    found = today(workspace, settings.budget, Clock().now())
+    for budget in (found.workspace, *found.channels):
+        if budget.share >= WARN_AT and budget.spent.tokens:
+            yield worth_knowing("pipimem.toml, [budget]", f"{budget.share:.0%} of today's budget of {budget.told()}")
+    asked = {chosen.model or settings.model.name, *settings.model.fallbacks}
+    for circuit, line in found.resting.items():
+        yield Finding(circuit in asked, "model", line)
+    if found.unpriced:
+        what = f"{found.unpriced} calls today have no known price: a budget in dollars does not hold them, tokens do"
+        yield worth_knowing("pipimem.toml, [budget]", what)
+    if counts_money(settings.budget) and not counts_tokens(settings.budget):
+        what = "a limit in dollars alone: a model without a known price is not asked at all; set tokens_per_day"
+        yield worth_knowing("pipimem.toml, [budget]", what)
+    if found.damaged:
+        what = f"{found.damaged} damaged lines of this month are passed over: sums and budgets lack them"
+        yield worth_knowing(str(workspace.root / ".pipimem"), what)
 
 
 def _unknown_model(name: str) -> Finding:

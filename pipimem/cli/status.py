@@ -7,6 +7,7 @@ from datetime import datetime
 
 import click
 
+from pipimem.cli.accounts import account_json, today, told
 from pipimem.cli.due import due
 from pipimem.cli.failing import worded
 from pipimem.cli.opening import Chosen
@@ -40,20 +41,24 @@ class Standing:
 @as_json
 @chosen
 def command(chosen: Chosen, as_json: bool) -> None:
-    """Show every channel: entries, messages, backlog, and the jobs that are due."""
-    workspace, now = chosen.store(), Clock().now()
+    """Show every channel: entries, messages, backlog, the jobs that are due; and what today has used of its budget."""
+    workspace, now, settings = chosen.store(), Clock().now(), chosen.settings()
     standings = [_standing(workspace, info, now) for info in workspace.channels()]
-    model = chosen.model or chosen.settings().model.name
+    model = chosen.model or settings.model.name
+    account = today(workspace, settings.budget, now)
     if as_json:
         record(
             {
                 "workspace": str(workspace.root),
                 "model": model,
+                "budget": account_json(account),
                 "channels": [asdict(each) for each in standings],
             }
         )
         return
     note(f"{workspace.root} · model {model} · {len(standings)} channel{'' if len(standings) == 1 else 's'}")
+    for line in told(account) if model != "offline" or account.workspace.spent.tokens else ():
+        note(line)
     if standings:
         table(("channel", "kind", "entries", "messages", "backlog", "consolidated", "due"), map(_row, standings))
 

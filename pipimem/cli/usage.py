@@ -18,7 +18,10 @@ _GROUPS = ("task", "channel", "model", "day")
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The calls of one group; `priced` is the sum of known costs in dollars, `unpriced` counts the rest."""
+    """The calls of one group; `priced` is the sum of known costs in dollars, `unpriced` counts calls without a price.
+
+    `tokens_*` and `priced` are as providers reported; `estimated` and `guessed` (dollars) are what they left out.
+    """
 
     calls: int = 0
     failed: int = 0
@@ -28,11 +31,13 @@ class Sum:
     priced: float = 0.0
     unpriced: int = 0
     seconds: float = 0.0
+    estimated: int = 0
+    guessed: float = 0.0
 
     @property
     def cost(self) -> float | None:
-        """What all of them cost, `None` as soon as one has no known price."""
-        return None if self.unpriced else self.priced
+        """What all of them cost by their bills, `None` as soon as one has no known price or no bill."""
+        return None if self.unpriced or self.guessed else self.priced
 
     def and_(self, usage: Usage) -> Sum:
         """With one more call."""
@@ -43,8 +48,10 @@ class Sum:
             self.tokens_out + usage.tokens_out,
             self.tokens_cached + usage.tokens_cached,
             self.priced + (usage.cost or 0.0),
-            self.unpriced + (usage.cost is None),
+            self.unpriced + usage.unpriced,
             self.seconds + usage.latency,
+            self.estimated + usage.estimated_in + usage.estimated_out,
+            self.guessed + (usage.estimated_cost or 0.0),
         )
 
 
@@ -55,7 +62,12 @@ class Sum:
 @chosen
 def command(chosen: Chosen, since: datetime | None, by: str, as_json: bool) -> None:
     """Add up the calls of models: tokens and cost."""
-    usages = list(chosen.store().usages(since))
+    lines = list(chosen.store().usage_lines(since))
+    usages = [usage for usage in lines if usage is not None]
+    if damaged := len(lines) - len(usages):
+        note(
+            f"{damaged} damaged line{'s' if damaged > 1 else ''} of the ledger passed over: the sums lack {'them' if damaged > 1 else 'it'}"
+        )
     groups: dict[str, Sum] = {}
     for usage in usages:
         name = key(usage, by)
@@ -69,7 +81,7 @@ def command(chosen: Chosen, since: datetime | None, by: str, as_json: bool) -> N
         note("no model was called" + (f" since {since:%Y-%m-%d}" if since else ""))
         return
     table(
-        (by, "calls", "failed", "tokens in", "out", "cached", "cost"),
+        (by, "calls", "failed", "tokens in", "out", "cached", "estimated", "cost"),
         [*(_row(name, total) for name, total in rows), _row("total", summed(usages))],
     )
 
@@ -105,20 +117,22 @@ def sum_json(total: Sum) -> dict[str, object]:
         "tokens_cached": total.tokens_cached,
         "cost": total.cost,
         "known_cost": total.priced,
-        "calls_of_unknown_cost": total.unpriced,
+        "unpriced": total.unpriced,
+        "estimated_tokens": total.estimated,
+        "estimated_cost": total.guessed,
         "seconds": round(total.seconds, 3),
     }
 
 
 def cost_told(total: Sum) -> str:
-    """The cost for eyes: what is known, and how many calls have no known price."""
-    if not total.calls:
-        return "$0"
-    if total.unpriced == total.calls:
+    """The cost for eyes: what is known, what is guessed, and how many calls have no known price."""
+    if total.unpriced and not total.priced and not total.guessed:
         return "unknown"
-    return f"${total.priced:.4f}" + (f" + {total.unpriced} unknown" if total.unpriced else "")
+    known = f"${total.priced:.4f}" if total.priced or total.guessed else "$0"
+    guessed = f" + about ${total.guessed:.4f}" if total.guessed else ""
+    return known + guessed + (f" + {total.unpriced} unknown" if total.unpriced else "")
 
 
 def _row(name: str, total: Sum) -> tuple[str, ...]:
-    numbers = (total.calls, total.failed, total.tokens_in, total.tokens_out, total.tokens_cached)
+    numbers = (total.calls, total.failed, total.tokens_in, total.tokens_out, total.tokens_cached, total.estimated)
     return (name, *map(str, numbers), cost_told(total))

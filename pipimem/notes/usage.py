@@ -1,4 +1,4 @@
-"""One call of a model, as the usage ledger keeps it."""
+"""What models were asked for, as the usage ledger keeps it: calls that ended, and holds for those under way."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from dataclasses import dataclass
 class Usage:
     """One attempt at a model, failed ones too; `cost` is in US dollars, `None` where the price is unknown.
 
-    `tokens_*` are what the provider reported, 0 where it reported nothing. `latency` is in seconds. `outcome` is `ok`,
-    `refused` (the answer was not accepted), `timeout` or `error`; `reason` says more.
+    `tokens_*` are what the provider reported, 0 where it reported nothing; `estimated_*` are our upper guess then, 0
+    otherwise. `latency` is in seconds. `outcome` is `ok`, `refused` (the answer was not accepted), `timeout`, `error`,
+    `denied` (no key, or a refused one), `unfit` (the model does not take such a request) or `cancelled` (the caller
+    went on without it); `reason` says more. `prompt` is a short hash of what was asked.
     """
 
     time: str
@@ -25,3 +27,46 @@ class Usage:
     outcome: str
     correlation: str
     reason: str = ""
+    estimated_in: int = 0
+    estimated_out: int = 0
+    estimated_cost: float | None = None
+    prompt: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """All tokens a budget counts; cached ones are part of those in."""
+        return self.tokens_in + self.tokens_out + self.estimated_in + self.estimated_out
+
+    @property
+    def dollars(self) -> float:
+        """The known or guessed cost, 0 where there is no price."""
+        return (self.cost or 0.0) + (self.estimated_cost or 0.0)
+
+    @property
+    def unpriced(self) -> bool:
+        """Something was used, and nobody knows what it costs."""
+        return self.tokens > 0 and self.cost is None and self.estimated_cost is None
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """What a request under way may cost at most, kept on disk while it runs: whoever dies meanwhile has spent it.
+
+    `until` is the local time after which its process must have ended.
+    """
+
+    time: str
+    until: str
+    channel: str
+    task: str
+    model: str
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+    correlation: str
+    prompt: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """The prompt's and the longest answer's."""
+        return self.tokens_in + self.tokens_out

@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 
 from pipimem.clock import Clock
-from pipimem.errors import ModelTimeout, NothingFound, PipimemError, SidecarError
+from pipimem.errors import ModelTimeout, NothingFound, PipimemError, SidecarError, StoreError
 from pipimem.memory.snapshot import Snapshot, snapshot
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Asked
@@ -316,7 +316,7 @@ class Channel:
             return found
         try:
             return await self.thoughts.rerank(found, text, limits, shown)
-        except SidecarError:
+        except (SidecarError, StoreError):  # a disk that cannot keep the account of it must not stop a turn either
             return found
 
     def _begin_session(self) -> None:

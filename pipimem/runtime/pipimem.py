@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import anyio
 from anyio import to_thread
@@ -27,7 +28,12 @@ from pipimem.sidecar.contracts import Assistant
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
+if TYPE_CHECKING:
+    from pipimem.sidecar.metered import Metered
+
 _OFFLINE = "offline"
+
+_log = logging.getLogger("pipimem")
 
 
 class Pipimem:
@@ -109,7 +115,7 @@ class Pipimem:
     def _opened(self, store: ChannelStore) -> Channel:
         thoughts = Thoughts(
             store,
-            self.assistant,
+            self._thinker(),
             self.settings,
             self.clock,
             correlate=lambda: secrets.token_hex(6),
@@ -162,16 +168,32 @@ class Pipimem:
 
             return Offline(self._vocabulary.words)
         from pipimem.sidecar.assistant import ModelAssistant  # litellm's room: only when a model is asked for
+        from pipimem.sidecar.litellm_door import LiteLLM
+        from pipimem.sidecar.metered import Metered
 
+        door = LiteLLM()
+        metered = Metered(
+            door, self.store.books, self.settings.budget, wall=self.clock.wall, price=door.price, tell=_log.warning
+        )
         return ModelAssistant(
             (model, *self.settings.model.fallbacks),
             prompts=self.store.root / "prompts",
-            record=self._record,
+            record=lambda usage: self._record(metered, usage),
             concurrency=self.settings.model.concurrency,
             wall=self.clock.wall,
             monotonic=self.clock.monotonic,
+            door=metered,
         )
 
-    def _record(self, usage: Usage) -> None:
-        self.store.append_usage(usage)
-        self._spending.note(usage)
+    def _record(self, metered: Metered, usage: Usage) -> None:
+        if (line := metered.record(usage)) is not None:
+            self._spending.note(line)
+
+    def _thinker(self) -> Assistant:
+        """The assistant of one channel: once the day's budget is spent, the embedded rules stand in for a model."""
+        if not self.assistant.paid:
+            return self.assistant
+        from pipimem.sidecar.offline import Offline
+        from pipimem.sidecar.stand_in import StandIn
+
+        return StandIn(self.assistant, Offline(self._vocabulary.words))

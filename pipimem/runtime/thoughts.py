@@ -9,7 +9,7 @@ from functools import partial
 
 from anyio import to_thread
 
-from pipimem.errors import AnswerRefused, ModelTimeout, SidecarError
+from pipimem.errors import AnswerRefused, ModelTimeout, NoProgress, SidecarError
 from pipimem.memory import gates
 from pipimem.memory.consolidate import consolidate
 from pipimem.memory.expire import expired
@@ -32,7 +32,8 @@ from pipimem.sidecar.contracts import Call
 from pipimem.sidecar.door import ContextOverflow
 
 # What may be the window's own fault. An unreachable provider, a missing key or a spent budget is nobody's: they wait.
-_WINDOWS_FAULT = (AnswerRefused, ContextOverflow, ModelTimeout)
+# An answer that was accepted and came to nothing (`NoProgress`) comes to nothing again, until the window is another.
+_WINDOWS_FAULT = (AnswerRefused, ContextOverflow, ModelTimeout, NoProgress)
 # A timeout says nothing about a window that had less than this share of a gate's usual time.
 _ENOUGH_TIME = 0.5
 
@@ -223,6 +224,8 @@ def _fault(error: SidecarError) -> str:
             return "longer than the model can read"
         case ModelTimeout():
             return "no answer in time"
+        case NoProgress():
+            return "an accepted answer came to nothing"
         case _:
             return "the answer was refused"
 

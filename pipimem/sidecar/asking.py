@@ -162,6 +162,7 @@ class Asking:
             question.schema,
             channel=question.call.channel,
             task=question.task,
+            correlation=question.call.correlation,
         )
         completion, started = Completion(""), self._monotonic()
         outcome, reason = "error", "interrupted"

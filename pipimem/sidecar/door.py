@@ -29,7 +29,7 @@ class Schema:
 class Ask:
     """One request to one model; `timeout` in seconds, `max_tokens` of the answer, no schema for free text.
 
-    `channel` and `task` say for whom it is asked: a door may keep account by them.
+    `channel`, `task` and `correlation` say for whom it is asked: a door may keep account by them.
     """
 
     model: str
@@ -39,6 +39,7 @@ class Ask:
     schema: Schema | None = None
     channel: str = ""
     task: str = ""
+    correlation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,18 @@ class Completion:
     cost: float | None = None
     model: str = ""
     refusal: str = ""  # what a model said instead of answering
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for one token of a prompt and of an answer."""
+
+    prompt: float
+    answer: float
+
+    def of(self, tokens_in: int, tokens_out: int) -> float:
+        """What so many tokens cost."""
+        return tokens_in * self.prompt + tokens_out * self.answer
 
 
 class Door(Protocol):
@@ -70,6 +83,10 @@ class ModelBusy(ModelUnavailable):
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class KeyRefused(ModelUnavailable):
+    """No key is set, or the provider does not take it: no other try will help until somebody mends it."""
 
 
 class ParameterRefused(ModelUnavailable):

@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 from types import ModuleType
 
 from pipimem.errors import ModelUnavailable, SidecarError
-from pipimem.sidecar.door import ContextOverflow, ModelBusy
+from pipimem.sidecar.door import ContextOverflow, KeyRefused, ModelBusy
 from pipimem.text.patterns import Pattern
 
 _MOST_CHARS = 200
@@ -116,10 +116,10 @@ def retry_after(reason: Exception) -> float | None:
         return None
 
 
-def _refused_key(reason: Exception, model: str, litellm: ModuleType, status: int) -> ModelUnavailable:
+def _refused_key(reason: Exception, model: str, litellm: ModuleType, status: int) -> KeyRefused:
     if missing := _missing_keys(model, litellm):
-        return ModelUnavailable(f"No key for {model}: set {' and '.join(missing)}, or take the model offline.")
-    return ModelUnavailable(
+        return KeyRefused(f"No key for {model}: set {' and '.join(missing)}, or take the model offline.")
+    return KeyRefused(
         f"{model} refused the key ({status}): check the provider's key, such as OPENAI_API_KEY. {_first_line(reason)}"
     )
 

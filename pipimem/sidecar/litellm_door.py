@@ -15,7 +15,7 @@ from anyio import to_thread
 
 from pipimem.errors import ModelTimeout
 from pipimem.sidecar.completions import completion
-from pipimem.sidecar.door import Ask, Completion, ParameterRefused
+from pipimem.sidecar.door import Ask, Completion, ParameterRefused, Price
 from pipimem.sidecar.failures import RequestRefused, status_of, translated, words_of
 from pipimem.sidecar.quirks import Manners
 
@@ -47,6 +47,15 @@ class LiteLLM:
                 return await self._requested(self._loaded, ask)
         except TimeoutError as reason:
             raise ModelTimeout(f"{ask.model} gave no answer within {ask.timeout:.0f} s.") from reason
+
+    async def price(self, model: str) -> Price | None:
+        """What a model's tokens cost by litellm's own list, `None` where it has none; no request is made."""
+        if self._loaded is None:
+            self._loaded = await to_thread.run_sync(loaded, abandon_on_cancel=True)
+        listed = self._loaded.model_cost
+        entry = listed.get(model) or listed.get(model.partition("/")[2]) or {}
+        prompt, answer = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
+        return None if prompt is None or answer is None else Price(float(prompt), float(answer))
 
     async def _requested(self, litellm: ModuleType, ask: Ask) -> Completion:
         quirks = self._manners.of(ask.model)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from pipimem import assets
 from pipimem.errors import ChannelError, StoreError, WorkspaceError
 from pipimem.notes.usage import Usage
-from pipimem.store import identity, jsonlines
-from pipimem.store.disk import BINARY, CLOSE_ON_EXEC, FILE_MODE, NO_FOLLOW, make_folder, told, write_whole
+from pipimem.store import identity
+from pipimem.store.books import Books
+from pipimem.store.disk import BINARY, FILE_MODE, NO_FOLLOW, make_folder, told, write_whole
 from pipimem.store.files import read_text
 from pipimem.store.names import folder_name, is_plain
+from pipimem.store.usage_ledger import UsageLedger
 
 _SIGNS = ("pipimem.toml", "channels", ".pipimem")
-_USAGE = "usage-*.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,30 +98,22 @@ class WorkspaceStore:
         """A file of people's at the root, such as `SOUL.md` or `words.txt`; empty where there is none."""
         return read_text(self.root / name, self.root) or ""
 
-    def append_usage(self, usage: Usage) -> None:
-        """Adds one call of a model to its month: one write, whole also beside other processes'.
+    @property
+    def books(self) -> Books:
+        """What models used, and what they are using now."""
+        return Books(self._own)
 
-        Not synced.
-        """
-        path = self._own / f"usage-{usage.time[:7] or 'unknown'}.jsonl"
-        make_folder(self._own)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_FOLLOW | CLOSE_ON_EXEC | BINARY
-        with told("write", path):
-            descriptor = os.open(path, flags, FILE_MODE)
-            try:
-                write_whole(descriptor, jsonlines.line(asdict(usage)))
-            finally:
-                os.close(descriptor)
+    def append_usage(self, usage: Usage) -> None:
+        """Adds one call of a model to its month."""
+        UsageLedger(self._own).append(usage)
 
     def usages(self, since: datetime | None = None) -> Iterator[Usage]:
         """The calls of models since a time, oldest first; a line that is none is passed over."""
-        for path in sorted(self._own.glob(_USAGE)):
-            # Months are named in the local time of the call: a day of grace for those east and west of here.
-            if since is None or path.stem[len("usage-") :] >= f"{since - timedelta(days=1):%Y-%m}":
-                for data in jsonlines.lines(path):
-                    usage = _usage(jsonlines.value(data))
-                    if usage is not None and (since is None or _at_or_after(usage.time, since)):
-                        yield usage
+        return (usage for usage in self.usage_lines(since) if usage is not None)
+
+    def usage_lines(self, since: datetime | None = None) -> Iterator[Usage | None]:
+        """The same, with `None` for each damaged line of these months."""
+        return UsageLedger(self._own).lines(since)
 
     @property
     def _own(self) -> Path:
@@ -150,22 +143,3 @@ def _info(folder: Path) -> ChannelInfo | None:
     if known is not None:
         return ChannelInfo(known.id, folder, known.kind, known.title)
     return ChannelInfo(folder.name, folder, "dm", "") if is_plain(folder.name) else None
-
-
-def _usage(value: dict[str, object] | None) -> Usage | None:
-    if value is None:
-        return None
-    try:
-        usage = Usage(**{field.name: value[field.name] for field in fields(Usage) if field.name in value})  # type: ignore[arg-type]
-    except TypeError:
-        return None
-    numbers = (usage.tokens_in, usage.tokens_out, usage.tokens_cached, usage.latency)
-    fits = isinstance(usage.time, str) and all(isinstance(number, int | float) for number in numbers)
-    return usage if fits and isinstance(usage.cost, int | float | None) else None
-
-
-def _at_or_after(time: str, since: datetime) -> bool:
-    try:
-        return datetime.fromisoformat(time).astimezone() >= since.astimezone()
-    except ValueError:
-        return False

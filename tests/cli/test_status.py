@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
+
+from pipimem.clock import Clock
+from pipimem.notes.usage import Usage
+from pipimem.store.workspace import WorkspaceStore
 
 from tests.cli.conftest import Call, snapshot
 
@@ -28,3 +33,46 @@ def test_one_broken_channel_does_not_hide_the_others(call: Call, bot: Path) -> N
     bad, good = call("status", "--json").object["channels"]  # type: ignore[misc]
     assert ("NUL bytes" in bad["problem"], good["entries"]) == (True, 1)
     assert "NUL bytes" in call("status").out
+
+
+def called(now: datetime, tokens: int, outcome: str = "ok", **other: object) -> Usage:
+    time = now.isoformat(timespec="seconds")
+    fields = {"cost": 0.5, "reason": "", **other}
+    return Usage(time, "room", "refresh", "openai/m", tokens, 0, 0, fields["cost"], 1.0, outcome, "c", fields["reason"])  # type: ignore[arg-type]
+
+
+def test_status_shows_what_today_has_used(call: Call, bot: Path) -> None:
+    """The workspace always, a channel above 80 %; yesterday is another budget."""
+    (bot / "pipimem.toml").write_text("[budget]\ntokens_per_day = 10000\nchannel_tokens_per_day = 5000\n")
+    now, store = Clock().now(), WorkspaceStore.open(bot)
+    store.append_usage(called(now - timedelta(days=1), 9999))
+    store.append_usage(called(now, 4500))
+    budget = call("status", "--json").object["budget"]
+    assert (budget["workspace"]["tokens"], budget["workspace"]["share"]) == (4500, 0.45)  # type: ignore[index]
+    assert [(one["whose"], one["share"]) for one in budget["channels"]] == [("channel room", 0.9)]  # type: ignore[index]
+    told = call("status", model="openai/m").err
+    assert "today the workspace: 4,500 of 10,000 tokens, $0.5000 of $10.00 (45%)" in told
+    assert "channel room: 4,500 of 5,000 tokens, $0.5000 of $5.00 (90%, above 80 %)" in told
+
+
+def test_a_spent_budget_a_resting_model_and_unpriced_calls_are_told(call: Call, bot: Path) -> None:
+    """In `status`, and in `doctor` what needs a hand."""
+    (bot / "pipimem.toml").write_text("[budget]\ntokens_per_day = 4000\n")
+    now, store = Clock().now(), WorkspaceStore.open(bot)
+    store.append_usage(called(now, 4500, cost=None))
+    store.append_usage(called(now, 0, "denied", cost=None, reason="No key for openai/m."))
+    told = call("status", model="openai/m").err
+    assert "4,500 of 4,000 tokens, $0.0000 of $10.00 (used up: the embedded rules think until midnight)" in told
+    assert "openai/m failed too often and is left alone until" in told
+    assert "1 call today without a known price" in told
+    assert [one["wrong"] for one in call("doctor", "--json").object["findings"] if "No key" in one["what"]] == [False]  # type: ignore[attr-defined]
+    found = call("doctor", "--json", model="openai/m").object["findings"]
+    assert [one["wrong"] for one in found if "No key for openai/m." in one["what"]] == [True]  # type: ignore[attr-defined]
+    assert any("112% of today's budget" in one["what"] for one in found)  # type: ignore[attr-defined]
+    assert any("no known price" in one["what"] for one in found)  # type: ignore[attr-defined]
+
+
+def test_a_limit_that_cannot_hold_every_model_is_told(call: Call, bot: Path) -> None:
+    """Dollars alone, with no limit in tokens."""
+    (bot / "pipimem.toml").write_text("[budget]\ntokens_per_day = inf\nchannel_tokens_per_day = inf\n")
+    assert any("a limit in dollars alone" in one["what"] for one in call("doctor", "--json").object["findings"])  # type: ignore[attr-defined]
