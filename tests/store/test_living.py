@@ -127,6 +127,7 @@ class Living(RuleBasedStateMachine):
     @precondition(lambda self: len(self.stands) > 1)
     @rule(data=st.data(), in_place=st.booleans())
     def somebody_deletes(self, data: st.DataObject, in_place: bool) -> None:
+        self.runtime_looks()
         said = data.draw(st.sampled_from(sorted(self.stands)))
         text = self.on_screen()
         if f"- {said}\n" not in text:
@@ -134,8 +135,7 @@ class Living(RuleBasedStateMachine):
         self.save(text.replace(f"- {said}\n", ""), in_place=in_place)
         self.stands.discard(said)
         self.gone.add(said)
-        # The runtime looks before the next save: else nobody can tell, see docs/RELIABILITY.md.
-        self.channel.commit(Decision("look", Author.RULE, (SetSection("Worklog", (self.fresh_words(),)),)), NOW)
+        self.runtime_looks()
 
     @rule()
     def an_editor_loads(self) -> None:
@@ -148,7 +148,7 @@ class Living(RuleBasedStateMachine):
     @rule(in_place=st.booleans())
     def an_old_buffer_is_saved(self, in_place: bool) -> None:
         """With one more line: nothing the runtime wrote meanwhile is lost, nothing deleted meanwhile is back."""
-        self.channel.commit(Decision("look", Author.RULE, (SetSection("Worklog", (self.fresh_words(),)),)), NOW)
+        self.runtime_looks()
         said = self.fresh_words()
         self.buffer += f"- {said}\n"
         self.save(self.buffer, in_place=in_place)
@@ -162,6 +162,10 @@ class Living(RuleBasedStateMachine):
             other = self.path.with_name(".saved")
             other.write_text(text)
             other.replace(self.path)
+
+    def runtime_looks(self) -> None:
+        """Between a deletion and other saves: else nobody can tell what was meant, see docs/RELIABILITY.md."""
+        self.channel.commit(Decision("look", Author.RULE, (SetSection("Worklog", (self.fresh_words(),)),)), NOW)
 
     # ── what holds at any time ────────────────────────────────────────────────────────────────────────────
 
