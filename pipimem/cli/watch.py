@@ -40,8 +40,8 @@ async def _watching(chosen: Chosen, report: Callable[[Visit], None]) -> None:
     async with create_task_group() as tasks:
         await tasks.start(_until_stopped, tasks.cancel_scope)
         async with chosen.opened() as pipimem:
-            note(f"watching {pipimem.store.root} with {pipimem.assistant.name}; Ctrl-C or SIGTERM ends it")
-            await pipimem.watch(report)
+            told = f"watching {pipimem.store.root} with {pipimem.assistant.name}; Ctrl-C or SIGTERM ends it"
+            await pipimem.watch(report, began=lambda: note(told))
     note("stopped; the files are whole")
 
 

@@ -147,8 +147,12 @@ class Pipimem:
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(channel.store.close)
 
-    async def watch(self, report: Callable[[Visit], None] | None = None) -> None:
-        """Do the idle work of every channel until cancelled, whatever the settings say; `report` takes each look.
+    async def watch(
+        self, report: Callable[[Visit], None] | None = None, *, began: Callable[[], None] = lambda: None
+    ) -> None:
+        """Do the idle work of every channel until cancelled, whatever the settings say.
+
+        `began` is called once this process has the duty, `report` takes each look.
 
         Raises `WorkspaceError` where another process does it already.
         """
@@ -158,6 +162,7 @@ class Pipimem:
                 "it to others with `enabled = false` under [maintenance] in pipimem.toml."
             )
         self._idle.report = report
+        began()
         await self._idle.run()
 
     # ── the sidecar ───────────────────────────────────────────────────────────────────────────────────────────
