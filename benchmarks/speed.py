@@ -131,6 +131,44 @@ async def idle_channels_row(root: Path) -> None:
         print(f"{'1,000 idle channels':44}{_resident_mb() - before:9.1f} MB   target   20")
 
 
+async def channels_in_turn_row(root: Path) -> None:
+    """Resident memory after a question in each of 1,000 channels of 100 entries, and in each once more."""
+    text = (root / "channels" / "n100" / "MEMORY.md").read_text(encoding="utf-8")
+    for n in range(1000):
+        folder = root / "channels" / f"turn-{n}"
+        folder.mkdir()
+        (folder / "MEMORY.md").write_text(text.replace("- ", f"- room {n}: "), encoding="utf-8")
+    async with Pipimem(root, "offline") as pipimem:
+        before, told = _resident_mb(), []
+        for _ in range(2):
+            for n in range(1000):
+                channel = await pipimem.channel(f"turn-{n}", create=False)
+                await channel.before_turn(QUERIES[n % len(QUERIES)])
+            told.append(_resident_mb() - before)
+    name = "1,000 channels of 100 entries, asked in turn"
+    print(f"{name:44}{told[0]:9.1f} MB   (after a second round {told[1]:.1f} MB)")
+
+
+async def edit_row(root: Path, size: int) -> None:
+    """What a turn costs after one entry was reworded by hand, beyond a turn with nothing changed."""
+    path = root / "channels" / f"n{size}" / "MEMORY.md"
+    async with Pipimem(root, "offline") as pipimem:
+        channel = await pipimem.channel(f"n{size}", create=False)
+        await channel.after_turn(await channel.before_turn("你好"), [])
+        plain, edited = [], []
+        for n in range(60):
+            lines = path.read_text(encoding="utf-8").split("\n")
+            lines[size // 3] = f"{lines[size // 3].partition(' edited ')[0]} edited {n}"
+            for times in (edited, plain):
+                if times is edited:
+                    path.write_text("\n".join(lines), encoding="utf-8")
+                started = time.perf_counter()
+                await channel.before_turn(f"who owns the on-call rotation for gateway-{n}{len(times)}")
+                times.append((time.perf_counter() - started) * 1000)
+    name = f"a turn after an edit, {size} entries, p50"
+    print(f"{name:44}{quantile(edited, 0.5):9.2f} ms   without an edit {quantile(plain, 0.5):.2f} ms")
+
+
 def _resident_mb() -> float:
     statm = Path("/proc/self/statm")
     if statm.exists():
@@ -147,15 +185,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "workspace"
         WorkspaceStore.init(root)
-        for size in (50, 500, 5000):
+        for size in (50, 100, 500, 5000, 50_000):
             write_channel(root, size)
         import_rows()
         cold_recall_row(root)
-        for size, target in ((50, 0.3), (500, 0.6), (5000, 2)):
+        for size, target in ((50, 0.3), (500, 0.6), (5000, 0.8), (50_000, 4)):
             anyio.run(warm_turn_row, root, size, target)
+        anyio.run(edit_row, root, 5000)
         anyio.run(after_turn_row, root)
         replay_row(root, evals)
         anyio.run(idle_channels_row, root)
+        anyio.run(channels_in_turn_row, root)
 
 
 if __name__ == "__main__":

@@ -66,5 +66,11 @@ def recall(
         return Recall(query, reason=query.silent)
     ordered = ranked(index, query, now, most=_LOOKED_AT * limits.candidates, floor=FLOOR if automatic else 0.0)
     candidates = deduped(ordered, index, limits.candidates)
-    injected, left_out = within(candidates, limits, shown)
-    return Recall(query, candidates, injected, left_out, "" if candidates else "nothing shares a word that matters")
+    found = Recall(query, candidates, reason="" if candidates else "nothing shares a word that matters")
+    return fitted(found, limits, shown)
+
+
+def fitted(found: Recall, limits: Limits, shown: Set[str] = frozenset()) -> Recall:
+    """The same candidates, with what of them is injected where these were `shown` already."""
+    injected, left_out = within(found.candidates, limits, shown)
+    return Recall(found.query, found.candidates, injected, left_out, found.reason)

@@ -326,7 +326,8 @@ class Channel:
     async def _ready(self) -> Notes:
         """Fresh notes with the index brought up to them; only the first reading leaves the event loop's thread."""
         if not self.reading.is_warm:
-            return await to_thread.run_sync(self.reading.notes)
+            await to_thread.run_sync(self.reading.notes)
+        # Once more, and nothing waits between this and the question: others' questions may have laid the index to rest.
         return self.reading.notes()
 
     def _snapshot(self, notes: Notes) -> Snapshot:

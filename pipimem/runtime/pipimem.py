@@ -21,6 +21,7 @@ from pipimem.runtime.channel import Channel
 from pipimem.runtime.hosted import Hosted
 from pipimem.runtime.idle import Idle, Visit
 from pipimem.runtime.reading import Reading, Vocabulary
+from pipimem.runtime.shelving import Shelf
 from pipimem.runtime.spending import Spending
 from pipimem.runtime.thoughts import Thoughts
 from pipimem.settings import Settings, settings_from
@@ -59,6 +60,7 @@ class Pipimem:
         if self.clock.now().tzinfo is None or self.clock.wall().tzinfo is None:
             raise SettingsError("the clock's times need an offset: datetime.now().astimezone(), not datetime.now()")
         self._vocabulary = Vocabulary(self.store)
+        self._shelf = Shelf()
         self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
         self._spending = Spending(self.store.usages)
         self._channels: dict[str, Channel] = {}
@@ -128,7 +130,7 @@ class Pipimem:
             thoughts,
             self.settings,
             self.clock,
-            Reading.of(store, self._vocabulary, self.settings.recall),
+            Reading.of(store, self._vocabulary, self.settings.recall, self._shelf),
             nonce=lambda: secrets.token_hex(6),
             touched=lambda _: self._idle.touched(store.folder.name),
             ahead=lambda: self._idle.ahead(store.folder.name),

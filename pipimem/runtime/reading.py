@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pipimem.notes.ledger import Ledger
@@ -11,8 +11,10 @@ from pipimem.notes.notes import Notes
 from pipimem.recall.budgeting import Limits
 from pipimem.recall.gathering import Gathering
 from pipimem.recall.index import Index
-from pipimem.recall.recalling import Recall, recall
+from pipimem.recall.recalling import Recall, fitted, recall
+from pipimem.recall.remembering import Answers
 from pipimem.recall.synonyms import Synonyms, learnt
+from pipimem.runtime.shelving import Shelf
 from pipimem.settings import RecallSettings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
@@ -59,14 +61,18 @@ class Reading:
     vocabulary: Vocabulary
     settings: RecallSettings
     gathering: Gathering
+    shelf: Shelf | None = None
+    answers: Answers = field(default_factory=Answers)
     _gathered: Notes | None = None
     _told_backlog: tuple[object, ...] = ()
     _backlog: tuple[Message, ...] = ()
 
     @classmethod
-    def of(cls, store: ChannelStore, vocabulary: Vocabulary, settings: RecallSettings) -> Reading:
-        """The reading of a channel, its index still empty."""
-        return cls(store, vocabulary, settings, Gathering(Index(vocabulary.words)))
+    def of(
+        cls, store: ChannelStore, vocabulary: Vocabulary, settings: RecallSettings, shelf: Shelf | None = None
+    ) -> Reading:
+        """The reading of a channel, its index still empty; with a `shelf`, kept as long as there is room."""
+        return cls(store, vocabulary, settings, Gathering(Index(vocabulary.words)), shelf)
 
     @property
     def is_warm(self) -> bool:
@@ -83,10 +89,26 @@ class Reading:
         self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut
         notes = self.store.notes()
         if notes is not self._gathered:
+            gathering = self.gathering
             self._read_backlog(notes)
-            self.gathering.update(notes, self._backlog)
-            self._gathered = notes
+            gathering.update(notes, self._backlog)
+            self.answers.clear()
+            # Together: it may have been laid to rest while this went on in another thread.
+            self.gathering, self._gathered = gathering, notes
+        if self.shelf is not None:
+            self.shelf.used(self)
         return notes
+
+    def size(self) -> int:
+        """How many entries and messages the index holds."""
+        return len(self.gathering.index)
+
+    def rest(self) -> None:
+        """Let go of index and notes until somebody asks again."""
+        self._gathered, self.gathering = None, Gathering(Index(self.vocabulary.words))
+        self._told_backlog, self._backlog = (), ()
+        self.answers.clear()
+        self.store.rest()
 
     def recalled(
         self,
@@ -98,17 +120,24 @@ class Reading:
         automatic: bool = True,
         shown: frozenset[str] = frozenset(),
     ) -> Recall:
-        """What the notes, as last read, have to say to a message."""
-        return recall(
+        """What the notes, as last read, have to say to a message; asked again soon, what they had to say then."""
+        limits = self.limits(limit)
+        asked = text, speaker, limits, automatic
+        known = self.answers.to(asked, now)
+        if known is not None:
+            return fitted(known, limits, shown)
+        found = recall(
             self.gathering.index,
             text,
             now=now,
             shown=shown,
-            limits=self.limits(limit),
+            limits=limits,
             automatic=automatic,
             speaker=speaker,
             synonyms=self.vocabulary.synonyms(),
         )
+        self.answers.keep(asked, now, found)
+        return found
 
     def limits(self, most: int | None = None) -> Limits:
         """How much a turn is shown: the settings, or `most` entries."""

@@ -175,6 +175,14 @@ class ChannelStore:
             waiting = self._recalls.folded(notes.ledger, Delta())
         return replace(notes, ledger=notes.ledger.after(waiting))
 
+    def rest(self) -> None:
+        """Lets go of what was read, so that an idle channel takes no room; the next use reads it again."""
+        if self._mutex.acquire(blocking=False):  # who is at work keeps what he has
+            try:
+                self._desk = None
+            finally:
+                self._mutex.release()
+
     def checkpoint(self) -> None:
         """Makes the files alone sufficient, so that the next start reads no journal."""
         with self._mutex, self._lock.held():

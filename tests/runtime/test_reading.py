@@ -7,7 +7,10 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Add, Author, Decision, Trust
 from pipimem.runtime.reading import Reading, Vocabulary
+from pipimem.runtime.shelving import Shelf
 from pipimem.settings import RecallSettings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
@@ -33,6 +36,45 @@ def test_an_edit_is_read_at_the_next_question(tmp_path: Path) -> None:
     assert texts(room, "what is the mail server called?") == ["the mail server is called hermes"]
     write(root, "MEMORY.md", "## Facts\n\n- the mail server is called apollo now\n")
     assert texts(room, "what is the mail server called?") == ["the mail server is called apollo now"]
+
+
+def test_a_question_asked_again_is_answered_from_memory_until_that_changes(tmp_path: Path) -> None:
+    """The very candidates of a moment ago; after a hand edit or a commit they are found anew, by trust as by words."""
+    root = workspace(tmp_path)
+    write(root, "MEMORY.md", "## Facts\n\n- the mail server is called hermes\n")
+    room, question = reading(root), "what is the mail server called?"
+    room.notes()
+    first = room.recalled(question, MORNING)
+    assert room.recalled(question, MORNING).candidates is first.candidates
+    shown = room.recalled(question, MORNING, shown=frozenset(first.marks))
+    assert (shown.candidates is first.candidates, shown.injected) == (True, ())
+    assert room.recalled(question, MORNING, speaker="alice").candidates is not first.candidates
+    write(root, "MEMORY.md", "## Facts\n\n- the mail server is called apollo now\n")
+    assert texts(room, question) == ["the mail server is called apollo now"]
+    before = room.recalled(question, MORNING).candidates
+    add = Add(Kind.FACT, "The mail server is called zeus since today.", Trust.EXPLICIT)
+    room.store.commit(Decision("remember", Author.PERSON, (add,)), MORNING)
+    room.notes()
+    assert len(room.recalled(question, MORNING).candidates) == len(before) + 1
+
+
+def test_an_index_laid_to_rest_is_there_again_at_the_next_question(tmp_path: Path) -> None:
+    """Within the bound only the channel that was asked last is at hand; nothing is lost by it."""
+    root = workspace(tmp_path)
+    shelf, store = Shelf(most=1), WorkspaceStore.open(root)
+    vocabulary, rooms = Vocabulary(store), []
+    for name in ("one", "two"):
+        folder = root / "channels" / name
+        folder.mkdir()
+        text = f"## Facts\n\n- the printer stands in room {name}\n- coffee is on floor {name}\n"
+        (folder / "MEMORY.md").write_text(text, encoding="utf-8")
+        opened = ChannelStore.open(store, name, create=False)
+        rooms.append(Reading.of(opened, vocabulary, RecallSettings(), shelf))
+    for _ in range(2):
+        for room, name in zip(rooms, ("one", "two"), strict=True):
+            assert texts(room, "where is the printer?") == [f"the printer stands in room {name}"]
+            assert [each.is_warm for each in rooms] == [each is room for each in rooms]
+            assert [each.size() for each in rooms] == [2 if each is room else 0 for each in rooms]
 
 
 def test_words_txt_counts(tmp_path: Path) -> None:
