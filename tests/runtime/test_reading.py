@@ -46,7 +46,7 @@ def test_a_question_asked_again_is_answered_from_memory_until_that_changes(tmp_p
     room.notes()
     first = room.recalled(question, MORNING)
     assert room.recalled(question, MORNING).candidates is first.candidates
-    shown = room.recalled(question, MORNING, shown=frozenset(first.marks))
+    shown = room.recalled(question, MORNING, shown=frozenset(first.ids))
     assert (shown.candidates is first.candidates, shown.injected) == (True, ())
     assert room.recalled(question, MORNING, speaker="alice").candidates is not first.candidates
     write(root, "MEMORY.md", "## Facts\n\n- the mail server is called apollo now\n")
