@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pipimem.recall.evidence import Found, Reach, Reached, Share, Term, size_of
-from pipimem.recall.items import Item
+from pipimem.recall.items import Item, Source
 from pipimem.recall.postings import Postings
 from pipimem.recall.spelling import Spelling
 from pipimem.text.words import GRAM, Bag, Words
@@ -29,8 +29,10 @@ _MISSPELT_WEIGHT = 0.75
 class Index:
     """Items by their words. Owned by whoever owns the channel, and brought up to date by difference."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: Words, cut: Callable[[str], Bag] | None = None) -> None:
+        """`words` cut questions; texts, too, unless `cut` has another way to know their words."""
         self.words = words
+        self._cut = cut or words.bag
         self._slots: dict[str, int] = {}
         self._items: list[Item | None] = []
         self._bags: list[Bag] = []
@@ -107,6 +109,10 @@ class Index:
         totals = reached.strongest(self._sizes, most, floor=floor, share=share)
         return Found((*reached.strong, *reached.weak), totals)
 
+    def bags(self) -> Iterator[tuple[str, Bag]]:
+        """Each text that can be searched, with its words; messages are left out, for they do not stay."""
+        return ((_searched(item), self._bags[slot]) for slot, item in self.slots() if item.source is not Source.LOG)
+
     def bag(self, slot: int) -> Bag:
         """The words of the item in a slot."""
         return self._bags[slot]
@@ -177,7 +183,7 @@ class Index:
             return
         if before is not None:
             self._remove(item.id)
-        bag = self.words.bag(f"{item.head}\n{item.text}" if item.head else item.text)
+        bag = self._cut(_searched(item))
         grams = _pairs(bag)
         size = size_of(len(bag.words), len(grams))
         slot = self._free.pop() if self._free else len(self._items)
@@ -195,6 +201,10 @@ class Index:
         self._grams.remove(slot, _pairs(self._bags[slot]))
         self._items[slot] = None
         self._free.append(slot)
+
+
+def _searched(item: Item) -> str:
+    return f"{item.head}\n{item.text}" if item.head else item.text
 
 
 def _pairs(bag: Bag) -> list[str]:

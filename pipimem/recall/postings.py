@@ -49,19 +49,23 @@ class Postings:
     def add(self, slot: int, words: Sequence[str], *, spelling: Spelling | None = None) -> None:
         """Take in the words of an item; `spelling` learns those that are new."""
         length, once = len(words), impact(1, len(words))
-        for word, count in Counter(words).items():
-            slots = self.by_word.get(word)
+        by_word, peaks = self.by_word, self._peaks
+        for word in words:
+            slots = by_word.get(word)
             if slots is None:
-                slots = self.by_word[word] = {}
+                slots = by_word[word] = {}
                 if spelling is not None:
                     spelling.add(word)
-            value = once
-            if count > 1:
-                value = impact(count, length)
-                self._times[word] = max(count, self._times.get(word, 1))
-            slots[slot] = value
-            if value > self._peaks.get(word, inf):
-                self._peaks[word] = value
+            slots[slot] = once
+            if peaks and once > peaks.get(word, inf):
+                peaks[word] = once
+        if len(set(words)) < length:
+            for word, count in Counter(words).items():
+                if count > 1:
+                    value = by_word[word][slot] = impact(count, length)
+                    self._times[word] = max(count, self._times.get(word, 1))
+                    if value > peaks.get(word, inf):
+                        peaks[word] = value
 
     def remove(self, slot: int, words: Iterable[str], *, spelling: Spelling | None = None) -> None:
         """Forget the words of an item."""

@@ -16,16 +16,19 @@ class Spelling:
 
     def __init__(self) -> None:
         self._by_rest: dict[str, set[str]] = {}
+        # Words not taken apart yet: a start takes in thousands, and many a question has no slip in it.
+        self._waiting: set[str] = set()
 
     def add(self, word: str) -> None:
         """One more word that may be meant."""
         if _may_be_misspelt(word):
-            for rest in _rests(word):
-                self._by_rest.setdefault(rest, set()).add(word)
+            self._waiting.add(word)
 
     def remove(self, word: str) -> None:
         """A word that no item holds any longer."""
-        if _may_be_misspelt(word):
+        if word in self._waiting:
+            self._waiting.discard(word)
+        elif _may_be_misspelt(word):
             for rest in _rests(word):
                 if words := self._by_rest.get(rest):
                     words.discard(word)
@@ -39,6 +42,10 @@ class Spelling:
         """
         if not _may_be_misspelt(word):
             return ()
+        for known in self._waiting:
+            for rest in _rests(known):
+                self._by_rest.setdefault(rest, set()).add(known)
+        self._waiting.clear()
         found = {known for rest in _rests(word) for known in self._by_rest.get(rest, ())}
         return tuple(sorted(known for known in found if known[0] == word[0] and _one_slip_apart(known, word)))
 

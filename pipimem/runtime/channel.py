@@ -182,8 +182,13 @@ class Channel:
         """Shutdown: what was said since the last boundary is consolidated, and the files are synced."""
         receipt = await self.before_compaction(deadline=deadline) if self._spoke else None
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(self.store.close)
+            await to_thread.run_sync(self._close)
         return receipt
+
+    def _close(self) -> None:
+        self.store.close()
+        with suppress(PipimemError, OSError):  # a start without it takes longer, that is all
+            self.reading.keep_words()
 
     async def _gate(self, covered: int, seconds: float) -> Receipt:
         end, before = anyio.current_time() + seconds, self.store.ledger.holes

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import blake2b
+from importlib.util import find_spec
+from pathlib import Path
 
+from pipimem import __version__
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
@@ -14,6 +19,7 @@ from pipimem.recall.index import Index
 from pipimem.recall.recalling import Recall, fitted, recall
 from pipimem.recall.remembering import Answers
 from pipimem.recall.synonyms import Synonyms, learnt
+from pipimem.recall.wordbook import Wordbook
 from pipimem.runtime.shelving import Shelf
 from pipimem.settings import RecallSettings
 from pipimem.store.channel import ChannelStore
@@ -27,6 +33,10 @@ _BACKLOG = 400
 _SET_ASIDE = 100
 
 
+# Cutting one costs 0.1 ms: below this the file would cost as much as it saves.
+_WORTH_KEEPING = 100
+
+
 class Vocabulary:
     """The words of a workspace, shared by its channels: how texts are cut, and what words.txt says."""
 
@@ -34,13 +44,21 @@ class Vocabulary:
         self._workspace = workspace
         self._segmenter = Segmenter(None)
         self._synonyms: Synonyms | None = None
+        self._stamp = ""
         self.words = Words(self._segmenter)
 
     def synonyms(self) -> Synonyms:
         """What words.txt says, read once: its words are also words for cutting Chinese."""
         if self._synonyms is None:
-            self._synonyms = learnt(self._workspace.human_text("words.txt"), self._segmenter, self.words)
+            text = self._workspace.human_text("words.txt")
+            self._synonyms = learnt(text, self._segmenter, self.words)
+            self._stamp = _stamp(text)
         return self._synonyms
+
+    def stamp(self) -> str:
+        """The mark of how texts are cut: words cut under another are of no use."""
+        self.synonyms()
+        return self._stamp
 
 
 def limits_of(settings: RecallSettings, most: int | None = None) -> Limits:
@@ -60,9 +78,10 @@ class Reading:
     store: ChannelStore
     vocabulary: Vocabulary
     settings: RecallSettings
-    gathering: Gathering
     shelf: Shelf | None = None
     answers: Answers = field(default_factory=Answers)
+    gathering: Gathering | None = None
+    _book: Wordbook | None = None
     _gathered: Notes | None = None
     _told_backlog: tuple[object, ...] = ()
     _backlog: tuple[Message, ...] = ()
@@ -72,7 +91,11 @@ class Reading:
         cls, store: ChannelStore, vocabulary: Vocabulary, settings: RecallSettings, shelf: Shelf | None = None
     ) -> Reading:
         """The reading of a channel, its index still empty; with a `shelf`, kept as long as there is room."""
-        return cls(store, vocabulary, settings, Gathering(Index(vocabulary.words)), shelf)
+        return cls(store, vocabulary, settings, shelf)
+
+    def _fresh_gathering(self) -> Gathering:
+        self._book = Wordbook(self.vocabulary.words, self.store.key, self.store.kept_words(self.vocabulary.stamp()))
+        return Gathering(Index(self.vocabulary.words, self._book.bag))
 
     @property
     def is_warm(self) -> bool:
@@ -89,7 +112,7 @@ class Reading:
         self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut
         notes = self.store.notes()
         if notes is not self._gathered:
-            gathering = self.gathering
+            gathering = self.gathering or self._fresh_gathering()
             self._read_backlog(notes)
             gathering.update(notes, self._backlog)
             self.answers.clear()
@@ -101,11 +124,19 @@ class Reading:
 
     def size(self) -> int:
         """How many entries and messages the index holds."""
-        return len(self.gathering.index)
+        return len(self.gathering.index) if self.gathering else 0
+
+    def keep_words(self) -> None:
+        """Keep the words of what is indexed for the next start, where that would have to cut many texts anew."""
+        if self._book is not None and self._book.cut >= _WORTH_KEEPING and self._gathered is not None:
+            self.notes()
+            if self.gathering is not None:
+                self.store.keep_words(self.vocabulary.stamp(), self._book.written(self.gathering.index.bags()))
+                self._book.cut = 0
 
     def rest(self) -> None:
         """Let go of index and notes until somebody asks again."""
-        self._gathered, self.gathering = None, Gathering(Index(self.vocabulary.words))
+        self._gathered, self.gathering, self._book = None, None, None
         self._told_backlog, self._backlog = (), ()
         self.answers.clear()
         self.store.rest()
@@ -126,6 +157,9 @@ class Reading:
         known = self.answers.to(asked, now)
         if known is not None:
             return fitted(known, limits, shown)
+        if self.gathering is None:
+            self.notes()
+        assert self.gathering is not None
         found = recall(
             self.gathering.index,
             text,
@@ -163,3 +197,15 @@ class Reading:
             if room > 0 and hole.first <= end:
                 found = [*self.store.transcript.window(max(hole.first - 1, end - room), end), *found]
         return tuple(found)
+
+
+def _stamp(words_txt: str) -> str:
+    """The mark of all that has a say in how a text is cut: our code, the libraries' files, the words of people's own."""
+    told: list[object] = [__version__, words_txt]
+    for name in ("pipimem.text", "jieba", "Stemmer"):
+        spec = find_spec(name)
+        origin = Path(spec.origin) if spec and spec.origin else None
+        folder = origin.parent if origin and name != "Stemmer" else None
+        seen = [*os.scandir(folder)] if folder else [origin] if origin else []
+        told.append(sorted((one.name, one.stat().st_size, one.stat().st_mtime_ns) for one in seen if one.is_file()))
+    return blake2b(repr(told).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -17,7 +17,7 @@ from pipimem.notes.ledger import Asked, Delta, Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
-from pipimem.store import forgetting, identity
+from pipimem.store import forgetting, identity, words_file
 from pipimem.store.committing import Committed, commit, journal_edits
 from pipimem.store.desk import KEPT, Desk
 from pipimem.store.disk import make_folder
@@ -174,6 +174,17 @@ class ChannelStore:
                 return notes
             waiting = self._recalls.folded(notes.ledger, Delta())
         return replace(notes, ledger=notes.ledger.after(waiting))
+
+    def kept_words(self, stamp: str) -> str:
+        """What `keep_words` was given under the same stamp, empty where that is gone."""
+        return words_file.load(_own(self.folder), stamp)
+
+    def keep_words(self, stamp: str, words: str) -> None:
+        """Keeps what a start would have to find out again; it may be lost at any time."""
+        with self._mutex:
+            if self._is_saved:
+                with self._lock.held():
+                    words_file.save(_own(self.folder), stamp, words)
 
     def rest(self) -> None:
         """Lets go of what was read, so that an idle channel takes no room; the next use reads it again."""

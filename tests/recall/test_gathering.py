@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger, Record, Tombstone
@@ -77,6 +77,7 @@ FILES = st.lists(st.sampled_from(LINES), max_size=12).map(lambda lines: "".join(
 EMPTY = Note.read(File.SESSION, "", KEY)
 
 
+@settings(deadline=None)  # the first text opens the dictionary
 @given(
     st.lists(st.tuples(FILES, FILES, st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5))), min_size=2, max_size=5)
 )

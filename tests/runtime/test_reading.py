@@ -7,6 +7,7 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
+import pytest
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Trust
 from pipimem.runtime.reading import Reading, Vocabulary
@@ -15,7 +16,7 @@ from pipimem.settings import RecallSettings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
-from tests.runtime.building import MORNING, workspace, write
+from tests.runtime.building import MORNING, opened, workspace, write
 
 
 def reading(root: Path) -> Reading:
@@ -90,3 +91,42 @@ def test_a_cold_recall_loads_no_event_loop() -> None:
     code = "import sys, pipimem.runtime.reading; print(*[m for m in ('anyio', 'asyncio', 'click') if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.split() == []
+
+
+@pytest.mark.anyio
+async def test_words_are_kept_at_the_close_and_never_on_a_turn(tmp_path: Path) -> None:
+    """The next start cuts nothing; a file that is damaged is found out, and all is cut again."""
+    root = workspace(tmp_path)
+    entries = [f"- the gateway number{n} 订单系统{n}号" for n in range(150)]
+    write(root, "MEMORY.md", "## Facts\n\n" + "\n".join(entries) + "\n")
+    kept = root / "channels" / "room" / ".pipimem" / "words.idx"
+    async with opened(root) as channel:
+        await channel.before_turn("订单系统7号")
+        assert not kept.exists()
+    assert kept.exists()
+    room = reading(root)
+    assert "the gateway number7 订单系统7号" in texts(room, "gateway number7")
+    assert room._book is not None
+    assert room._book.cut == 0
+    kept.write_bytes(kept.read_bytes()[:-5])
+    again = reading(root)
+    assert texts(again, "gateway number7") == texts(room, "gateway number7")
+    assert again._book is not None
+    assert again._book.cut == 150
+
+
+@pytest.mark.anyio
+async def test_what_is_forgotten_is_not_in_the_kept_words_either(tmp_path: Path) -> None:
+    """They are taken away with the text, and what is kept later knows nothing of it."""
+    root = workspace(tmp_path)
+    entries = ["- the zebra is called Hortensia", *(f"- the gateway number{n}" for n in range(150))]
+    write(root, "MEMORY.md", "## Facts\n\n" + "\n".join(entries) + "\n")
+    kept = root / "channels" / "room" / ".pipimem" / "words.idx"
+    async with opened(root) as channel:
+        await channel.before_turn("zebra")
+    assert "hortensia" in kept.read_text(encoding="utf-8")
+    async with opened(root) as channel:
+        await channel.before_turn("zebra")
+        await channel.forget("the zebra is called Hortensia")
+        assert not kept.exists()
+    assert not kept.exists() or "hortensia" not in kept.read_text(encoding="utf-8")

@@ -1,0 +1,39 @@
+"""`words.idx`: the words of a channel's entries as they were cut, believed only when it is whole and of this tokenizer."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+
+from pipimem.store.files import put, remove, temporary_for, write_temporary
+
+_FORMAT = 1
+NAME = "words.idx"
+
+
+def load(folder: Path, stamp: str) -> str:
+    """What was kept under the same stamp; empty where nothing was, or it is damaged, stale or out of reach."""
+    try:
+        head, _, body = (folder / NAME).read_bytes().partition(b"\n")
+        return body.decode() if head == _head(stamp, body) else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def save(folder: Path, stamp: str, text: str) -> None:
+    """Keeps a text in the place of the former one, whole or not at all."""
+    path, body = folder / NAME, text.encode("utf-8", "replace")
+    temporary = temporary_for(path, "new")
+    write_temporary(temporary, path, _head(stamp, body) + b"\n" + body)
+    put(temporary, path)
+
+
+def drop(folder: Path) -> None:
+    """Takes it away: what is forgotten is not to be found in it either."""
+    with suppress(FileNotFoundError):
+        remove(folder / NAME)
+
+
+def _head(stamp: str, body: bytes) -> bytes:
+    return f"{_FORMAT} {stamp} {blake2b(body, digest_size=16).hexdigest()}".encode()
