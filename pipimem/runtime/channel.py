@@ -278,9 +278,9 @@ class Channel:
         return self.reading.is_warm or self.store.is_awake
 
     async def settle(self) -> None:
-        """Write what waits for an occasion: recall counts and a checkpoint; nothing where nothing waits."""
+        """Write what waits for an occasion: recall counts, a checkpoint, words for the next start; nothing where nothing waits."""
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(self.store.close)
+            await to_thread.run_sync(self._close)
 
     async def rest(self) -> None:
         """Let go of what was read: the next use reads it again. What this session was shown stays known."""

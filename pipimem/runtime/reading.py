@@ -102,11 +102,6 @@ class Reading:
         """Whether the index is built: only the first reading takes long."""
         return self._gathered is not None
 
-    def rest(self) -> None:
-        """Let go of the index: the next reading builds it again."""
-        self.gathering, self._gathered = Gathering(Index(self.vocabulary.words)), None
-        self._told_backlog, self._backlog = (0, 0), ()
-
     def notes(self) -> Notes:
         """Fresh notes, with the index brought up to them."""
         self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut
@@ -140,6 +135,8 @@ class Reading:
         self._told_backlog, self._backlog = (), ()
         self.answers.clear()
         self.store.rest()
+        if self.shelf is not None:
+            self.shelf.left(self)
 
     def recalled(
         self,

@@ -45,6 +45,11 @@ class Shelf:
         for each in resting:
             each.rest()
 
+    def left(self, one: Shelved) -> None:
+        """This one rests, of its own accord."""
+        with self._lock:
+            self._forget(one)
+
     def _forget(self, one: Shelved) -> None:
         _, size = self._sizes.pop(id(one), (one, 0))
         self._total -= size

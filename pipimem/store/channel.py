@@ -186,14 +186,6 @@ class ChannelStore:
                 with self._lock.held():
                     words_file.save(_own(self.folder), stamp, words)
 
-    def rest(self) -> None:
-        """Lets go of what was read, so that an idle channel takes no room; the next use reads it again."""
-        if self._mutex.acquire(blocking=False):  # who is at work keeps what he has
-            try:
-                self._desk = None
-            finally:
-                self._mutex.release()
-
     def checkpoint(self) -> None:
         """Makes the files alone sufficient, so that the next start reads no journal."""
         with self._mutex, self._lock.held():
@@ -215,10 +207,16 @@ class ChannelStore:
         return self._desk is not None
 
     def rest(self) -> None:
-        """Lets go of what was read; the next use reads it again. What waits to be written stays."""
-        with self._mutex:
-            self._desk = None
-            self.transcript.forgets()
+        """Lets go of what was read; the next use reads it again. What waits to be written stays.
+
+        Never waits: a channel at work keeps what it has.
+        """
+        if self._mutex.acquire(blocking=False):
+            try:
+                self._desk = None
+                self.transcript.forgets()
+            finally:
+                self._mutex.release()
 
     def journal_records(self) -> Iterator[JournalRecord]:
         """What was committed, oldest first, as far back as it is kept.
