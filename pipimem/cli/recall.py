@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import secrets
 import time
 from collections.abc import Iterator
@@ -86,7 +85,6 @@ def _wide(settings: Settings, count: int | None) -> Settings:
 
 
 def _found(chosen: Chosen, channel: str, query: str, speaker: str, count: int | None) -> Recall:
-    gc.disable()  # the process ends with this question: looking for cycles among its values costs a tenth of it
     reading = _Readings(chosen.store(), _wide(chosen.settings(), count)).of(channel)
     reading.notes()
     return reading.recalled(query, Clock().now(), speaker=speaker)
