@@ -6,7 +6,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from pipimem.store.files import put, remove, temporary_for, write_temporary
+from pipimem.store.files import put_whole, remove
 
 _FORMAT = 1
 NAME = "words.idx"
@@ -23,10 +23,9 @@ def load(folder: Path, stamp: str) -> str:
 
 def save(folder: Path, stamp: str, text: str) -> None:
     """Keeps a text in the place of the former one, whole or not at all."""
-    path, body = folder / NAME, text.encode("utf-8", "replace")
-    temporary = temporary_for(path, "new")
-    write_temporary(temporary, path, _head(stamp, body) + b"\n" + body)
-    put(temporary, path)
+    body = text.encode("utf-8", "replace")
+    # Not synced: torn by a power cut it is found out, and made again.
+    put_whole(folder / NAME, _head(stamp, body) + b"\n" + body, synced=False)
 
 
 def drop(folder: Path) -> None:
