@@ -28,12 +28,13 @@ class Question:
 
 def questions(file: str, workspace: WorkspaceStore) -> list[Question]:
     """The questions of a file (`-`: standard input); a broken line or an unknown channel fails them all."""
+    name = "standard input" if file == "-" else file
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Failed(f"{file} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
-    asked = [_question(line, f"{file}, line {n}") for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+        raise Failed(f"{name} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+    asked = [_question(line, f"{name}, line {n}") for n, line in enumerate(text.split("\n"), 1) if line.strip()]
     _refuse_unknown(asked, workspace)
     return asked
 

@@ -22,7 +22,11 @@ from pipimem.sidecar.contracts import Assistant
 @click.option("--speaker", default="", help="Your name in the conversation.")
 @chosen
 def command(chosen: Chosen, channel: str, kind: Literal["dm", "group"], speaker: str) -> None:
-    """Talk in CHANNEL, which is made if it is new; /help lists what else can be typed."""
+    """Talk to a bot that has this memory.
+
+    What memory puts before each message is shown. /help lists what else can be typed. CHANNEL is made if it is new.
+    Without a model nothing replies; what memory found stands in its place.
+    """
     if problem := run(lambda: _chatted(chosen, channel, kind, speaker)):
         raise Failed(problem)
 

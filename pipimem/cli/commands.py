@@ -66,6 +66,11 @@ class Commands(click.Group):
         """Run the command; what pipimem or the disk refuses becomes one sentence and exit 1."""
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            if error.option_name not in ("--workspace", "--model"):
+                raise
+            where = f"{error.option_name} stands before the command, as in `pipimem {error.option_name} … COMMAND`"
+            raise click.UsageError(where, error.ctx) from None
         except BrokenPipeError:
             raise  # whoever read us has had enough: click ends quietly
         except PipimemError as error:

@@ -16,11 +16,17 @@ from pipimem.runtime.turns import Receipt
 @click.command("consolidate")
 @channel
 @click.option("--deadline", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds it may take.")
-@click.option("--holes", is_flag=True, help="Try again what was set aside because no thought could consolidate it.")
+@click.option(
+    "--holes", is_flag=True, help="Only try again what was set aside because no model could make sense of it."
+)
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str, deadline: float, holes: bool, as_json: bool) -> None:
-    """Bring CHANNEL's memory up to its newest message."""
+    """Learn from all that is new, as at a compaction.
+
+    SESSION is refreshed, MEMORY learns, and HISTORY gets a block, up to CHANNEL's newest message. The receipt says what
+    was covered.
+    """
     if holes:
         _tell(run(lambda: _filled(chosen, channel)), channel, as_json)
         return

@@ -18,7 +18,10 @@ from pipimem.text.tokens import estimate
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str, messages: tuple[str, ...], as_json: bool) -> None:
-    """Show whole messages by their ids, as `search` and `timeline` give them. Writes nothing."""
+    """Show whole messages.
+
+    ID is as `search` and `timeline` give it; there may be several. Nothing is written.
+    """
     shelf = Library(chosen.store(), archive=True).shelf(channel)
     items = [shelf.item(shelf.slot(message)) for message in messages]
     tokens = sum(estimate(item.text) for item in items)

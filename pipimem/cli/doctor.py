@@ -17,7 +17,11 @@ from pipimem.cli.printing import record, say, table
 @as_json
 @chosen
 def command(chosen: Chosen, as_json: bool) -> None:
-    """Look for what is wrong: settings, unreadable files, secrets, damage, disk. Changes nothing."""
+    """Look for what is wrong. Changes nothing.
+
+    Settings, files that cannot be read, secrets in files, damage, what was set aside, the disk, the model's key. Exit 1
+    where something needs a hand.
+    """
     found = list(findings(chosen))
     wrong = sum(one.wrong for one in found)
     if as_json:

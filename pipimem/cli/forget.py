@@ -24,7 +24,11 @@ _LISTED = 10
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str, what: str, yes: bool, keep_transcript: bool, as_json: bool) -> None:
-    """Remove TEXT, or the entry with this ID, from all that CHANNEL keeps. For good."""
+    """Remove a text or an entry for good.
+
+    All that CHANNEL keeps is searched: files, archive, older versions, journal, transcript. It is not learnt again from
+    older talk. An ID is as `recall`, `remember` and `log --json` give it.
+    """
     store = ChannelStore.open(chosen.store(), channel, create=False)
     for line in lines_of(forgettable(store, what, keep_transcript=keep_transcript)):
         note(line)

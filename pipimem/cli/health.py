@@ -11,6 +11,7 @@ from pathlib import Path
 from pipimem.cli.accounts import today
 from pipimem.cli.failing import worded
 from pipimem.cli.opening import Chosen
+from pipimem.cli.printing import counted
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
 from pipimem.notes.files import File
@@ -198,7 +199,7 @@ def _records(store: ChannelStore) -> Iterator[Finding]:
         what = f"{said}; `pipimem consolidate --holes '{store.channel_id}'` tries them again"
         yield wrong(str(store.folder), what)
     if damaged:
-        what = f"{damaged} lines are no message; they are passed over"
+        what = f"{counted(damaged, 'line')} that {'is' if damaged == 1 else 'are'} no message; passed over"
         yield wrong(str(store.transcript.path), what)
 
 

@@ -30,3 +30,4 @@ def command(chosen: Chosen, folder: str | None, as_json: bool) -> None:
     for path in made:
         say(f"  {path.relative_to(root)}")
     say("SOUL.md says who the bot is, AGENTS.md how it behaves, MEMORY.md what all its channels share.")
+    say("words.txt holds words of your trade, recall.must what must stay findable, pipimem.toml the settings.")

@@ -19,11 +19,16 @@ _TEXT = 90
 
 @click.command("log")
 @channel
-@click.option("-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="How many of the newest.")
+@click.option(
+    "-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="How many of the newest commits."
+)
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
-    """Show what was changed in CHANNEL's memory, newest first."""
+    """Show who changed what, and why, newest first.
+
+    A commit that changed several things takes several lines. An edit by hand is noted at the next turn or job.
+    """
     store = ChannelStore.open(chosen.store(), channel, create=False)
     newest = list(deque(store.journal_records(), maxlen=count))[::-1]
     if as_json:

@@ -30,7 +30,11 @@ _FINE = frozenset(
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str | None, dry_run: bool, as_json: bool) -> None:
-    """Refresh, consolidate, tidy, fold and expire in CHANNEL, or in every channel; show what that changed."""
+    """Do the idle jobs now, and show what they changed.
+
+    The jobs are refresh, consolidate, expire, tidy and fold, in CHANNEL or in every channel. Pauses between jobs do not
+    count; what has nothing to do does not run, and the reason says so.
+    """
     names = [channel] if channel is not None else [info.id for info in chosen.store().channels()]
     jobs = run(lambda: _ran(chosen, names, dry_run=dry_run)) if names else {}
     _tell(jobs, "would run" if dry_run else "ran", as_json)

@@ -14,6 +14,9 @@ import click
 # A message may hold escape sequences or characters that reorder a line: a terminal must not obey them.
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
+# Columns of a terminal that a name may take; ids, files, times and jobs are shorter.
+_NAME = 24
+
 
 def shown(text: str) -> str:
     """The text with U+FFFD for all that a terminal would obey or could not print; tab and newline stay."""
@@ -24,6 +27,11 @@ def one_line(text: str, limit: int = 0) -> str:
     """The text on one line, cut to `limit` characters (0: whole)."""
     folded = shown(" ".join(text.split()))
     return folded if not limit or len(folded) <= limit else folded[: limit - 1] + "…"
+
+
+def counted(number: int, thing: str) -> str:
+    """The number with its thing, in the singular for one: `1 message`, `2,000 messages`."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def say(text: str) -> None:
@@ -48,14 +56,17 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         for row in (head, *rows):
             click.echo("\t".join(map(one_line, row)).encode())
         return
-    from rich.console import Console  # 28 ms, only for a terminal
+    from rich.cells import cell_len  # 28 ms, only for a terminal
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    rows = list(rows)
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for place, name in enumerate(head):
-        # The last column has the long text; the others keep their words whole.
-        grid.add_column(name, overflow="fold", no_wrap=place < len(head) - 1, style="cyan" if place == 0 else "")
+        # Names keep on one line; a text is folded, for what is cut off cannot be read anywhere.
+        short = all(cell_len(shown(row[place])) <= _NAME for row in rows)
+        grid.add_column(name, overflow="fold", no_wrap=short, style="cyan" if place == 0 else "")
     for row in rows:
         grid.add_row(*(Text(shown(cell)) for cell in row))
     Console().print(grid)

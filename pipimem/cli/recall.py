@@ -29,7 +29,7 @@ _WARMING = "warm up 预热"
 @click.argument("channel", required=False)
 @click.argument("query", required=False)
 @click.option("-k", "count", type=click.IntRange(min=1), help="How many candidates to show.")
-@click.option("--explain", is_flag=True, help="Take every score apart.")
+@click.option("--explain", is_flag=True, help="Take every score apart: which words, which source, how recent.")
 @click.option("--speaker", default="", help="Who asks.")
 @click.option(
     "--batch",
@@ -48,7 +48,11 @@ def command(
     batch: str | None,
     as_json: bool,
 ) -> None:
-    """Show what CHANNEL's memory would put before the message QUERY. Writes nothing."""
+    """Show what a message would recall.
+
+    That is what CHANNEL's memory would put before the message QUERY, at a time when this session was shown nothing
+    yet. No model is asked, and nothing is written. Entries with a * would be injected; the others came near.
+    """
     if batch is not None:
         if channel is not None:
             raise click.UsageError("--batch takes channel and query from its file")
@@ -73,7 +77,8 @@ def command(
     elif candidates:
         injected = {item.id for item in found.injected}
         table(("#", "score", "id", "what"), candidate_rows(candidates, injected, explain=explain))
-        note(f"* would be injected: {len(injected)}; no room for {found.left_out}")
+        more = f"; {found.left_out} more did not fit" if found.left_out else ""
+        note(f"* would be injected: {len(injected)}{more}")
     else:
         note(f"nothing is recalled: {found.reason}")
 

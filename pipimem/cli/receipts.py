@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipimem.cli.printing import counted
 from pipimem.runtime.turns import Receipt
 
 
@@ -19,6 +20,8 @@ def receipt_json(receipt: Receipt) -> dict[str, object]:
 
 def receipt_lines(receipt: Receipt) -> list[str]:
     """The receipt for eyes."""
-    lines = [f"{receipt.state}: {receipt.covered} messages covered, consolidated up to message {receipt.cursor}"]
+    lines = [
+        f"{receipt.state}: {counted(receipt.covered, 'message')} covered, consolidated up to message {receipt.cursor}"
+    ]
     lines += [f"  {step}" for step in receipt.steps]
     return [*lines, f"  reason: {receipt.reason}"] if receipt.reason else lines

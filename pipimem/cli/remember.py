@@ -9,7 +9,7 @@ import click
 
 from pipimem.cli.failing import Failed
 from pipimem.cli.opening import Chosen, run
-from pipimem.cli.options import as_json, channel, chosen
+from pipimem.cli.options import Time, as_json, channel, chosen
 from pipimem.cli.printing import note, record, say
 from pipimem.notes.kinds import Kind
 from pipimem.store.committing import Committed
@@ -23,10 +23,10 @@ from pipimem.store.committing import Committed
     type=click.Choice([str(kind) for kind in Kind]),
     default="fact",
     show_default=True,
-    help="What it is.",
+    help="What it is, which says under which heading it goes.",
 )
 @click.option("--speaker", default="", help="Whose word it is.")
-@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="The last day it holds, as in 2026-03-02.")
+@click.option("--until", type=Time(), help="The last day it holds, as in 2026-03-02.")
 @click.option("--group", is_flag=True, help="The channel is a group, when it is new.")
 @as_json
 @chosen
@@ -40,7 +40,7 @@ def command(
     group: bool,
     as_json: bool,
 ) -> None:
-    """Remember TEXT in CHANNEL, which is made if it is new."""
+    """Write TEXT into a channel's MEMORY.md. CHANNEL is made if it is new."""
     of_kind: Literal["dm", "group"] = "group" if group else "dm"
     last = until.date() if until else None
     done = run(lambda: _remembered(chosen, channel, text, Kind(kind), speaker, last, of_kind))

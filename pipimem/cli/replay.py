@@ -12,7 +12,7 @@ import click
 from pipimem.cli.failing import Failed
 from pipimem.cli.opening import Chosen, run
 from pipimem.cli.options import as_json, channel, chosen, kind
-from pipimem.cli.printing import progress, record, say
+from pipimem.cli.printing import counted, progress, record, say
 from pipimem.cli.usage import Sum, cost_told, sum_json, summed
 from pipimem.notes.files import File
 from pipimem.runtime.replaying import EventTime, Replayed, recorded, replay
@@ -49,7 +49,11 @@ def command(
     maintain: bool,
     as_json: bool,
 ) -> None:
-    """Feed the JSONL conversation FILE to CHANNEL, which is made if it is new. A second time adds nothing."""
+    """Feed a recorded conversation to CHANNEL.
+
+    FILE is JSON Lines, one message a line: {"id", "ts", "role", "name", "content", "session"}; only role and content
+    are needed. CHANNEL is made if it is new. A second time adds nothing.
+    """
     report = run(lambda: _replayed(chosen, channel, Path(file), kind, compact_every or 0, maintain))
     if as_json:
         record(_json(report))
@@ -59,8 +63,8 @@ def command(
         reasons = list(dict.fromkeys(report.replayed.reasons))
         why = reasons[-1] if reasons else "the gate did not open"
         raise Failed(
-            f"{report.backlog} messages are on disk but not consolidated: {why} "
-            f"They are not lost; `pipimem consolidate {channel}` goes on."
+            f"{counted(report.backlog, 'message')} {'is' if report.backlog == 1 else 'are'} on disk but not consolidated: {why} "
+            f"Nothing is lost; `pipimem consolidate {channel}` goes on."
         )
 
 
@@ -88,15 +92,15 @@ async def _replayed(
 def _lines(report: Report) -> list[str]:
     done, cost = report.replayed, report.usage
     lines = [
-        f"{done.messages} messages read, {done.new} new, {done.turns} turns",
-        f"{done.compactions} compactions, {done.deferred} not consolidated at once",
+        f"{counted(done.messages, 'message')} read, {done.new} new, {counted(done.turns, 'turn')}",
+        f"{counted(done.compactions, 'compaction')}, {done.deferred} not consolidated at once",
     ]
     lines += [f"  {reason}" for reason in dict.fromkeys(done.reasons)]
     lines += [f"  {job.task}: {'done' if job.ran else 'not run'} ({job.reason})" for job in done.jobs]
-    lines += [f"{report.entries} entries in MEMORY.md"]
+    lines += [f"{report.entries} {'entry' if report.entries == 1 else 'entries'} in MEMORY.md"]
     lines += [f"  {size:>7,} bytes  {path}" for path, size in report.files.items()]
     tokens = f"{cost.tokens_in} tokens in, {cost.tokens_out} out"
-    return [*lines, f"{cost.calls} model calls, {cost.failed} failed, {tokens}, {cost_told(cost)}"]
+    return [*lines, f"{counted(cost.calls, 'model call')}, {cost.failed} failed, {tokens}, {cost_told(cost)}"]
 
 
 def _json(report: Report) -> dict[str, object]:

@@ -38,7 +38,7 @@ _BEFORE, _AFTER = 2, 2
 @click.option("--before", type=Time(), help="Said before this date.")
 @click.option("--speaker", default="", help="Said by this person.")
 @click.option("--role", type=click.Choice(get_args(Role)), help="Said in this role.")
-@click.option("--smart", is_flag=True, help="Show what was said around a clear hit; say how to narrow unclear ones.")
+@click.option("--smart", is_flag=True, help="Show what was said around a clear hit, or how to narrow unclear ones.")
 @click.option(
     "--batch",
     metavar="FILE",
@@ -59,7 +59,9 @@ def command(
     batch: str | None,
     as_json: bool,
 ) -> None:
-    """Search what was said in CHANNEL for QUERY. Writes nothing.
+    """Search what was said, all time.
+
+    The transcript and the archive of CHANNEL are searched for QUERY. Nothing is written.
 
     A hit costs 50 to 100 tokens; `timeline CHANNEL ID` shows what was said around it (about 200), `detail CHANNEL
     ID...` all of it (500 to 1,000).

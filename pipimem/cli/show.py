@@ -24,7 +24,10 @@ _LOG = "log"
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> None:
-    """Show a channel's SESSION, MEMORY and HISTORY, or one FILE of it."""
+    """Show a channel's three files, or one of them.
+
+    Without a name SESSION, MEMORY and HISTORY. `archive` is the history that was folded, `log` the transcript.
+    """
     store = ChannelStore.open(chosen.store(), channel, create=False)
     if file == _LOG:
         _log(store, as_json)

@@ -12,7 +12,7 @@ from pipimem.cli.due import due
 from pipimem.cli.failing import worded
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, chosen
-from pipimem.cli.printing import note, record, table
+from pipimem.cli.printing import counted, note, record, table
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
 from pipimem.notes.operations import Hole
@@ -41,7 +41,12 @@ class Standing:
 @as_json
 @chosen
 def command(chosen: Chosen, as_json: bool) -> None:
-    """Show every channel: entries, messages, backlog, the jobs that are due; and what today has used of its budget."""
+    """Show how every channel stands.
+
+    Entries of MEMORY.md, messages of the transcript, how many of those wait to be consolidated (backlog) or were set
+    aside, when it was last done, the jobs that are due, and what today
+    has used of its budget.
+    """
     workspace, now, settings = chosen.store(), Clock().now(), chosen.settings()
     standings = [_standing(workspace, info, now) for info in workspace.channels()]
     model = chosen.model or settings.model.name
@@ -56,7 +61,7 @@ def command(chosen: Chosen, as_json: bool) -> None:
             }
         )
         return
-    note(f"{workspace.root} · model {model} · {len(standings)} channel{'' if len(standings) == 1 else 's'}")
+    note(f"{workspace.root} · model {model} · {counted(len(standings), 'channel')}")
     for line in told(account) if model != "offline" or account.workspace.spent.tokens else ():
         note(line)
     if standings:

@@ -11,7 +11,7 @@ from anyio import to_thread
 from pipimem.cli.candidates import candidate_rows
 from pipimem.cli.forget import lines_of, told
 from pipimem.cli.forgettable import forgettable
-from pipimem.cli.printing import note, one_line, say
+from pipimem.cli.printing import counted, note, one_line, say
 from pipimem.cli.receipts import receipt_lines
 from pipimem.cli.usage import cost_told, summed
 from pipimem.clock import Clock
@@ -67,7 +67,10 @@ class Talk:
     async def _turn(self, text: str) -> None:
         turn = await self.channel.before_turn(text, speaker=self.speaker)
         self._last, self.problem = turn, ""
-        for line in injected(turn):
+        lines = injected(turn)
+        if turn.context:
+            note("memory puts before this message:")
+        for line in lines:
             note(line)
         said = [Message.user(text, speaker=self.speaker)]
         try:
@@ -105,7 +108,7 @@ class Talk:
                 usages = [one for one in self.workspace.usages() if one.channel == self.channel.id]
                 total = summed(usages)
                 tokens = f"{total.tokens_in} tokens in, {total.tokens_out} out"
-                say(f"{total.calls} calls, {tokens}, {cost_told(total)}")
+                say(f"{counted(total.calls, 'call')}, {tokens}, {cost_told(total)}")
             case "/new":
                 self._drop(await self.channel.reset(deadline=_PATIENCE))
             case "/compact":
@@ -113,8 +116,12 @@ class Talk:
                 if receipt.may_compact:
                     await self.channel.compacted(receipt)
                 self._drop(receipt)
-            case _:
+            case "/help":
                 say(_HELP)
+            case "/forget":
+                say("say what: /forget and a text or an entry's id")
+            case _:
+                say(f"there is no {name}; there are\n{_HELP}")
 
     async def _memory(self) -> None:
         notes = await self.channel.notes()

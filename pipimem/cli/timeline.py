@@ -23,7 +23,10 @@ _AROUND = 2
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str, message: str, around: int, as_json: bool) -> None:
-    """Show what was said around the message ID, as `search` gives it, in its thread. Writes nothing."""
+    """Show what was said around a message.
+
+    ID is as `search` gives it. Only its own thread is shown. Nothing is written.
+    """
     library = Library(chosen.store(), archive=True)
     slot = library.shelf(channel).slot(message)
     items = library.around(channel, slot, around, around)

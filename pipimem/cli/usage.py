@@ -61,7 +61,7 @@ class Sum:
 @as_json
 @chosen
 def command(chosen: Chosen, since: datetime | None, by: str, as_json: bool) -> None:
-    """Add up the calls of models: tokens and cost."""
+    """Add up what models were asked and what it cost."""
     lines = list(chosen.store().usage_lines(since))
     usages = [usage for usage in lines if usage is not None]
     if damaged := len(lines) - len(usages):

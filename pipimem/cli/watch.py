@@ -30,7 +30,10 @@ _STOP = (signal.SIGTERM, signal.SIGINT)
 @as_json
 @chosen
 def command(chosen: Chosen, as_json: bool) -> None:
-    """Do the idle work of every channel until stopped (Ctrl-C, SIGTERM): one line for each job done."""
+    """Do the idle jobs of every channel, for ever.
+
+    Until Ctrl-C or SIGTERM. One line on standard error for each job done; quiet while nothing is due.
+    """
     run(lambda: _watching(chosen, _record if as_json else _tell))
 
 

@@ -9,7 +9,7 @@ from pipimem.clock import Clock
 from pipimem.errors import StoreError
 from pipimem.notes.files import File
 from pipimem.notes.notes import Note
-from pipimem.recall.items import Item, history_items, message_item
+from pipimem.recall.items import Item, Source, history_items, message_item
 from pipimem.recall.search.confidence import beside, is_clear
 from pipimem.recall.search.filters import Filters
 from pipimem.recall.search.hits import Hit
@@ -56,6 +56,8 @@ class Shelf:
             if item.id == name:
                 return slot
         place = self._pages.place(name)
+        if place is None:  # as the fence names a message of the backlog
+            place = self._pages.place(name.removeprefix(f"{Source.LOG}:"))
         if place is None:
             raise StoreError(f"There is no message {name!r} here; `pipimem search` gives the ids.")
         return len(self._old) + place

@@ -20,6 +20,14 @@ def test_an_unknown_setting_gets_a_hint(call: Call, bot: Path) -> None:
     assert list((bot / "channels").iterdir()) == []
 
 
+def test_an_option_on_the_wrong_side_is_told_its_place(call: Call) -> None:
+    """`--workspace` and `--model` belong to pipimem, not to a command."""
+    for option in ("--workspace", "--model"):
+        told = call("status", option, "x")
+        assert (told.code, f"{option} stands before the command" in told.err) == (2, True)
+    assert "No such option" in call("status", "--wrokspace", "x").err
+
+
 def test_a_folder_that_is_no_workspace_is_told_how_to_become_one(call: Call, tmp_path: Path) -> None:
     """Absent, a file, or some other folder: each sentence names `pipimem init`, and nothing is made."""
     (tmp_path / "other").mkdir()

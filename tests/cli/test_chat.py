@@ -35,12 +35,19 @@ def test_the_commands_do_what_the_help_says(call: Call, bot: Path) -> None:
     typed = "/why\nI like oolong tea\n/memory\n/usage\n/compact\n/new\n/forget oolong\ny\n/forget oolong\nn\n/help\n/quit\nnever read\n"
     out = call("chat", "tea", typed=typed).out
     for told in (
-        "nothing was recalled: nothing was said yet", "MEMORY.md ──", "0 calls, 0 tokens in", "consolidated: 1 messages covered",
+        "nothing was recalled: nothing was said yet", "MEMORY.md ──", "0 calls, 0 tokens in", "consolidated: 1 message covered",
         "This would go:", "forgotten: ", "nothing was forgotten", "/quit     leave",
     ):  # fmt: skip
         assert told in out, told
     assert "never read" not in (bot / "channels/tea/log.jsonl").read_text()
     assert "oolong" not in "".join(p.read_text() for p in (bot / "channels/tea").glob("*.md"))
+
+
+def test_a_command_there_is_not_is_told(call: Call) -> None:
+    """What begins with a slash is no message; a bare /forget is told what it wants."""
+    told = call("chat", "tea", typed="/forgte tea\n/forget\n")
+    assert "there is no /forgte; there are\n/memory " in told.out
+    assert told.out.endswith("say what: /forget and a text or an entry's id\n")
 
 
 def test_a_model_replies_with_memory_before_the_message(call: Call, bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,6 +56,13 @@ def test_every_command_explains_itself(call: Call) -> None:
         assert (call(name, "--help").code, name in call(name, "--help").out) == (0, True)
 
 
+def test_the_list_of_commands_breaks_off_nowhere(call: Call) -> None:
+    """Each command has a first sentence that fits its line of the help."""
+    listed = call("--help").out.partition("Commands:\n")[2].splitlines()
+    assert len(listed) == len(_ALL)
+    assert [line for line in listed if line.endswith("...")] == []
+
+
 def test_the_version_is_told(call: Call) -> None:
     """`pipimem --version`."""
     assert call("--version").out == f"pipimem {__version__}\n"

@@ -53,7 +53,7 @@ def test_broken_lines_and_foreign_folders_are_told(call: Call, bot: Path, conver
     call("replay", "room", str(conversation))
     log = bot / "channels/room/log.jsonl"
     log.write_text(log.read_text().replace('"role": "assistant"', '"role": "ghost"', 1))
-    assert wrongs(call) == [(str(log), "1 lines are no message; they are passed over")]
+    assert wrongs(call) == [(str(log), "1 line that is no message; passed over")]
     (bot / "channels/room").rename(bot / "channels/lounge")
     assert wrongs(call)[0][1] == "belongs to the channel 'room'; rename the folder to room"
 

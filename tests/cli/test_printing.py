@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 import pytest
-from pipimem.cli.printing import one_line, progress, record, say, shown, table
+from pipimem.cli.printing import counted, one_line, progress, record, say, shown, table
 
 
 def test_a_terminal_is_shown_nothing_it_would_obey() -> None:
@@ -17,6 +17,11 @@ def test_one_line_folds_and_cuts() -> None:
     """White space becomes one blank; what is cut ends in an ellipsis."""
     assert one_line("a\n\n b\tc") == "a b c"
     assert one_line("上线窗口定在周四", 5) == "上线窗口…"
+
+
+def test_one_is_singular() -> None:
+    """And many have their thousands set apart."""
+    assert [counted(n, "message") for n in (0, 1, 2000)] == ["0 messages", "1 message", "2,000 messages"]
 
 
 def test_json_is_not_escaped_and_bears_any_string(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -43,6 +48,16 @@ def test_a_table_on_a_terminal_keeps_eighty_columns(
     lines = click.unstyle(capfd.readouterr().out).splitlines()
     assert max(map(cell_len, lines)) <= 80
     assert "".join(line[17:].strip() for line in lines[1:]).count("[secret:") == 6
+
+
+def test_a_terminal_cuts_no_text_off(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long texts in several columns are folded, each of them, while names stay on one line."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    before, after = "the 旧 window is Tuesday " * 5, "the new window is Thursday " * 5
+    table(("job", "before", "after"), [("consolidate", before, after)])
+    out = click.unstyle(capfd.readouterr().out)
+    assert (out.count("Tuesday"), out.count("Thursday"), out.count("consolidate")) == (5, 5, 1)
 
 
 def test_no_bar_is_drawn_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:

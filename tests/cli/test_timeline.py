@@ -20,6 +20,13 @@ def test_a_timeline_follows_the_thread(call: Call, bot: Path, conversation: Path
     assert snapshot(bot) == before
 
 
+def test_an_id_may_be_as_the_fence_names_it(call: Call, conversation: Path) -> None:
+    """A message of the backlog is `log:r4` where memory injects it, and `r4` in the transcript."""
+    call("replay", "room", str(conversation))
+    assert call("detail", "room", "log:r4").out == call("detail", "room", "r4").out
+    assert "There is no message 'log:r99'" in call("timeline", "room", "log:r99").err
+
+
 def test_a_timeline_is_as_long_as_asked(call: Call, tmp_path: Path) -> None:
     """So many before and after."""
     path = tmp_path / "talk.jsonl"
