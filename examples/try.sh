@@ -13,3 +13,4 @@ for file in session memory history; do
 done
 printf '\n──── recall: 2.4 什么时候发布？ ────\n'
 pipimem --workspace "$workspace" recall release-room "2.4 什么时候发布？"
+printf '\nGo on with:  . .venv/bin/activate;  pipimem --workspace %q chat release-room\n' "$workspace"
