@@ -19,8 +19,8 @@ from pipimem.cli.printing import record, say, table
 def command(chosen: Chosen, as_json: bool) -> None:
     """Look for what is wrong. Changes nothing.
 
-    Settings, files that cannot be read, secrets in files, damage, what was set aside, the disk, the model's key. Exit 1
-    where something needs a hand.
+    Settings, files that cannot be read, secrets in files, damage, what was set aside, the disk, the model's key, today's
+    budget. Exit 1 where something needs a hand.
     """
     found = list(findings(chosen))
     wrong = sum(one.wrong for one in found)

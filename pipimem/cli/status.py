@@ -44,8 +44,7 @@ def command(chosen: Chosen, as_json: bool) -> None:
     """Show how every channel stands.
 
     Entries of MEMORY.md, messages of the transcript, how many of those wait to be consolidated (backlog) or were set
-    aside, when it was last done, the jobs that are due, and what today
-    has used of its budget.
+    aside, when it was last done, the jobs that are due; and what today has used of its budget.
     """
     workspace, now, settings = chosen.store(), Clock().now(), chosen.settings()
     standings = [_standing(workspace, info, now) for info in workspace.channels()]
