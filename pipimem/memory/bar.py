@@ -55,9 +55,10 @@ def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Me
                 continue
             on_probation += 1
             until = today + timedelta(days=_PROBATION_DAYS)
-        replaced, others = _replaced(item, notes, places)
-        left_out += [f"not replaced, it says something else: {redacted(entry.text)[:80]}" for entry in others]
-        operations += _written(item, notes, replaced, _evidence(item, sources, today), until, heard=heard)
+        evidence = _evidence(item, sources, today)
+        replaced, kept = _replaced(item, notes, places, evidence, heard=heard)
+        left_out += kept
+        operations += _written(item, notes, replaced, evidence, until, heard=heard)
     return Passed(tuple(operations), tuple(left_out))
 
 
@@ -81,26 +82,49 @@ def _evidence(item: Learned, sources: list[Message], today: datetime) -> Evidenc
     return Evidence(
         sources=tuple(message.id for message in sources),
         newest=max((message.number for message in sources), default=0),
-        speaker=item.speaker or spoke,
+        speaker=redacted(item.speaker) or spoke,
         when=max((message.time for message in sources if message.time), default=None),
         learnt=today,
     )
 
 
 def _replaced(
-    item: Learned, notes: Notes, places: Mapping[str, Target]
-) -> tuple[tuple[Target, ...], tuple[Entry, ...]]:
-    """The entries an item takes the place of, and those it names though it says nothing about them.
+    item: Learned, notes: Notes, places: Mapping[str, Target], evidence: Evidence, *, heard: bool
+) -> tuple[tuple[Target, ...], tuple[str, ...]]:
+    """The entries an item takes the place of, and why those stay that it names but may not."""
+    replaced: list[Target] = []
+    kept: list[str] = []
+    for name in item.replaces:
+        entry = notes.find(places[name]) if name in places else None
+        if entry is None or _typed(notes, entry.id):
+            continue
+        if why := _stays(item, notes, entry, evidence, heard=heard):
+            kept.append(f"not replaced, {why}: {redacted(entry.text)[:80]}")
+        else:
+            replaced.append(entry.target)
+    return tuple(replaced), tuple(kept)
 
-    Models mix up ids: an entry that has no word in common with its newer value would be a silent loss.
+
+def _stays(item: Learned, notes: Notes, entry: Entry, evidence: Evidence, *, heard: bool) -> str:
+    """Why an item does not take an entry's place; empty where it does."""
+    # Models mix up ids: an entry that has no word in common with its newer value would be a silent loss.
+    if not _speaks_of(item, entry):
+        return "it says something else"
+    # A newer value is durable at once, and that no word of the bot or a tool is.
+    if not heard:
+        return "only the bot or a tool says so"
+    return "it was asked for later" if _is_later(notes, entry, evidence) else ""
+
+
+def _is_later(notes: Notes, entry: Entry, evidence: Evidence) -> bool:
+    """Whether somebody asked for an entry after all that the item rests on was said: old talk is no newer value.
+
+    What was learnt from talk has its place in the transcript, and windows come in its order; a command has only its time.
     """
-    named = [entry for name in item.replaces if name in places and (entry := notes.find(places[name]))]
-    free = [entry for entry in named if not _typed(notes, entry.id)]
-    about = [_speaks_of(item, entry) for entry in free]
-    return (
-        tuple(entry.target for entry, same in zip(free, about, strict=True) if same),
-        tuple(entry for entry, same in zip(free, about, strict=True) if not same),
-    )
+    record = notes.ledger.records.get(entry.id)
+    if record is None or record.sources or not record.when or evidence.when is None:
+        return False
+    return datetime.fromisoformat(record.when) > evidence.when
 
 
 def _speaks_of(item: Learned, entry: Entry) -> bool:

@@ -215,7 +215,11 @@ class Channel:
 
     def _deferred(self, covered: int, error: Exception, steps: tuple[str, ...]) -> Receipt:
         """What the policy makes of a thought that failed."""
-        cursor = self.store.ledger.cursor
+        cursor = 0
+        with suppress(
+            PipimemError, OSError
+        ):  # what failed may be the ledger itself: then it cannot say how far it came
+            cursor = self.store.ledger.cursor
         if self.settings.compaction.policy == "block":
             return Receipt(False, "blocked", covered, cursor, str(error), steps)
         return Receipt(True, "deferred", covered, cursor, str(error), steps)
@@ -236,9 +240,10 @@ class Channel:
         if not text.strip():
             raise NothingFound("there is nothing to remember: the text is empty")
         # A door of its own: a stretch that somebody has open in the talk says nothing about this, nor this about the talk.
-        clean = Intake().cleaned([Message.user(text)], self.clock.now())
+        clean = Intake().cleaned([Message.user(text, speaker=speaker)], self.clock.now())
         if not clean or not clean[0].content.strip():
             raise NothingFound("there is nothing left to remember once secrets and private stretches are taken out")
+        speaker = clean[0].speaker
         evidence = Evidence(speaker=speaker, when=self.clock.now())
         expires = until or lasts_until(clean[0].content)
         add = Add(kind, clean[0].content, Trust.EXPLICIT, evidence, expires=expires)

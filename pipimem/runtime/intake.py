@@ -29,9 +29,9 @@ class Intake:
         for message in messages:
             content, self._private = _content(message, self._private)
             if content or not message.content:
-                # Platforms let people call themselves anything.
-                speaker = redacted(without_private(message.speaker))
-                found.append(replace(message, content=content, speaker=speaker, time=message.time or now))
+                speaker, session = named(message.speaker), named(message.session)
+                time = message.time or now
+                found.append(replace(message, content=content, speaker=speaker, session=session, time=time))
         return found
 
     def kept(self, text: str, speaker: str) -> str:
@@ -41,6 +41,11 @@ class Intake:
     def end_session(self) -> None:
         """Nobody's stretch runs into the next session."""
         self._private = PrivateFilter()
+
+
+def named(name: str) -> str:
+    """A name as it may be written: platforms let people call themselves, and their rooms, anything."""
+    return redacted(without_private(name))
 
 
 def unseen(messages: Sequence[Message], logged: Iterable[Message]) -> list[Message]:

@@ -62,6 +62,14 @@ async def _backlog(thoughts: Thoughts, *, forced: bool) -> Gate:
 
 
 async def _gate(thoughts: Thoughts, task: str) -> Gate:
+    gate = await _due(thoughts, task)
+    # Asked before a model is: what people want found is not known, so nothing may be taken out.
+    if gate and (why := await thoughts.unasked()):
+        return Gate(False, why)
+    return gate
+
+
+async def _due(thoughts: Thoughts, task: str) -> Gate:
     notes, now = await thoughts.notes(), thoughts.clock.now()
     match task:
         case "expire":

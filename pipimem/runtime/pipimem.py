@@ -20,6 +20,7 @@ from pipimem.notes.usage import Usage
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.hosted import Hosted
 from pipimem.runtime.idle import Idle, Visit
+from pipimem.runtime.intake import named
 from pipimem.runtime.reading import Reading, Vocabulary
 from pipimem.runtime.shelving import Shelf
 from pipimem.runtime.spending import Spending
@@ -109,7 +110,7 @@ class Pipimem:
         async with self._opening:
             if id not in self._channels:
                 store = await to_thread.run_sync(
-                    lambda: ChannelStore.open(self.store, id, create=create, kind=kind, title=title)
+                    lambda: ChannelStore.open(self.store, id, create=create, kind=kind, title=named(title))
                 )
                 self._channels[id] = self._folders[store.folder.name] = self._opened(store)
             return self._channels[id]

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from pipimem import __version__
+from pipimem.errors import UnreadableNote
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
@@ -50,7 +51,7 @@ class Vocabulary:
     def synonyms(self) -> Synonyms:
         """What words.txt says, read once: its words are also words for cutting Chinese."""
         if self._synonyms is None:
-            text = self._workspace.human_text("words.txt")
+            text = self._text()
             self._synonyms = learnt(text, self._segmenter, self.words)
             self._stamp = _stamp(text)
         return self._synonyms
@@ -59,6 +60,12 @@ class Vocabulary:
         """The mark of how texts are cut: words cut under another are of no use."""
         self.synonyms()
         return self._stamp
+
+    def _text(self) -> str:
+        try:
+            return self._workspace.human_text("words.txt")
+        except UnreadableNote:  # no channel falls silent for it; `doctor` tells
+            return ""
 
 
 def limits_of(settings: RecallSettings, most: int | None = None) -> Limits:

@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 
 from pipimem.clock import Clock
-from pipimem.errors import ModelTimeout
+from pipimem.errors import ModelTimeout, UnreadableNote
 from pipimem.memory.questions import questions
 from pipimem.memory.regression import Check
 from pipimem.notes.files import File
@@ -100,6 +100,14 @@ class Thinking:
             return Check(notes, self.clock.now(), asked, words, synonyms, limits).held(decision) if asked else decision
 
         return await to_thread.run_sync(held)
+
+    async def unasked(self) -> str:
+        """Why what people want found cannot be asked for; empty where it can."""
+        try:
+            await to_thread.run_sync(self.store.workspace.human_text, "recall.must")
+        except UnreadableNote as error:
+            return str(error)
+        return ""
 
     async def tokens(self, task: str, call: Call) -> Tokens | None:
         """What a thought cost; asked once, when it is over."""

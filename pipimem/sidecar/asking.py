@@ -23,6 +23,7 @@ from pipimem.sidecar.door import (
     Schema,
     Turn,
 )
+from pipimem.text.secrets import redacted
 
 T = TypeVar("T")
 
@@ -209,7 +210,7 @@ class Asking:
             latency=round(latency, 3),
             outcome=outcome,
             correlation=question.call.correlation,
-            reason=reason[:_REASON_CHARS],
+            reason=redacted(reason)[:_REASON_CHARS],
         )
 
 

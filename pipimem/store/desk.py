@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes, etag
@@ -190,9 +191,19 @@ class Desk:
             self._readings[path] = cached
         return cached
 
+    def _read_shared(self) -> Reading:
+        """What all channels share. What is no text is left out: it would silence every channel; `doctor` tells."""
+        mark = stamp(self._shared)
+        try:
+            return self._read(self._shared)
+        except UnreadableNote:
+            # Under the stamp from before the reading: what is saved from now on is read.
+            empty = self._readings[self._shared] = Reading("", mark or _ABSENT)
+            return empty
+
     def _view(self, disk: Mapping[File, Reading]) -> View:
         ledger = self.state.ledger
-        shared = self._note(self._shared, File.MEMORY, self._read(self._shared).text, left=False)
+        shared = self._note(self._shared, File.MEMORY, self._read_shared().text, left=False)
         held = frozenset(file for file, reading in disk.items() if self.is_held(file, reading))
         now, left = {}, {}
         for file, reading in disk.items():

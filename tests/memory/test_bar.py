@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from pipimem.memory.bar import passed
 from pipimem.notes.kinds import Kind
+from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Add, Confirm, Operation, Supersede, Trust
 from pipimem.sidecar.contracts import Learned
@@ -119,3 +122,39 @@ def test_a_copied_message_is_no_fact() -> None:
     assert result.operations == ()
     assert result.left_out[0].startswith("copies a message word for word")
     assert passed((learned(long, explicit=True),), notes_of(), said, NOW).operations
+
+
+def test_a_speaker_that_a_model_names_is_masked() -> None:
+    """Whoever it thinks spoke, a key is not written."""
+    [add] = learn(learned("the sky is green", speaker="Dana sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"))
+    assert isinstance(add, Add)
+    assert add.evidence.speaker == "Dana [secret: openai key]"
+
+
+def test_what_only_the_bot_said_replaces_nothing() -> None:
+    """A newer value would be durable at once: it stands on probation beside what it names."""
+    memory = "## Facts\n\n- the port is 8080\n"
+    name = notes_of(memory).memory.entries[0].id
+    found = passed(
+        (learned("the port is 9090", sources=("b1",), replaces=(name,)),),
+        notes_of(memory, trust=Trust.INFERRED),
+        SAID,
+        NOW,
+    )
+    [add] = found.operations
+    assert isinstance(add, Add)
+    assert add.probation_until == NOW + timedelta(days=30)
+    assert found.left_out == ("not replaced, only the bot or a tool says so: the port is 8080",)
+
+
+@pytest.mark.parametrize(("hours", "kind"), [(1, Add), (-1, Supersede)])
+def test_older_talk_is_no_newer_value_of_what_was_asked_for(hours: int, kind: type[Operation]) -> None:
+    """`remember` may come between the talk and its consolidation: then the talk stands beside it."""
+    memory = "## Facts\n\n- the port is 9090\n"
+    notes = notes_of(memory, trust=Trust.EXPLICIT)
+    name = notes.memory.entries[0].id
+    asked = Record(Trust.EXPLICIT, "fact", when=(NOW + timedelta(hours=hours)).isoformat())
+    notes = replace(notes, ledger=replace(notes.ledger, records={name: asked}))
+    assert [
+        type(op) for op in passed((learned("the port is 8080", replaces=(name,)),), notes, SAID, NOW).operations
+    ] == [kind]

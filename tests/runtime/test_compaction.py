@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import pytest
-from pipimem import Message, ModelUnavailable
+from pipimem import JournalError, Message, ModelUnavailable
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet
 from pipimem.sidecar.contracts import Call, Consolidate, Consolidated, Learned, Refreshed
@@ -275,3 +276,18 @@ async def test_a_context_cut_inside_a_private_stretch_tells_nothing_of_it(tmp_pa
         await channel.before_compaction(talk[1:])
     assert "9000" not in read(root, "log.jsonl")
     assert read(root, "log.jsonl").count("\n") == 3
+
+
+async def test_a_damaged_journal_never_spoils_a_compaction(tmp_path: Path) -> None:
+    """The talk is on disk, and the receipt says what is wrong."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await channel.remember("the roof is red")
+    with suppress(JournalError):  # leaving tells it too
+        async with opened(root) as channel:
+            journal = root / "channels/room/.pipimem/journal.jsonl"
+            journal.write_bytes(b"broken\nbroken\n")
+            receipt = await channel.before_compaction([Message.user("the door is green")])
+            assert (receipt.may_compact, receipt.state, receipt.cursor) == (True, "deferred", 0)
+            assert "journal.jsonl, line 1: damaged" in receipt.reason
+    assert "the door is green" in read(root, "log.jsonl")

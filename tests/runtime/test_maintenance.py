@@ -280,3 +280,19 @@ async def test_a_long_backlog_takes_out_no_more_than_one_window_may(tmp_path: Pa
     assert len(done) == 3
     assert read(root).count("holds rain") == 9
     assert [len(one.outcome.refused) for one in done] == [0, 1, 2]
+
+
+async def test_nothing_is_taken_out_while_the_list_of_people_cannot_be_read(tmp_path: Path) -> None:
+    """No model is asked either, and the other jobs go on."""
+    root = workspace(tmp_path)
+    script = Scripted({"tidy": []})
+    async with opened(root, script) as channel:
+        await taught(channel, script, *FACTS)
+        (root / "recall.must").write_bytes(b"\x00 binary")
+        script.then("tidy", Tidied(drop=(Over((await channel.notes()).memory.entries[0].id, "over"),)))
+        before, asked = read(root), len(script.asked)
+        jobs = {job.task: job for job in await channel.maintain()}
+        assert (jobs["tidy"].ran, "recall.must is not a text" in jobs["tidy"].reason) == (False, True)
+        assert (read(root), len(script.asked)) == (before, asked)
+        (root / "recall.must").unlink()
+        assert {job.task: job.ran for job in await channel.maintain()}["tidy"]

@@ -6,11 +6,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pipimem import Message
+from pipimem import Message, Pipimem
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Trust
 
-from tests.runtime.building import Hands, opened, read, say, workspace, write
+from tests.runtime.building import Hands, opened, read, say, settings, workspace, write
 
 pytestmark = pytest.mark.anyio
 
@@ -172,3 +172,31 @@ async def test_remembering_has_no_part_in_private_stretches_of_the_talk(tmp_path
         await channel.remember("the roof is red")
     assert "good morning" in read(root, "log.jsonl")
     assert "the roof is red" in read(root)
+
+
+async def test_names_of_any_kind_are_written_without_secrets(tmp_path: Path) -> None:
+    """A room's title, a session's label, who asks to remember: each comes from a platform, and none is checked there."""
+    root, name = workspace(tmp_path), "x <private>hidden</private> password: hunter2Xy9"
+    async with Pipimem(root, "offline", settings=settings(), clock=Hands().clock()) as pipimem:
+        channel = await pipimem.channel("room", title=name)
+        await channel.take_in([Message("user", "hi", session=name)])
+        await channel.remember("the roof is red", speaker=name)
+    everything = "".join(path.read_text("utf-8") for path in root.rglob("*") if path.is_file())
+    assert everything.count("x [private] password: [secret: password]") >= 4
+    assert "hidden" not in everything
+    assert "hunter2Xy9" not in everything
+
+
+async def test_a_broken_shared_file_silences_no_channel(tmp_path: Path) -> None:
+    """The workspace's MEMORY.md or words.txt is no text: it alone is left out, until it is one again."""
+    root = workspace(tmp_path)
+    for name in ("MEMORY.md", "words.txt"):
+        (root / name).write_bytes(b"\x00\xff binary")
+    async with opened(root) as channel:
+        await channel.remember("the roof is red")
+        turn = await channel.before_turn("which colour is the roof?")
+        assert turn.problem == ""
+        assert "the roof is red" in turn.context
+        assert (root / "MEMORY.md").read_bytes() == b"\x00\xff binary"
+        (root / "MEMORY.md").write_text("# Shared\n\n- the house is called Seagull\n", encoding="utf-8")
+        assert "Seagull" in (await channel.before_turn("what is the house called?")).context

@@ -190,3 +190,15 @@ async def test_waiting_for_a_place_counts() -> None:
         held.set()
     assert finished == [True]
     assert [usage.correlation for usage in played.used] == ["c-1"]
+
+
+async def test_what_a_provider_says_is_kept_without_secrets() -> None:
+    """Its errors quote keys, and models quote what they were shown."""
+    key = "sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"
+    played = Played([ModelUnavailable(f"wrong key {key}"), Completion(key, "stop"), Completion("good", "stop")])
+    assert await played.answered() == "good"
+    assert [usage.reason for usage in played.used] == [
+        "wrong key [secret: openai key]",
+        "[secret: openai key] is not good",
+        "",
+    ]
