@@ -16,6 +16,7 @@ from pipimem.errors import TranscriptError
 from pipimem.notes.message import Message, Role
 from pipimem.runtime.channel import REFRESH_SHARE, Channel
 from pipimem.runtime.maintenance import Ran
+from pipimem.store.transcript import YEARS
 
 
 @dataclass(slots=True)
@@ -160,7 +161,7 @@ def _message(line: str, path: Path, number: int) -> Message:
     where = f"{path}, line {number}"
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # a line of brackets alone is deeper than Python goes
         raise TranscriptError(f"{where}: not JSON ({error}); nothing was taken in") from error
     if not isinstance(row, dict):
         raise TranscriptError(f"{where}: must be an object with role and content; nothing was taken in")
@@ -188,6 +189,10 @@ def _time(value: object, where: str) -> datetime | None:
         return None
     try:
         when = datetime.fromisoformat(str(value))
-        return when if when.tzinfo else when.astimezone()
+        when = when if when.tzinfo else when.astimezone()
     except (ValueError, OverflowError) as error:
         raise TranscriptError(f"{where}: ts {value!r} is not an ISO 8601 time; nothing was taken in") from error
+    if when.year not in YEARS:
+        allowed = f"the years {YEARS.start} to {YEARS.stop - 1}"
+        raise TranscriptError(f"{where}: ts {value!r} is outside {allowed}; nothing was taken in")
+    return when

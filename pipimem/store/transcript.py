@@ -24,7 +24,7 @@ _ROLES = frozenset(get_args(Role))
 # them.
 _HEAD = re.compile(rb'^\{"id": ?("(?:[^"\\]|\\.)*"), ?"n": ?(\d{1,15})\b', re.MULTILINE)
 # `datetime` ends at the years 1 and 9999; a few days more or less must not step over.
-_YEARS = range(100, 9900)
+YEARS = range(100, 9900)
 # Halving stops here: one read shows it all.
 _NEAR = 64 * 1024
 
@@ -224,7 +224,7 @@ def _time(value: object) -> datetime | None:
 
 def _usable(time: datetime) -> datetime | None:
     """The time with its offset, the local one where it has none; `None` for years no clock shows and no sum survives."""
-    if time.year not in _YEARS:
+    if time.year not in YEARS:
         return None
     return time if time.tzinfo else time.astimezone()
 

@@ -86,6 +86,8 @@ def test_killed_anywhere_and_replayed_it_ends_the_same(tmp_path: Path) -> None:
         ('{"role": "user"}', "line 2: 'content' must be a string"),
         ('{"role": "boss", "content": "x"}', "line 2: role 'boss' must be one of"),
         ('{"role": "user", "content": "x", "ts": "yesterday"}', "line 2: ts 'yesterday' is not an ISO 8601 time"),
+        ('{"role": "user", "content": "x", "ts": "0001-01-01T00:00:00+14:00"}', "is outside the years 100 to 9899"),
+        ("[" * 100_000, "line 2: not JSON"),
         ('{"role": "user", "content": "x", "id": 7}', "line 2: id, name and session must be strings"),
     ],
 )
