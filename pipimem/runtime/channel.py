@@ -305,7 +305,10 @@ class Channel:
         question = self._intake.kept(turn.query, turn.speaker)[:_QUESTION_CHARS]
         found = tuple(item.id for item in turn.recall.injected)
         asked = Asked(question, turn.time.isoformat(timespec="seconds"), found) if question.strip() else None
-        notes = self.store.notes(refresh=False)
+        try:
+            notes = self.store.notes(refresh=False)
+        except PipimemError:  # read anew after a rest, and unreadable now: the talk must reach the disk all the same
+            return
         entries = {f"memory:{entry.ref}": entry for entry in notes.memory.entries if entry.bullet}
         recalled = [entries[name] for name in found if name in entries]
         await to_thread.run_sync(self.store.touch_recalls, [entry.id for entry in recalled], turn.time, asked)

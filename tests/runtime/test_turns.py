@@ -200,3 +200,17 @@ async def test_a_broken_shared_file_silences_no_channel(tmp_path: Path) -> None:
         assert (root / "MEMORY.md").read_bytes() == b"\x00\xff binary"
         (root / "MEMORY.md").write_text("# Shared\n\n- the house is called Seagull\n", encoding="utf-8")
         assert "Seagull" in (await channel.before_turn("what is the house called?")).context
+
+
+async def test_talk_is_kept_though_the_notes_cannot_be_read_again(tmp_path: Path) -> None:
+    """During a long turn the channel gave its memory back, and MEMORY.md became unreadable: the recall is not counted."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await channel.remember("the roof is red")
+        turn = await channel.before_turn("which colour is the roof?")
+        await channel.rest()
+        memory = read(root)
+        write(root, "MEMORY.md", "\0")
+        await channel.after_turn(turn, [Message.user("which colour?"), Message.assistant("red")])
+        write(root, "MEMORY.md", memory)
+    assert "which colour?" in read(root, "log.jsonl")
