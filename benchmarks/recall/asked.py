@@ -1,10 +1,11 @@
 """The hand-written questions of `cases/`, asked on the automatic path of a turn.
 
-usage: python -m benchmarks.recall.asked [--misses]
+usage: python -m benchmarks.recall.asked [--fresh] [--misses]
 
 `cases/workspace` is a workspace of three channels, `cases/questions.jsonl` what people ask of it: synonyms, the other
 language, acronyms, word forms, typos, one word, a hundred words, newer values, the session, history, people, dates; and
-talk that memory must be silent on. `gold_text` are texts of which one must be found.
+talk that memory must be silent on. `gold_text` are texts of which one must be found. `--fresh` asks those of
+`cases/fresh/` instead: two channels of other trades, written when all of recall stood, and changed nothing in it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 CASES = Path(__file__).parent / "cases"
+FRESH = CASES / "fresh"
 # A Thursday: what "last Thursday" and "last month" in the questions are counted from.
 NOW = datetime.fromisoformat("2026-08-20T12:00:00+08:00")
 _KEY = b"benchmark"
@@ -35,20 +37,32 @@ Question = dict[str, object]
 Ask = Callable[[Question], Recall]
 
 
-def questions() -> list[Question]:
+def questions(cases: Path = CASES) -> list[Question]:
     """The questions, in the order of the file."""
-    return [json.loads(line) for line in (CASES / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in (cases / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def asking() -> Ask:
-    """A function that asks the three channels, with every part of recall at work."""
-    segmenter = Segmenter()
-    words, root = Words(segmenter), CASES / "workspace"
-    synonyms = learnt((root / "words.txt").read_text(encoding="utf-8"), segmenter, words)
+def indexes_of(cases: Path, words: Words) -> dict[str, Index]:
+    """The channels of a workspace, indexed."""
     indexes: dict[str, Index] = {}
-    for folder in (root / "channels").iterdir():
+    for folder in sorted((cases / "workspace" / "channels").iterdir()):
         indexes[folder.name] = Index(words)
-        indexes[folder.name].update(items_of(_notes(folder, root)))
+        indexes[folder.name].update(items_of(notes_of(folder, cases / "workspace")))
+    return indexes
+
+
+def own_words(cases: Path) -> str:
+    """The workspace's words.txt."""
+    path = cases / "workspace" / "words.txt"
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def asking(cases: Path = CASES) -> Ask:
+    """A function that asks the channels, with every part of recall at work."""
+    segmenter = Segmenter()
+    words = Words(segmenter)
+    synonyms = learnt(own_words(cases), segmenter, words)
+    indexes = indexes_of(cases, words)
     return lambda asked: recall(indexes[str(asked["channel"])], str(asked["query"]), now=NOW, synonyms=synonyms)
 
 
@@ -59,19 +73,21 @@ def place(asked: Question, found: Recall) -> int:
     return next(ranks, 0)
 
 
-def _notes(folder: Path, root: Path) -> Notes:
+def notes_of(folder: Path, root: Path) -> Notes:
+    """The notes of a channel's folder and the workspace's MEMORY.md."""
+
     def note(file: File, path: Path) -> Note:
-        return Note.read(file, path.read_text(encoding="utf-8"), _KEY)
+        return Note.read(file, path.read_text(encoding="utf-8") if path.exists() else "", _KEY)
 
     files = (note(file, folder / file) for file in (File.SESSION, File.MEMORY, File.HISTORY))
     return Notes(_KEY, *files, note(File.MEMORY, root / "MEMORY.md"), Ledger())
 
 
-def main(*, misses: bool) -> None:
+def main(cases: Path, *, misses: bool) -> None:
     """Ask everything and print what was found, by kind and by language."""
     ask, rows = asking(), defaultdict[str, list[int]](list)
     silent = defaultdict[str, list[bool]](list)
-    for asked in questions():
+    for asked in questions(cases):
         found = ask(asked)
         groups = (str(asked["kind"]), f"all {asked['lang']}", "all")
         if "gold_text" not in asked:
@@ -92,4 +108,4 @@ def main(*, misses: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(misses="--misses" in sys.argv[1:])
+    main(FRESH if "--fresh" in sys.argv[1:] else CASES, misses="--misses" in sys.argv[1:])
