@@ -85,7 +85,7 @@ def notes_of(folder: Path, root: Path) -> Notes:
 
 def main(cases: Path, *, misses: bool) -> None:
     """Ask everything and print what was found, by kind and by language."""
-    ask, rows = asking(), defaultdict[str, list[int]](list)
+    ask, rows = asking(cases), defaultdict[str, list[int]](list)
     silent = defaultdict[str, list[bool]](list)
     for asked in questions(cases):
         found = ask(asked)

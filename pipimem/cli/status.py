@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
 import click
@@ -17,7 +17,19 @@ from pipimem.clock import Clock
 from pipimem.errors import PipimemError
 from pipimem.notes.operations import Hole
 from pipimem.store.channel import ChannelStore
+from pipimem.store.figures_file import Kept
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
+
+
+@dataclass(frozen=True, slots=True)
+class Recalls:
+    """How recall did: turns, what half and 95 of 100 of the latest waited at most (ms), and looks into the cache with hits."""
+
+    turns: int = 0
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+    looks: int = 0
+    hits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +46,7 @@ class Standing:
     consolidated: str = ""
     waiting: tuple[str, ...] = ()
     holes: tuple[Hole, ...] = ()
+    recall: Recalls = field(default_factory=lambda: Recalls())
     problem: str = ""
 
 
@@ -64,7 +77,9 @@ def command(chosen: Chosen, as_json: bool) -> None:
     for line in told(account) if model != "offline" or account.workspace.spent.tokens else ():
         note(line)
     if standings:
-        table(("channel", "kind", "entries", "messages", "backlog", "consolidated", "due"), map(_row, standings))
+        table(
+            ("channel", "kind", "entries", "messages", "backlog", "consolidated", "due", "recall"), map(_row, standings)
+        )
 
 
 def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> Standing:
@@ -88,14 +103,27 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
         job.ran if job else "",
         tuple(task for task, gate in gates.items() if gate),
         ledger.holes,
+        _recalls(store.recall_figures()),
     )
 
 
 def _row(one: Standing) -> tuple[str, ...]:
     if one.problem:
-        return (one.channel, one.kind, "", "", "", "", one.problem)
+        return (one.channel, one.kind, "", "", "", "", "", one.problem)
     when = one.consolidated[:16].replace("T", " ") or "never"
     set_aside = sum(hole.last - hole.first + 1 for hole in one.holes)
     backlog = f"{one.backlog} + {set_aside} set aside" if set_aside else str(one.backlog)
     numbers = (str(one.entries), str(one.messages), backlog)
-    return (one.channel, one.kind, *numbers, when, ", ".join(one.waiting) or "nothing")
+    return (one.channel, one.kind, *numbers, when, ", ".join(one.waiting) or "nothing", _waits(one.recall))
+
+
+def _recalls(kept: Kept) -> Recalls:
+    return Recalls(kept.turns, kept.wait(0.5), kept.wait(0.95), kept.looks, kept.hits)
+
+
+def _waits(one: Recalls) -> str:
+    """How long turns waited (half of them, 95 of 100), and how often the cache answered."""
+    if one.p50_ms is None or one.p95_ms is None:
+        return "no turn yet"
+    hits = f", {one.hits / one.looks:.0%} cached" if one.looks else ""
+    return f"{one.p50_ms:.1f} / {one.p95_ms:.1f} ms{hits}"

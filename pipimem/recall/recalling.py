@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,6 +17,10 @@ from pipimem.text.fence import fenced
 
 # Of those looked at, some turn out to be near-duplicates, or chance.
 _LOOKED_AT = 2
+
+
+def unwatched(_stage: str) -> None:
+    """Nobody wants to know how long a step takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +57,27 @@ def recall(
     automatic: bool = True,
     speaker: str = "",
     synonyms: Synonyms = NO_SYNONYMS,
+    done: Callable[[str], None] = unwatched,
 ) -> Recall:
     """What the items of an index have to say to `text`.
 
     `automatic` is the path of every turn: it refines the question and stays silent without good evidence.
     Without it, a person searches: every word as it is, no floor. `shown` are ids that are not
-    injected again.
+    injected again. `done` is told the name of each step behind us.
     """
     limits = limits or Limits()
     query = refined(text, index.words, now=now, speaker=speaker, synonyms=synonyms, raw=not automatic)
+    done("refine")
     if query.silent:
         return Recall(query, reason=query.silent)
     ordered = ranked(index, query, now, most=_LOOKED_AT * limits.candidates, floor=FLOOR if automatic else 0.0)
+    done("rank")
     candidates = deduped(ordered, index, limits.candidates)
+    done("dedupe")
     found = Recall(query, candidates, reason="" if candidates else "nothing shares a word that matters")
-    return fitted(found, limits, shown)
+    found = fitted(found, limits, shown)
+    done("fit")
+    return found
 
 
 def fitted(found: Recall, limits: Limits, shown: Set[str] = frozenset()) -> Recall:

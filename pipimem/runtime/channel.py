@@ -91,9 +91,10 @@ class Channel:
         now, self.used = self.clock.now(), self.clock.monotonic()
         self._under_way += 1
         try:
-            notes = await self._ready()
-            seen = frozenset() if self.settings.recall.repeat else frozenset(self._shown)
-            found = await self._reranked(self.reading.recalled(text, now, speaker=speaker, shown=seen), text, seen)
+            with self.reading.figures.waiting():
+                notes = await self._ready()
+                seen = frozenset() if self.settings.recall.repeat else frozenset(self._shown)
+                found = await self._reranked(self.reading.recalled(text, now, speaker=speaker, shown=seen), text, seen)
         except (PipimemError, OSError) as error:
             return Turn(text, speaker, "", now, first=self._fresh, problem=str(error))
         finally:
@@ -188,6 +189,7 @@ class Channel:
     def _close(self) -> None:
         self.store.close()
         with suppress(PipimemError, OSError):  # a start without it takes longer, that is all
+            self.reading.keep_figures()
             self.reading.keep_words()
 
     async def _gate(self, covered: int, seconds: float) -> Receipt:

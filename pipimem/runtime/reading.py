@@ -17,11 +17,13 @@ from pipimem.notes.notes import Notes
 from pipimem.recall.budgeting import Limits
 from pipimem.recall.gathering import Gathering
 from pipimem.recall.index import Index
-from pipimem.recall.recalling import Recall, fitted, recall
+from pipimem.recall.recalling import Recall, fitted, recall, unwatched
 from pipimem.recall.remembering import Answers
 from pipimem.recall.synonyms import Synonyms, learnt
 from pipimem.recall.wordbook import Wordbook
+from pipimem.runtime.figures import Figures
 from pipimem.runtime.shelving import Shelf
+from pipimem.runtime.stages import Stages, may_tell
 from pipimem.settings import RecallSettings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
@@ -88,6 +90,8 @@ class Reading:
     shelf: Shelf | None = None
     answers: Answers = field(default_factory=Answers)
     gathering: Gathering | None = None
+    figures: Figures = field(default_factory=Figures)
+    _stages: Stages | None = None
     _book: Wordbook | None = None
     _gathered: Notes | None = None
     _told_backlog: tuple[object, ...] = ()
@@ -111,6 +115,7 @@ class Reading:
 
     def notes(self) -> Notes:
         """Fresh notes, with the index brought up to them."""
+        stages = self._stages = Stages() if may_tell() else None
         self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut
         notes = self.store.notes()
         if notes is not self._gathered:
@@ -122,6 +127,8 @@ class Reading:
             self.gathering, self._gathered = gathering, notes
         if self.shelf is not None:
             self.shelf.used(self)
+        if stages is not None:
+            stages("look")
         return notes
 
     def size(self) -> int:
@@ -159,8 +166,9 @@ class Reading:
         limits = self.limits(limit)
         asked = text, speaker, limits, automatic
         known = self.answers.to(asked, now)
+        self.figures.looked(hit=known is not None)
         if known is not None:
-            return fitted(known, limits, shown)
+            return self._told(fitted(known, limits, shown), hit=True)
         if self.gathering is None:
             self.notes()
         assert self.gathering is not None
@@ -173,8 +181,20 @@ class Reading:
             automatic=automatic,
             speaker=speaker,
             synonyms=self.vocabulary.synonyms(),
+            done=self._stages or unwatched,
         )
         self.answers.keep(asked, now, found)
+        return self._told(found, hit=False)
+
+    def keep_figures(self) -> None:
+        """Add what was counted to the channel's own figures, where anything was."""
+        if self.figures.looks or self.figures.turns:
+            self.store.add_recall_figures(self.figures.handed_over())
+
+    def _told(self, found: Recall, *, hit: bool) -> Recall:
+        if self._stages is not None:
+            self._stages.tell(self.store.channel_id, found, hit=hit)
+            self._stages = None  # the next question looks again first
         return found
 
     def limits(self, most: int | None = None) -> Limits:

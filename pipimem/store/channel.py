@@ -17,7 +17,7 @@ from pipimem.notes.ledger import Asked, Delta, Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
-from pipimem.store import forgetting, identity, words_file
+from pipimem.store import figures_file, forgetting, identity, words_file
 from pipimem.store.committing import Committed, commit, journal_edits
 from pipimem.store.desk import KEPT, Desk
 from pipimem.store.disk import make_folder
@@ -185,6 +185,17 @@ class ChannelStore:
             if self._is_saved:
                 with self._lock.held():
                     words_file.save(_own(self.folder), stamp, words)
+
+    def recall_figures(self) -> figures_file.Kept:
+        """How recall did here, in all processes that have told so far."""
+        return figures_file.load(_own(self.folder))
+
+    def add_recall_figures(self, later: figures_file.Kept) -> None:
+        """Adds what a process counted; only a channel that is saved has a place for it."""
+        with self._mutex:
+            if self._is_saved:
+                with self._lock.held():
+                    figures_file.add(_own(self.folder), later)
 
     def checkpoint(self) -> None:
         """Makes the files alone sufficient, so that the next start reads no journal."""

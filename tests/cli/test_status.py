@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -21,7 +22,11 @@ def test_status_tells_how_each_channel_stands(call: Call, bot: Path, conversatio
     assert (done["channel"], done["kind"], done["messages"], done["backlog"]) == ("cid6KeBB/AZ==", "group", 6, 0)
     assert done["consolidated"].startswith("2026-03-02T09:05")
     assert (behind["backlog"], behind["consolidated"], behind["waiting"]) == (6, "", ["refresh", "consolidate"])
-    assert call("status").out.splitlines()[2].split("\t")[5:] == ["never", "refresh, consolidate"]
+    assert done["recall"]["turns"] == done["recall"]["looks"] == 3
+    assert 0 < done["recall"]["p50_ms"] <= done["recall"]["p95_ms"]
+    *_, consolidated, due, recall = call("status").out.splitlines()[2].split("\t")
+    assert (consolidated, due) == ("never", "refresh, consolidate")
+    assert re.fullmatch(r"[\d.]+ / [\d.]+ ms, 0% cached", recall)
     assert snapshot(bot) == before
 
 

@@ -1,0 +1,279 @@
+"""What each part of the automatic path gives, with that part off; and formulas that earlier systems published.
+
+usage: python -m benchmarks.recall.parts EVALS_DIR
+
+Asked are the hand-written questions of `cases/`, those of `cases/fresh/`, and the questions of EVALS_DIR/notes-scale
+(50, 500 and 5,000 entries). Silent is the share of ordinary talk on which nothing is injected.
+
+The formulas of others stand on the same words, the same items and the same near-duplicate removal, so that only the
+formula differs. None was published with a way to stay silent on talk but its threshold: each stands once with its own
+(any score, where it has none), once with the one that keeps it as silent as pipimem, chosen on these very questions in
+its favour.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from unittest.mock import patch
+
+from pipimem.recall import ranking, recalling, refinement, spelling
+from pipimem.recall.index import Index
+from pipimem.recall.intents import Intent
+from pipimem.recall.items import Item, items_of
+from pipimem.recall.recalling import recall
+from pipimem.recall.refinement import Query
+from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms, common, learnt, synonyms_in
+from pipimem.text.segmentation import Segmenter
+from pipimem.text.words import Words
+
+from benchmarks.machine import heading
+from benchmarks.recall import asked
+from benchmarks.recall.quality import notes_of
+from benchmarks.recall.talks import lines
+
+_SCALE_NOW = datetime.fromisoformat("2026-08-20T00:00:00+00:00")
+_FIVE = 5
+_MOST = 12
+_SHORT_QUESTION = 3
+
+Change = tuple[object, str, object]
+Question = Mapping[str, object]
+Scored = Sequence[tuple[float, Item]]
+Formula = Callable[["Asking", Question], Scored]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A set of questions with the channels they are asked of; `own` are the synonyms of its words.txt."""
+
+    name: str
+    questions: tuple[Question, ...]
+    indexes: Mapping[str, Index]
+    now: datetime
+    own: Synonyms
+    every: Synonyms
+
+    def found(self, question: Question, synonyms: Synonyms) -> Scored:
+        """What the automatic path gives, best first."""
+        there = self.indexes[str(question["channel"])]
+        found = recall(there, str(question["query"]), now=self.now, synonyms=synonyms)
+        return [(one.score, one.item) for one in found.candidates]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table: what is off, as the context in which that is so, and with which synonyms."""
+
+    name: str
+    off: Callable[[], AbstractContextManager[object]] = nullcontext
+    synonyms: Callable[[Asking], Synonyms] = field(default=lambda asking: asking.every)
+
+
+def sets_of(evals: Path, segmenter: Segmenter) -> list[Asking]:
+    """The three sets of questions."""
+    words, built_in = Words(segmenter), Synonyms.of(common())
+    found = []
+    for name, cases in (("hand-written", asked.CASES), ("fresh", asked.FRESH)):
+        text = asked.own_words(cases)
+        own, every = synonyms_in(text, words), learnt(text, segmenter, words)
+        found.append(Asking(name, tuple(asked.questions(cases)), asked.indexes_of(cases, words), asked.NOW, own, every))
+    scale = tuple(lines(evals / "notes-scale" / "questions.jsonl"))
+    indexes = {}
+    for channel in dict.fromkeys(str(question["channel"]) for question in scale):
+        indexes[channel] = Index(words)
+        indexes[channel].update(items_of(notes_of(evals / "notes-scale", channel)))
+    found.append(Asking("notes-scale", scale, indexes, _SCALE_NOW, NO_SYNONYMS, built_in))
+    return found
+
+
+# ── parts that are off ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def _asked_otherwise(change: Callable[[Query], Query], *others: Change, raw: bool = False) -> Iterator[None]:
+    """Every question changed after it was refined."""
+
+    def refined(text: str, words: Words, **how: object) -> Query:
+        return change(refinement.refined(text, words, **(how | {"raw": True} if raw else how)))  # type: ignore[arg-type]
+
+    with _patched((recalling, "refined", refined), *others):
+        yield
+
+
+def _without(intent: Intent) -> Callable[[], AbstractContextManager[object]]:
+    def changed(query: Query) -> Query:
+        left = tuple(one for one in query.intents if one is not intent)
+        return replace(query, intents=left, pure=query.pure and bool(left))
+
+    return lambda: _asked_otherwise(changed)
+
+
+@contextmanager
+def _patched(*changes: Change) -> Iterator[None]:
+    with ExitStack() as stack:
+        for where, name, value in changes:
+            stack.enter_context(patch.object(where, name, value))
+        yield
+
+
+def _kept_all(candidates: Sequence[ranking.Candidate], _: Index, most: int) -> tuple[ranking.Candidate, ...]:
+    return tuple(one._replace(rank=rank) for rank, one in enumerate(candidates[:most], 1))
+
+
+ROWS: tuple[Row, ...] = (
+    Row("everything"),
+    *(Row(f"no intent “{intent}”", _without(intent)) for intent in Intent),
+    Row("no intents", lambda: _asked_otherwise(lambda query: replace(query, intents=(), pure=False))),
+    Row(
+        "no seeding: a section that was asked for needs the evidence of any other",
+        lambda: _patched((ranking, "SEED_FLOOR", ranking.FLOOR)),
+    ),
+    Row(
+        "… and a question that is only an intent finds nothing by it",
+        lambda: _patched((ranking, "SEED_FLOOR", ranking.FLOOR), (ranking, "_by_intent", lambda *_: ())),
+    ),
+    Row("no synonyms of words.txt", synonyms=lambda _: Synonyms.of(common())),
+    Row("no thesaurus", synonyms=lambda asking: asking.own),
+    Row("neither of them", synonyms=lambda _: NO_SYNONYMS),
+    Row(
+        "no pairs of characters",
+        lambda: _asked_otherwise(lambda query: replace(query, grams=()), (Index, "_within", lambda *_: ())),
+    ),
+    Row("no help for typos", lambda: _patched((spelling.Spelling, "near", lambda *_: ()))),
+    Row("no floor", lambda: _patched((recalling, "FLOOR", 0.0))),
+    Row("one plain word of many is enough", lambda: _patched((ranking, "_LONE_AMONG", 1_000_000))),
+    Row("no refinement: every message is a search", lambda: _asked_otherwise(lambda query: query, raw=True)),
+    Row("near-duplicates stay", lambda: _patched((recalling, "deduped", _kept_all))),
+    Row("no IDF: every word counts the same", lambda: _patched((Index, "_rarity", lambda *_: 1.0))),
+    Row("no circumstances: source, intent, recency, trust", lambda: _patched((ranking, "structure", lambda *_: []))),
+)
+
+
+# ── formulas of others ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _by_coverage(exact: Callable[[int], float]) -> Formula:
+    """A weight for the whole question standing in an entry, the rest for the share of its words that do."""
+
+    def score(asking: Asking, question: Question) -> Scored:
+        there, text = asking.indexes[str(question["channel"])], str(question["query"])
+        wanted = set(there.words.words(text))
+        if not wanted:
+            return []
+        weight, whole = exact(len(wanted)), text.casefold().strip(" ?？。.!！")
+        found = []
+        for slot, item in there.slots():
+            shared = wanted.intersection(there.bag(slot).words)
+            value = weight * (whole in item.text.casefold()) + (1 - weight) * len(shared) / len(wanted)
+            if value:
+                found.append((value, item))
+        return found
+
+    return score
+
+
+def _per_word(asking: Asking, question: Question) -> Scored:
+    """Our own evidence, divided by the number of the question's words."""
+    there, text = asking.indexes[str(question["channel"])], str(question["query"])
+    query = refinement.refined(text, there.words, now=asking.now, synonyms=asking.every, raw=True)
+    found = there.search(query.terms, query.grams)
+    return [(value / max(1, len(query.terms)), there.item(slot)) for slot, value in found.totals.items()]
+
+
+def _bm25_and_cosine(cosines: Callable[[Asking, Question], Mapping[str, float]]) -> Formula:
+    """0.3 of BM25, as a share of the best, and 0.7 of the cosine."""
+
+    def score(asking: Asking, question: Question) -> Scored:
+        there, text = asking.indexes[str(question["channel"])], str(question["query"])
+        query = refinement.refined(text, there.words, now=asking.now, raw=True)
+        totals = there.search(query.terms, query.grams).totals
+        best = max(totals.values(), default=0.0) or 1.0
+        near = cosines(asking, question)
+        return [(0.3 * totals.get(slot, 0.0) / best + 0.7 * near[item.id], item) for slot, item in there.slots()]
+
+    return score
+
+
+_OTHERS: tuple[tuple[str, float, Formula], ...] = (
+    (
+        "0.7 exact + 0.3 coverage up to three words, else 0.3 + 0.7",
+        0.0,
+        _by_coverage(lambda words: 0.7 if words <= _SHORT_QUESTION else 0.3),
+    ),
+    ("coverage alone: shared words ÷ words of the question", 0.0, _by_coverage(lambda _: 0.0)),
+    ("our evidence ÷ words of the question", 0.0, _per_word),
+)
+
+
+def _is_talk(question: Question) -> bool:
+    return not question.get("gold_text")
+
+
+def _silent_least(formula: Formula, asking: Asking) -> float:
+    """The lowest threshold that is as silent on talk as pipimem is with everything on."""
+    ours = sum(1 for one in asking.questions if _is_talk(one) and not asking.found(one, asking.every))
+    best = sorted(
+        max((value for value, _ in formula(asking, one)), default=0.0) for one in asking.questions if _is_talk(one)
+    )
+    return best[ours - 1] + 1e-9 if ours else 0.0
+
+
+def _as_they_were(asking: Asking, formula: Formula, threshold: float) -> list[tuple[Question, Scored]]:
+    told = []
+    for question in asking.questions:
+        above = sorted((one for one in formula(asking, question) if one[0] >= threshold), key=lambda one: -one[0])
+        told.append((question, above[:_MOST]))
+    return told
+
+
+# ── the table ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _figures(answers: Sequence[tuple[Question, Scored]]) -> str:
+    first = five = asked_for = silent = talk = 0
+    for question, found in answers:
+        if _is_talk(question):
+            talk, silent = talk + 1, silent + (not found)
+            continue
+        gold = question["gold_text"]
+        assert isinstance(gold, list)
+        asked_for += 1
+        rank = next((rank for rank, (_, one) in enumerate(found, 1) if any(text in one.text for text in gold)), 0)
+        first, five = first + (rank == 1), five + (0 < rank <= _FIVE)
+    return f"{first / asked_for:.3f} / {five / asked_for:.3f} | {silent / talk:.3f}"
+
+
+def _print(name: str, cells: Sequence[str]) -> None:
+    print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def main(evals: Path) -> None:
+    """Print the table."""
+    segmenter = Segmenter()
+    segmenter.load_all()
+    sets = sets_of(evals, segmenter)
+    print(heading("What each part of the automatic path gives: R@1 / R@5, and the share of talk it is silent on"))
+    _print("", [part for one in sets for part in (f"{one.name} ({len(one.questions)})", "silent")])
+    print("|---|" + "---|---|" * len(sets))
+    for row in ROWS:
+        with row.off():
+            cells = [_figures([(q, one.found(q, row.synonyms(one))) for q in one.questions]) for one in sets]
+        _print(row.name, cells)
+    for name, threshold, formula in _OTHERS:
+        of = f"threshold {threshold:g}" if threshold else "any score"
+        _print(f"{name}; {of}", [_figures(_as_they_were(one, formula, threshold)) for one in sets])
+        _print(
+            "… as silent as pipimem",
+            [_figures(_as_they_were(one, formula, _silent_least(formula, one))) for one in sets],
+        )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    main(Path(sys.argv[1]))
