@@ -43,6 +43,17 @@ class RecallSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbedderSettings:
+    """What turns texts into vectors, so that recall also finds other words for the same; how long a turn waits (seconds).
+
+    `name` is empty for none, `local` for the one of `pipimem[embeddings]`, or a litellm embedding model.
+    """
+
+    name: str = ""
+    timeout: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotSettings:
     """How much the first turn of a session is shown."""
 
@@ -82,6 +93,7 @@ class Settings:
 
     model: ModelSettings = field(default_factory=ModelSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     snapshot: SnapshotSettings = field(default_factory=SnapshotSettings)
     compaction: CompactionSettings = field(default_factory=CompactionSettings)
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)

@@ -1,11 +1,12 @@
 """The hand-written questions of `cases/`, asked on the automatic path of a turn.
 
-usage: python -m benchmarks.recall.asked [--fresh] [--misses]
+usage: python -m benchmarks.recall.asked [--fresh] [--local] [--misses]
 
 `cases/workspace` is a workspace of three channels, `cases/questions.jsonl` what people ask of it: synonyms, the other
 language, acronyms, word forms, typos, one word, a hundred words, newer values, the session, history, people, dates; and
 talk that memory must be silent on. `gold_text` are texts of which one must be found. `--fresh` asks those of
 `cases/fresh/` instead: two channels of other trades, written when all of recall stood, and changed nothing in it.
+`--local` asks by meaning, too, with the local embedder.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from pipimem.recall.recalling import Recall, recall
 from pipimem.recall.synonyms import learnt
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
+
+from benchmarks.recall.near import ByMeaning, Near, nowhere
 
 CASES = Path(__file__).parent / "cases"
 FRESH = CASES / "fresh"
@@ -57,13 +60,18 @@ def own_words(cases: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-def asking(cases: Path = CASES) -> Ask:
+def asking(cases: Path = CASES, near: Near = nowhere) -> Ask:
     """A function that asks the channels, with every part of recall at work."""
     segmenter = Segmenter()
     words = Words(segmenter)
     synonyms = learnt(own_words(cases), segmenter, words)
     indexes = indexes_of(cases, words)
-    return lambda asked: recall(indexes[str(asked["channel"])], str(asked["query"]), now=NOW, synonyms=synonyms)
+
+    def ask(asked: Question) -> Recall:
+        index, text = indexes[str(asked["channel"])], str(asked["query"])
+        return recall(index, text, now=NOW, synonyms=synonyms, nearness=near(index, text))
+
+    return ask
 
 
 def place(asked: Question, found: Recall) -> int:
@@ -83,9 +91,9 @@ def notes_of(folder: Path, root: Path) -> Notes:
     return Notes(_KEY, *files, note(File.MEMORY, root / "MEMORY.md"), Ledger())
 
 
-def main(cases: Path, *, misses: bool) -> None:
+def main(cases: Path, near: Near, *, misses: bool) -> None:
     """Ask everything and print what was found, by kind and by language."""
-    ask, rows = asking(cases), defaultdict[str, list[int]](list)
+    ask, rows = asking(cases, near), defaultdict[str, list[int]](list)
     silent = defaultdict[str, list[bool]](list)
     for asked in questions(cases):
         found = ask(asked)
@@ -108,4 +116,8 @@ def main(cases: Path, *, misses: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(FRESH if "--fresh" in sys.argv[1:] else CASES, misses="--misses" in sys.argv[1:])
+    main(
+        FRESH if "--fresh" in sys.argv[1:] else CASES,
+        ByMeaning() if "--local" in sys.argv[1:] else nowhere,
+        misses="--misses" in sys.argv[1:],
+    )

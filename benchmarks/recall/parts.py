@@ -1,9 +1,10 @@
 """What each part of the automatic path gives, with that part off; and formulas that earlier systems published.
 
-usage: python -m benchmarks.recall.parts EVALS_DIR
+usage: python -m benchmarks.recall.parts EVALS_DIR [--local]
 
 Asked are the hand-written questions of `cases/`, those of `cases/fresh/`, and the questions of EVALS_DIR/notes-scale
-(50, 500 and 5,000 entries). Silent is the share of ordinary talk on which nothing is injected.
+(50, 500 and 5,000 entries). Silent is the share of ordinary talk on which nothing is injected. `--local` has only the rows
+that need the local embedder.
 
 The formulas of others stand on the same words, the same items and the same near-duplicate removal, so that only the
 formula differs. None was published with a way to stay silent on talk but its threshold: each stands once with its own
@@ -21,7 +22,7 @@ from datetime import datetime
 from pathlib import Path
 from unittest.mock import patch
 
-from pipimem.recall import ranking, recalling, refinement, spelling
+from pipimem.recall import ranking, recalling, refinement, spelling, vectors
 from pipimem.recall.index import Index
 from pipimem.recall.intents import Intent
 from pipimem.recall.items import Item, items_of
@@ -33,6 +34,7 @@ from pipimem.text.words import Words
 
 from benchmarks.machine import heading
 from benchmarks.recall import asked
+from benchmarks.recall.near import ByMeaning, Near, nowhere
 from benchmarks.recall.quality import notes_of
 from benchmarks.recall.talks import lines
 
@@ -58,10 +60,10 @@ class Asking:
     own: Synonyms
     every: Synonyms
 
-    def found(self, question: Question, synonyms: Synonyms) -> Scored:
+    def found(self, question: Question, synonyms: Synonyms, near: Near = nowhere) -> Scored:
         """What the automatic path gives, best first."""
-        there = self.indexes[str(question["channel"])]
-        found = recall(there, str(question["query"]), now=self.now, synonyms=synonyms)
+        there, text = self.indexes[str(question["channel"])], str(question["query"])
+        found = recall(there, text, now=self.now, synonyms=synonyms, nearness=near(there, text))
         return [(one.score, one.item) for one in found.candidates]
 
 
@@ -185,7 +187,7 @@ def _per_word(asking: Asking, question: Question) -> Scored:
     return [(value / max(1, len(query.terms)), there.item(slot)) for slot, value in found.totals.items()]
 
 
-def _bm25_and_cosine(cosines: Callable[[Asking, Question], Mapping[str, float]]) -> Formula:
+def _bm25_and_cosine(near: ByMeaning) -> Formula:
     """0.3 of BM25, as a share of the best, and 0.7 of the cosine."""
 
     def score(asking: Asking, question: Question) -> Scored:
@@ -193,12 +195,22 @@ def _bm25_and_cosine(cosines: Callable[[Asking, Question], Mapping[str, float]])
         query = refinement.refined(text, there.words, now=asking.now, raw=True)
         totals = there.search(query.terms, query.grams).totals
         best = max(totals.values(), default=0.0) or 1.0
-        near = cosines(asking, question)
-        return [(0.3 * totals.get(slot, 0.0) / best + 0.7 * near[item.id], item) for slot, item in there.slots()]
+        cosines = near.cosines(there, text)
+        return [(0.3 * totals.get(slot, 0.0) / best + 0.7 * cosines[slot], item) for slot, item in there.slots()]
 
     return score
 
 
+def _cosine(near: ByMeaning) -> Formula:
+    def score(asking: Asking, question: Question) -> Scored:
+        there = asking.indexes[str(question["channel"])]
+        cosines = near.cosines(there, str(question["query"]))
+        return [(cosines[slot], item) for slot, item in there.slots()]
+
+    return score
+
+
+_BM25_AND_COSINE = "0.3 BM25 (as a share of the best) + 0.7 cosine"
 _OTHERS: tuple[tuple[str, float, Formula], ...] = (
     (
         "0.7 exact + 0.3 coverage up to three words, else 0.3 + 0.7",
@@ -252,7 +264,7 @@ def _print(name: str, cells: Sequence[str]) -> None:
     print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
-def main(evals: Path) -> None:
+def main(evals: Path, *, local: bool) -> None:
     """Print the table."""
     segmenter = Segmenter()
     segmenter.load_all()
@@ -260,11 +272,36 @@ def main(evals: Path) -> None:
     print(heading("What each part of the automatic path gives: R@1 / R@5, and the share of talk it is silent on"))
     _print("", [part for one in sets for part in (f"{one.name} ({len(one.questions)})", "silent")])
     print("|---|" + "---|---|" * len(sets))
+    if local:
+        _print_local(sets)
+        return
     for row in ROWS:
         with row.off():
             cells = [_figures([(q, one.found(q, row.synonyms(one))) for q in one.questions]) for one in sets]
         _print(row.name, cells)
-    for name, threshold, formula in _OTHERS:
+    _print_others(sets, _OTHERS)
+
+
+def _print_local(sets: Sequence[Asking]) -> None:
+    """The rows that need an embedder."""
+    near = ByMeaning()
+    for name, off in (
+        ("by words and meaning", nullcontext),
+        ("… meaning only lifts what the words found", lambda: _patched((vectors, "_SURE", 9.0))),
+        ("… only finds what the words did not, last", lambda: _patched((vectors, "_WEIGHT", 0.0))),
+        ("… without the thesaurus", nullcontext),
+    ):
+        cells = []
+        with off():
+            for one in sets:
+                synonyms = one.own if "thesaurus" in name else one.every
+                cells.append(_figures([(q, one.found(q, synonyms, near)) for q in one.questions]))
+        _print(name, cells)
+    _print_others(sets, ((_BM25_AND_COSINE, 0.15, _bm25_and_cosine(near)), ("cosine alone", 0.0, _cosine(near))))
+
+
+def _print_others(sets: Sequence[Asking], others: Sequence[tuple[str, float, Formula]]) -> None:
+    for name, threshold, formula in others:
         of = f"threshold {threshold:g}" if threshold else "any score"
         _print(f"{name}; {of}", [_figures(_as_they_were(one, formula, threshold)) for one in sets])
         _print(
@@ -274,6 +311,7 @@ def main(evals: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    arguments = [one for one in sys.argv[1:] if one != "--local"]
+    if len(arguments) != 1:
         raise SystemExit(__doc__)
-    main(Path(sys.argv[1]))
+    main(Path(arguments[0]), local="--local" in sys.argv)

@@ -16,8 +16,11 @@ from pipimem.cli.options import as_json, chosen
 from pipimem.cli.printing import note, record, table
 from pipimem.clock import Clock
 from pipimem.recall.recalling import Recall
+from pipimem.runtime.embedding import embedded_now
+from pipimem.runtime.meaning import meaning_of
 from pipimem.runtime.reading import Reading, Vocabulary
 from pipimem.settings import Settings
+from pipimem.sidecar.embedding.embedder import Vector
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -90,9 +93,10 @@ def _wide(settings: Settings, count: int | None) -> Settings:
 
 
 def _found(chosen: Chosen, channel: str, query: str, speaker: str, count: int | None) -> Recall:
-    reading = _Readings(chosen.store(), _wide(chosen.settings(), count)).of(channel)
-    reading.notes()
-    return reading.recalled(query, Clock().now(), speaker=speaker)
+    readings = _Readings(chosen.store(), _wide(chosen.settings(), count))
+    reading = readings.of(channel)
+    readings.prepare(reading)
+    return reading.recalled(query, Clock().now(), speaker=speaker, question=readings.question(reading, query, speaker))
 
 
 def _batch(chosen: Chosen, asked: list[Question], count: int, explain: bool) -> None:
@@ -108,13 +112,13 @@ def _answers(readings: _Readings, asked: list[Question]) -> Iterator[tuple[Quest
     """Each question with what is recalled and the milliseconds that took, in the order of the file."""
     clock = Clock()
     for name in dict.fromkeys(question.channel for question in asked):
-        readings.of(name).notes()
+        readings.prepare(readings.of(name))
         readings.of(name).recalled(_WARMING, clock.now())
     for question in asked:
         reading = readings.of(question.channel)
         started = time.perf_counter()
         reading.notes()
-        found = reading.recalled(question.query, clock.now())
+        found = reading.recalled(question.query, clock.now(), question=readings.question(reading, question.query))
         yield question, found, round((time.perf_counter() - started) * 1000, 3)
 
 
@@ -123,6 +127,7 @@ class _Readings:
 
     def __init__(self, store: WorkspaceStore, settings: Settings) -> None:
         self._store, self._settings = store, settings
+        self._meaning = meaning_of(settings.embedder.name, store, store.append_usage, Clock().wall, keeps=False)
         self._vocabulary = Vocabulary(store)
         self._open: dict[str, Reading] = {}
 
@@ -130,8 +135,24 @@ class _Readings:
         """The reading of a channel. Raises `ChannelError` for an unknown one."""
         if channel not in self._open:
             opened = ChannelStore.open(self._store, channel, create=False)
-            self._open[channel] = Reading.of(opened, self._vocabulary, self._settings.recall)
+            self._open[channel] = Reading.of(opened, self._vocabulary, self._settings.recall, None, self._meaning)
         return self._open[channel]
+
+    def prepare(self, reading: Reading) -> None:
+        """Index a channel; with an embedder, embed what it has not kept."""
+        reading.notes()
+        if self._meaning is not None:
+            embedded_now(reading, self._meaning, _embedding)
+
+    def question(self, reading: Reading, query: str, speaker: str = "") -> Vector | None:
+        """The vector of a question; nobody waits for a turn here, so it is waited for."""
+        if self._meaning is None or not reading.wants_meaning(query, Clock().now(), speaker):
+            return None
+        return self._meaning.question(query)
+
+
+def _embedding(count: int) -> None:
+    note(f"embedding {count} entries for this question alone; `pipimem maintain` keeps their vectors")
 
 
 def _nonce() -> str:

@@ -17,6 +17,7 @@ from pipimem.recall.intents import BONUS, answers
 from pipimem.recall.items import Item, Source
 from pipimem.recall.phrases import NAMES_A_TIME
 from pipimem.recall.refinement import Query
+from pipimem.recall.vectors import FAR_FROM_ALL, Nearness
 
 # A word that stands in one item counts 1 and a little, one in a sixteenth of 5,000 items a third. Chosen so:
 # of 600 messages of ordinary talk, English and Chinese, 98 to 99 % find nothing in memories of 50, 500 and
@@ -80,7 +81,7 @@ class Evidence(NamedTuple):
     """What spoke for an item when it was ranked: the question, its words, and what each counts in the item.
 
     `words` stand in the order of `Found.reached`, then the pairs of characters; 0.0 is a word that the item does not
-    have. `asked` is the intent of a question that asks for the item's whole section.
+    have. `asked` is the intent of a question that asks for the item's whole section, `near` what its meaning counts.
     """
 
     words: tuple[Reach, ...]
@@ -88,6 +89,7 @@ class Evidence(NamedTuple):
     query: Query
     now: datetime
     asked: str = ""
+    near: float = 0.0
 
 
 class Candidate(NamedTuple):
@@ -106,7 +108,7 @@ class Candidate(NamedTuple):
     @property
     def parts(self) -> tuple[Part, ...]:
         """The parts that add up to the score, from left to right; put together only for who asks why."""
-        words, values, query, now, asked = self.evidence
+        words, values, query, now, asked, near = self.evidence
         evidence = [Part(f"asked for {asked}", _ASKED_FOR)] if asked else []
         grams = 0.0
         for reach, value in zip(words, values, strict=True):
@@ -116,6 +118,8 @@ class Candidate(NamedTuple):
                 evidence.append(Part(reach.term.word, value))
         if grams:
             evidence.append(Part("pairs of characters", grams))
+        if near:
+            evidence.append(Part("near in meaning", near))
         total = scored(evidence)
         lifts = structure(self.item, query, now)
         return (*evidence, *(Part(f"{what} {which}".rstrip(), total * value / 100) for what, which, value in lifts))
@@ -129,16 +133,23 @@ def ranked(
     most: int,
     floor: float = FLOOR,
     only: Callable[[Item], bool] | None = None,
+    nearness: Nearness = FAR_FROM_ALL,
 ) -> tuple[Candidate, ...]:
     """What is above the floor, best first; the order is total: score, matches, priority, title.
 
     The `most` with the strongest evidence are looked at. Circumstances lift a score by less than half, so
     with twice as many as are wanted, what is left out would not have come to the front. `only` says which
-    items count at all.
+    items count at all. What is surely near in meaning needs no word in common; a question that is nothing but its
+    intents is answered by its section alone.
     """
-    by_slot = {one.slot: one for one in _by_evidence(index, query, now, most, floor, only)}
+    by_slot = {one.slot: one for one in _by_evidence(index, query, now, most, floor, only, nearness)}
     if query.pure:
         by_slot |= {one.slot: one for one in _by_intent(index, query, now, most)}
+    elif sure := [slot for slot in nearness.sure if slot not in by_slot]:
+        weighed = _Weighing(index.search(query.terms, query.grams), query, now, nearness=nearness)
+        items = [(slot, index.item(slot)) for slot in sure]
+        more = [weighed.candidate(slot, item, weighed.values(slot)) for slot, item in items if not only or only(item)]
+        by_slot |= {one.slot: one for one in more}
     return tuple(sorted(by_slot.values(), key=_place))
 
 
@@ -171,7 +182,13 @@ def structure(item: Item, query: Query, now: datetime) -> list[tuple[str, str, f
 
 
 def _by_evidence(
-    index: Index, query: Query, now: datetime, most: int, floor: float, only: Callable[[Item], bool] | None
+    index: Index,
+    query: Query,
+    now: datetime,
+    most: int,
+    floor: float,
+    only: Callable[[Item], bool] | None,
+    nearness: Nearness,
 ) -> Iterator[Candidate]:
     seed_floor = min(floor, SEED_FLOOR)
     least_of_all = seed_floor if query.intents else floor
@@ -186,7 +203,7 @@ def _by_evidence(
         counting = ((slot, evidence) for slot, evidence in found.totals.items() if only(index.item(slot)))
         strongest = heapq.nlargest(most, counting, key=itemgetter(1))
     least = _SHARE_OF_BEST * strongest[0][1] if strongest and floor else 0.0
-    weighed = _Weighing(found, query, now)
+    weighed = _Weighing(found, query, now, nearness=nearness)
     for slot, evidence in strongest:
         if evidence < least:
             break
@@ -207,14 +224,16 @@ def _by_intent(index: Index, query: Query, now: datetime, most: int) -> Iterator
 class _Weighing:
     """The words of one question, laid out for weighing item after item."""
 
-    def __init__(self, found: Found, query: Query, now: datetime, asked: str = "") -> None:
+    def __init__(
+        self, found: Found, query: Query, now: datetime, asked: str = "", nearness: Nearness = FAR_FROM_ALL
+    ) -> None:
         words = [reach for reach in found.reached if not reach.gram]
         self._words = (*words, *[reach for reach in found.reached if reach.gram])
         self._places = [(reach.weight, reach.slots.get) for reach in self._words]
         self._strong = sum([not reach.term.weak for reach in words])  # what means something stands first
         self._plain = len(words)
         self._lone_is_chance = sum([not term.weak for term in query.terms]) >= _LONE_AMONG
-        self._query, self._now, self._asked = query, now, asked
+        self._query, self._now, self._asked, self._nearness = query, now, asked, nearness
 
     def values(self, slot: int) -> list[float]:
         """What each word counts in an item; copied, for the index goes on living."""
@@ -236,10 +255,11 @@ class _Weighing:
         total = reduce(add, words, _ASKED_FOR if self._asked else 0.0)
         if len(values) > self._plain:
             total += reduce(add, values[self._plain :], 0.0)
+        total += (near := self._nearness.value(slot))
         score = total
         for _, _, value in structure(item, self._query, self._now):
             score += total * value / 100
-        evidence = Evidence(self._words, values, self._query, self._now, self._asked)
+        evidence = Evidence(self._words, values, self._query, self._now, self._asked, near)
         return Candidate(item, score, self._plain - words.count(0.0), slot, evidence)
 
 

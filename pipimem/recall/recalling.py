@@ -13,10 +13,13 @@ from pipimem.recall.items import Item
 from pipimem.recall.ranking import FLOOR, Candidate, ranked
 from pipimem.recall.refinement import Query, refined
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
+from pipimem.recall.vectors import FAR_FROM_ALL, Nearness
 from pipimem.text.fence import fenced
 
 # Of those looked at, some turn out to be near-duplicates, or chance.
 _LOOKED_AT = 2
+_NOTHING = "nothing shares a word that matters"
+_NOTHING_NEAR = "nothing shares a word that matters, or surely means what is asked"
 
 
 def unwatched(_stage: str) -> None:
@@ -57,24 +60,30 @@ def recall(
     automatic: bool = True,
     speaker: str = "",
     synonyms: Synonyms = NO_SYNONYMS,
+    nearness: Nearness = FAR_FROM_ALL,
     done: Callable[[str], None] = unwatched,
 ) -> Recall:
     """What the items of an index have to say to `text`.
 
     `automatic` is the path of every turn: it refines the question and stays silent without good evidence.
     Without it, a person searches: every word as it is, no floor. `shown` are ids that are not
-    injected again. `done` is told the name of each step behind us.
+    injected again. `nearness` says what is near in meaning, where there
+    is an embedder; `done` is told the name of each step behind us.
     """
     limits = limits or Limits()
     query = refined(text, index.words, now=now, speaker=speaker, synonyms=synonyms, raw=not automatic)
     done("refine")
     if query.silent:
         return Recall(query, reason=query.silent)
-    ordered = ranked(index, query, now, most=_LOOKED_AT * limits.candidates, floor=FLOOR if automatic else 0.0)
+    ordered = ranked(
+        index, query, now, most=_LOOKED_AT * limits.candidates, floor=FLOOR if automatic else 0.0, nearness=nearness
+    )
     done("rank")
     candidates = deduped(ordered, index, limits.candidates)
     done("dedupe")
-    found = Recall(query, candidates, reason="" if candidates else "nothing shares a word that matters")
+    found = Recall(
+        query, candidates, reason="" if candidates else _NOTHING if nearness is FAR_FROM_ALL else _NOTHING_NEAR
+    )
     found = fitted(found, limits, shown)
     done("fit")
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 
 import anyio
 from anyio import to_thread
@@ -21,6 +21,7 @@ from pipimem.notes.operations import Add, Author, Confirm, Decision, Evidence, H
 from pipimem.recall.budgeting import rows_of
 from pipimem.recall.recalling import Recall
 from pipimem.recall.reranking import unsure
+from pipimem.runtime.embedding import embedded
 from pipimem.runtime.intake import Intake, unseen
 from pipimem.runtime.maintenance import Ran, maintained
 from pipimem.runtime.prompting import session_prompt
@@ -29,6 +30,7 @@ from pipimem.runtime.rehearsal import Rehearsal
 from pipimem.runtime.thoughts import Thoughts
 from pipimem.runtime.turns import Receipt, Turn
 from pipimem.settings import Settings
+from pipimem.sidecar.embedding.embedder import Vector
 from pipimem.store.channel import ChannelStore
 from pipimem.store.committing import Committed
 from pipimem.text.fence import NOTE, fenced
@@ -40,6 +42,10 @@ REFRESH_SHARE = 0.4
 _QUESTION_CHARS = 300
 # Of one candidate there is no order.
 _LEAST_TO_RERANK = 2
+
+
+def unwanted(_reading: Reading) -> None:
+    """Without an embedder nothing is to be embedded."""
 
 
 @dataclass(slots=True)
@@ -56,6 +62,8 @@ class Channel:
     reading: Reading
     nonce: Callable[[], str]
     touched: Callable[[str], None]
+    # Entries that changed are to be embedded, where there is an embedder.
+    wanted: Callable[[Reading], None] = unwanted
     # Held while somebody waits for the channel: idle thoughts stay out of the way.
     ahead: Callable[[], AbstractAsyncContextManager[None]] = nullcontext
     # When the channel was last used, on the clock's monotonic scale.
@@ -94,7 +102,9 @@ class Channel:
             with self.reading.figures.waiting():
                 notes = await self._ready()
                 seen = frozenset() if self.settings.recall.repeat else frozenset(self._shown)
-                found = await self._reranked(self.reading.recalled(text, now, speaker=speaker, shown=seen), text, seen)
+                question = await self._question(text, now, speaker)
+                found = self.reading.recalled(text, now, speaker=speaker, shown=seen, question=question)
+                found = await self._reranked(found, text, seen)
         except (PipimemError, OSError) as error:
             return Turn(text, speaker, "", now, first=self._fresh, problem=str(error))
         finally:
@@ -114,7 +124,9 @@ class Channel:
             await self._ready()
         finally:
             self._under_way -= 1
-        return self.reading.recalled(text, self.clock.now(), speaker=speaker, limit=limit, automatic=automatic)
+        now = self.clock.now()
+        question = await self._question(text, now, speaker, automatic=automatic)
+        return self.reading.recalled(text, now, speaker=speaker, limit=limit, automatic=automatic, question=question)
 
     async def after_turn(self, turn: Turn | None, messages: Sequence[Message]) -> None:
         """Take in what was said; the turn's snapshot and recall now count as shown. Raises `StoreError`."""
@@ -126,6 +138,7 @@ class Channel:
             self._shown.update(turn.shown)
             self._fresh = False
         self.used = self.clock.monotonic()
+        self.wanted(self.reading)
         self.touched(self.id)
 
     async def take_in(self, messages: Iterable[Message]) -> tuple[Message, ...]:
@@ -191,6 +204,7 @@ class Channel:
         with suppress(PipimemError, OSError):  # a start without it takes longer, that is all
             self.reading.keep_figures()
             self.reading.keep_words()
+            self.reading.keep_vectors()
 
     async def _gate(self, covered: int, seconds: float) -> Receipt:
         end, before = anyio.current_time() + seconds, self.store.ledger.holes
@@ -264,7 +278,11 @@ class Channel:
     async def maintain(self, *, forced: bool = False, dry_run: bool = False) -> list[Ran]:
         """Run the idle jobs that are due; `forced` skips their pauses, `dry_run` thinks but commits nothing."""
         thoughts = Rehearsal.of(self.thoughts) if dry_run else self.thoughts
-        return await maintained(thoughts, forced=forced)
+        ran = await maintained(thoughts, forced=forced)
+        if self.reading.meaning is not None and not dry_run:
+            await self._ready()
+            await embedded(self.reading, self.reading.meaning)
+        return ran
 
     async def fill_holes(self) -> dict[Hole, str]:
         """Try what was set aside once more; by hole why it is still one, empty where it was closed."""
@@ -344,6 +362,21 @@ class Channel:
             await to_thread.run_sync(self.reading.notes)
         # Once more, and nothing waits between this and the question: others' questions may have laid the index to rest.
         return self.reading.notes()
+
+    async def _question(self, text: str, now: datetime, speaker: str, *, automatic: bool = True) -> Vector | None:
+        """The vector of a message, if it comes in time; entries that have none yet are embedded beside the turn."""
+        meaning = self.reading.meaning
+        if meaning is None:
+            return None
+        self.wanted(self.reading)
+        if not self.reading.wants_meaning(text, now, speaker, automatic=automatic):
+            return None
+        found = None
+        with anyio.move_on_after(self.settings.embedder.timeout):
+            found = await to_thread.run_sync(meaning.question, text, abandon_on_cancel=True)
+        # While this waited, others' questions may have laid the index to rest.
+        self.reading.notes()
+        return found
 
     def _snapshot(self, notes: Notes) -> Snapshot:
         return snapshot(notes, self.settings.snapshot.max_chars, self.settings.snapshot.max_tokens)

@@ -17,16 +17,19 @@ from anyio.abc import TaskGroup
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SettingsError, WorkspaceError
 from pipimem.notes.usage import Usage
-from pipimem.runtime.channel import Channel
+from pipimem.runtime.channel import Channel, unwanted
+from pipimem.runtime.embedding import Embedding
 from pipimem.runtime.hosted import Hosted
 from pipimem.runtime.idle import Idle, Visit
 from pipimem.runtime.intake import named
+from pipimem.runtime.meaning import meaning_of
 from pipimem.runtime.reading import Reading, Vocabulary
 from pipimem.runtime.shelving import Shelf
 from pipimem.runtime.spending import Spending
 from pipimem.runtime.thoughts import Thoughts
 from pipimem.settings import Settings, settings_from
 from pipimem.sidecar.contracts import Assistant
+from pipimem.sidecar.embedding.embedder import Embedder
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -42,7 +45,8 @@ class Pipimem:
     """The memory of one bot: `async with Pipimem("workspace") as pipimem: channel = await pipimem.channel(id)`.
 
     `model` is a litellm model name, or `offline` for the embedded rules (no network, no cost); left empty, the
-    workspace's settings decide. `assistant` hands in a sidecar of the host's own instead. Raises `WorkspaceError`
+    workspace's settings decide. `assistant` hands in a sidecar of the host's own instead, `embedder` what
+    turns texts into vectors in the place of the one the settings name. Raises `WorkspaceError`
     where there is no workspace, `SettingsError` where its settings are not understood.
     """
 
@@ -52,6 +56,7 @@ class Pipimem:
         model: str = "",
         *,
         assistant: Assistant | None = None,
+        embedder: Embedder | None = None,
         settings: Settings | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -64,6 +69,8 @@ class Pipimem:
         self._shelf = Shelf()
         self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
         self._spending = Spending(self.store.usages)
+        self._meaning = meaning_of(self.settings.embedder.name, self.store, self._record, self.clock.wall, embedder)
+        self._embedding = Embedding(self._meaning) if self._meaning else None
         self._channels: dict[str, Channel] = {}
         # The same channels by the names of their folders, as idle work knows them.
         self._folders: dict[str, Channel] = {}
@@ -76,6 +83,8 @@ class Pipimem:
         self._tasks = await self._stack.enter_async_context(anyio.create_task_group())
         if self.settings.maintenance.enabled:
             self._tasks.start_soon(self._idle.run_beside)
+        if self._embedding is not None:
+            self._tasks.start_soon(self._embedding.run)
         return self
 
     async def __aexit__(
@@ -131,11 +140,12 @@ class Pipimem:
             thoughts,
             self.settings,
             self.clock,
-            Reading.of(store, self._vocabulary, self.settings.recall, self._shelf),
+            Reading.of(store, self._vocabulary, self.settings.recall, self._shelf, self._meaning),
             nonce=lambda: secrets.token_hex(6),
             touched=lambda _: self._idle.touched(store.folder.name),
             ahead=lambda: self._idle.ahead(store.folder.name),
             used=self.clock.monotonic(),
+            wanted=self._embedding.wanted if self._embedding else unwanted,
         )
 
     def _lent(self, folder: str) -> Channel | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
@@ -18,13 +19,17 @@ from pipimem.recall.budgeting import Limits
 from pipimem.recall.gathering import Gathering
 from pipimem.recall.index import Index
 from pipimem.recall.recalling import Recall, fitted, recall, unwatched
+from pipimem.recall.refinement import refined
 from pipimem.recall.remembering import Answers
 from pipimem.recall.synonyms import Synonyms, learnt
+from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 from pipimem.recall.wordbook import Wordbook
 from pipimem.runtime.figures import Figures
+from pipimem.runtime.meaning import Meaning
 from pipimem.runtime.shelving import Shelf
 from pipimem.runtime.stages import Stages, may_tell
 from pipimem.settings import RecallSettings
+from pipimem.sidecar.embedding.embedder import Vector
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.segmentation import Segmenter
@@ -91,6 +96,9 @@ class Reading:
     answers: Answers = field(default_factory=Answers)
     gathering: Gathering | None = None
     figures: Figures = field(default_factory=Figures)
+    meaning: Meaning | None = None
+    _vectors: Vectors | None = None
+    _lacking: list[str] = field(default_factory=list)
     _stages: Stages | None = None
     _book: Wordbook | None = None
     _gathered: Notes | None = None
@@ -99,10 +107,15 @@ class Reading:
 
     @classmethod
     def of(
-        cls, store: ChannelStore, vocabulary: Vocabulary, settings: RecallSettings, shelf: Shelf | None = None
+        cls,
+        store: ChannelStore,
+        vocabulary: Vocabulary,
+        settings: RecallSettings,
+        shelf: Shelf | None = None,
+        meaning: Meaning | None = None,
     ) -> Reading:
         """The reading of a channel, its index still empty; with a `shelf`, kept as long as there is room."""
-        return cls(store, vocabulary, settings, shelf)
+        return cls(store, vocabulary, settings, shelf, meaning=meaning)
 
     def _fresh_gathering(self) -> Gathering:
         self._book = Wordbook(self.vocabulary.words, self.store.key, self.store.kept_words(self.vocabulary.stamp()))
@@ -122,6 +135,8 @@ class Reading:
             gathering = self.gathering or self._fresh_gathering()
             self._read_backlog(notes)
             gathering.update(notes, self._backlog)
+            if self.meaning is not None:
+                self._place(gathering.index, self.meaning)
             self.answers.clear()
             # Together: it may have been laid to rest while this went on in another thread.
             self.gathering, self._gathered = gathering, notes
@@ -147,6 +162,7 @@ class Reading:
         """Let go of index and notes until somebody asks again."""
         self._gathered, self.gathering, self._book = None, None, None
         self._told_backlog, self._backlog = (), ()
+        self._vectors, self._lacking = None, []
         self.answers.clear()
         self.store.rest()
         if self.shelf is not None:
@@ -161,11 +177,16 @@ class Reading:
         limit: int | None = None,
         automatic: bool = True,
         shown: frozenset[str] = frozenset(),
+        question: Vector | None = None,
     ) -> Recall:
-        """What the notes, as last read, have to say to a message; asked again soon, what they had to say then."""
+        """What the notes, as last read, have to say to a message; asked again soon, what they had to say then.
+
+        `question` is the message's vector, where there is an embedder and it was not late.
+        """
         limits = self.limits(limit)
-        asked = text, speaker, limits, automatic
-        known = self.answers.to(asked, now)
+        asked = text, speaker, limits, automatic, question is not None
+        known = self.answers.to((*asked[:-1], True), now) if self.meaning is not None else None
+        known = known or self.answers.to(asked, now)
         self.figures.looked(hit=known is not None)
         if known is not None:
             return self._told(fitted(known, limits, shown), hit=True)
@@ -181,10 +202,57 @@ class Reading:
             automatic=automatic,
             speaker=speaker,
             synonyms=self.vocabulary.synonyms(),
+            nearness=self._nearness(question, limits),
             done=self._stages or unwatched,
         )
         self.answers.keep(asked, now, found)
         return self._told(found, hit=False)
+
+    def wants_meaning(self, text: str, now: datetime, speaker: str = "", *, automatic: bool = True) -> bool:
+        """Whether the vector of a message would be of use: it looks for something, and was not asked a moment ago."""
+        if self.meaning is None or not self._vectors or not self.meaning.is_ready:
+            return False
+        if self.answers.to((text, speaker, self.limits(), automatic, True), now) is not None:
+            return False
+        query = refined(text, self.vocabulary.words, now=now, synonyms=self.vocabulary.synonyms(), raw=not automatic)
+        return not query.silent and not query.pure
+
+    def lacking(self, most: int | None) -> list[str]:
+        """Texts of the channel that have no vector yet; looks at the files first, where the index is built."""
+        if self.is_warm:
+            self.notes()
+        return self._lacking[:most]
+
+    def learnt(self, texts: Sequence[str], vectors: Sequence[Vector]) -> None:
+        """Take in the vectors of what was lacking."""
+        if self._vectors is None or self.gathering is None:
+            return  # it was laid to rest meanwhile
+        try:
+            self._vectors.learn(texts, vectors)
+        except ValueError:  # the embedder changed under its name: all anew
+            self._vectors = Vectors(self.store.key)
+            self._vectors.learn(texts, vectors)
+        self._lacking = self._vectors.place(self.gathering.index)
+        self.answers.clear()
+
+    def keep_vectors(self) -> None:
+        """Keep the vectors for the next start, where there are new ones."""
+        if self._vectors is not None and self._vectors.new and self.meaning is not None:
+            self.store.keep_vectors(self.meaning.name, self._vectors.written())
+
+    def _place(self, index: Index, meaning: Meaning) -> None:
+        if self._vectors is None:
+            self._vectors = Vectors(self.store.key)
+            self._vectors.read(self.store.kept_vectors(meaning.name))
+        self._lacking = self._vectors.place(index)
+
+    def _nearness(self, question: Vector | None, limits: Limits) -> Nearness:
+        if question is None or self._vectors is None or self.meaning is None:
+            return FAR_FROM_ALL
+        found = self._vectors.near(question, self.meaning.talk(), limits.candidates)
+        if self._stages is not None:
+            self._stages("meaning")
+        return found
 
     def keep_figures(self) -> None:
         """Add what was counted to the channel's own figures, where anything was."""

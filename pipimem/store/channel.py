@@ -17,7 +17,7 @@ from pipimem.notes.ledger import Asked, Delta, Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
-from pipimem.store import figures_file, forgetting, identity, words_file
+from pipimem.store import figures_file, forgetting, identity, vectors_file, words_file
 from pipimem.store.committing import Committed, commit, journal_edits
 from pipimem.store.desk import KEPT, Desk
 from pipimem.store.disk import make_folder
@@ -185,6 +185,17 @@ class ChannelStore:
             if self._is_saved:
                 with self._lock.held():
                     words_file.save(_own(self.folder), stamp, words)
+
+    def kept_vectors(self, embedder: str) -> bytes:
+        """What `keep_vectors` was given under the same embedder, empty where that is gone."""
+        return vectors_file.load(_own(self.folder), embedder)
+
+    def keep_vectors(self, embedder: str, vectors: bytes) -> None:
+        """Keeps what would have to be embedded again; it may be lost at any time."""
+        with self._mutex:
+            if self._is_saved:
+                with self._lock.held():
+                    vectors_file.save(_own(self.folder), embedder, vectors)
 
     def recall_figures(self) -> figures_file.Kept:
         """How recall did here, in all processes that have told so far."""

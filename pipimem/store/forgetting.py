@@ -13,7 +13,7 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta, Record, Tombstone
 from pipimem.notes.notes import Change, etag
 from pipimem.notes.operations import Author, Progress
-from pipimem.store import journal, jsonlines, transcript, words_file
+from pipimem.store import journal, jsonlines, transcript, vectors_file, words_file
 from pipimem.store.desk import KEPT, Desk
 from pipimem.store.files import put_whole, remove
 from pipimem.store.needles import (
@@ -86,6 +86,7 @@ def _bare(name: str) -> str:
 def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> dict[str, int]:
     state = desk.state
     words_file.drop(desk.folder / ".pipimem")
+    vectors_file.drop(desk.folder / ".pipimem")
     before = {file: desk.on_disk(file) for file in KEPT}
     entries = {file: _from_file(desk, file, plan.needles) for file in (*KEPT, File.ARCHIVE)}
     counts = {

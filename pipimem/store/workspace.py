@@ -11,7 +11,7 @@ from pathlib import Path
 from pipimem import assets
 from pipimem.errors import ChannelError, StoreError, WorkspaceError
 from pipimem.notes.usage import Usage
-from pipimem.store import identity
+from pipimem.store import identity, vectors_file
 from pipimem.store.books import Books
 from pipimem.store.disk import BINARY, FILE_MODE, NO_FOLLOW, make_folder, told, write_whole
 from pipimem.store.files import read_text
@@ -106,6 +106,15 @@ class WorkspaceStore:
     def append_usage(self, usage: Usage) -> None:
         """Adds one call of a model to its month."""
         UsageLedger(self._own).append(usage)
+
+    def kept_vectors(self, embedder: str) -> bytes:
+        """What `keep_vectors` was given under the same embedder, empty where that is gone."""
+        return vectors_file.load(self._own, embedder)
+
+    def keep_vectors(self, embedder: str, vectors: bytes) -> None:
+        """Keeps the vectors of what belongs to no channel; they may be lost at any time."""
+        make_folder(self._own)
+        vectors_file.save(self._own, embedder, vectors)
 
     def usages(self, since: datetime | None = None) -> Iterator[Usage]:
         """The calls of models since a time, oldest first; a line that is none is passed over."""

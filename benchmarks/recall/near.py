@@ -1,0 +1,54 @@
+"""What is near in meaning, by the local embedder, for the benchmarks of recall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pipimem.recall.index import Index
+from pipimem.recall.small_talk import SMALL_TALK
+from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors, unit
+from pipimem.sidecar.embedding.local import Local
+
+# As many as are looked at in a turn.
+_MOST = 12
+
+Near = Callable[[Index, str], Nearness]
+
+
+def nowhere(_index: Index, _text: str) -> Nearness:
+    """Without an embedder."""
+    return FAR_FROM_ALL
+
+
+class ByMeaning:
+    """Indexes embedded at their first question."""
+
+    def __init__(self) -> None:
+        self._embedder = Local()
+        self._talk = self._embedder.passages(SMALL_TALK)
+        self._vectors: dict[int, Vectors] = {}
+        self._questions: dict[str, Sequence[float]] = {}
+
+    def __call__(self, index: Index, text: str) -> Nearness:
+        """How near the items of an index are to a question."""
+        return self.vectors(index).near(self.question(text), self._talk, _MOST)
+
+    def cosines(self, index: Index, text: str) -> dict[int, float]:
+        """The bare cosine of every item, by slot."""
+        near = self.vectors(index).near(self.question(text), [self.question(text)], 0)
+        return {slot: margin + 0.2 for slot, margin in near.margins.items()}  # one talk text at cosine 1, of five
+
+    def question(self, text: str) -> Sequence[float]:
+        """The vector of a question."""
+        if text not in self._questions:
+            self._questions[text] = unit(self._embedder.queries([text]))[0]
+        return self._questions[text]
+
+    def vectors(self, index: Index) -> Vectors:
+        """The vectors of an index."""
+        if id(index) not in self._vectors:
+            vectors = self._vectors[id(index)] = Vectors(b"")
+            if texts := vectors.place(index):
+                vectors.learn(texts, self._embedder.passages(texts))
+                vectors.place(index)
+        return self._vectors[id(index)]
