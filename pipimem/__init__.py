@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
     from pipimem.runtime.turns import Receipt, Turn
     from pipimem.settings import Settings
+    from pipimem.sidecar.embedding.embedder import Embedder
 
 __version__ = "0.1.0"
 
@@ -40,6 +41,7 @@ __all__ = [
     "Channel",
     "ChannelError",
     "Clock",
+    "Embedder",
     "JournalError",
     "Kind",
     "LockTimeout",
@@ -64,6 +66,7 @@ __all__ = [
 _ROOMS = {
     "Channel": "runtime.channel",
     "Clock": "clock",
+    "Embedder": "sidecar.embedding.embedder",
     "Kind": "notes.kinds",
     "Message": "notes.message",
     "Pipimem": "runtime.pipimem",

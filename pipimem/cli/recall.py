@@ -127,7 +127,7 @@ class _Readings:
 
     def __init__(self, store: WorkspaceStore, settings: Settings) -> None:
         self._store, self._settings = store, settings
-        self._meaning = meaning_of(settings.embedder.name, store, store.append_usage, Clock().wall, keeps=False)
+        self._meaning = meaning_of(settings, store, Clock().wall, keeps=False)
         self._vocabulary = Vocabulary(store)
         self._open: dict[str, Reading] = {}
 

@@ -54,6 +54,8 @@ class Vectors:
     def __init__(self, key: bytes) -> None:
         self._key = key
         self._rows: dict[bytes, int] = {}
+        # Of the texts that were placed last: most are placed again, and a mark costs more than a look.
+        self._marks: dict[str, bytes] = {}
         self._matrix: np.ndarray[Any, Any] | None = None
         self._slots: np.ndarray[Any, Any] | None = None
         self._placed: np.ndarray[Any, Any] | None = None
@@ -92,12 +94,14 @@ class Vectors:
 
         missing: dict[str, None] = {}
         places: list[tuple[int, bytes]] = []
+        known, self._marks = self._marks, {}
         for slot, item in index.slots():
-            name = mark(body(item), self._key)
+            text = body(item)
+            name = self._marks[text] = known.get(text) or mark(text, self._key)
             if name in self._rows:
                 places.append((slot, name))
             else:
-                missing[body(item)] = None
+                missing[text] = None
         self._keep(dict.fromkeys(name for _, name in places))
         self._slots = np.array([slot for slot, _ in places], dtype=np.int64)
         rows = np.array([self._rows[name] for _, name in places], dtype=np.int64)
@@ -133,7 +137,7 @@ class Vectors:
 
         count, dimension = int.from_bytes(written[:4], "little"), int.from_bytes(written[4:8], "little")
         start = 8 + count * MARK_BYTES
-        if not count or len(written) != start + 2 * count * dimension:
+        if not count or not dimension or len(written) != start + 2 * count * dimension:
             return
         marks = [written[8 + row * MARK_BYTES : 8 + (row + 1) * MARK_BYTES] for row in range(count)]
         matrix = np.frombuffer(written, dtype="<f2", offset=start).reshape(count, dimension).astype(np.float32)

@@ -8,14 +8,17 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 
-from pipimem.errors import PipimemError, SidecarError
-from pipimem.notes.usage import Usage
+from pipimem.errors import BudgetSpent, PipimemError, SidecarError
 from pipimem.recall.small_talk import SMALL_TALK
 from pipimem.recall.vectors import Vectors
 from pipimem.runtime.stages import may_go_by_meaning
+from pipimem.settings import BudgetSettings, Settings
+from pipimem.sidecar.account import Account, midnight
 from pipimem.sidecar.embedding.embedder import Embedder, Vector
+from pipimem.sidecar.purse import counts_money, counts_tokens
 from pipimem.store.workspace import WorkspaceStore
 
 # How long an embedder that failed is not asked again: a provider may be down, an extra may be missing for ever.
@@ -98,10 +101,31 @@ class Meaning:
         return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Purse:
+    """The day's budget of a workspace, as embedding asks for it: by what is spent and under way, without a hold of its own."""
+
+    workspace: WorkspaceStore
+    settings: BudgetSettings
+    wall: Callable[[], datetime]
+
+    def grant(self, tokens: int) -> None:
+        """Let a request of so many tokens pass. Raises `BudgetSpent`."""
+        if not (counts_money(self.settings) or counts_tokens(self.settings)):
+            return
+        now = self.wall()
+        account = Account.opened(self.settings, now, self.workspace.usages(midnight(now)))
+        whole, _ = account.purse.budgets("", self.workspace.books.held().values())
+        if whole.share >= 1 or whole.spent.tokens + tokens > whole.limit.tokens:
+            raise BudgetSpent(
+                f"Today's budget of {whole.told()} has no room for embedding {tokens:,} tokens. Until midnight recall "
+                "goes by words alone; raise the limit in pipimem.toml, [budget], or wait."
+            )
+
+
 def meaning_of(
-    name: str,
+    settings: Settings,
     workspace: WorkspaceStore,
-    record: Callable[[Usage], None],
     wall: Callable[[], datetime],
     embedder: Embedder | None = None,
     *,
@@ -111,6 +135,7 @@ def meaning_of(
 
     Unless it `keeps`, nothing is written.
     """
+    name = settings.embedder.name
     if not may_go_by_meaning() or not (name or embedder):
         return None
     if embedder is None and name == LOCAL:
@@ -120,5 +145,7 @@ def meaning_of(
     elif embedder is None:
         from pipimem.sidecar.embedding.remote import Remote  # likewise
 
-        embedder = Remote(name, record, wall, time.monotonic)
+        embedder = Remote(
+            name, workspace.append_usage, _Purse(workspace, settings.budget, wall).grant, wall, time.monotonic
+        )
     return Meaning(embedder, workspace, keeps=keeps)

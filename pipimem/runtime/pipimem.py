@@ -69,7 +69,7 @@ class Pipimem:
         self._shelf = Shelf()
         self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
         self._spending = Spending(self.store.usages)
-        self._meaning = meaning_of(self.settings.embedder.name, self.store, self._record, self.clock.wall, embedder)
+        self._meaning = meaning_of(self.settings, self.store, self.clock.wall, embedder)
         self._embedding = Embedding(self._meaning) if self._meaning else None
         self._channels: dict[str, Channel] = {}
         # The same channels by the names of their folders, as idle work knows them.

@@ -191,11 +191,14 @@ class ChannelStore:
         return vectors_file.load(_own(self.folder), embedder)
 
     def keep_vectors(self, embedder: str, vectors: bytes) -> None:
-        """Keeps what would have to be embedded again; it may be lost at any time."""
+        """Keeps what would have to be embedded again; it may be lost at any time.
+
+        Marks are made with the channel's key, so a folder that people made becomes a channel of ours here.
+        """
         with self._mutex:
-            if self._is_saved:
-                with self._lock.held():
-                    vectors_file.save(_own(self.folder), embedder, vectors)
+            self._settle_in()
+            with self._lock.held():
+                vectors_file.save(_own(self.folder), embedder, vectors)
 
     def recall_figures(self) -> figures_file.Kept:
         """How recall did here, in all processes that have told so far."""

@@ -13,6 +13,7 @@ from pipimem.notes.usage import Usage
 from pipimem.sidecar.embedding.embedder import Vector
 from pipimem.sidecar.failures import translated
 from pipimem.sidecar.litellm_door import loaded
+from pipimem.text.tokens import estimate
 
 # Seconds for one request; a turn that waits for a question goes on earlier.
 _TIMEOUT = 30.0
@@ -25,7 +26,8 @@ TASK = "embed"
 class Remote:
     """`Embedder` through a litellm model such as `openai/text-embedding-3-small`.
 
-    `record` takes each request, failed ones too; `wall` and `monotonic` tell the time. Keys and addresses come from the
+    `record` takes each request, failed ones too; `grant` is asked before each with the tokens it takes, and raises
+    `BudgetSpent`. `wall` and `monotonic` tell the time. Keys and addresses come from the
     provider's own variables.
     """
 
@@ -33,6 +35,7 @@ class Remote:
         self,
         model: str,
         record: Callable[[Usage], None],
+        grant: Callable[[int], None],
         wall: Callable[[], datetime],
         monotonic: Callable[[], float],
         *,
@@ -40,13 +43,13 @@ class Remote:
         api_key: str | None = None,
     ) -> None:
         self.name = model
-        self._record, self._wall, self._monotonic = record, wall, monotonic
+        self._record, self._grant, self._wall, self._monotonic = record, grant, wall, monotonic
         self._address = {"api_base": api_base, "api_key": api_key}
         self._lock = threading.Lock()
         self._litellm: ModuleType | None = None
 
     def queries(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """A vector for each question. Raises `ModelUnavailable` or `ModelTimeout`."""
+        """A vector for each question. Raises `ModelUnavailable` and its kin, `ModelTimeout` or `BudgetSpent`."""
         return self.passages(texts)
 
     def passages(self, texts: Sequence[str]) -> Sequence[Vector]:
@@ -57,6 +60,7 @@ class Remote:
         return found
 
     def _requested(self, texts: list[str]) -> list[Vector]:
+        self._grant(sum(map(estimate, texts)))
         with self._lock:
             if self._litellm is None:
                 self._litellm = loaded()

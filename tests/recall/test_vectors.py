@@ -1,0 +1,127 @@
+"""Entries and questions as vectors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pipimem.recall.explaining import scored
+from pipimem.recall.index import Index
+from pipimem.recall.items import Item, Source
+from pipimem.recall.recalling import Recall, recall
+from pipimem.recall.small_talk import SMALL_TALK
+from pipimem.recall.vectors import FAR_FROM_ALL, Vectors, body, mark
+from pipimem.text.segmentation import Segmenter
+from pipimem.text.words import Words
+
+from tests.meanings import Toy
+
+NOW = datetime.fromisoformat("2026-08-20T12:00:00+08:00")
+ITEMS = (
+    Item("memory:a", Source.MEMORY, "Facts", "", "the kiln takes eleven hours"),
+    Item("memory:b", Source.MEMORY, "Facts", "", "nobody has seen the broom"),
+    Item("history:c", Source.HISTORY, "2026-07", "A visit", "the skylight is cracked"),
+)
+TOY = Toy()
+TALK = TOY.passages(SMALL_TALK)
+
+
+def index_of(*items: Item) -> Index:
+    index = Index(Words(Segmenter()))
+    index.update(items)
+    return index
+
+
+def vectors_of(index: Index) -> Vectors:
+    vectors = Vectors(b"key")
+    texts = vectors.place(index)
+    vectors.learn(texts, TOY.passages(texts))
+    assert vectors.place(index) == []
+    return vectors
+
+
+def asked(index: Index, vectors: Vectors, text: str) -> Recall:
+    nearness = vectors.near(TOY.queries([text])[0], TALK, 12)
+    return recall(index, text, now=NOW, nearness=nearness)
+
+
+def test_what_means_the_same_is_found_without_a_word_in_common() -> None:
+    """It is nearer to the question than small talk is; the parts of its score say so and add up to it."""
+    index = index_of(*ITEMS)
+    found = asked(index, vectors_of(index), "is the glowbox ready?").candidates
+    assert [one.item.id for one in found] == ["memory:a"]
+    assert [part.name for part in found[0].parts] == ["near in meaning", "source memory"]
+    assert scored(found[0].parts) == found[0].score
+
+
+def test_talk_stays_without_an_answer() -> None:
+    """The nearest entry is no nearer than other talk."""
+    index = index_of(*ITEMS)
+    found = asked(index, vectors_of(index), "hello, what lovely weather we have today")
+    assert (found.candidates, found.injected) == ((), ())
+    assert found.reason == "nothing shares a word that matters, or surely means what is asked"
+
+
+def test_of_two_that_share_a_word_the_one_that_means_it_comes_first() -> None:
+    """Meaning adds to the evidence of words; neither hides the other."""
+    items = (replace(ITEMS[0], text="eleven people came"), replace(ITEMS[1], text="eleven brooms stand there"))
+    index = index_of(*items)
+    assert [one.item.id for one in asked(index, vectors_of(index), "eleven sweeper").candidates] == [
+        "memory:b",
+        "memory:a",
+    ]
+
+
+def test_only_what_changed_lacks_a_vector_and_what_is_gone_loses_it() -> None:
+    """Vectors go by the text: an entry that moved keeps its own, one that was reworded is new."""
+    index = index_of(*ITEMS)
+    vectors = vectors_of(index)
+    index.update((replace(ITEMS[0], id="memory:z"), replace(ITEMS[1], text="the broom is back")))
+    assert vectors.place(index) == ["the broom is back"]
+    assert len(vectors) == 1
+    assert vectors.rows([body(ITEMS[2])]) is None
+
+
+def test_what_was_written_is_read_again() -> None:
+    """Half the precision is enough: the same entries are sure."""
+    index = index_of(*ITEMS)
+    first, again = vectors_of(index), Vectors(b"key")
+    again.read(first.written())
+    assert (first.new, again.place(index)) == (0, [])
+    question = TOY.queries(["the pane, please"])[0]
+    assert again.near(question, TALK, 12).sure == first.near(question, TALK, 12).sure != ()
+    assert b"skylight" not in first.written()
+
+
+@settings(deadline=None)  # the first example waits for numpy
+@given(st.integers(0, 4), st.integers(0, 3), st.binary(max_size=96))
+def test_bytes_that_are_no_vectors_are_left(count: int, dimension: int, rest: bytes) -> None:
+    """Nothing is believed that is not whole: so many marks, so many numbers, no more and no less."""
+    vectors = Vectors(b"key")
+    vectors.read(count.to_bytes(4, "little") + dimension.to_bytes(4, "little") + rest)
+    if not dimension or len(rest) != count * (16 + 2 * dimension):
+        assert len(vectors) == 0
+
+
+@pytest.mark.parametrize("cut", [0, 3, 8, 20, -1])
+def test_half_a_file_is_left(cut: int) -> None:
+    """Its length says so."""
+    vectors = Vectors(b"key")
+    vectors.read(vectors_of(index_of(*ITEMS)).written()[:cut])
+    assert len(vectors) == 0
+
+
+def test_a_question_of_another_dimension_is_near_to_nothing() -> None:
+    """The embedder changed under its name."""
+    vectors = vectors_of(index_of(*ITEMS))
+    assert vectors.near([1.0, 0.0], TALK, 12) is FAR_FROM_ALL
+    with pytest.raises(ValueError, match="vectors of 2 numbers among those of 5"):
+        vectors.learn(["new"], [[1.0, 0.0]])
+
+
+def test_a_mark_needs_the_channels_key() -> None:
+    """Nobody finds out by trying which texts a channel has."""
+    assert mark("the code is 1234", b"one") != mark("the code is 1234", b"other")
