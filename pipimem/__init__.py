@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pipimem.errors import (
         AnswerRefused,
         BudgetSpent,
+        CannotTakeBack,
         ChannelError,
         JournalError,
         LockTimeout,
@@ -38,6 +39,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AnswerRefused",
     "BudgetSpent",
+    "CannotTakeBack",
     "Channel",
     "ChannelError",
     "Clock",

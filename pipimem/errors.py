@@ -15,6 +15,7 @@ PipimemError
 │   ├── BudgetSpent          the day's budget holds no further request
 │   ├── NoProgress           the same question was just answered, and nothing came of it
 │   └── AnswerRefused        an answer that may not change memory
+├── CannotTakeBack           a change cannot be undone: later ones stand on it, or it is for good
 └── NothingFound             what was asked for is not there
 """
 
@@ -79,6 +80,10 @@ class NoProgress(SidecarError):
 
 class AnswerRefused(SidecarError):
     """A model's answer may not change memory: cut, malformed, foreign ids, too destructive."""
+
+
+class CannotTakeBack(PipimemError):
+    """A change cannot be undone: later ones stand on it, or it is for good; nothing was changed."""
 
 
 class NothingFound(PipimemError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipimem.notes.entry import Entry
@@ -9,7 +10,7 @@ from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.store.channel import ChannelStore
-from pipimem.store.needles import Needles, sources_of
+from pipimem.store.needles import named
 
 _FILES = (File.SESSION, File.MEMORY, File.HISTORY)
 
@@ -25,18 +26,14 @@ class Forgettable:
         return bool(self.entries or self.messages)
 
 
-def forgettable(store: ChannelStore, what: str, *, keep_transcript: bool) -> Forgettable:
+def forgettable(store: ChannelStore, what: str | Sequence[str], *, keep_transcript: bool) -> Forgettable:
     """What holds the text `what`, or the text of the entry with that id (`memory:abcd2345` or `abcd2345`)."""
     notes = store.notes()
-    every = [entry for file in _FILES for entry in notes.note(file).entries]
-    name = what.rpartition(":")[2].partition(".")[0]
-    named = [entry for entry in every if entry.id == name]
-    needles = Needles.of(
-        [entry.text for entry in named] or [what], sources_of(notes.ledger, [entry.id for entry in named])
-    )
+    needles, _ = named(notes, what)
     archived = Note.read(File.ARCHIVE, store.archive_text(), store.key).entries
+    every = (*(entry for file in _FILES for entry in notes.note(file).entries), *archived)
     messages = () if keep_transcript else store.transcript.messages()
     return Forgettable(
-        tuple(entry for entry in (*every, *archived) if needles.are_in(entry.text)),
+        tuple(entry for entry in every if needles.are_in(entry.text)),
         tuple(m for m in messages if m.content and (m.id in needles.messages or needles.are_in(m.content))),
     )

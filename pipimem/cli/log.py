@@ -37,7 +37,7 @@ def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
     elif not newest:
         note("nothing was changed yet")
     else:
-        table(("when", "who", "task", "what"), [row for one in newest for row in _rows(one)])
+        table(("seq", "when", "who", "task", "what"), [row for one in newest for row in _rows(one)])
 
 
 def _rows(one: JournalRecord) -> list[tuple[str, ...]]:
@@ -45,7 +45,7 @@ def _rows(one: JournalRecord) -> list[tuple[str, ...]]:
     what += [f"refused: {line.operation} {one_line(line.text, _TEXT)} ({line.reason})".strip() for line in one.refused]
     what += [f"left out: {one_line(line, _TEXT)}" for line in one.notes]
     lines = what or ["; ".join(filter(None, (one.why, _moved(one.delta.progress)))) or "bookkeeping"]
-    first = (one.time[:16].replace("T", " "), one.actor or str(one.author), one.task)
+    first = (str(one.sequence), one.time[:16].replace("T", " "), one.actor or str(one.author), one.task)
     # Repeated in each line where columns are cut by a script; a person sees the group by the same time.
     return [(*first, line) for line in lines]
 

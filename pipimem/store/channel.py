@@ -17,19 +17,22 @@ from pipimem.notes.ledger import Asked, Delta, Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
-from pipimem.store import figures_file, forgetting, identity, vectors_file, words_file
-from pipimem.store.committing import Committed, commit, journal_edits
+from pipimem.store import figures_file, forgetting, identity, undoing, vectors_file, words_file
+from pipimem.store.committing import CarryOut, Committed, commit, journal_edits
 from pipimem.store.desk import KEPT, Desk
 from pipimem.store.disk import make_folder
 from pipimem.store.files import not_a_link_out, read_text, sweep
+from pipimem.store.forgetting import Forgotten
 from pipimem.store.identity import Identity
 from pipimem.store.lock import FolderLock, locks_hold
+from pipimem.store.past import Past, Point
 from pipimem.store.placing import heal, is_unfinished
 from pipimem.store.recalls import Recalls
 from pipimem.store.records import JournalRecord
 from pipimem.store.settling import PATIENCE
 from pipimem.store.state import State
 from pipimem.store.transcript import Transcript
+from pipimem.store.undoing import Restored, Undone
 from pipimem.store.workspace import WorkspaceStore
 
 # After so many beginnings on a fresher text, what is saved meanwhile is merged instead.
@@ -131,7 +134,10 @@ class ChannelStore:
         finally:
             self._mutex.release()
 
-    def commit(self, decision: Decision, now: datetime, actor: str = "", wall: datetime | None = None) -> Committed:
+    def commit(
+        self, decision: Decision, now: datetime, actor: str = "", wall: datetime | None = None,
+        carry_out: CarryOut | None = None,
+    ) -> Committed:  # fmt: skip
         """Carries a decision out on the freshest texts, all or nothing; returned means durable.
 
         `now` is the conversation's time, `wall` the real one for the journal where it is another. A decision
@@ -145,7 +151,10 @@ class ChannelStore:
                 self._settle_in()
                 with self._lock.held():
                     desk = self._ready(wall, until=deadline)
-                    done = desk and commit(desk, decision, now, actor, wall, self._recalls, insists=tries == _TRIES)
+                    last = tries == _TRIES
+                    done = desk and commit(
+                        desk, decision, now, actor, wall, self._recalls, insists=last, carry_out=carry_out
+                    )
                     if done:
                         self._after_writing(wall)
                         return done
@@ -250,6 +259,49 @@ class ChannelStore:
         """
         return self._at_desk().state.journal.records()
 
+    def past(self) -> Past:
+        """What looking back needs: the journal, and the texts as it left them and as they stand. Writes nothing.
+
+        Raises `JournalError` at a damaged line.
+        """
+        with self._mutex:
+            desk = self._at_desk()
+            desk.state.catch_up()
+            return undoing.past_of(desk, desk.fresh())
+
+    def undo(self, sequence: int | None, now: datetime, actor: str = "") -> Undone:
+        """Takes back one change, the newest that still counts by default, as a commit of its own.
+
+        Raises `CannotTakeBack`, with nothing changed, where later changes stand on it.
+        """
+        self.journal_edits(now)
+        record = undoing.chosen(self.journal_records(), sequence)
+        number = record.sequence
+        what = Decision(
+            undoing.UNDO, Author.PERSON, why=f"takes back {number} ({record.task})", correlation=str(number)
+        )
+        done = self.commit(what, now, actor, carry_out=lambda desk, view: undoing.undoing(desk, view, number))
+        return Undone(record, done.sequence, done.outcome)
+
+    def restore(self, point: Point, now: datetime, actor: str = "") -> Restored:
+        """Puts the notes back to a moment, as one commit; what stands now is kept as versions."""
+        self.journal_edits(now)
+        past = self.past()
+        to = past.sequence_at(point)
+        what = Decision(undoing.RESTORE, Author.PERSON, why=f"the notes as they stood after change {to}")
+        done = self.commit(what, now, actor, carry_out=lambda desk, view: undoing.restoring(desk, view, to))
+        return Restored(to, done.sequence, done.outcome, undoing.edits_after(past.records, to))
+
+    def journal_edits(self, now: datetime) -> None:
+        """Takes what people changed by hand into the journal."""
+        with self._mutex:
+            self._settle_in()
+            with self._lock.held():
+                desk = self._ready(now, until=0.0)
+                assert desk is not None
+                journal_edits(desk, now)
+                self._after_writing(now)
+
     def archive_text(self) -> str:
         """The archive, empty where there is none."""
         return read_text(self.folder / File.ARCHIVE, self.workspace.root) or ""
@@ -257,7 +309,13 @@ class ChannelStore:
     def forget(
         self, what: str | Sequence[str], *, keep_transcript: bool, now: datetime, actor: str = ""
     ) -> dict[str, int]:
-        """Removes a text, or entries by their ids, from everything we keep; the counts say from where.
+        """As `forgotten`; the counts by kind of place."""
+        return self.forgotten(what, keep_transcript=keep_transcript, now=now, actor=actor).counts
+
+    def forgotten(
+        self, what: str | Sequence[str], *, keep_transcript: bool, now: datetime, actor: str = ""
+    ) -> Forgotten:
+        """Removes a text, or entries and messages by their ids, from everything we keep; the receipt says from where.
 
         The workspace's own files are people's: nothing is taken from them.
         """
@@ -268,9 +326,9 @@ class ChannelStore:
                 assert desk is not None
                 journal_edits(desk, now)
                 self._recalls.asked.clear()
-                counts = forgetting.forget(desk, self.transcript, what, keep_transcript, now, actor)
+                receipt = forgetting.forget(desk, self.transcript, what, keep_transcript, now, actor)
                 self._after_writing(now)
-        return counts
+        return receipt
 
     def _settle_in(self) -> None:
         """Writes what makes the folder a channel of ours, where it is not one yet."""

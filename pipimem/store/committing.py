@@ -7,7 +7,7 @@ holder what is still to be done.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,8 @@ from pipimem.store.files import Stamp, prepare, resolved, stamp, storable
 from pipimem.store.placing import dropped, edit_record, file_change, place
 from pipimem.store.recalls import Recalls
 from pipimem.store.records import JournalRecord, RefusedLine
+
+CarryOut = Callable[[Desk, View], Outcome]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +48,17 @@ def commit(
     recalls: Recalls,
     *,
     insists: bool = False,
+    carry_out: CarryOut | None = None,
 ) -> Committed | None:
     """Carries a decision out; `None` when a person saved in the middle: again, please. The caller holds the
     lock.
 
     `now` is the conversation's time, `wall` the real one, for the journal. With `insists`, what is saved in the
-    middle is merged.
+    middle is merged. What looking back decides by the journal itself is carried out by `carry_out` instead of by
+    operations.
     """
     view = desk.fresh()
-    outcome = _storable(applied(view.now, decision, now))
+    outcome = _storable(carry_out(desk, view) if carry_out else applied(view.now, decision, now))
     if not recalls.are_due and not _changes(view.now.ledger, outcome):
         return Committed(desk.state.ledger.sequence, outcome)
     sequence = desk.state.ledger.sequence + (2 if view.edited else 1)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import NothingFound
 from pipimem.notes.entry import content_id
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta, Record, Tombstone
@@ -18,15 +17,18 @@ from pipimem.store.desk import KEPT, Desk
 from pipimem.store.files import put_whole, remove
 from pipimem.store.needles import (
     Needles,
+    blanked_ledger,
     blanked_message,
     blanked_record,
-    pending_without,
-    sources_of,
+    held_in,
+    named,
     without,
 )
+from pipimem.store.overwriting import from_usage
 from pipimem.store.placing import rewrite
 from pipimem.store.records import FileChange, JournalRecord
 from pipimem.store.transcript import Transcript
+from pipimem.store.unwriting import unwritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +41,18 @@ class Plan:
     actor: str
 
 
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The receipt of a forgetting: how much went by kind of place, and by file."""
+
+    counts: dict[str, int]
+    places: dict[str, int]
+
+
 def forget(
     desk: Desk, log: Transcript, what: str | Sequence[str], keep_transcript: bool, now: datetime, actor: str
-) -> dict[str, int]:
-    """Removes a text, or the entries of some ids, everywhere; the counts say how much from where.
+) -> Forgotten:
+    """Removes a text, or the entries of some ids, everywhere; the receipt says how much from where.
 
     The caller holds the lock.
     """
@@ -64,67 +74,69 @@ def resume(desk: Desk, log: Transcript, now: datetime) -> bool:
 
 def _plan(desk: Desk, what: str | Sequence[str], keep_transcript: bool, actor: str) -> Plan:
     notes = desk.fresh().now
-    standing = {entry.id: entry for file in KEPT for entry in notes.note(file).entries}
-    asked = [what] if isinstance(what, str) else list(what)
-    ids = [name for each in asked if (name := _bare(each)) in standing]
-    if len(ids) < len(asked) and not isinstance(what, str):
-        missing = next(each for each in asked if _bare(each) not in standing)
-        raise NothingFound(f"There is no entry {missing!r}. See `pipimem show` for the ids, or give the text.")
-    texts = [standing[name].text for name in ids] or asked
-    needles = Needles.of(texts, sources_of(notes.ledger, ids))
-    if not needles.texts:
-        raise NothingFound("Nothing to forget: the text is empty.")
+    needles, ids = named(notes, what)
     found = [name for file in KEPT for name in without(notes.note(file).text, needles, desk.key)[1]]
-    return Plan(needles, tuple({*found, *(content_id(desk.key, text) for text in texts)}), keep_transcript, actor)
+    texts = [] if ids or not isinstance(what, str) else [what]
+    marks = {*found, *ids, *(content_id(desk.key, text) for text in texts)}
+    return Plan(needles, tuple(sorted(marks)), keep_transcript, actor)
 
 
-def _bare(name: str) -> str:
-    """The id in `memory:abcd2345.2`."""
-    return name.rpartition(":")[2].partition(".")[0]
-
-
-def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> dict[str, int]:
-    state = desk.state
+def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> Forgotten:
+    state, needles = desk.state, plan.needles
     words_file.drop(desk.folder / ".pipimem")
     vectors_file.drop(desk.folder / ".pipimem")
-    before = {file: desk.on_disk(file) for file in KEPT}
-    entries = {file: _from_file(desk, file, plan.needles) for file in (*KEPT, File.ARCHIVE)}
-    counts = {
-        "entries": sum(entries[file] for file in KEPT),
-        "archive": entries[File.ARCHIVE],
-        "versions": _from_versions(desk, plan.needles),
-        "messages": 0 if plan.keep_transcript else _from_transcript(log, plan.needles),
-        "journal": _from_journal(desk, plan.needles),
-    }
+    # The journal first: what its texts were without the words is told from the files as they stand.
+    journal = _from_journal(desk, needles)
+    entries = {file: _from_file(desk, file, needles) for file in (*KEPT, File.ARCHIVE)}
+    versions = _from_versions(desk, needles)
+    # It holds etags, and an etag is a mark of the words; what is not in it only counts as read.
+    remove(state.unread.path)
+    messages = {} if plan.keep_transcript else _from_transcript(log, needles)
     state.catch_up()
+    held = held_in(state.ledger, needles)
+    state.ledger = blanked_ledger(state.ledger, needles)
+    usage = from_usage(desk.root / ".pipimem", needles)
     texts = {file: desk.on_disk(file) for file in KEPT}
-    record = _record(desk, log, plan, before, texts, now)
+    record = _record(desk, log, plan, texts, now)
     state.folded([record], state.journal.append([record], state.place), texts)
     state.checkpoint(texts, now)
     desk.clear()
     remove(_plan_path(desk))
-    return counts
+    counts = {
+        "entries": sum(entries[file] for file in KEPT),
+        "archive": entries[File.ARCHIVE],
+        "versions": len(versions),
+        "messages": sum(messages.values()),
+        "journal": sum(journal.values()),
+        "ledger": held,
+        "usage": sum(usage.values()),
+    }
+    own = {**versions, **journal, "ledger.json": held}
+    places = {
+        **{str(file): count for file, count in entries.items()},
+        **messages,
+        **{f".pipimem/{name}": count for name, count in own.items()},
+        **{f"workspace/.pipimem/{name}": count for name, count in usage.items()},
+    }
+    return Forgotten(counts, {place: count for place, count in places.items() if count})
 
 
-def _record(
-    desk: Desk, log: Transcript, plan: Plan, before: dict[File, str], texts: dict[File, str], now: datetime
-) -> JournalRecord:
+def _record(desk: Desk, log: Transcript, plan: Plan, texts: dict[File, str], now: datetime) -> JournalRecord:
     """What stays of it: that it happened, and marks by which the text is not learnt again."""
     ledger = desk.state.ledger
     gone: dict[str, Record | None] = {name: None for name in plan.ids if name in ledger.records}
     stones = {name: Tombstone("forgotten", log.last_number) for name in plan.ids}
-    pending = pending_without(ledger.pending, plan.needles)
-    # Without splices: the lines they would hold are just what is to be gone.
+    # Nothing in the journal says that there was more: not the lines, and no mark of the text that had them.
     changes = {
-        file: FileChange(etag(before[file]), etag(text), ())
+        file: FileChange(etag(text), etag(text), ())
         for file, text in texts.items()
-        if text != before[file] or ledger.etags.get(file, etag(text)) != etag(text)
+        if ledger.etags.get(file, etag(text)) != etag(text)
     }
     return JournalRecord(
         ledger.sequence + 1, now.isoformat(timespec="seconds"), "forget", Author.PERSON, plan.actor,
         changes=tuple(Change("forgotten", File.MEMORY, "", id=name) for name in plan.ids), files=changes,
         delta=Delta(
-            gone, dict(stones), progress=Progress(pending=pending),
+            gone, dict(stones), progress=Progress(pending=ledger.pending),
             etags={file: change.after for file, change in changes.items()}, forgets_asked=True,
         ),
     )  # fmt: skip
@@ -142,17 +154,17 @@ def _from_file(desk: Desk, file: File, needles: Needles) -> int:
     return max(counts, default=0)
 
 
-def _from_versions(desk: Desk, needles: Needles) -> int:
-    gone = 0
+def _from_versions(desk: Desk, needles: Needles) -> dict[str, int]:
+    gone = {}
     for file in File:
         for path in desk.state.versions.paths(file):
             if needles.are_in(path.read_bytes().decode("utf-8", "replace")):
                 remove(path)
-                gone += 1
+                gone[f"versions/{path.name}"] = 1
     return gone
 
 
-def _from_transcript(log: Transcript, needles: Needles) -> int:
+def _from_transcript(log: Transcript, needles: Needles) -> dict[str, int]:
     def left(data: bytes) -> bytes:
         message = transcript.parsed(data)
         if message is None:
@@ -160,20 +172,25 @@ def _from_transcript(log: Transcript, needles: Needles) -> int:
         blank = blanked_message(message, needles)
         return data if blank == message else transcript.line(blank)
 
-    gone = sum(_rewritten(part, left) for part in log.parts())
+    gone = {part.name: _rewritten(part, left) for part in log.parts()}
     log.forgets()
     return gone
 
 
-def _from_journal(desk: Desk, needles: Needles) -> int:
+def _from_journal(desk: Desk, needles: Needles) -> dict[str, int]:
+    changes = unwritten(desk, needles)
+
     def left(data: bytes) -> bytes:
         record = journal.parsed(data)
         if record is None:
             return _unless_held(data, needles)
-        blank = blanked_record(record, needles)
+        others = changes.get(record.sequence, {})
+        # Notes of an edit name the version that was kept by digits of its etag: a mark of the words.
+        notes = tuple(note for note in record.notes if not others or ".pipimem/versions/" not in note)
+        blank = blanked_record(replace(record, files={**record.files, **others}, notes=notes), needles)
         return data if blank == record else journal.line(blank)
 
-    return sum(_rewritten(part, left) for part in desk.state.journal.parts())
+    return {part.name: _rewritten(part, left) for part in desk.state.journal.parts()}
 
 
 def _unless_held(data: bytes, needles: Needles) -> bytes:

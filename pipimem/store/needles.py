@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pipimem.notes.entry import content_id
-from pipimem.notes.ledger import Ledger
+from pipimem.errors import NothingFound
+from pipimem.notes.echoes import echoes
+from pipimem.notes.entry import Entry, content_id
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Ledger, Record, Tombstone
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Change
-from pipimem.notes.operations import Bullet
+from pipimem.notes.notes import Change, Notes
+from pipimem.notes.operations import Bullet, Hole
 from pipimem.store.records import FileChange, JournalRecord
 from pipimem.text.markdown import Block, Document, Kind, parsed
 from pipimem.text.splices import Splice
 from pipimem.text.whitespace import white_folded
 
 _MARKERS = "-*+#> \t"
+# How recall names a message.
+_MESSAGE = "log:"
+_NOTES = (File.SESSION, File.MEMORY, File.HISTORY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +51,19 @@ def without(text: str, needles: Needles, key: bytes) -> tuple[str, list[str]]:
 
     An entry goes whole.
     """
-    document = parsed(text)
+    return document_without(parsed(text), needles, key, {})
+
+
+def document_without(document: Document, needles: Needles, key: bytes, held: dict[str, bool]) -> tuple[str, list[str]]:
+    """The same of a document; `held` remembers which blocks hold a needle, for the next document like it."""
     lines, gone = list(document.lines), []
     for block in reversed([block for section in document.sections for block in section.blocks]):
-        if block.kind is not Kind.BLANK and needles.are_in("".join(document.lines[block.start : block.end])):
+        if block.kind is Kind.BLANK:
+            continue
+        words = "".join(document.lines[block.start : block.end])
+        if words not in held:
+            held[words] = needles.are_in(words)
+        if held[words]:
             lines[block.start : block.end] = _left_of(document, block, needles)
             if block.kind in (Kind.ENTRY, Kind.PARAGRAPH):
                 gone.append(content_id(key, block.text))
@@ -69,11 +84,13 @@ def _left_of(document: Document, block: Block, needles: Needles) -> list[str]:
 
 def blanked_record(record: JournalRecord, needles: Needles) -> JournalRecord:
     """A journal record with every text that holds a needle emptied; who, when and what for stay."""
-    progress = record.delta.progress
+    delta, progress = record.delta, record.delta.progress
     pending = None if progress.pending is None else pending_without(progress.pending, needles)
+    holes = None if progress.holes is None else _blank_holes(progress.holes, needles)
     return replace(
         record,
         why=_blank(record.why, needles),
+        actor=_blank(record.actor, needles),
         changes=tuple(_blank_change(change, needles) for change in record.changes),
         refused=tuple(
             replace(line, text=_blank(line.text, needles), reason=_blank(line.reason, needles))
@@ -83,8 +100,38 @@ def blanked_record(record: JournalRecord, needles: Needles) -> JournalRecord:
         files={file: _blank_file(change, needles) for file, change in record.files.items()},
         archived=_blank(record.archived, needles),
         # A question may quote a message that is emptied; which ones do is not known here.
-        delta=replace(record.delta, progress=replace(progress, pending=pending), asked=()),
+        delta=replace(
+            delta,
+            records={name: known and _blank_known(known, needles) for name, known in delta.records.items()},
+            tombstones={name: stone and _blank_stone(stone, needles) for name, stone in delta.tombstones.items()},
+            progress=replace(progress, pending=pending, holes=holes),
+            asked=(),
+        ),
     )
+
+
+def blanked_ledger(ledger: Ledger, needles: Needles) -> Ledger:
+    """A ledger with every text that holds a needle taken out, and no question of the past."""
+    return replace(
+        ledger,
+        records={name: _blank_known(known, needles) for name, known in ledger.records.items()},
+        tombstones={name: _blank_stone(stone, needles) for name, stone in ledger.tombstones.items()},
+        pending=pending_without(ledger.pending, needles),
+        holes=_blank_holes(ledger.holes, needles),
+        asked=(),
+    )
+
+
+def held_in(ledger: Ledger, needles: Needles) -> int:
+    """How many texts of a ledger hold a needle."""
+    texts = (
+        *(known.speaker for known in ledger.records.values()),
+        *(stone.reason for stone in ledger.tombstones.values()),
+        *(bullet.text for bullet in ledger.pending),
+        *(hole.reason for hole in ledger.holes),
+        *(asked.text for asked in ledger.asked),
+    )
+    return sum(needles.are_in(text) for text in texts)
 
 
 def pending_without(pending: Iterable[Bullet], needles: Needles) -> tuple[Bullet, ...]:
@@ -97,19 +144,64 @@ def blanked_message(message: Message, needles: Needles) -> Message:
 
     It keeps its place and id, so that it is not taken in again when the platform delivers it once more.
     """
-    if message.id in needles.messages or needles.are_in(message.content):
-        return replace(message, content="")
-    return message
+    speaker = _blank(message.speaker, needles)
+    content = "" if message.id in needles.messages else _blank(message.content, needles)
+    return replace(message, content=content, speaker=speaker)
 
 
-def sources_of(ledger: Ledger, ids: Iterable[str]) -> frozenset[str]:
+def _said_in(notes: Notes, entry: Entry) -> tuple[str, ...]:
+    """The text of an entry, and of the lines of SESSION and HISTORY that say the same of the same messages."""
+    lines = {line.id: line.text for line in (*notes.session.entries, *notes.history.entries)}
+    return (entry.text, *(lines[name] for name in echoes(notes, entry)))
+
+
+def named(notes: Notes, what: str | Sequence[str]) -> tuple[Needles, list[str]]:
+    """What a text, or ids as recall tells them, mean: the needles, and the ids of entries that stand.
+
+    A text that is an entry's id means the entry. `log:<id>` is a message. Raises `NothingFound` for an id of nothing.
+    """
+    given = [what] if isinstance(what, str) else list(what)
+    messages = frozenset(each.removeprefix(_MESSAGE) for each in given if each.startswith(_MESSAGE))
+    asked = [each for each in given if not each.startswith(_MESSAGE)]
+    standing = {entry.id: entry for file in _NOTES for entry in notes.note(file).entries}
+    ids = [name for each in asked if (name := _bare(each)) in standing]
+    if len(ids) < len(asked) and not isinstance(what, str):
+        missing = next(each for each in asked if _bare(each) not in standing)
+        raise NothingFound(f"There is no entry {missing!r}. See `pipimem blame --json` for the ids, or give the text.")
+    texts = [text for name in ids for text in _said_in(notes, standing[name])] or asked
+    needles = Needles.of(texts, messages | _sources_of(notes, ids))
+    if not needles.texts and not messages:
+        raise NothingFound("Nothing to forget: the text is empty.")
+    return needles, ids
+
+
+def _bare(name: str) -> str:
+    """The id in `memory:abcd2345.2`."""
+    return name.rpartition(":")[2].partition(".")[0]
+
+
+def _sources_of(notes: Notes, ids: Iterable[str]) -> frozenset[str]:
     """The messages that entries rest on."""
-    records = (ledger.records.get(name) for name in ids)
+    # Of entries only: a line of history may sum up an hour of talk, which nobody asked to forget.
+    records = (notes.ledger.records.get(name) for name in ids)
     return frozenset(source for record in records if record for source in record.sources)
 
 
+def _blank_known(known: Record, needles: Needles) -> Record:
+    return replace(known, speaker=_blank(known.speaker, needles))
+
+
+def _blank_stone(stone: Tombstone, needles: Needles) -> Tombstone:
+    # The reason of a newer word may be that word.
+    return replace(stone, reason=_blank(stone.reason, needles))
+
+
+def _blank_holes(holes: Iterable[Hole], needles: Needles) -> tuple[Hole, ...]:
+    return tuple(replace(hole, reason=_blank(hole.reason, needles)) for hole in holes)
+
+
 def _blank(text: str, needles: Needles) -> str:
-    return "" if needles.are_in(text) else text
+    return "" if text and needles.are_in(text) else text
 
 
 def _blank_change(change: Change, needles: Needles) -> Change:

@@ -15,6 +15,8 @@ from pipimem.store.files import put_whole, remove
 # With the splices of the journal between them, twenty checkpoints are far more than a month of one channel.
 _KEPT = 20
 _AGE = timedelta(days=30)
+# A channel's notes are a few hundred KB at most; only somebody's huge file comes near this.
+_BYTES = 32 * 1024 * 1024
 # 64 bits of the etag name a file; the whole etag is checked on reading.
 NAME_LENGTH = 16
 
@@ -55,13 +57,24 @@ class Versions:
             put_whole(path, text.encode(), synced=synced)
 
     def prune(self, now: datetime | None) -> None:
-        """Drops the oldest beyond twenty a file, and those older than 30 days; the newest always stays."""
+        """Drops the oldest beyond twenty a file, those older than 30 days, and the oldest of all beyond 32 MiB; the
+        newest of each file always stays."""
+        limit = (now - _AGE).timestamp() if now else float("-inf")
+        spare: list[Path] = []
+        room = _BYTES
         for file in File:
-            kept = self._newest_first(file)
-            limit = (now - _AGE).timestamp() if now else float("-inf")
-            for index, path in enumerate(kept):
+            for index, path in enumerate(self._newest_first(file)):
                 if index >= _KEPT or (index and path.stat().st_mtime < limit):
                     remove(path)
+                    continue
+                room -= path.stat().st_size
+                if index:
+                    spare.append(path)
+        for path in sorted(spare, key=lambda path: path.stat().st_mtime):
+            if room >= 0:
+                return
+            room += path.stat().st_size
+            remove(path)
 
     def paths(self, file: File) -> list[Path]:
         """The kept texts of a file."""

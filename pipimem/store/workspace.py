@@ -19,6 +19,8 @@ from pipimem.store.names import folder_name, is_plain
 from pipimem.store.usage_ledger import UsageLedger
 
 _SIGNS = ("pipimem.toml", "channels", ".pipimem")
+PEOPLES = ("SOUL.md", "AGENTS.md", "MEMORY.md", "words.txt", "recall.must")
+"""Files at the root that only people write."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,3 +71,21 @@ def test_only_whether_the_key_is_set_is_told(call: Call, monkeypatch: pytest.Mon
     monkeypatch.setenv("OPENAI_API_KEY", "abc123")
     told = call("doctor", "--json", model="openai/gpt-5-mini")
     assert (told.code, "OPENAI_API_KEY is set" in told.out, "abc123" in told.out) == (0, True, False)
+
+
+def test_fix_mends_what_loses_nothing_and_says_so(call: Call, bot: Path, conversation: Path) -> None:
+    """What needs a hand stays, and the exit code with it."""
+    call("replay", "room", str(conversation))
+    room = bot / "channels/room"
+    (room / ".pipimem/.left.pipimem-tmp").write_text("x")
+    (room / "HISTORY.md").write_text((room / "HISTORY.md").read_text() + "\n<<<<<<< mine\n")
+    told = call("doctor", "--json")
+    assert [one["fixable"] for one in told.object["findings"] if "unfinished" in one["what"]] == [True]  # type: ignore[attr-defined]
+    told = call("doctor", "--fix", "--json")
+    assert told.object["fixed"] == [{"where": str(room), "done": "what was cut off was finished, the rest swept"}]
+    assert (told.code, [what for _, what in wrongs(call)]) == (
+        1,
+        ["a merge left its marks here; keep one side and take out the marks"],
+    )
+    again = call("doctor", "--fix")
+    assert "fixed:" not in again.out

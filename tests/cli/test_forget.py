@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, snapshot
 
 
 def everything(bot: Path) -> str:
@@ -60,3 +61,82 @@ def test_what_nothing_holds_is_told(call: Call) -> None:
     told = call("forget", "room", "9090", "--yes")
     assert (told.code, "nothing in room holds '9090'" in told.err) == (1, True)
     assert call("forget", "room", " ", "--yes").code == 1
+
+
+def test_what_would_go_is_shown_whole(call: Call, bot: Path) -> None:
+    """An entry goes as a whole, so all of it is shown before anybody says yes."""
+    call("remember", "room", "The port is 8080")
+    memory = bot / "channels/room/MEMORY.md"
+    memory.write_text(memory.read_text() + f"- {'a long story ' * 12}about 9090\n  and its second line\n- 别的\n")
+    told = call("forget", "room", "9090", typed="y\n")
+    assert f"{'a long story ' * 12}about 9090\n    and its second line\n" in told.err
+    assert memory.read_text() == "# Memory\n\n## Facts\n\n- The port is 8080\n- 别的\n"
+
+
+def test_forget_by_query_lets_a_person_choose(call: Call, bot: Path) -> None:
+    """Recall finds, numbers choose; silence and wrong numbers forget nothing."""
+    for text in ("The lantern port is 8080", "The lantern colour is red", "Bob likes tea"):
+        call("remember", "room", text)
+    memory = bot / "channels/room/MEMORY.md"
+    for answer in ("", "\n", "9\n", "1\nn\n"):
+        assert call("forget", "room", "--query", "lantern port", typed=answer).code == 1
+    assert "8080" in memory.read_text()
+    told = call("forget", "room", "--query", "lantern port", typed="1\ny\n")
+    assert (told.code, "8080" in memory.read_text(), "Bob" in memory.read_text()) == (0, False, True)
+    assert call("forget", "room", "--query", "zeppelin", "--yes").code == 1
+    assert call("forget", "room", "--query", "lantern colour", "--yes").code == 0
+    assert "red" not in memory.read_text()
+
+
+def test_the_receipt_says_what_went_where(call: Call, bot: Path, conversation: Path) -> None:
+    """Each file with a count, also the usage ledger of the workspace, and what is out of reach."""
+    call("replay", "room", str(conversation))
+    call("remember", "room", "上线窗口定在周四晚上九点")
+    usage = bot / ".pipimem/usage-2026-03.jsonl"
+    line = {
+        "time": "2026-03-02T09:00:00+08:00",
+        "channel": "room",
+        "task": "tidy",
+        "reason": "上线窗口定在周四晚上九点?",
+    }
+    usage.write_text(json.dumps(line, ensure_ascii=False) + "\n")
+    told = call("forget", "room", "上线窗口定在周四晚上九点", "--yes", "--json")
+    places = told.object["places"]
+    assert isinstance(places, dict)
+    assert {"MEMORY.md", "log.jsonl", ".pipimem/journal.jsonl", "workspace/.pipimem/usage-2026-03.jsonl"} <= set(places)
+    assert "backups" in told.err
+    verified = call("forget", "room", "--verify", "上线窗口定在周四晚上九点")
+    assert (verified.code, "nothing is left of it" in verified.out) == (0, True)
+
+
+def test_verify_names_every_place_and_changes_nothing(call: Call, bot: Path, conversation: Path) -> None:
+    """Exit 1 with file and line; a person's own file of the workspace is told beside it."""
+    call("replay", "room", str(conversation))
+    (bot / "MEMORY.md").write_text("# Shared\n\n- The LANTERN release is on Thursday\n")
+    (bot / "channels/room/notes.txt").write_text("x\n\nlantern\n  release is on\tThursday")
+    before = snapshot(bot)
+    told = call("forget", "room", "--verify", "lantern release is on Thursday", "--json")
+    places = [(Path(str(one["path"])).name, one["line"]) for one in told.object["places"]]  # type: ignore[attr-defined]
+    assert told.code == 1
+    assert ("notes.txt", 0) in places
+    assert ("log.jsonl", 3) in places
+    assert told.object["peoples"] == ["MEMORY.md, line 3"]
+    assert snapshot(bot) == before
+    assert call("forget", "room", "--verify", " ").code == 1
+    assert call("forget", "room", "x", "--verify", "x").code == 2
+    assert call("forget", "room").code == 2
+
+
+def test_nothing_brings_back_what_was_forgotten(call: Call, bot: Path, conversation: Path) -> None:
+    """Neither a second replay of the same talk nor undo or restore; told anew it is remembered."""
+    call("replay", "room", str(conversation))
+    assert "2026-03-12" in (bot / "channels/room/MEMORY.md").read_text()
+    assert call("forget", "room", "2026-03-12", "--yes").code == 0
+    call("replay", "room", str(conversation))
+    call("maintain", "room")
+    call("undo", "room")
+    call("restore", "room", "--to", "0", "--yes")
+    call("undo", "room")
+    assert call("forget", "room", "--verify", "2026-03-12").code == 0
+    call("remember", "room", "The lantern release is on Thursday 2026-03-12")
+    assert "2026-03-12" in (bot / "channels/room/MEMORY.md").read_text()

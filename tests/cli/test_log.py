@@ -15,10 +15,10 @@ def test_log_tells_who_changed_what_newest_first(call: Call, bot: Path, conversa
     memory.write_text(memory.read_text() + "- typed by hand\n")
     call("remember", "room", "The port is 8080")
     rows = [line.split("\t") for line in call("log", "room").out.splitlines()]
-    assert rows[0] == ["when", "who", "task", "what"]
-    assert (rows[1][1], rows[1][2], rows[1][3]) == ("person", "remember", "added MEMORY.md · Facts: The port is 8080")
-    assert rows[2][2] == "edit"
-    assert "consolidate" in {row[2] for row in rows}
+    assert rows[0] == ["seq", "when", "who", "task", "what"]
+    assert (rows[1][2], rows[1][3], rows[1][4]) == ("person", "remember", "added MEMORY.md · Facts: The port is 8080")
+    assert rows[2][3] == "edit"
+    assert "consolidate" in {row[3] for row in rows}
 
 
 def test_log_is_cut_to_the_newest_and_readable_by_scripts(call: Call) -> None:

@@ -1,4 +1,4 @@
-"""Texts that files once had, kept whole."""
+"""Which texts are kept, and for how long."""
 
 from __future__ import annotations
 
@@ -6,49 +6,50 @@ import os
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
 from pipimem.notes.files import File
 from pipimem.notes.notes import etag
+from pipimem.store import versions
 from pipimem.store.versions import Versions
 
 
-def test_a_kept_text_is_found_by_its_etag(tmp_path: Path) -> None:
-    """And by no other, nor for another file."""
-    versions = Versions(tmp_path / "versions")
-    versions.keep(File.MEMORY, "- 茶\n")
-    assert versions.text(File.MEMORY, etag("- 茶\n")) == "- 茶\n"
-    assert versions.text(File.MEMORY, etag("other")) is None
-    assert versions.text(File.SESSION, etag("- 茶\n")) is None
+def kept(folder: Path, file: File, text: str, when: datetime) -> None:
+    """A text kept at a time."""
+    Versions(folder).keep(file, text)
+    (path,) = folder.glob(f"{file}.{etag(text)[:16]}")
+    os.utime(path, (when.timestamp(), when.timestamp()))
 
 
-def test_a_damaged_version_is_none(tmp_path: Path) -> None:
-    """A power cut may leave an empty or a torn file: nothing is concluded from it."""
-    versions = Versions(tmp_path)
-    versions.keep(File.MEMORY, "a text\n", synced=False)
-    versions.paths(File.MEMORY)[0].write_bytes(b"a te")
-    assert versions.text(File.MEMORY, etag("a text\n")) is None
-    assert list(versions.texts(File.MEMORY)) == []
+def texts(folder: Path) -> set[str]:
+    """What is there."""
+    return {path.read_text() for path in folder.iterdir()}
 
 
-def test_all_texts_come_newest_first(tmp_path: Path) -> None:
-    """With the first digits of their etags; files of others in the folder are passed over."""
-    versions = Versions(tmp_path)
-    for age, text in enumerate(("new\n", "old\n")):
-        versions.keep(File.MEMORY, text)
-        path = tmp_path / f"{File.MEMORY}.{etag(text)[:16]}"
-        os.utime(path, (1_000_000 - age, 1_000_000 - age))
-    (tmp_path / "MEMORY.md.mine").write_text("x")
-    assert [text for _, text in versions.texts(File.MEMORY)] == ["new\n", "old\n"]
+def test_old_ones_go_and_the_newest_of_each_file_stays(tmp_path: Path, now: datetime) -> None:
+    """Thirty days; a file nobody touched keeps its last text for ever."""
+    kept(tmp_path, File.MEMORY, "a", now - timedelta(days=40))
+    kept(tmp_path, File.MEMORY, "b", now - timedelta(days=29))
+    kept(tmp_path, File.MEMORY, "c", now)
+    kept(tmp_path, File.SESSION, "d", now - timedelta(days=400))
+    Versions(tmp_path).prune(now)
+    assert texts(tmp_path) == {"b", "c", "d"}
 
 
-def test_twenty_and_thirty_days_are_kept(tmp_path: Path, now: datetime) -> None:
-    """The newest always, however old it is."""
-    versions = Versions(tmp_path)
+def test_at_most_twenty_a_file(tmp_path: Path, now: datetime) -> None:
+    """The oldest go first."""
     for number in range(25):
-        versions.keep(File.MEMORY, f"text {number}\n")
-        path = tmp_path / f"{File.MEMORY}.{etag(f'text {number}' + chr(10))[:16]}"
-        age = (now - timedelta(days=number * 2 + 40)).timestamp()
-        os.utime(path, (age, age))
-    versions.prune(None)
-    assert len(versions.paths(File.MEMORY)) == 20
-    versions.prune(now)
-    assert [text for _, text in versions.texts(File.MEMORY)] == ["text 0\n"]
+        kept(tmp_path, File.MEMORY, f"{number}", now - timedelta(minutes=number))
+    Versions(tmp_path).prune(None)
+    assert texts(tmp_path) == {f"{number}" for number in range(20)}
+
+
+def test_all_together_have_a_size(tmp_path: Path, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oldest of any file go first, but never the newest of one."""
+    monkeypatch.setattr(versions, "_BYTES", 25)
+    for number, file in enumerate((File.MEMORY, File.SESSION, File.MEMORY, File.SESSION)):
+        kept(tmp_path, file, f"{number}" * 10, now - timedelta(minutes=10 - number))
+    Versions(tmp_path).prune(now)
+    assert texts(tmp_path) == {"2" * 10, "3" * 10}
+    monkeypatch.setattr(versions, "_BYTES", 5)
+    Versions(tmp_path).prune(now)
+    assert texts(tmp_path) == {"2" * 10, "3" * 10}

@@ -1,0 +1,44 @@
+"""`pipimem undo`: one change taken back, even if later ones followed."""
+
+from __future__ import annotations
+
+import click
+
+from pipimem.cli.changes import change_json
+from pipimem.cli.log import told
+from pipimem.cli.opening import Chosen
+from pipimem.cli.options import as_json, channel, chosen
+from pipimem.cli.printing import note, record, say
+from pipimem.clock import Clock
+from pipimem.store.channel import ChannelStore
+
+
+@click.command("undo")
+@channel
+@click.argument("seq", type=click.IntRange(min=1), required=False)
+@as_json
+@chosen
+def command(chosen: Chosen, channel: str, seq: int | None, as_json: bool) -> None:
+    """Take back change SEQ of CHANNEL (see `pipimem log`), else the newest that still counts.
+
+    Later changes stay; where one of them has touched the same lines, nothing is done. An undo is a change too: its
+    number takes it back.
+    """
+    store = ChannelStore.open(chosen.store(), channel, create=False)
+    done = store.undo(seq, Clock().now(), actor="person")
+    store.close()
+    if as_json:
+        record(
+            {
+                "channel": channel,
+                "undone": done.record.sequence,
+                "seq": done.sequence,
+                "task": done.record.task,
+                "changes": [change_json(change) for change in done.outcome.changes],
+            }
+        )
+        return
+    say(f"taken back: change {done.record.sequence} ({done.record.task}, {done.record.time[:16].replace('T', ' ')})")
+    for change in done.outcome.changes:
+        say(f"  {told(change)}")
+    note(f"`pipimem undo {channel} {done.sequence}` brings it back")

@@ -1,0 +1,56 @@
+"""What killed processes, editors and sync clients left behind in a channel's folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from pipimem.errors import LockTimeout, PipimemError
+from pipimem.store.channel import ChannelStore
+from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
+from pipimem.store.files import TEMPORARY
+from pipimem.store.lock import FolderLock
+
+_NOTE = r"(?:SESSION|MEMORY|HISTORY|HISTORY\.archive)"
+# Copies beside a note: of vim, emacs, editors that keep a backup, Syncthing, Dropbox, Nextcloud, git.
+_COPIES = re.compile(
+    rf"\.{_NOTE}\.md\.sw[a-p]|{_NOTE}\.md~|#{_NOTE}\.md#|{_NOTE}\.md\.(?:bak|orig|rej)|{_NOTE}.*conflict.*\.md"
+    rf"|{_NOTE} ?\(.*\)\.md",
+    re.IGNORECASE,
+)
+
+
+def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
+    """All there is to say about files that should not be there, and commits that have not reached theirs."""
+    folder, own = store.folder, store.folder / ".pipimem"
+
+    def finish(now: datetime) -> str:
+        store.journal_edits(now)
+        store.checkpoint()
+        return "what was cut off was finished, the rest swept"
+
+    left = [*folder.glob(f".*{TEMPORARY}"), *folder.glob(f".pipimem/**/.*{TEMPORARY}")]
+    if left:
+        what = f"{len(left)} unfinished files of a process that ended; the next writing clears them"
+        yield worth_knowing(folder, what, finish)
+    if (own / "forget.json").exists():
+        yield wrong(folder, "a forgetting was cut off; any writing, such as `pipimem consolidate`, finishes it", finish)
+    for path in sorted(folder.iterdir()):
+        if _COPIES.fullmatch(path.name):
+            yield worth_knowing(path, "a copy beside a note; nobody reads it. Take over what it has, and remove it")
+    yield from _lock(own / "lock")
+
+
+def _lock(path: Path) -> Iterator[Finding]:
+    """A lock is never stale: the system frees it with its process. One that is held says that somebody works."""
+    if not path.exists():
+        return
+    try:
+        with FolderLock(path).held(patience=0.0):
+            pass
+    except LockTimeout:
+        yield worth_knowing(path, "another process is writing to this channel right now")
+    except PipimemError as error:
+        yield wrong(path, str(error))

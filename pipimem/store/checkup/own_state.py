@@ -1,0 +1,61 @@
+"""Whether journal, ledger and transcript of a channel fit together, and what was set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from pipimem.errors import PipimemError
+from pipimem.notes.ledger import Delta
+from pipimem.notes.notes import Outcome
+from pipimem.notes.operations import Author, Decision
+from pipimem.store.channel import ChannelStore
+from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
+
+_TASK = "doctor"
+
+
+def state_findings(store: ChannelStore) -> Iterator[Finding]:
+    """All there is to say about a channel's own state."""
+    own = store.folder / ".pipimem"
+    try:
+        for record in store.journal_records():
+            if record.author is Author.EDITOR:
+                for note in record.notes:
+                    yield worth_knowing(store.folder, f"{record.time}: {note}")
+        yield from _transcript(store)
+        yield from _dangling(store)
+    except (PipimemError, OSError) as error:
+        yield wrong(own, str(error))
+        return
+    for hole in store.ledger.holes:
+        said = f"messages {hole.first}–{hole.last} were set aside ({hole.reason})"
+        yield wrong(store.folder, f"{said}; `pipimem consolidate --holes '{store.channel_id}'` tries them again")
+
+
+def _transcript(store: ChannelStore) -> Iterator[Finding]:
+    if damaged := store.transcript.damaged():
+        yield wrong(store.transcript.path, f"{damaged} lines are no message; they are passed over")
+    if store.ledger.cursor > store.transcript.last_number:
+        what = "the transcript ends before what was consolidated; a part of log.jsonl is missing"
+        yield wrong(store.transcript.path, what)
+
+
+def _dangling(store: ChannelStore) -> Iterator[Finding]:
+    """Records of entries that stand no more, and entries that rest on messages nobody has."""
+    records = store.notes().ledger.records
+    standing = {entry.id for entry in store.notes().memory.entries}
+    gone = tuple(name for name in records if ":" not in name and name not in standing)
+    if gone:
+
+        def drop(now: datetime) -> str:
+            decision = Decision(_TASK, Author.RULE, why="records of entries that stand no more")
+            outcome = Outcome(delta=Delta(records=dict.fromkeys(gone)))
+            store.commit(decision, now, "pipimem", carry_out=lambda desk, view: outcome)  # noqa: ARG005 - the hook's signature
+            return f"{len(gone)} records dropped; the journal has them"
+
+        yield worth_knowing(store.folder, f"{len(gone)} records of entries that stand no more", drop)
+    sources = {source for name, known in records.items() if name in standing for source in known.sources}
+    if sources and (missing := sources - {message.id for message in store.transcript.messages()}):
+        what = f"entries rest on {len(missing)} messages that the transcript does not have"
+        yield worth_knowing(store.transcript.path, what)

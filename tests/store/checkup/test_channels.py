@@ -1,0 +1,173 @@
+"""All checks of a channel: what each finds, and that what is well has nothing to say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from pipimem.notes.ledger import Delta, Record
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Outcome, etag
+from pipimem.notes.operations import Author, Decision, Hole, Trust
+from pipimem.store.channel import ChannelStore
+from pipimem.store.checkup.channels import channel_findings
+from pipimem.store.checkup.finding import Finding
+from pipimem.store.files import temporary_for
+
+from tests.store.conftest import NOW
+
+
+@pytest.fixture
+def well(channel: ChannelStore, now: datetime, add: Callable[..., Decision]) -> ChannelStore:
+    """A channel with a message and two entries."""
+    channel.append([Message.user("I like tea", id="m1", speaker="alice")])
+    channel.commit(add("alice likes tea", "上线窗口是 2026-03-05 晚上九点", cursor=1), now)
+    channel.checkpoint()
+    return channel
+
+
+def found(channel: ChannelStore) -> list[Finding]:
+    """What all checks say."""
+    return list(channel_findings(channel.workspace, channel.folder, NOW))
+
+
+def told(channel: ChannelStore) -> list[tuple[bool, str, str]]:
+    """The same, with places as a person in the channel's folder would say them."""
+    return [(one.wrong, one.where.replace(f"{channel.folder}", "."), one.what) for one in found(channel)]
+
+
+def write(channel: ChannelStore, text: str) -> None:
+    """A person saves MEMORY.md."""
+    (channel.folder / "MEMORY.md").write_text(text)
+
+
+def test_a_healthy_channel_has_nothing_to_say(well: ChannelStore) -> None:
+    """No finding, and looking writes nothing."""
+    before = {path: path.stat().st_mtime_ns for path in well.folder.rglob("*")}
+    assert found(well) == []
+    assert {path: path.stat().st_mtime_ns for path in well.folder.rglob("*")} == before
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words", "is_wrong"),
+    [
+        ("- a\n- we meet tomorrow at nine\n", 2, "a relative date", True),
+        ("- 下周四上线\n", 1, "as of 2026-03-02 it means: “2026-03-12", True),
+        ("- the port of the lantern is 8080\n\n- the port of the lantern is 9090\n", 3, "may contradict line 1", False),
+        ("- bob likes tea\n- a\n- bob likes tea\n", 3, "says the same as line 1", False),
+        (f"- {'word ' * 200}\n", 1, "an entry of 999 characters", False),
+        ("- a\n\n```\n- b\n- c\n", 3, "2 bullets below it are no entries", True),
+        ("- a\n<!-- later\n- b\n", 2, "1 bullets below it are no entries", True),
+        ("- a\n<<<<<<< HEAD\n- b\n", 2, "a merge left its marks", True),
+        ("- key: sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6\n", 1, "a secret stands here", True),
+    ],
+)
+def test_entries_are_looked_at(channel: ChannelStore, text: str, line: int, words: str, is_wrong: bool) -> None:
+    """Relative dates, twins, contradictions, long ones, hidden ones, marks of a merge, secrets."""
+    write(channel, text)
+    ((wrong, where, what),) = told(channel)
+    assert (wrong, where, words in what, "sk-proj" in what) == (is_wrong, f"./MEMORY.md, line {line}", True, False)
+
+
+def test_what_only_looks_like_trouble_is_none(channel: ChannelStore) -> None:
+    """Dates that recur, closed code, other halls, entries that share a few words."""
+    write(
+        channel,
+        "- 周五不许发布\n- every Monday we meet\n- stand-up is daily at 9\n\n```\n- b\n```\n\n"
+        "- bob likes tea in the morning\n- carol likes cake in the evening\n<!-- closed -->\n",
+    )
+    assert told(channel) == []
+
+
+def test_an_unfinished_commit_is_finished(well: ChannelStore, now: datetime) -> None:
+    """The text that a killed process had prepared is swept or put in place; then all is well."""
+    target = well.folder / "MEMORY.md"
+    mark = etag("x")[:16]
+    temporary_for(target, mark).write_text("x")
+    (finding,) = found(well)
+    assert (finding.wrong, "1 unfinished files" in finding.what) == (False, True)
+    assert finding.mend is not None
+    assert finding.mend(now) == "what was cut off was finished, the rest swept"
+    assert found(well) == []
+    assert "alice likes tea" in target.read_text()
+
+
+def test_a_forgetting_that_was_cut_off_is_finished(well: ChannelStore, now: datetime) -> None:
+    """It is wrong until then."""
+    (name,) = [entry.id for entry in well.notes().memory.entries if "alice" in entry.text]
+    plan = {"texts": ["alice likes tea"], "messages": [], "ids": [name], "keep_transcript": False, "actor": ""}
+    (well.folder / ".pipimem/forget.json").write_text(json.dumps(plan))
+    (finding,) = found(well)
+    assert (finding.wrong, "a forgetting was cut off" in finding.what, finding.mend is None) == (True, True, False)
+    assert finding.mend is not None
+    finding.mend(now)
+    assert found(well) == []
+    assert "alice" not in (well.folder / "MEMORY.md").read_text()
+
+
+def test_dangling_records_are_dropped_and_stay_in_the_journal(well: ChannelStore, now: datetime) -> None:
+    """A record of nothing says so; the mending is a commit."""
+    stray = Outcome(delta=Delta(records={"aaaabbbb": Record(Trust.INFERRED)}))
+    well.commit(Decision("test", Author.RULE), now, carry_out=lambda desk, view: stray)
+    (finding,) = found(well)
+    assert "1 records of entries that stand no more" in finding.what
+    assert finding.mend is not None
+    finding.mend(now)
+    assert found(well) == []
+    assert list(well.journal_records())[-1].task == "doctor"
+    assert len(well.ledger.records) == 2
+
+
+def test_missing_messages_and_holes_are_told(well: ChannelStore, now: datetime) -> None:
+    """What was set aside needs a hand; a transcript that is gone too."""
+    decision = Decision("consolidate", Author.RULE)
+    well.commit(replace(decision, progress=replace(decision.progress, holes=(Hole(1, 1, "cut off"),))), now)
+    assert [what for _, _, what in told(well)] == [
+        "messages 1–1 were set aside (cut off); `pipimem consolidate --holes 'team'` tries them again"
+    ]
+    (well.folder / "log.jsonl").unlink()
+    again = ChannelStore.open(well.workspace, "team", create=False)
+    words = " ".join(what for _, _, what in told(again))
+    assert "the transcript ends before what was consolidated" in words
+    assert "entries rest on 1 messages that the transcript does not have" in words
+
+
+def test_modes_links_and_copies_are_told(well: ChannelStore, now: datetime, tmp_path: Path) -> None:
+    """Ours are closed by the mending; notes are people's; where nobody else gets in, nothing is said."""
+    (well.folder / "log.jsonl").chmod(0o644)
+    (well.folder / "MEMORY.md").chmod(0o640)
+    assert [one for one in found(well) if "other users" in one.what] == []
+    for folder in (well.workspace.root, well.folder.parent, well.folder):
+        folder.chmod(0o755)
+    (tmp_path / "outside.md").write_text("- theirs\n")
+    (well.folder / "HISTORY.md").symlink_to(tmp_path / "outside.md")
+    (well.folder / ".MEMORY.md.swp").write_text("")
+    (well.folder / "MEMORY (conflicted copy 2026-03-02).md").write_text("- a\n")
+    findings = found(well)
+    words = [one.what for one in findings]
+    assert sum("a copy beside a note" in what for what in words) == 2
+    assert any(one.wrong and "leads out of the workspace" in one.what for one in findings)
+    assert any("chmod 600" in what and "MEMORY.md" in what for what in words)
+    (closing,) = [one for one in findings if one.mend is not None]
+    assert closing.mend is not None
+    assert closing.mend(now) == "1 modes set to 0600 and 0700"
+    assert (well.folder / "log.jsonl").stat().st_mode & 0o777 == 0o600
+    assert (well.folder / "MEMORY.md").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_read_only_note_is_told(well: ChannelStore) -> None:
+    """Commits are refused there."""
+    (well.folder / "MEMORY.md").chmod(0o400)
+    assert [(wrong, where) for wrong, where, _ in told(well)] == [(True, "./MEMORY.md")]
+
+
+def test_a_held_lock_is_told_and_an_old_one_is_none(well: ChannelStore) -> None:
+    """A lock file always lies there; only a living process holds it."""
+    assert found(well) == []
+    with well._lock.held():
+        again = ChannelStore.open(well.workspace, "team", create=False)
+        assert [what for _, _, what in told(again)] == ["another process is writing to this channel right now"]
