@@ -35,7 +35,8 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
 
 def _transcript(store: ChannelStore) -> Iterator[Finding]:
     if damaged := store.transcript.damaged():
-        yield wrong(store.transcript.path, f"{damaged} lines are no message; they are passed over")
+        told = "1 line that is" if damaged == 1 else f"{damaged} lines that are"
+        yield wrong(store.transcript.path, f"{told} no message; passed over")
     if store.ledger.cursor > store.transcript.last_number:
         what = "the transcript ends before what was consolidated; a part of log.jsonl is missing"
         yield wrong(store.transcript.path, what)
