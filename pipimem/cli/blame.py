@@ -22,7 +22,10 @@ _SOURCES = 3
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> None:
-    """Show for each entry of CHANNEL's notes, or of one FILE: who, when, from which messages, by which change."""
+    """Show who wrote each entry, and from what.
+
+    For each entry of CHANNEL's notes, or of one FILE: who, when, from which messages, by which change.
+    """
     store = ChannelStore.open(chosen.store(), channel, create=False)
     notes = store.notes()
     found = origins(notes, store.journal_records(), [NOTES[file]] if file else NOTES.values())

@@ -30,7 +30,10 @@ _NOW = "now"
 def command(
     chosen: Chosen, channel: str, file: str | None, since: Point | None, until: Point | None, as_json: bool
 ) -> None:
-    """Show what changed in CHANNEL's notes, or in one FILE, as a unified diff; by default the newest change."""
+    """Show what changed, as a diff.
+
+    In CHANNEL's notes, or in one FILE; by default the newest change.
+    """
     past = ChannelStore.open(chosen.store(), channel, create=False).past()
     first = past.sequence_at(since) if since is not None else _before_newest(past)
     last = past.sequence_at(until) if until is not None else None

@@ -22,7 +22,10 @@ from pipimem.store.checkup.finding import Finding
 @as_json
 @chosen
 def command(chosen: Chosen, fix: bool, as_json: bool) -> None:
-    """Look for what is wrong: settings, unreadable files, entries, secrets, damage, modes, disk.
+    """Look for what is wrong.
+
+    Settings, files that cannot be read, entries, secrets in files, damage, modes, what was set aside, the disk, the
+    model's key, today's budget.
 
     Changes nothing without --fix. Ends with 1 where something needs a hand.
     """

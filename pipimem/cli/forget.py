@@ -46,7 +46,9 @@ def command(
     keep_transcript: bool,
     as_json: bool,
 ) -> None:
-    """Remove TEXT, or the entry with this ID, from all that CHANNEL keeps. For good.
+    """Remove a text or an entry for good.
+
+    All that CHANNEL keeps is searched. An ID is as `recall`, `remember` and `log --json` give it.
 
     An entry that holds TEXT goes whole. It is not learnt again from what was said before; told anew, it is.
     """

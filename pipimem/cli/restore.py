@@ -26,7 +26,9 @@ from pipimem.store.past import Past, Point
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -> None:
-    """Put CHANNEL's notes back to how they stood at a time or right after a change, as one change.
+    """Put the notes back to how they stood.
+
+    At a time, or right after a change of CHANNEL; the putting back is itself one change.
 
     People's later edits are named first; all that stands now is kept as a version, and `pipimem undo` brings it back.
     """

@@ -19,7 +19,9 @@ from pipimem.store.channel import ChannelStore
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str, seq: int | None, as_json: bool) -> None:
-    """Take back change SEQ of CHANNEL (see `pipimem log`), else the newest that still counts.
+    """Take one change back.
+
+    SEQ is its number in `pipimem log CHANNEL`; without one it is the newest that still counts.
 
     Later changes stay; where one of them has touched the same lines, nothing is done. An undo is a change too: its
     number takes it back.
