@@ -6,6 +6,7 @@ from collections import deque
 
 import click
 
+from pipimem.cli.changes import change_json
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.printing import note, one_line, record, table
@@ -77,18 +78,7 @@ def _json(one: JournalRecord) -> dict[str, object]:
         "actor": one.actor,
         "why": one.why,
         "correlation": one.correlation,
-        "changes": [
-            {
-                "verb": change.verb,
-                "file": str(change.file),
-                "section": change.section,
-                "id": change.id,
-                "before": change.before,
-                "after": change.after,
-                "reason": change.reason,
-            }
-            for change in one.changes
-        ],
+        "changes": [change_json(change) for change in one.changes],
         "refused": [{"operation": r.operation, "text": r.text, "reason": r.reason} for r in one.refused],
         "notes": list(one.notes),
         "tokens": {"run": one.tokens.run, "today": one.tokens.today} if one.tokens else None,

@@ -9,19 +9,8 @@ from pipimem.cli.failing import Failed
 from pipimem.cli.opening import Chosen, run
 from pipimem.cli.options import as_json, chosen
 from pipimem.cli.printing import note, record, table
+from pipimem.memory.gates import IDLE
 from pipimem.runtime.maintenance import Ran
-
-# Reasons of a closed gate: nothing is wrong with these.
-_FINE = frozenset(
-    (
-        "nothing new",
-        "too little new",
-        "short enough",
-        "unchanged",
-        "nothing to expire",
-        "ran a short while ago",
-    )
-)
 
 
 @click.command("maintain")
@@ -38,7 +27,7 @@ def command(chosen: Chosen, channel: str | None, dry_run: bool, as_json: bool) -
     names = [channel] if channel is not None else [info.id for info in chosen.store().channels()]
     jobs = run(lambda: _ran(chosen, names, dry_run=dry_run)) if names else {}
     _tell(jobs, "would run" if dry_run else "ran", as_json)
-    failed = [job for ran in jobs.values() for job in ran if not job.ran and job.reason not in _FINE]
+    failed = [job for ran in jobs.values() for job in ran if not job.ran and job.reason not in IDLE]
     if failed:
         raise Failed(f"{failed[0].task} was not done: {failed[0].reason}")
 

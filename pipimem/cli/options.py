@@ -26,6 +26,13 @@ def as_json(command: Decorated) -> Decorated:
     return click.option("--json", "as_json", is_flag=True, help="For scripts: JSON on standard output.")(command)
 
 
+def batch(command: Decorated) -> Decorated:
+    """`--batch FILE`: many questions in the place of CHANNEL and QUERY."""
+    return click.option(
+        "--batch", metavar="FILE", help="Ask every line of a JSONL file with channel and query; - for standard input."
+    )(command)
+
+
 def kind(command: Decorated) -> Decorated:
     """`--kind`: what a new channel is."""
     kinds = click.Choice(["dm", "group"])

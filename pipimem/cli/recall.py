@@ -12,7 +12,7 @@ import click
 from pipimem.cli.batch import BATCH_K, Question, questions
 from pipimem.cli.candidates import candidate_json, candidate_rows, explained_json
 from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, chosen
+from pipimem.cli.options import as_json, batch, chosen
 from pipimem.cli.printing import note, record, table
 from pipimem.clock import Clock
 from pipimem.recall.recalling import Recall
@@ -34,11 +34,7 @@ _WARMING = "warm up 预热"
 @click.option("-k", "count", type=click.IntRange(min=1), help="How many candidates to show.")
 @click.option("--explain", is_flag=True, help="Take every score apart: which words, which source, how recent.")
 @click.option("--speaker", default="", help="Who asks.")
-@click.option(
-    "--batch",
-    metavar="FILE",
-    help="Ask every line of a JSONL file with channel and query; - for standard input.",
-)
+@batch
 @as_json
 @chosen
 def command(

@@ -12,7 +12,7 @@ import click
 from pipimem.cli.batch import BATCH_K, questions
 from pipimem.cli.candidates import candidate_json, plain_id
 from pipimem.cli.opening import Chosen
-from pipimem.cli.options import Time, as_json, chosen
+from pipimem.cli.options import Time, as_json, batch, chosen
 from pipimem.cli.passages import passage_json, passage_text, tokens_of
 from pipimem.cli.printing import note, record, table
 from pipimem.notes.message import Role
@@ -39,11 +39,7 @@ _BEFORE, _AFTER = 2, 2
 @click.option("--speaker", default="", help="Said by this person.")
 @click.option("--role", type=click.Choice(get_args(Role)), help="Said in this role.")
 @click.option("--smart", is_flag=True, help="Show what was said around a clear hit, or how to narrow unclear ones.")
-@click.option(
-    "--batch",
-    metavar="FILE",
-    help="Ask every line of a JSONL file with channel and query; - for standard input.",
-)
+@batch
 @as_json
 @chosen
 def command(

@@ -18,8 +18,9 @@ _CONSOLIDATE_EVERY = timedelta(minutes=20)
 _TIDY_CHARS = 5_000
 _FOLD_CHARS, _FOLD_BLOCKS = 8_000, 5
 
-# What closed gates say: nothing is wrong with these.
-CLOSED = frozenset(
+_AFTER_A_FAILURE = "waiting after a failure"
+# What gates say that have nothing to do: nothing is wrong with these.
+IDLE = frozenset(
     (
         "nothing new",
         "too little new",
@@ -27,9 +28,10 @@ CLOSED = frozenset(
         "unchanged",
         "nothing to expire",
         "ran a short while ago",
-        "waiting after a failure",
     )
 )
+# All that closed gates say. A person who asks wants to hear of the failure; who watches heard of it when it happened.
+CLOSED = IDLE | {_AFTER_A_FAILURE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ def next_opening(gates: Iterable[Gate]) -> datetime | None:
 def _rested(notes: Notes, name: str, pause: timedelta, now: datetime) -> Gate:
     job = _job(notes, name)
     if job.due and now < (waits := datetime.fromisoformat(job.due)):
-        return Gate(False, "waiting after a failure", waits)
+        return Gate(False, _AFTER_A_FAILURE, waits)
     if job.ran and now < (rests := datetime.fromisoformat(job.ran) + pause):
         return Gate(False, "ran a short while ago", rests)
     return Gate(True, "due")

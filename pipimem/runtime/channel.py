@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -11,18 +11,21 @@ import anyio
 from anyio import to_thread
 
 from pipimem.clock import Clock
-from pipimem.errors import ModelTimeout, NothingFound, PipimemError, SidecarError, StoreError
+from pipimem.errors import NothingFound, PipimemError, SidecarError, StoreError
+from pipimem.memory.confirm import confirmed, recalled_entries
+from pipimem.memory.remember import remembered
 from pipimem.memory.snapshot import Snapshot, snapshot
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Asked
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Add, Author, Confirm, Decision, Evidence, Hole, Progress, Trust
+from pipimem.notes.operations import Author, Decision, Hole, Progress
 from pipimem.recall.budgeting import rows_of
 from pipimem.recall.recalling import Recall
 from pipimem.recall.reranking import unsure
+from pipimem.runtime.compaction import brought_in, lacking
 from pipimem.runtime.embedding import embedded
-from pipimem.runtime.intake import Intake, unseen
+from pipimem.runtime.intake import Intake
 from pipimem.runtime.maintenance import Ran, maintained
 from pipimem.runtime.prompting import session_prompt
 from pipimem.runtime.reading import Reading
@@ -34,10 +37,7 @@ from pipimem.sidecar.embedding.embedder import Vector
 from pipimem.store.channel import ChannelStore
 from pipimem.store.committing import Committed
 from pipimem.text.fence import NOTE, fenced
-from pipimem.text.lasting import lasts_until
 
-# A gate holds the host up: refresh may use this share of the deadline, consolidation the rest.
-REFRESH_SHARE = 0.4
 # A question says what it is about at its beginning.
 _QUESTION_CHARS = 300
 # Of one candidate there is no order.
@@ -166,16 +166,14 @@ class Channel:
 
     async def _before_compaction(self, messages: Sequence[Message], deadline: float | None) -> Receipt:
         try:
-            await self.take_in(await self._unseen(messages))
+            await self.take_in(await lacking(self.thoughts, messages))
             covered = await to_thread.run_sync(lambda: self.store.transcript.last_number)
         except (PipimemError, OSError) as error:
             return Receipt(False, "failed", 0, 0, str(error))
         seconds = self.settings.model.consolidate_gate_timeout if deadline is None else deadline
-        try:
-            return await self._gate(covered, seconds)
-        except (PipimemError, OSError) as error:
-            # The talk is on disk and synced; it is the notes that cannot be read or written.
-            return self._deferred(covered, error, ())
+        receipt = await brought_in(self.thoughts, covered, seconds)
+        self._spoke = self._spoke and receipt.state != "consolidated"
+        return receipt
 
     async def compacted(self, receipt: Receipt) -> None:
         """The host has dropped what the receipt covers: a new epoch begins, and the snapshot is due again."""
@@ -206,47 +204,6 @@ class Channel:
             self.reading.keep_words()
             self.reading.keep_vectors()
 
-    async def _gate(self, covered: int, seconds: float) -> Receipt:
-        end, before = anyio.current_time() + seconds, self.store.ledger.holes
-        try:
-            await self.thoughts.refresh(seconds * REFRESH_SHARE, forced=True)
-            refreshed = "refresh: done"
-        except SidecarError as error:
-            refreshed = f"refresh: {error}"
-        left = max(0.1, end - anyio.current_time())
-        try:
-            with anyio.fail_after(left):
-                await self.thoughts.consolidate(left, boundary=True, upto=covered)
-        except (SidecarError, TimeoutError) as error:
-            reason = error if isinstance(error, SidecarError) else ModelTimeout(f"not all was done in {seconds:g} s")
-            return self._deferred(covered, reason, (refreshed, f"consolidate: {reason}"))
-        self._spoke = False
-        steps = (refreshed, "consolidate: done", *self._set_aside(before))
-        return Receipt(True, "consolidated", covered, self.store.ledger.cursor, steps=steps)
-
-    def _set_aside(self, before: tuple[Hole, ...]) -> Iterator[str]:
-        for hole in self.store.ledger.holes:
-            if hole not in before:
-                yield f"set aside: messages {hole.first}–{hole.last} ({hole.reason})"
-
-    def _deferred(self, covered: int, error: Exception, steps: tuple[str, ...]) -> Receipt:
-        """What the policy makes of a thought that failed."""
-        cursor = 0
-        with suppress(
-            PipimemError, OSError
-        ):  # what failed may be the ledger itself: then it cannot say how far it came
-            cursor = self.store.ledger.cursor
-        if self.settings.compaction.policy == "block":
-            return Receipt(False, "blocked", covered, cursor, str(error), steps)
-        return Receipt(True, "deferred", covered, cursor, str(error), steps)
-
-    async def _unseen(self, messages: Sequence[Message]) -> list[Message]:
-        if not messages:
-            return []
-        # Without ids a message is known by what it says; the host cannot hold more than this many of the newest.
-        after = max(0, self.store.transcript.last_number - 2 * len(messages) - 50)
-        return unseen(messages, await self.thoughts.window(after))
-
     # ── by hand ───────────────────────────────────────────────────────────────────────────────────────────────
 
     async def remember(
@@ -260,10 +217,8 @@ class Channel:
         if not clean or not clean[0].content.strip():
             raise NothingFound("there is nothing left to remember once secrets and private stretches are taken out")
         speaker = clean[0].speaker
-        evidence = Evidence(speaker=speaker, when=self.clock.now())
-        expires = until or lasts_until(clean[0].content)
-        add = Add(kind, clean[0].content, Trust.EXPLICIT, evidence, expires=expires)
-        return await self._commit(Decision("remember", Author.PERSON, (add,), why="asked for"), speaker or "person")
+        decision = remembered(clean[0].content, kind, self.clock.now(), speaker=speaker, until=until)
+        return await self._commit(decision, speaker or "person")
 
     async def forget(self, what: str | Sequence[str], *, keep_transcript: bool = False) -> dict[str, int]:
         """Take a text, or entries by their ids, out of everything the channel keeps; the counts say from where."""
@@ -329,16 +284,12 @@ class Channel:
             notes = self.store.notes(refresh=False)
         except PipimemError:  # read anew after a rest, and unreadable now: the talk must reach the disk all the same
             return
-        entries = {f"memory:{entry.ref}": entry for entry in notes.memory.entries if entry.bullet}
-        recalled = [entries[name] for name in found if name in entries]
+        recalled = recalled_entries(notes, found)
         await to_thread.run_sync(self.store.touch_recalls, [entry.id for entry in recalled], turn.time, asked)
-        records = notes.ledger.records
-        ended = [e for e in recalled if (record := records.get(e.id)) and record.probation_until]
-        if ended:
-            confirmed = tuple(Confirm(e.target) for e in ended)
+        if decision := confirmed(notes.ledger, recalled):
             # The talk that comes after this must reach the disk; a probation ends as well with the next recall.
             with suppress(PipimemError):
-                await self._commit(Decision("recall", Author.RULE, confirmed, why="recalled while on probation"))
+                await self._commit(decision)
 
     async def _reranked(self, found: Recall, text: str, shown: frozenset[str]) -> Recall:
         """What a model makes of the order, if it may and the order is unsure; whatever fails, the order stays."""

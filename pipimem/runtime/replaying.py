@@ -14,7 +14,8 @@ from anyio import to_thread
 from pipimem.clock import Clock
 from pipimem.errors import TranscriptError
 from pipimem.notes.message import Message, Role
-from pipimem.runtime.channel import REFRESH_SHARE, Channel
+from pipimem.runtime.channel import Channel
+from pipimem.runtime.compaction import REFRESH_SHARE
 from pipimem.runtime.maintenance import Ran
 from pipimem.store.transcript import YEARS
 

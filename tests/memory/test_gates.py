@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from pipimem.memory.gates import (
     CLOSED,
+    IDLE,
     Gate,
     due,
     may_consolidate,
@@ -136,4 +137,11 @@ def test_every_job_has_its_gate() -> None:
     assert {gate.reason for gate in gates.values()} == {
         "too little new", "ran a short while ago", "nothing to expire", "short enough",
     }  # fmt: skip
-    assert all(gate.reason in CLOSED for gate in gates.values())
+    assert all(gate.reason in IDLE for gate in gates.values())
+
+
+def test_a_wait_after_a_failure_is_no_idle_gate() -> None:
+    """Who watches has heard of the failure; who asks by hand is to hear of it."""
+    waiting = Job(failures=1, due=(NOW + timedelta(minutes=1)).isoformat())
+    gate = may_consolidate(notes_of(ledger=Ledger(jobs={"consolidate": waiting})), 5, NOW)
+    assert {gate.reason} == CLOSED - IDLE

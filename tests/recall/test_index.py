@@ -117,6 +117,7 @@ def test_the_parts_of_evidence_add_up_to_it(words: Words) -> None:
     index.update([item(str(n), text) for n, text in enumerate(PHRASES)])
     bag = words.bag("nimbus port 27085 的发布窗口 青鸟")
     found = index.search([Term(word) for word in dict.fromkeys(bag.words)], bag.grams)
+    assert len(found.totals) > 1
     for slot, total in found.totals.items():
         added = 0.0
         for share in found.shares(slot):

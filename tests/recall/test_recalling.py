@@ -61,7 +61,9 @@ def test_a_seed_needs_less_than_the_floor(words: Words) -> None:
 def test_the_parts_of_a_score_add_up_to_it_exactly(index: Index) -> None:
     """Anyone who adds the parts from left to right gets the very same number."""
     for question in ("release window", "青鸟的告警", "what did we decide?", "nimbus-gateway port 27085"):
-        for candidate in recall(index, question, now=NOW).candidates:
+        found = recall(index, question, now=NOW).candidates
+        assert found
+        for candidate in found:
             assert scored(candidate.parts) == candidate.score
             assert explained(candidate.parts).endswith(f"= {candidate.score:.3f}")
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.text.segmentation import Segmenter
-from pipimem.text.similarity import jaccard, longest_shared_run, near_duplicate
+from pipimem.text.similarity import jaccard, near_duplicate
 from pipimem.text.words import Bag, Words
 
 SETS = st.frozensets(st.sampled_from("abcdef"))
-SHORT = st.text(alphabet="ab一", max_size=25)
 
 
 @pytest.fixture(scope="module")
@@ -71,26 +68,3 @@ def test_the_threshold_is_the_callers():
     a, b = Bag(("x", "y", "z")), Bag(("y", "z", "q"))
     assert not near_duplicate(a, b)
     assert near_duplicate(a, b, threshold=0.4)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "length"),
-    [
-        ("", "", 0),
-        ("abc", "", 0),
-        ("我们决定改到周四上线", "会议记录：决定改到周四，其余不变", 6),
-        ("the quick brown fox", "a quick brown dog", len(" quick brown ")),
-        ("same", "same", 4),
-        ("aaaa", "aa", 2),
-    ],
-)
-def test_the_longest_shared_run(a, b, length):
-    """Characters that stand word for word in both, counted."""
-    assert longest_shared_run(a, b) == length
-
-
-@given(SHORT, SHORT)
-def test_the_longest_shared_run_is_the_longest(a, b):
-    """The same as trying every stretch."""
-    stretches = {a[i:j] for i, j in combinations(range(len(a) + 1), 2)}
-    assert longest_shared_run(a, b) == max((len(stretch) for stretch in stretches if stretch in b), default=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ from pipimem.sidecar.offline import Offline
 from pipimem.sidecar.offline.replacing import Statement, takes_the_place
 from pipimem.sidecar.offline.weights import Weights
 from pipimem.text.segmentation import Segmenter
-from pipimem.text.similarity import longest_shared_run
 from pipimem.text.words import Words
 from tests.sidecar.conftest import NOW, answered, said
 
@@ -137,11 +137,16 @@ async def test_the_sample_conversation_reads_well() -> None:
         assert kept_out not in whole
 
 
+def shared_run(a: str, b: str) -> int:
+    """The characters of the longest stretch that stands word for word in both."""
+    return SequenceMatcher(None, a, b, autojunk=False).find_longest_match().size
+
+
 async def test_history_is_in_own_words() -> None:
     """No bullet copies more than a line of what was said."""
     messages = room()[:60]
     got = await Offline().consolidate(window(*messages), CALL)
-    longest = max(longest_shared_run(bullet.text, m.content) for bullet in got.history for m in messages)
+    longest = max(shared_run(bullet.text, m.content) for bullet in got.history for m in messages)
     assert longest <= 110
 
 

@@ -63,13 +63,16 @@ async def test_ids_mixed_up_in_good_replies_cost_nothing_unrelated(trial: Trial)
     """Weak models name the wrong entry: what is not spoken of stays beside the newer value."""
     chance, ids = Random(SEED), entry_ids()
     swapped = dict(MUTATIONS)["ids swapped"]
-    texts = dict(zip(ids, facts(), strict=True))
-    for reply in [reply for reply in replies() if reply.task == "consolidate" and reply.verdict == "good"]:
+    texts, unrelated = dict(zip(ids, facts(), strict=True)), 0
+    good = [reply for reply in replies() if reply.task == "consolidate" and reply.verdict == "good"]
+    for reply in good * 5:
         text = swapped(reply.text, chance, ids)
         ends = judging.named(text, reply.task)
         tried = await trial.reply(reply.task, text)
         replaced = [name for name in tried.named if ends[name]]
         assert all(judging.may_be_newer(texts[name], ends[name]) for name in replaced)
+        unrelated += sum(not judging.may_be_newer(texts[name], end) for name, end in ends.items() if end)
+    assert unrelated >= 5  # so many could have been taken out by mistake
 
 
 def test_the_judge_sees_losses() -> None:

@@ -1,0 +1,29 @@
+"""What a person asks to keep becomes an entry of its own."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from pipimem.memory.remember import remembered
+from pipimem.notes.applied import applied
+from pipimem.notes.files import File
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Add, Author, Evidence, Trust
+
+from tests.notes.building import NOW, notes_of
+
+
+def test_it_is_kept_word_for_word_as_asked_for() -> None:
+    """With who asked and when, and nobody's judgement of its worth."""
+    decision = remembered("茶 is at *ten*", Kind.PREFERENCE, NOW, speaker="dana")
+    assert (decision.task, decision.author, decision.why) == ("remember", Author.PERSON, "asked for")
+    evidence = Evidence(speaker="dana", when=NOW)
+    assert decision.operations == (Add(Kind.PREFERENCE, "茶 is at *ten*", Trust.EXPLICIT, evidence),)
+    assert "- 茶 is at *ten*" in applied(notes_of("## Preferences\n"), decision, NOW).texts[File.MEMORY]
+
+
+def test_the_day_it_ends_is_the_askers_before_the_texts_own() -> None:
+    """A text that names its last day holds so long, unless the asker says otherwise."""
+    text, asked = "the freeze lasts until 2026-03-20", date(2026, 3, 18)
+    ends = [remembered(text, Kind.FACT, NOW, until=until).operations[0] for until in (None, asked)]
+    assert [end.expires for end in ends if isinstance(end, Add)] == [date(2026, 3, 20), asked]
