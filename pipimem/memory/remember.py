@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
-from pipimem.text.lasting import lasts_until
+from pipimem.text.dates.lasting import lasts_until
 
 
 def remembered(text: str, kind: Kind, now: datetime, *, speaker: str = "", until: date | None = None) -> Decision:

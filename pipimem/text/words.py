@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from pipimem.text.date_words import without_dates
+from pipimem.text.dates.index_words import without_dates
 from pipimem.text.identifiers import CHUNK, LATIN, identifier_words, unaccented
 from pipimem.text.patterns import Pattern
 from pipimem.text.segmentation import Segmenter

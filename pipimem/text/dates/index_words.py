@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from pipimem.text.english_calendar import MONTHS
+from pipimem.text.dates.english_calendar import MONTHS
 from pipimem.text.numerals import number
 from pipimem.text.patterns import Pattern
 

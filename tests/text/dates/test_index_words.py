@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.text.date_words import without_dates
+from pipimem.text.dates.index_words import without_dates
 
 FULL = ["2026-11-21", "11-21", "2026-11", "2026", "11月"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from pipimem.text.english_calendar import MONTH, MONTH_HINTS, Meant, group, month_number, rule
-from pipimem.text.spans import day, month, nearest, year
+from pipimem.text.dates.english_calendar import MONTH, MONTH_HINTS, Meant, group, month_number, rule
+from pipimem.text.dates.spans import day, month, nearest, year
 
 
 def _iso(match: re.Match[str], _: date) -> Meant | None:

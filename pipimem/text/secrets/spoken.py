@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pipimem.text.no_secrets import NO_SECRETS, is_no_secret, tells_about
 from pipimem.text.patterns import Pattern
+from pipimem.text.secrets.harmless import NO_SECRETS, is_no_secret, tells_about
 
 Place = tuple[str, int, int]  # kind, start, end
 

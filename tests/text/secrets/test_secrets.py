@@ -14,7 +14,7 @@ from pipimem.text.secrets import Finding, redacted, secrets
 # Keys of providers stand in the file in pieces, so that no scanner of repositories takes them for real ones.
 CASES = [
     {**case, "text": "".join(case["text"])}
-    for line in (Path(__file__).parent / "cases" / "secrets.jsonl").read_text("utf-8").splitlines()
+    for line in (Path(__file__).parents[1] / "cases" / "secrets.jsonl").read_text("utf-8").splitlines()
     for case in [json.loads(line)]
 ]
 POSITIVE = [case for case in CASES if case["secret"]]

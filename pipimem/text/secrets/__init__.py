@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pipimem.text.key_formats import FORMATS
 from pipimem.text.patterns import Pattern
-from pipimem.text.secret_numbers import LONG, secret_numbers
-from pipimem.text.spoken_secrets import HINTS, spoken
+from pipimem.text.secrets.key_formats import FORMATS
+from pipimem.text.secrets.numbers import LONG, secret_numbers
+from pipimem.text.secrets.spoken import HINTS, spoken
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from pipimem.text.english_calendar import (
+from pipimem.text.dates.english_calendar import (
     MONTH,
     NUMBER,
     WEEKDAY,
@@ -19,9 +19,9 @@ from pipimem.text.english_calendar import (
     rule,
     weekday_number,
 )
+from pipimem.text.dates.spans import Found, Span, day, month, week, weekday_after, weekday_before, weekend, year
+from pipimem.text.dates.written import BARE, WRITTEN
 from pipimem.text.patterns import Pattern
-from pipimem.text.spans import Found, Span, day, month, week, weekday_after, weekday_before, weekend, year
-from pipimem.text.written_dates import BARE, WRITTEN
 
 _PREPOSITION = Pattern(
     r"(?:\b(?:on|by|until|till?|before|after|since|from|to|for|of|about|around|through|than|starting|due"

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from pipimem.text.dates import Span, dated, mentioned
 
 NOW = datetime(2026, 3, 4, 10, 0, tzinfo=UTC)  # a Wednesday
-CASES = [json.loads(line) for line in (Path(__file__).parent / "cases" / "dates.jsonl").read_text("utf-8").splitlines()]
+CASES = [
+    json.loads(line) for line in (Path(__file__).parents[1] / "cases" / "dates.jsonl").read_text("utf-8").splitlines()
+]
 SAID = [(case["said"], case["dated"]) for case in CASES if "dated" in case]
 NAMED = [(case["said"], case["spans"]) for case in CASES if "spans" in case]
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
-from pipimem.text import chinese_dates, english_dates
+from pipimem.text.dates import chinese, english
+from pipimem.text.dates.spans import Found, Span
 from pipimem.text.patterns import Pattern
-from pipimem.text.spans import Found, Span
 
 __all__ = ["Span", "dated", "mentioned"]
 
@@ -49,7 +49,7 @@ def mentioned(text: str, when: datetime) -> tuple[Span, ...]:
 def _found(text: str, when: datetime) -> list[Found]:
     lowered, today = text.lower(), when.date()
     taken = [match.span() for match in _CODE().finditer(text)] if "`" in text or "/" in text else []
-    kept = _apart((*english_dates.found(text, lowered, today), *chinese_dates.found(text, today)), taken)
+    kept = _apart((*english.found(text, lowered, today), *chinese.found(text, today)), taken)
     return sorted(kept, key=lambda found: found.start)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from pipimem.text.lasting import lasts_until
+from pipimem.text.dates.lasting import lasts_until
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
+from pipimem.text.dates.spans import Span
 from pipimem.text.patterns import Pattern
-from pipimem.text.spans import Span
 
 
 @dataclass(frozen=True, slots=True)

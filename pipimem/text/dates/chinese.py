@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date
 
-from pipimem.text.numerals import number
-from pipimem.text.patterns import Pattern
-from pipimem.text.spans import (
+from pipimem.text.dates.spans import (
     Found,
     Span,
     day,
@@ -20,6 +18,8 @@ from pipimem.text.spans import (
     weekend,
     year,
 )
+from pipimem.text.numerals import number
+from pipimem.text.patterns import Pattern
 
 _Meant = tuple[Span, str | None]
 _Reader = Callable[[re.Match[str], date], _Meant | None]
