@@ -1,11 +1,13 @@
 """The hand-written questions of `cases/`, asked on the automatic path of a turn.
 
-usage: python -m benchmarks.recall.asked [--fresh] [--local] [--misses]
+usage: python -m benchmarks.recall.asked [--fresh | --unseen] [--local] [--misses]
 
 `cases/workspace` is a workspace of three channels, `cases/questions.jsonl` what people ask of it: synonyms, the other
 language, acronyms, word forms, typos, one word, a hundred words, newer values, the session, history, people, dates; and
 talk that memory must be silent on. `gold_text` are texts of which one must be found. `--fresh` asks those of
 `cases/fresh/` instead: two channels of other trades, written when all of recall stood, and changed nothing in it.
+`--unseen` asks those of `cases/unseen/`: a product team, a software team and two people's lives, written by someone who
+had looked at no list of synonyms. A question may have a `speaker`: whose message it is.
 `--local` asks by meaning, too, with the local embedder.
 """
 
@@ -14,7 +16,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -32,6 +34,7 @@ from benchmarks.recall.near import ByMeaning, Near, nowhere
 
 CASES = Path(__file__).parent / "cases"
 FRESH = CASES / "fresh"
+UNSEEN = CASES / "unseen"
 # A Thursday: what "last Thursday" and "last month" in the questions are counted from.
 NOW = datetime.fromisoformat("2026-08-20T12:00:00+08:00")
 _KEY = b"benchmark"
@@ -69,7 +72,8 @@ def asking(cases: Path = CASES, near: Near = nowhere) -> Ask:
 
     def ask(asked: Question) -> Recall:
         index, text = indexes[str(asked["channel"])], str(asked["query"])
-        return recall(index, text, now=NOW, synonyms=synonyms, nearness=near(index, text))
+        nearness = near(index, text)
+        return recall(index, text, now=NOW, speaker=speaker_of(asked), synonyms=synonyms, nearness=nearness)
 
     return ask
 
@@ -79,6 +83,11 @@ def place(asked: Question, found: Recall) -> int:
     gold = [str(text) for text in asked.get("gold_text", ())]  # type: ignore[attr-defined]
     ranks = (one.rank for one in found.candidates if any(text in one.item.text for text in gold))
     return next(ranks, 0)
+
+
+def speaker_of(asked: Mapping[str, object]) -> str:
+    """Whose message the question is, empty where that makes no difference."""
+    return str(asked.get("speaker", ""))
 
 
 def notes_of(folder: Path, root: Path) -> Notes:
@@ -99,7 +108,7 @@ def main(cases: Path, near: Near, *, misses: bool) -> None:
         found = ask(asked)
         groups = (str(asked["kind"]), f"all {asked['lang']}", "all")
         if "gold_text" not in asked:
-            for group in groups[1:]:
+            for group in groups:
                 silent[group].append(not found.candidates)
             wrong = bool(found.candidates)
         else:
@@ -109,15 +118,16 @@ def main(cases: Path, near: Near, *, misses: bool) -> None:
         if misses and wrong:
             print(f"{asked['qid']} {asked['query']}: {[one.item.text[:40] for one in found.candidates[:3]]}")
     print(f"{'kind':14}{'n':>5}{'R@1':>8}{'R@5':>8}{'silent':>14}")
-    for group, ranks in rows.items():
-        first, five = (sum(0 < rank <= most for rank in ranks) / len(ranks) for most in (1, 5))
-        quiet = f"{sum(silent[group])} of {len(silent[group])}" if group in silent else ""
-        print(f"{group:14}{len(ranks):5}{first:8.3f}{five:8.3f}{quiet:>14}")
+    for group in dict.fromkeys((*rows, *silent)):
+        ranks, quiet = rows.get(group, []), silent.get(group, [])
+        shares = (f"{sum(0 < rank <= most for rank in ranks) / len(ranks):.3f}" if ranks else "" for most in (1, 5))
+        still = f"{sum(quiet)} of {len(quiet)}" if quiet else ""
+        print(f"{group:14}{len(ranks) + len(quiet):5}" + "".join(f"{share:>8}" for share in shares) + f"{still:>14}")
 
 
 if __name__ == "__main__":
     main(
-        FRESH if "--fresh" in sys.argv[1:] else CASES,
+        UNSEEN if "--unseen" in sys.argv[1:] else FRESH if "--fresh" in sys.argv[1:] else CASES,
         ByMeaning() if "--local" in sys.argv[1:] else nowhere,
         misses="--misses" in sys.argv[1:],
     )

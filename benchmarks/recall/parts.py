@@ -2,8 +2,8 @@
 
 usage: python -m benchmarks.recall.parts EVALS_DIR [--local]
 
-Asked are the hand-written questions of `cases/`, those of `cases/fresh/`, and the questions of EVALS_DIR/notes-scale
-(50, 500 and 5,000 entries). Silent is the share of ordinary talk on which nothing is injected. `--local` has only the rows
+Asked are the hand-written questions of `cases/`, those of `cases/fresh/` and of `cases/unseen/`, and the questions of
+EVALS_DIR/notes-scale (50, 500 and 5,000 entries). Silent is the share of ordinary talk on which nothing is injected. `--local` has only the rows
 that need the local embedder.
 
 The formulas of others stand on the same words, the same items and the same near-duplicate removal, so that only the
@@ -63,7 +63,8 @@ class Asking:
     def found(self, question: Question, synonyms: Synonyms, near: Near = nowhere) -> Scored:
         """What the automatic path gives, best first."""
         there, text = self.indexes[str(question["channel"])], str(question["query"])
-        found = recall(there, text, now=self.now, synonyms=synonyms, nearness=near(there, text))
+        nearness, speaker = near(there, text), asked.speaker_of(question)
+        found = recall(there, text, now=self.now, speaker=speaker, synonyms=synonyms, nearness=nearness)
         return [(one.score, one.item) for one in found.candidates]
 
 
@@ -77,10 +78,10 @@ class Row:
 
 
 def sets_of(evals: Path, segmenter: Segmenter) -> list[Asking]:
-    """The three sets of questions."""
+    """The sets of questions, in the order of the columns."""
     words, built_in = Words(segmenter), Synonyms.of(common())
     found = []
-    for name, cases in (("hand-written", asked.CASES), ("fresh", asked.FRESH)):
+    for name, cases in (("hand-written", asked.CASES), ("fresh", asked.FRESH), ("unseen", asked.UNSEEN)):
         text = asked.own_words(cases)
         own, every = synonyms_in(text, words), learnt(text, segmenter, words)
         found.append(Asking(name, tuple(asked.questions(cases)), asked.indexes_of(cases, words), asked.NOW, own, every))
