@@ -118,11 +118,11 @@ def main(cases: Path, near: Near, *, misses: bool) -> None:
         if misses and wrong:
             print(f"{asked['qid']} {asked['query']}: {[one.item.text[:40] for one in found.candidates[:3]]}")
     print(f"{'kind':14}{'n':>5}{'R@1':>8}{'R@5':>8}{'silent':>14}")
-    for group in dict.fromkeys((*rows, *silent)):
+    for group in sorted(dict.fromkeys((*rows, *silent)), key=lambda group: group.startswith("all")):
         ranks, quiet = rows.get(group, []), silent.get(group, [])
         shares = (f"{sum(0 < rank <= most for rank in ranks) / len(ranks):.3f}" if ranks else "" for most in (1, 5))
         still = f"{sum(quiet)} of {len(quiet)}" if quiet else ""
-        print(f"{group:14}{len(ranks) + len(quiet):5}" + "".join(f"{share:>8}" for share in shares) + f"{still:>14}")
+        print(f"{group:14}{len(ranks) or len(quiet):5}" + "".join(f"{share:>8}" for share in shares) + f"{still:>14}")
 
 
 if __name__ == "__main__":
