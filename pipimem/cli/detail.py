@@ -8,7 +8,7 @@ from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.passages import passage_json, passage_text
 from pipimem.cli.printing import note, record
-from pipimem.runtime.library import Library
+from pipimem.cli.searching import library
 from pipimem.text.tokens import estimate
 
 
@@ -22,12 +22,13 @@ def command(chosen: Chosen, channel: str, messages: tuple[str, ...], as_json: bo
 
     ID is as `search` and `timeline` give it; there may be several. Nothing is written.
     """
-    shelf = Library(chosen.store(), archive=True).shelf(channel)
-    items = [shelf.item(shelf.slot(message)) for message in messages]
-    tokens = sum(estimate(item.text) for item in items)
-    if as_json:
-        told = [passage_json(item, whole=True) for item in items]
-        record({"channel": channel, "messages": told, "tokens": tokens})
-        return
-    passage_text(items, whole=True)
-    note(f"about {tokens} tokens")
+    with library(chosen) as shelves:
+        shelf = shelves.shelf(channel)
+        items = [shelf.item(shelf.slot(message)) for message in messages]
+        tokens = sum(estimate(item.text) for item in items)
+        if as_json:
+            told = [passage_json(item, whole=True) for item in items]
+            record({"channel": channel, "messages": told, "tokens": tokens})
+            return
+        passage_text(items, whole=True)
+        note(f"about {tokens} tokens")

@@ -11,7 +11,8 @@ from pipimem.cli.opening import Chosen
 from pipimem.cli.printing import note, one_line
 from pipimem.clock import Clock
 from pipimem.errors import NothingFound
-from pipimem.runtime.reading import Reading, Vocabulary
+from pipimem.runtime.reading import Reading
+from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.channel import ChannelStore
 
 _MOST = 12

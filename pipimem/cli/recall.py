@@ -18,7 +18,8 @@ from pipimem.clock import Clock
 from pipimem.recall.recalling import Recall
 from pipimem.runtime.embedding import embedded_now
 from pipimem.runtime.meaning import meaning_of
-from pipimem.runtime.reading import Reading, Vocabulary
+from pipimem.runtime.reading import Reading
+from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.sidecar.embedding.embedder import Vector
 from pipimem.store.channel import ChannelStore

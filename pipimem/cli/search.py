@@ -15,6 +15,7 @@ from pipimem.cli.opening import Chosen
 from pipimem.cli.options import Time, as_json, batch, chosen
 from pipimem.cli.passages import passage_json, passage_text, tokens_of
 from pipimem.cli.printing import note, record, table
+from pipimem.cli.searching import library
 from pipimem.notes.message import Role
 from pipimem.recall.search.confidence import differing
 from pipimem.recall.search.excerpts import excerpt, headed
@@ -70,7 +71,13 @@ def command(
         return
     if channel is None or query is None:
         raise click.UsageError("give CHANNEL and QUERY, or --batch FILE")
-    library = Library(chosen.store(), archive=True)
+    with library(chosen) as shelves:
+        _single(shelves, channel, query, count, filters, smart=smart, as_json=as_json)
+
+
+def _single(
+    library: Library, channel: str, query: str, count: int, filters: Filters, *, smart: bool, as_json: bool
+) -> None:
     found = library.found(channel, query, count, filters)
     clear = smart and library.clear(channel, found)
     around = library.around(channel, found[0].slot, _BEFORE, _AFTER) if clear else ()

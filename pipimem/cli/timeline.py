@@ -8,7 +8,7 @@ from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.passages import passage_json, passage_text, tokens_of
 from pipimem.cli.printing import note, record
-from pipimem.runtime.library import Library
+from pipimem.cli.searching import library
 
 # About 200 tokens.
 _AROUND = 2
@@ -27,12 +27,12 @@ def command(chosen: Chosen, channel: str, message: str, around: int, as_json: bo
 
     ID is as `search` gives it. Only its own thread is shown. Nothing is written.
     """
-    library = Library(chosen.store(), archive=True)
-    slot = library.shelf(channel).slot(message)
-    items = library.around(channel, slot, around, around)
-    if as_json:
-        told = [passage_json(item) for item in items]
-        record({"channel": channel, "id": message, "messages": told, "tokens": tokens_of(items)})
-        return
-    passage_text(items, library.shelf(channel).item(slot).id)
-    note(f"about {tokens_of(items)} tokens; `pipimem detail CHANNEL ID...` shows whole messages")
+    with library(chosen) as shelves:
+        slot = shelves.shelf(channel).slot(message)
+        items = shelves.around(channel, slot, around, around)
+        if as_json:
+            told = [passage_json(item) for item in items]
+            record({"channel": channel, "id": message, "messages": told, "tokens": tokens_of(items)})
+            return
+        passage_text(items, shelves.shelf(channel).item(slot).id)
+        note(f"about {tokens_of(items)} tokens; `pipimem detail CHANNEL ID...` shows whole messages")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from pipimem.clock import Clock
-from pipimem.errors import StoreError
+from pipimem.errors import PipimemError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.notes import Note
 from pipimem.recall.items import Item, Source, history_items, message_item
@@ -15,44 +17,98 @@ from pipimem.recall.search.filters import Filters
 from pipimem.recall.search.hits import Hit
 from pipimem.recall.search.index import TranscriptIndex
 from pipimem.recall.search.kinds import Kinds
+from pipimem.recall.search.known import Known
+from pipimem.recall.search.packing import packed, unpacked
 from pipimem.recall.search.ranking import search
-from pipimem.recall.synonyms import Synonyms, learnt
+from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.channel import ChannelStore
-from pipimem.store.pages import Pages
+from pipimem.store.pages import Bookmark, Pages
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
+
+# Called with the number of the message that was read last, and of the newest; they are equal at the end.
+Report = Callable[[int, int], None]
+_TOLD_EVERY = 100
+# Cutting so many takes 60 ms, as long as writing a large index: below, the next start cuts them again.
+_WORTH_KEEPING = 500
+# About so many messages in bytes of their lines.
+_WORTH_LOADING = 200 * _WORTH_KEEPING
+
+
+def unwatched(_read: int, _newest: int) -> None:
+    """Nobody wants to know how far it is."""
 
 
 class Shelf:
-    """One channel's index: the archive first, then the transcript, of which only the places are kept."""
+    """One channel's index: the transcript, of which only the places are kept, and perhaps the archive.
 
-    def __init__(self, store: ChannelStore, words: Words, *, archive: bool) -> None:
-        self.store = store
+    It goes on from the index that was kept by the last one, where that still fits. `report` is told how far the
+    reading is.
+    """
+
+    def __init__(
+        self,
+        store: ChannelStore,
+        vocabulary: Vocabulary,
+        *,
+        archive: bool = False,
+        most: int | None = None,
+        report: Report = unwatched,
+    ) -> None:
+        self.store, self._stamp = store, vocabulary.stamp()
+        self._pages, known = _kept(store, self._stamp)
+        self.index = TranscriptIndex(vocabulary.words, self.item, known)
+        self._fits, indexed = known is not None, len(self.index)
+        self.freshen(most, report)
+        # Before the archive comes to it: that grows at its own pace, and is cut each time.
+        self._to_keep = self._packed() if len(self.index) - indexed >= _WORTH_KEEPING else None
+        self._first = len(self.index)
         self._old = _archived(store) if archive else ()
-        self._pages = Pages(store.transcript)
-        self.index = TranscriptIndex(words, self.item)
-        self.index.add(self._old)
-        self.freshen()
+        self.index.add_beside(self._old)
 
     @property
     def stale(self) -> bool:
         """Whether the transcript was rewritten: only a new shelf helps."""
         return self._pages.rewritten
 
-    def freshen(self) -> None:
-        """Take in what was said since."""
-        self.index.add(map(message_item, self._pages.fresh()))
+    def freshen(self, most: int | None = None, report: Report = unwatched) -> None:
+        """Take in what was said since, `most` messages of it."""
+        message = None
+        for message in islice(self._pages.fresh(), most):
+            self.index.add((message_item(message),))
+            if message.number % _TOLD_EVERY == 0:
+                report(message.number, self.store.transcript.last_number)
+        if message is not None:
+            report(message.number, message.number)
+
+    def keep(self) -> None:
+        """Keep the index for the next start, where that saves it time; one that does not fit any more goes.
+
+        It is no loss where it cannot be kept: the next start takes longer, that is all.
+        """
+        with suppress(PipimemError, OSError):
+            if self._to_keep is not None:
+                self.store.keep_search(self._stamp, *self._to_keep)
+            elif not self._fits:
+                self.store.drop_search()
+        self._to_keep, self._fits = None, True
+
+    def _packed(self) -> tuple[Bookmark, bytes] | None:
+        read = self._pages.bookmark()
+        return None if read is None else (read, packed(self.index.known()))
 
     def item(self, slot: int) -> Item:
         """The bullet or message of a slot."""
-        if slot < len(self._old):
-            return self._old[slot]
+        place = slot - self._first
+        if place < 0:
+            return message_item(self._pages.message(slot))
+        if place < len(self._old):
+            return self._old[place]
         return message_item(self._pages.message(slot - len(self._old)))
 
     def slot(self, name: str) -> int:
         """Where the message or bullet of an id stands. Raises `StoreError` where there is none."""
-        for slot, item in enumerate(self._old):
+        for slot, item in enumerate(self._old, self._first):
             if item.id == name:
                 return slot
         place = self._pages.place(name)
@@ -60,25 +116,31 @@ class Shelf:
             place = self._pages.place(name.removeprefix(f"{Source.LOG}:"))
         if place is None:
             raise StoreError(f"There is no message {name!r} here; `pipimem search` gives the ids.")
-        return len(self._old) + place
+        return place if place < self._first else len(self._old) + place
 
 
 @dataclass(slots=True)
 class Library:
-    """The shelves of the channels that were asked; `archive` puts folded and expired history beside the transcript."""
+    """The shelves of the channels that were asked; `archive` puts folded and expired history beside the transcript.
+
+    Where much is to be read first, `report` is told how far that is.
+    """
 
     workspace: WorkspaceStore
     archive: bool = False
     clock: Clock = field(default_factory=Clock)
-    words: Words = field(init=False)
-    _synonyms: Synonyms = field(init=False)
+    report: Report = unwatched
+    _vocabulary: Vocabulary = field(init=False)
     _kinds: Kinds = field(default_factory=Kinds)
     _shelves: dict[str, Shelf] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        segmenter = Segmenter(None)
-        self.words = Words(segmenter)
-        self._synonyms = learnt(self.workspace.human_text("words.txt"), segmenter, self.words)
+        self._vocabulary = Vocabulary(self.workspace)
+
+    @property
+    def words(self) -> Words:
+        """How texts are cut here."""
+        return self._vocabulary.words
 
     def found(self, channel: str, query: str, count: int, filters: Filters) -> tuple[Hit, ...]:
         """What a channel has to say to a question, best first."""
@@ -88,7 +150,7 @@ class Library:
             now=self.clock.now(),
             limit=count,
             filters=filters,
-            synonyms=self._synonyms,
+            synonyms=self._vocabulary.synonyms(),
             kinds=self._kinds,
         )
 
@@ -106,10 +168,29 @@ class Library:
         known = self._shelves.get(channel)
         if known is None or known.stale:
             store = ChannelStore.open(self.workspace, channel, create=False)
-            known = self._shelves[channel] = Shelf(store, self.words, archive=self.archive)
+            known = self._shelves[channel] = Shelf(store, self._vocabulary, archive=self.archive, report=self.report)
         else:
             known.freshen()
         return known
+
+    def keep(self) -> None:
+        """Keep the indexes for the next start, where that saves it time."""
+        for shelf in self._shelves.values():
+            shelf.keep()
+
+
+def kept_up(store: ChannelStore, vocabulary: Vocabulary, most: int | None = None) -> None:
+    """Bring the kept index of a channel up to its transcript, `most` messages at once; nothing where little is new."""
+    if store.search_lag(vocabulary.stamp()) >= _WORTH_LOADING:
+        Shelf(store, vocabulary, most=most).keep()
+
+
+def _kept(store: ChannelStore, stamp: str) -> tuple[Pages, Known | None]:
+    """The kept index, and the place in the transcript up to which it goes: the beginning where there is none."""
+    if kept := store.kept_search(stamp):
+        with suppress(ValueError):  # whole, and yet none of ours
+            return kept[0], unpacked(kept[1])
+    return Pages(store.transcript), None
 
 
 def _archived(store: ChannelStore) -> tuple[Item, ...]:

@@ -23,10 +23,11 @@ from pipimem.runtime.hosted import Hosted
 from pipimem.runtime.idle import Idle, Visit
 from pipimem.runtime.intake import named
 from pipimem.runtime.meaning import meaning_of
-from pipimem.runtime.reading import Reading, Vocabulary
+from pipimem.runtime.reading import Reading
 from pipimem.runtime.shelving import Shelf
 from pipimem.runtime.spending import Spending
 from pipimem.runtime.thoughts import Thoughts
+from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings, settings_from
 from pipimem.sidecar.contracts import Assistant
 from pipimem.sidecar.embedding.embedder import Embedder

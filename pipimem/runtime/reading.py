@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from hashlib import blake2b
-from importlib.util import find_spec
-from pathlib import Path
 
-from pipimem import __version__
-from pipimem.errors import UnreadableNote
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
@@ -21,19 +15,16 @@ from pipimem.recall.index import Index
 from pipimem.recall.recalling import Recall, fitted, recall, unwatched
 from pipimem.recall.refinement import refined
 from pipimem.recall.remembering import Answers
-from pipimem.recall.synonyms import Synonyms, learnt
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 from pipimem.recall.wordbook import Wordbook
 from pipimem.runtime.figures import Figures
 from pipimem.runtime.meaning import Meaning
 from pipimem.runtime.shelving import Shelf
 from pipimem.runtime.stages import Stages, may_tell
+from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings
 from pipimem.sidecar.embedding.embedder import Vector
 from pipimem.store.channel import ChannelStore
-from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.words import Words
 
 # How much talk that no thought has seen is recallable: the newest messages before the current epoch, and of those that
 # were set aside so many. They are older than all others, and would never have a turn in one bound.
@@ -43,36 +34,6 @@ _SET_ASIDE = 100
 
 # Cutting one costs 0.1 ms: below this the file would cost as much as it saves.
 _WORTH_KEEPING = 100
-
-
-class Vocabulary:
-    """The words of a workspace, shared by its channels: how texts are cut, and what words.txt says."""
-
-    def __init__(self, workspace: WorkspaceStore) -> None:
-        self._workspace = workspace
-        self._segmenter = Segmenter(None)
-        self._synonyms: Synonyms | None = None
-        self._stamp = ""
-        self.words = Words(self._segmenter)
-
-    def synonyms(self) -> Synonyms:
-        """What words.txt says, read once: its words are also words for cutting Chinese."""
-        if self._synonyms is None:
-            text = self._text()
-            self._synonyms = learnt(text, self._segmenter, self.words)
-            self._stamp = _stamp(text)
-        return self._synonyms
-
-    def stamp(self) -> str:
-        """The mark of how texts are cut: words cut under another are of no use."""
-        self.synonyms()
-        return self._stamp
-
-    def _text(self) -> str:
-        try:
-            return self._workspace.human_text("words.txt")
-        except UnreadableNote:  # no channel falls silent for it; `doctor` tells
-            return ""
 
 
 def limits_of(settings: RecallSettings, most: int | None = None) -> Limits:
@@ -289,15 +250,3 @@ class Reading:
             if room > 0 and hole.first <= end:
                 found = [*self.store.transcript.window(max(hole.first - 1, end - room), end), *found]
         return tuple(found)
-
-
-def _stamp(words_txt: str) -> str:
-    """The mark of all that has a say in how a text is cut: our code, the libraries' files, the words of people's own."""
-    told: list[object] = [__version__, words_txt]
-    for name in ("pipimem.text", "jieba", "Stemmer"):
-        spec = find_spec(name)
-        origin = Path(spec.origin) if spec and spec.origin else None
-        folder = origin.parent if origin and name != "Stemmer" else None
-        seen = [*os.scandir(folder)] if folder else [origin] if origin else []
-        told.append(sorted((one.name, one.stat().st_size, one.stat().st_mtime_ns) for one in seen if one.is_file()))
-    return blake2b(repr(told).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -18,8 +18,9 @@ from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Decision, Job, Progress, Tokens
-from pipimem.runtime.reading import Vocabulary, limits_of
+from pipimem.runtime.reading import limits_of
 from pipimem.runtime.spending import Spending
+from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.sidecar.contracts import Assistant, Call
 from pipimem.store.channel import ChannelStore

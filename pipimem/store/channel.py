@@ -17,7 +17,7 @@ from pipimem.notes.ledger import Asked, Delta, Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
-from pipimem.store import figures_file, forgetting, identity, undoing, vectors_file, words_file
+from pipimem.store import figures_file, forgetting, identity, search_file, undoing, vectors_file, words_file
 from pipimem.store.committing import CarryOut, Committed, commit, journal_edits
 from pipimem.store.desk import KEPT, Desk
 from pipimem.store.disk import make_folder
@@ -25,6 +25,7 @@ from pipimem.store.files import not_a_link_out, read_text, sweep
 from pipimem.store.forgetting import Forgotten
 from pipimem.store.identity import Identity
 from pipimem.store.lock import FolderLock, locks_hold
+from pipimem.store.pages import Bookmark, Pages
 from pipimem.store.past import Past, Point
 from pipimem.store.placing import heal, is_unfinished
 from pipimem.store.recalls import Recalls
@@ -208,6 +209,23 @@ class ChannelStore:
             self._settle_in()
             with self._lock.held():
                 vectors_file.save(_own(self.folder), embedder, vectors)
+
+    def kept_search(self, stamp: str) -> tuple[Pages, memoryview] | None:
+        """The index of the transcript that `keep_search` was given under the same stamp, and how far it goes."""
+        return search_file.load(_own(self.folder), stamp, self.transcript)
+
+    def keep_search(self, stamp: str, read: Bookmark, index: bytes) -> bool:
+        """Keeps an index of what was read, for the next search; whether it could. It may be lost at any time."""
+        return self._is_saved and search_file.save(_own(self.folder), stamp, self.transcript, read, index)
+
+    def search_lag(self, stamp: str) -> int:
+        """About how many bytes of talk the kept index does not have."""
+        return search_file.lag(_own(self.folder), stamp, self.transcript)
+
+    def drop_search(self) -> None:
+        """Takes away an index that is of no use."""
+        if self._is_saved:
+            search_file.drop(_own(self.folder))
 
     def recall_figures(self) -> figures_file.Kept:
         """How recall did here, in all processes that have told so far."""

@@ -124,6 +124,13 @@ def put_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
         temporary.replace(path)
 
 
+def laid_ready(path: Path, data: bytes, tag: str) -> Path:
+    """Writes what shall take the place of a file of ours, beside it and not synced; to be renamed, or removed."""
+    temporary = temporary_for(path, tag)
+    _write_temporary(temporary, path, data, synced=False)
+    return temporary
+
+
 def temporary_for(target: Path, tag: str) -> Path:
     """Where the text that shall replace `target` is prepared."""
     return target.with_name(f".{target.name}.{tag}{TEMPORARY}")

@@ -12,7 +12,7 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta, Record, Tombstone
 from pipimem.notes.notes import Change, etag
 from pipimem.notes.operations import Author, Progress
-from pipimem.store import journal, jsonlines, transcript, vectors_file, words_file
+from pipimem.store import journal, jsonlines, search_file, transcript, vectors_file, words_file
 from pipimem.store.desk import KEPT, Desk
 from pipimem.store.files import put_whole, remove
 from pipimem.store.needles import (
@@ -85,6 +85,7 @@ def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> Forg
     state, needles = desk.state, plan.needles
     words_file.drop(desk.folder / ".pipimem")
     vectors_file.drop(desk.folder / ".pipimem")
+    search_file.drop(desk.folder / ".pipimem")
     # The journal first: what its texts were without the words is told from the files as they stand.
     journal = _from_journal(desk, needles)
     entries = {file: _from_file(desk, file, needles) for file in (*KEPT, File.ARCHIVE)}

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Trust
-from pipimem.runtime.reading import Reading, Vocabulary
+from pipimem.runtime.reading import Reading
 from pipimem.runtime.shelving import Shelf
+from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore

@@ -6,11 +6,13 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
+from itertools import chain
 
 from pipimem.recall.items import Item
 from pipimem.recall.search.formula import USUAL_LENGTH
+from pipimem.recall.search.known import Known
 from pipimem.recall.search.shapes import shape_of
-from pipimem.recall.search.threads import Threads
+from pipimem.recall.search.volume import Volume, joined
 from pipimem.recall.spelling import Spelling
 from pipimem.text.words import Words
 
@@ -29,20 +31,23 @@ class TranscriptIndex:
     anyway.
     """
 
-    def __init__(self, words: Words, shelf: Callable[[int], Item] | None = None) -> None:
+    def __init__(self, words: Words, shelf: Callable[[int], Item] | None = None, known: Known | None = None) -> None:
+        known = known or Known()
         self.words = words
         self.item = shelf or self._kept
-        self.threads = Threads()
-        self.speakers: list[str] = []
-        self.spoken_by = array("i")
-        self.lengths = array("B")
-        self.shapes = array("B")
-        self.roles = array("B")
-        self.role_names: list[str] = []
+        self.threads = known.threads
+        self.speakers = list(known.speakers)
+        self.spoken_by = known.spoken_by
+        self.lengths = known.lengths
+        self.shapes = known.shapes
+        self.roles = known.roles
+        self.role_names = list(known.role_names)
         self._items: list[Item] | None = None if shelf else []
-        self._speaker_numbers: dict[str, int] = {}
+        self._speaker_numbers = {speaker: number for number, speaker in enumerate(self.speakers)}
+        # Words of later messages, with all their places; the others' are in the volume.
         self._places: dict[str, int | array[int]] = {}
-        self._days: dict[int, array[int]] = {}
+        self._volume = known.volume
+        self._days = dict(known.days)
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -52,6 +57,22 @@ class TranscriptIndex:
         for item in items:
             self._put(item)
 
+    def add_beside(self, items: Iterable[Item]) -> None:
+        """Items that are no part of the talk: it goes on behind them as if they were not there."""
+        talk, self.threads.last = self.threads.last, {}
+        self.add(items)
+        self.threads.last = talk
+
+    def known(self) -> Known:
+        """All that it knows; it goes on from there, with what is added later."""
+        words = sorted({*self._volume.words, *self._places})
+        self._volume = Volume(words, *joined(map(self.places, words)))
+        self._places = {}
+        return Known(
+            tuple(self.speakers), tuple(self.role_names), self.spoken_by, self.lengths, self.shapes, self.roles,
+            self.threads, self._days, self._volume,
+        )  # fmt: skip
+
     def _kept(self, slot: int) -> Item:
         assert self._items is not None
         return self._items[slot]
@@ -60,7 +81,7 @@ class TranscriptIndex:
         """The slots of the messages that hold a word, in order, once for each time they hold it."""
         places = self._places.get(word)
         if places is None:
-            return ()
+            return self._volume.places(word)
         return (places,) if isinstance(places, int) else places
 
     def within(self, start: date, end: date) -> Iterator[array[int]]:
@@ -81,7 +102,7 @@ class TranscriptIndex:
             return ()
         letters, size = set(word), len(word)
         spelling = Spelling()
-        for known in self._places:
+        for known in chain(self._places, self._volume.beginning_with(word[0])):
             if known[0] == word[0] and abs(len(known) - size) <= 1 and len(letters ^ set(known)) <= _LETTERS_APART:
                 spelling.add(known)
         return spelling.near(word)
@@ -109,7 +130,9 @@ class TranscriptIndex:
 
     def _place(self, word: str, slot: int) -> None:
         places = self._places.get(word)
-        if places is None:
+        if places is None and (written := self._volume.places(word)):
+            self._places[word] = array("I", (*written, slot))
+        elif places is None:
             self._places[word] = slot  # most words stand in one message: a number takes a tenth of an array
         elif isinstance(places, int):
             self._places[word] = array("I", (places, slot))

@@ -17,7 +17,8 @@ PAUSE_SECONDS = 3600
 class Threads:
     """For each message the one before and after it in its thread; threads go by the number of a person.
 
-    `times` are in seconds since 1970, 0 for one that is not known.
+    `times` are in seconds since 1970, 0 for one that is not known; `speakers` are -1 for the bot; `last` is the newest
+    message of each thread.
 
     The bot's answer and what it answers are that person's thread, however many others are talked to between
     them. People who talk to each other share the room's.
@@ -27,15 +28,15 @@ class Threads:
     before: array[int] = field(default_factory=lambda: array("i"))
     after: array[int] = field(default_factory=lambda: array("i"))
     times: array[int] = field(default_factory=lambda: array("q"))
-    _speakers: array[int] = field(default_factory=lambda: array("i"))
-    _last: dict[int, int] = field(default_factory=dict)
+    speakers: array[int] = field(default_factory=lambda: array("i"))
+    last: dict[int, int] = field(default_factory=dict)
 
     def add(self, speaker: int, time: int, *, by_bot: bool) -> None:
         """One more message, at `time` in seconds (0: unknown); what tools print is by the bot too."""
         slot = len(self.of)
-        if by_bot and slot and self.of[-1] == ROOM and self._speakers[-1] >= 0:
+        if by_bot and slot and self.of[-1] == ROOM and self.speakers[-1] >= 0:
             self._move(slot - 1)
-        self._speakers.append(-1 if by_bot else speaker)
+        self.speakers.append(-1 if by_bot else speaker)
         self.times.append(time)
         self.of.append(ROOM)
         self.before.append(END)
@@ -44,27 +45,27 @@ class Threads:
 
     def _move(self, slot: int) -> None:
         """What is being answered goes from the room into its speaker's thread, with all they said in one go."""
-        speaker, first = self._speakers[slot], slot
-        while first and self.of[first - 1] == ROOM and self._speakers[first - 1] == speaker:
+        speaker, first = self.speakers[slot], slot
+        while first and self.of[first - 1] == ROOM and self.speakers[first - 1] == speaker:
             first -= 1
         for moved in range(first, slot + 1):
             if self.before[moved] != END:
                 self.after[self.before[moved]] = END
         rest = self.before[first]
         if rest == END:
-            self._last.pop(ROOM, None)
+            self.last.pop(ROOM, None)
         else:
-            self._last[ROOM] = rest
+            self.last[ROOM] = rest
         for moved in range(first, slot + 1):
             self.before[moved] = self.after[moved] = END
             self._link(moved, speaker)
 
     def _link(self, slot: int, thread: int) -> None:
         self.of[slot] = thread
-        before = self._last.get(thread, END)
+        before = self.last.get(thread, END)
         if before != END and self._near(before, slot):
             self.before[slot], self.after[before] = before, slot
-        self._last[thread] = slot
+        self.last[thread] = slot
 
     def _near(self, one: int, other: int) -> bool:
         first, second = self.times[one], self.times[other]
