@@ -20,7 +20,7 @@ from pipimem.text.tokens import estimate
 def command(chosen: Chosen, channel: str, messages: tuple[str, ...], as_json: bool) -> None:
     """Show whole messages.
 
-    ID is as `search` and `timeline` give it; there may be several. Nothing is written.
+    ID is as `search` and `timeline` give it; there may be several. No memory is changed.
     """
     with library(chosen) as shelves:
         shelf = shelves.shelf(channel)

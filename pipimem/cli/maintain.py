@@ -54,4 +54,6 @@ async def _ran(chosen: Chosen, names: list[str], *, dry_run: bool) -> dict[str, 
         for name in names:
             channel = await pipimem.channel(name, create=False)
             jobs[name] = await channel.maintain(forced=True, dry_run=dry_run)
+            if not dry_run:
+                await channel.keep_search()
     return jobs

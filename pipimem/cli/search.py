@@ -58,7 +58,7 @@ def command(
 ) -> None:
     """Search what was said, all time.
 
-    The transcript and the archive of CHANNEL are searched for QUERY. Nothing is written.
+    The transcript and the archive of CHANNEL are searched for QUERY. No memory is changed.
 
     A hit costs 50 to 100 tokens; `timeline CHANNEL ID` shows what was said around it (about 200), `detail CHANNEL
     ID...` all of it (500 to 1,000).

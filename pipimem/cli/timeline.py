@@ -25,7 +25,7 @@ _AROUND = 2
 def command(chosen: Chosen, channel: str, message: str, around: int, as_json: bool) -> None:
     """Show what was said around a message.
 
-    ID is as `search` gives it. Only its own thread is shown. Nothing is written.
+    ID is as `search` gives it. Only its own thread is shown. No memory is changed.
     """
     with library(chosen) as shelves:
         slot = shelves.shelf(channel).slot(message)

@@ -26,6 +26,7 @@ from pipimem.recall.reranking import unsure
 from pipimem.runtime.compaction import brought_in, lacking
 from pipimem.runtime.embedding import embedded
 from pipimem.runtime.intake import Intake
+from pipimem.runtime.library import kept_up
 from pipimem.runtime.maintenance import Ran, maintained
 from pipimem.runtime.prompting import session_prompt
 from pipimem.runtime.reading import Reading
@@ -40,6 +41,8 @@ from pipimem.text.fence import NOTE, fenced
 
 # A question says what it is about at its beginning.
 _QUESTION_CHARS = 300
+# Of what was said since the last time, idle work indexes so much at once: 0.3 s of a thread beside others' turns.
+_INDEXED_AT_ONCE = 2_000
 # Of one candidate there is no order.
 _LEAST_TO_RERANK = 2
 
@@ -261,6 +264,12 @@ class Channel:
         """Write what waits for an occasion: recall counts, a checkpoint, words for the next start; nothing where nothing waits."""
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(self._close)
+        await self.keep_search(_INDEXED_AT_ONCE)
+
+    async def keep_search(self, most: int | None = None) -> None:
+        """Bring the kept index of the transcript up to it, `most` messages at once; no loss where that fails."""
+        with suppress(PipimemError, OSError):
+            await to_thread.run_sync(kept_up, self.store, self.reading.vocabulary, most)
 
     async def rest(self) -> None:
         """Let go of what was read: the next use reads it again. What this session was shown stays known."""

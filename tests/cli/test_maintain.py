@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.cli.conftest import Call, snapshot
@@ -64,3 +65,20 @@ def test_what_has_had_its_day_is_shown_with_its_reason_and_found_by_search(call:
     assert "freeze" not in (bot / "channels/room/MEMORY.md").read_text()
     assert "- the code freeze is on" in (bot / "channels/room/HISTORY.archive.md").read_text()
     assert "the code freeze is on" in call("search", "room", "code freeze").out
+
+
+def test_it_keeps_the_index_of_much_talk_for_the_next_search(call: Call, bot: Path, tmp_path: Path) -> None:
+    """A dry run does not."""
+    path = tmp_path / "long.jsonl"
+    text = "the ferry leaves at nine from the northern pier, the tram at ten from the old market, and the bus never"
+    rows = [
+        {"id": f"m{n}", "ts": "2026-03-02T09:00:00+08:00", "role": "assistant", "name": "", "content": f"{n} {text}"}
+        for n in range(600)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    call("replay", "room", str(path))
+    kept = bot / "channels" / "room" / ".pipimem" / "search.idx"
+    call("maintain", "room", "--dry-run")
+    assert not kept.exists()
+    call("maintain", "room")
+    assert kept.exists()

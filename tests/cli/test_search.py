@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Call, snapshot
 
 
@@ -87,3 +89,26 @@ def test_smart_shows_what_was_said_around_a_clear_hit(call: Call, conversation: 
     assert (unclear["clear"], unclear["timeline"]) == (False, [])
     assert "--speaker" in str(unclear["hint"])
     assert "> r4" in call("search", "room", "上线窗口什么时候", "--smart").out
+
+
+@pytest.mark.parametrize("words", [("search", "room", "ferry 7"), ("timeline", "room", "m7"), ("detail", "room", "m7")])
+def test_much_talk_is_indexed_once(call: Call, bot: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The index is kept beside the channel, and the answer is the same with it; a batch writes nothing."""
+    path, said = tmp_path / "long.jsonl", [f"the ferry number {n} leaves" for n in range(600)]
+    rows = [
+        {"id": f"m{n}", "ts": "2026-03-02T09:00:00+08:00", "role": "assistant", "name": "", "content": text}
+        for n, text in enumerate(said)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    call("replay", "room", str(path))
+    kept = bot / "channels" / "room" / ".pipimem" / "search.idx"
+    before = snapshot(bot)
+    line = json.dumps({"channel": "room", "query": "ferry 7"}) + "\n"
+    (asked,) = call("search", "--batch", "-", typed=line).lines
+    assert snapshot(bot) == before
+    first = call(*words, "--json").object
+    written = kept.read_bytes()
+    assert call(*words, "--json").object == first
+    assert kept.read_bytes() == written
+    (again,) = call("search", "--batch", "-", typed=line).lines
+    assert again["candidates"] == asked["candidates"]

@@ -6,12 +6,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pipimem.errors import ChannelError
 from pipimem.notes.message import Message
 from pipimem.recall.search.filters import Filters
-from pipimem.runtime.library import Library
+from pipimem.runtime import library as module
+from pipimem.runtime.library import Library, Shelf, kept_up
+from pipimem.runtime.vocabulary import Vocabulary
+from pipimem.store import search_file
 from pipimem.store.channel import ChannelStore
+from pipimem.store.traces import traces
 from pipimem.store.workspace import WorkspaceStore
+from pipimem.text.words import Bag
+
+from tests.runtime.building import opened, say, workspace
 
 ANY = Filters()
 NOON = datetime(2026, 3, 12, 12, tzinfo=UTC)
@@ -62,3 +71,189 @@ def test_an_unknown_channel_is_said(room: ChannelStore) -> None:
     """And not made."""
     with pytest.raises(ChannelError):
         Library(room.workspace).shelf("rome")
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One message is worth keeping."""
+    monkeypatch.setattr(module, "_WORTH_KEEPING", 1)
+    monkeypatch.setattr(module, "_WORTH_LOADING", 1)
+
+
+def cut(library: Library, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that are cut into words from here on."""
+    texts: list[str] = []
+    bag = library.words.bag
+
+    def counted(text: str) -> Bag:
+        texts.append(text)
+        return bag(text)
+
+    monkeypatch.setattr(library.words, "bag", counted)
+    return texts
+
+
+def kept_file(room: ChannelStore) -> Path:
+    """Where the index is kept."""
+    return room.folder / ".pipimem" / search_file.NAME
+
+
+@pytest.mark.usefixtures("always")
+def test_the_next_start_cuts_only_what_is_new(room: ChannelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And answers the same."""
+    first = Library(room.workspace)
+    assert found(first, "ferry") == ["log:a"]
+    first.keep()
+    room.transcript.append([Message.user("the tram leaves at ten", id="b", time=NOON)])
+    second = Library(room.workspace)
+    texts = cut(second, monkeypatch)
+    assert found(second, "leaves") == found(Library(room.workspace), "leaves")
+    assert texts == ["the tram leaves at ten", "leaves"]
+
+
+def test_a_little_talk_is_not_worth_a_file(room: ChannelStore) -> None:
+    """It is cut in a moment; nor does a folder that people made become a channel of ours by a search."""
+    library = Library(room.workspace)
+    found(library, "ferry")
+    library.keep()
+    assert not kept_file(room).exists()
+
+
+@pytest.mark.usefixtures("always")
+def test_a_search_settles_in_no_folder_of_people(room: ChannelStore) -> None:
+    """A transcript that was put there by hand is searched, and nothing is written."""
+    folder = room.workspace.root / "channels" / "plain"
+    folder.mkdir()
+    (folder / "log.jsonl").write_bytes(room.transcript.path.read_bytes())
+    library = Library(room.workspace)
+    assert [hit.item.id for hit in library.found("plain", "ferry", 5, ANY)] == ["log:a"]
+    library.keep()
+    assert [path.name for path in folder.iterdir()] == ["log.jsonl"]
+
+
+@pytest.mark.usefixtures("always")
+def test_the_archive_stands_beside_the_kept_talk(room: ChannelStore) -> None:
+    """Its bullets and the messages before and after it are found by their ids, and each in its place."""
+    (room.folder / "HISTORY.archive.md").write_text(
+        "## 2026-03-12 11:00–12:00 +00:00 · Boats\n\n- The ferry was sold\n- The brass sextant was sold to Ines\n"
+    )
+    for _ in range(2):
+        library = Library(room.workspace, archive=True)
+        shelf = library.shelf("room")
+        library.keep()
+    old = [shelf.item(slot).id for slot in (1, 2)]
+    assert [name.partition(":")[0] for name in old] == ["archive", "archive"]
+    assert [shelf.slot(name) for name in (*old, "a")] == [1, 2, 0]
+    room.transcript.append([Message.user("the tram leaves at ten", id="b", time=NOON)])
+    shelf = library.shelf("room")
+    assert (shelf.slot("b"), shelf.item(3).id) == (3, "log:b")
+    assert [item.id for item in library.around("room", 3, 2, 2)] == ["log:a", "log:b"]
+    assert [item.id for item in library.around("room", 1, 2, 2)] == old
+
+
+@pytest.mark.usefixtures("always")
+def test_what_is_forgotten_is_not_in_the_kept_index_either(room: ChannelStore) -> None:
+    """It is taken away with the text, and the next one knows nothing of it."""
+    room.transcript.append([Message.user("the zebra is called Hortensia", id="z", time=NOON)])
+    library = Library(room.workspace)
+    assert found(library, "zebra")[0] == "log:z"
+    library.keep()
+    assert b"hortensia" in kept_file(room).read_bytes()
+    room.forget("the zebra is called Hortensia", keep_transcript=False, now=NOON)
+    assert not kept_file(room).exists()
+    library.keep()
+    assert not kept_file(room).exists()
+    again = Library(room.workspace)
+    assert found(again, "zebra") == []
+    again.keep()
+    assert b"hortensia" not in kept_file(room).read_bytes()
+    assert list(traces([room.folder], "the zebra is called Hortensia")) == []
+
+
+@pytest.mark.usefixtures("always")
+def test_other_words_of_peoples_own_make_it_anew(room: ChannelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`words.txt` decides how Chinese is cut."""
+    first = Library(room.workspace)
+    found(first, "ferry")
+    first.keep()
+    (room.workspace.root / "words.txt").write_text("蓝鲸号\n", encoding="utf-8")
+    second = Library(room.workspace)
+    texts = cut(second, monkeypatch)
+    assert found(second, "ferry") == ["log:a"]
+    assert "the ferry leaves at nine" in texts
+
+
+@pytest.mark.usefixtures("always")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_hostile_bytes_change_no_answer(room: ChannelStore, data: st.DataObject) -> None:
+    """Whatever became of the file: the answers are those of an index made anew, which takes its place."""
+    if not kept_file(room).exists():
+        said = ("渡轮九点开", "which ferry, the blue one?", "the blue one at ten")
+        room.transcript.append([Message.user(text, speaker="Ana", time=NOON) for text in said])
+        library = Library(room.workspace)
+        found(library, "x")
+        library.keep()
+    whole = kept_file(room).read_bytes()
+    place = data.draw(st.integers(0, len(whole) - 1))
+    flipped = whole[:place] + bytes((whole[place] ^ data.draw(st.integers(1, 255)),)) + whole[place + 1 :]
+    kept_file(room).write_bytes(data.draw(st.one_of(st.just(flipped), st.just(whole[:place]), st.binary())))
+    library = Library(room.workspace)
+    for question in ("blue ferry", "渡轮", "what did Ana say?"):
+        fresh = Library(room.workspace)
+        fresh._shelves["room"] = Shelf(NoFile(room), fresh._vocabulary)
+        assert library.found("room", question, 9, ANY) == fresh.found("room", question, 9, ANY)
+    library.keep()
+    assert kept_file(room).read_bytes() == whole
+
+
+class NoFile:
+    """A store in which no index is kept."""
+
+    def __init__(self, store: ChannelStore) -> None:
+        self.transcript, self.kept_search = store.transcript, lambda stamp: None
+
+
+@pytest.mark.usefixtures("always")
+def test_a_whole_file_that_is_none_of_ours_is_passed_over(room: ChannelStore) -> None:
+    """A digest that fits says nothing about what is in it."""
+    library = Library(room.workspace)
+    shelf = library.shelf("room")
+    bookmark = shelf._pages.bookmark()
+    assert bookmark is not None
+    assert room.keep_search(library._vocabulary.stamp(), bookmark, b"no index")
+    assert found(Library(room.workspace), "ferry") == ["log:a"]
+
+
+@pytest.mark.usefixtures("always")
+def test_idle_work_keeps_it_up_a_little_at_a_time(room: ChannelStore) -> None:
+    """So that neither a turn nor the next search pays for much."""
+    room.transcript.append([Message.user(f"tram {n} leaves", id=f"t{n}", time=NOON) for n in range(4)])
+    vocabulary = Vocabulary(room.workspace)
+    sizes = []
+    for _ in range(4):
+        kept_up(room, vocabulary, most=2)
+        sizes.append(len(Shelf(room, vocabulary, most=0).index))
+    assert sizes == [2, 4, 5, 5]
+
+
+def test_how_far_the_reading_is_can_be_told(room: ChannelStore) -> None:
+    """Every hundred messages, and at the end."""
+    room.transcript.append([Message.user(f"tram {n}") for n in range(249)])
+    told: list[tuple[int, int]] = []
+    Library(room.workspace, report=lambda read, newest: told.append((read, newest))).shelf("room")
+    assert told == [(100, 250), (200, 250), (250, 250)]
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("always")
+async def test_a_turn_keeps_no_index_and_idle_work_does(tmp_path: Path) -> None:
+    """Nor does a close wait for it."""
+    root = workspace(tmp_path)
+    kept = root / "channels" / "room" / ".pipimem" / search_file.NAME
+    async with opened(root) as channel:
+        await say(channel, "the ferry leaves at nine")
+    assert not kept.exists()
+    async with opened(root) as channel:
+        await channel.settle()
+    assert b"ferri" in kept.read_bytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,83 @@ def test_no_transcript_has_no_pages(tmp_path: Path) -> None:
     pages = Pages(Transcript(tmp_path, FolderLock(tmp_path / "lock")))
     assert list(pages.fresh()) == []
     assert not pages.rewritten
+
+
+def test_reading_goes_on_at_a_bookmark(transcript: Transcript) -> None:
+    """What was read before is not read again, and every message keeps its place."""
+    pages = Pages(transcript)
+    list(pages.fresh())
+    bookmark = pages.bookmark()
+    assert bookmark is not None
+    transcript.append([Message.user("four", id="four")])
+    again = Pages.resumed(transcript, bookmark)
+    assert again is not None
+    assert [message.content for message in again.fresh()] == ["four"]
+    assert contents(again) == ["one", "zwei", "三", "four"]
+    assert bookmark.fits(transcript)
+
+
+def test_a_bookmark_survives_a_rotation_and_a_copy(transcript: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What counts is what the files say, not which files they are."""
+    monkeypatch.setattr(module, "_ROTATE_AT", 10)
+    transcript.append([Message.user("four", id="four")])
+    pages = Pages(transcript)
+    list(pages.fresh())
+    bookmark = pages.bookmark()
+    assert bookmark is not None
+    transcript.append([Message.user("five", id="five")])
+    for part in transcript.parts():
+        copy = part.with_suffix(".copy")
+        copy.write_bytes(part.read_bytes())
+        copy.replace(part)
+    again = Pages.resumed(transcript, bookmark)
+    assert again is not None
+    assert [message.content for message in again.fresh()] == ["five"]
+    assert contents(again) == ["one", "zwei", "三", "four", "five"]
+
+
+@pytest.mark.parametrize("number", [0, 1], ids=["a full part", "the last part"])
+@pytest.mark.parametrize("change", ["one letter", "one line less", "no file"])
+def test_a_bookmark_of_other_text_is_refused(
+    transcript: Transcript, monkeypatch: pytest.MonkeyPatch, number: int, change: str
+) -> None:
+    """Changed in place by as little as one letter, cut, or gone."""
+    monkeypatch.setattr(module, "_ROTATE_AT", 10)
+    transcript.append([Message.user("four", id="four"), Message.user("five", id="five")])
+    pages = Pages(transcript)
+    list(pages.fresh())
+    bookmark = pages.bookmark()
+    assert bookmark is not None
+    part = transcript.parts()[number]
+    data = part.read_bytes()
+    match change:
+        case "one letter":
+            with part.open("r+b") as file:  # the same inode and size
+                file.seek(data.index(b"content") + 11)
+                file.write(b"X")
+        case "one line less":
+            part.write_bytes(data[: data[:-1].rindex(b"\n") + 1])
+        case _:
+            part.unlink()
+    if part.exists():  # a clock too coarse to tell the two writings apart is another matter
+        os.utime(part, ns=(1, 1))
+    assert Pages.resumed(transcript, bookmark) is None
+    assert not bookmark.fits(transcript)
+
+
+def test_a_full_part_that_somebody_appends_to_has_no_bookmark(
+    transcript: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it said before was believed and not read, so what it says now cannot be vouched for."""
+    monkeypatch.setattr(module, "_ROTATE_AT", 10)
+    transcript.append([Message.user("four", id="four")])
+    pages = Pages(transcript)
+    list(pages.fresh())
+    bookmark = pages.bookmark()
+    assert bookmark is not None
+    again = Pages.resumed(transcript, bookmark)
+    assert again is not None
+    with transcript.parts()[0].open("ab") as file:
+        file.write(b"{}\n")
+    assert list(again.fresh()) == []
+    assert again.bookmark() is None

@@ -51,7 +51,7 @@ def unpacked(data: memoryview) -> Known:
     spoken_by, lengths, shapes, roles, of, before, after, times, by, names, newest, days, ends, slots = rows
     if len({len(row) for row in rows[:_OF_MESSAGES]}) != 1:
         raise ValueError("rows of different lengths")
-    volume = read(bytes(pieces[-1]), pieces[-3].cast("I"), pieces[-2].cast("I"))
+    volume = read(bytes(pieces[-1]), _numbers(pieces[-3]), _numbers(pieces[-2]))
     by_day = {day: slots[low:high] for day, (low, high) in zip(days, pairwise((0, *ends)), strict=True)}
     threads = Threads(of, before, after, times, by, dict(zip(names, newest, strict=True)))
     return Known(speakers, role_names, spoken_by, lengths, shapes, roles, threads, by_day, volume)
@@ -67,6 +67,13 @@ def _head(data: memoryview) -> tuple[list[str], list[str], list[int], int]:
 
 def _as_bytes(row: Sequence[int], kind: str) -> bytes:
     return row.tobytes() if isinstance(row, array | memoryview) else array(kind, row).tobytes()
+
+
+def _numbers(piece: memoryview) -> memoryview:
+    try:
+        return piece.cast("I")
+    except TypeError as error:
+        raise ValueError("half a number") from error
 
 
 def _row(piece: memoryview, kind: str) -> array[int]:

@@ -9,6 +9,7 @@ from pipimem.errors import PipimemError
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision
+from pipimem.store import search_file
 from pipimem.store.channel import ChannelStore
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
 
@@ -25,6 +26,7 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
                     yield worth_knowing(store.folder, f"{record.time}: {note}")
         yield from _transcript(store)
         yield from _dangling(store)
+        yield from _search(store)
     except (PipimemError, OSError) as error:
         yield wrong(own, str(error))
         return
@@ -40,6 +42,18 @@ def _transcript(store: ChannelStore) -> Iterator[Finding]:
     if store.ledger.cursor > store.transcript.last_number:
         what = "the transcript ends before what was consolidated; a part of log.jsonl is missing"
         yield wrong(store.transcript.path, what)
+
+
+def _search(store: ChannelStore) -> Iterator[Finding]:
+    own = store.folder / ".pipimem"
+    if not search_file.is_whole(own):
+
+        def drop(_now: datetime) -> str:
+            search_file.drop(own)
+            return "removed; the next search makes it anew"
+
+        what = "damaged; searches pass it over, and the next one over much talk makes it anew"
+        yield worth_knowing(own / search_file.NAME, what, drop)
 
 
 def _dangling(store: ChannelStore) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.checkup.channels import channel_findings
 from pipimem.store.checkup.finding import Finding
 from pipimem.store.files import temporary_for
+from pipimem.store.pages import Pages
 
 from tests.store.conftest import NOW
 
@@ -171,3 +172,21 @@ def test_a_held_lock_is_told_and_an_old_one_is_none(well: ChannelStore) -> None:
     with well._lock.held():
         again = ChannelStore.open(well.workspace, "team", create=False)
         assert [what for _, _, what in told(again)] == ["another process is writing to this channel right now"]
+
+
+def test_a_damaged_index_is_told_and_taken_away(well: ChannelStore) -> None:
+    """It is worth nothing: searches pass it over. A whole one has nothing to say."""
+    pages = Pages(well.transcript)
+    list(pages.fresh())
+    bookmark = pages.bookmark()
+    assert bookmark is not None
+    assert well.keep_search("stamp", bookmark, b"words")
+    assert found(well) == []
+    path = well.folder / ".pipimem" / "search.idx"
+    path.write_bytes(path.read_bytes()[:-1])
+    (one,) = found(well)
+    assert (one.wrong, one.where, one.what.partition(";")[0]) == (False, str(path), "damaged")
+    assert one.mend is not None
+    assert one.mend(NOW) == "removed; the next search makes it anew"
+    assert found(well) == []
+    assert not path.exists()
