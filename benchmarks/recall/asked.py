@@ -1,13 +1,15 @@
 """The hand-written questions of `cases/`, asked on the automatic path of a turn.
 
-usage: python -m benchmarks.recall.asked [--fresh | --unseen] [--local] [--misses]
+usage: python -m benchmarks.recall.asked [--fresh | --unseen | --blind] [--local] [--misses]
 
 `cases/workspace` is a workspace of three channels, `cases/questions.jsonl` what people ask of it: synonyms, the other
 language, acronyms, word forms, typos, one word, a hundred words, newer values, the session, history, people, dates; and
 talk that memory must be silent on. `gold_text` are texts of which one must be found. `--fresh` asks those of
 `cases/fresh/` instead: two channels of other trades, written when all of recall stood, and changed nothing in it.
 `--unseen` asks those of `cases/unseen/`: a product team, a software team and two people's lives, written by someone who
-had looked at no list of synonyms. A question may have a `speaker`: whose message it is.
+had looked at no list of synonyms. `--blind` asks those of `cases/blind/`, written later in the same way: a restaurant's
+staff, an open-source team, a freelancer and a household. Its talk is of two kinds, `none` (nothing in memory is near) and
+`none-near` (of the memory's own world, but without an answer in it). A question may have a `speaker`: whose message it is.
 `--local` asks by meaning, too, with the local embedder.
 """
 
@@ -35,6 +37,7 @@ from benchmarks.recall.near import ByMeaning, Near, nowhere
 CASES = Path(__file__).parent / "cases"
 FRESH = CASES / "fresh"
 UNSEEN = CASES / "unseen"
+BLIND = CASES / "blind"
 # A Thursday: what "last Thursday" and "last month" in the questions are counted from.
 NOW = datetime.fromisoformat("2026-08-20T12:00:00+08:00")
 _KEY = b"benchmark"
@@ -126,8 +129,9 @@ def main(cases: Path, near: Near, *, misses: bool) -> None:
 
 
 if __name__ == "__main__":
+    sets = {"--fresh": FRESH, "--unseen": UNSEEN, "--blind": BLIND}
     main(
-        UNSEEN if "--unseen" in sys.argv[1:] else FRESH if "--fresh" in sys.argv[1:] else CASES,
+        next((sets[one] for one in sys.argv[1:] if one in sets), CASES),
         ByMeaning() if "--local" in sys.argv[1:] else nowhere,
         misses="--misses" in sys.argv[1:],
     )

@@ -1,30 +1,41 @@
-"""The unseen questions: each names entries that are there, once."""
+"""The unseen and the blind questions: each names entries that are there, once."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
-from benchmarks.recall.asked import UNSEEN, Question, notes_of, questions
+from benchmarks.recall.asked import BLIND, UNSEEN, Question, notes_of, questions
 from pipimem.recall.items import items_of
 
-QUESTIONS = questions(UNSEEN)
-CHANNELS = {
-    folder.name: [item.text for item in items_of(notes_of(folder, UNSEEN / "workspace"))]
-    for folder in (UNSEEN / "workspace" / "channels").iterdir()
+SETS = {cases.name: questions(cases) for cases in (UNSEEN, BLIND)}
+ENTRIES = {
+    (cases.name, folder.name): [item.text for item in items_of(notes_of(folder, cases / "workspace"))]
+    for cases in (UNSEEN, BLIND)
+    for folder in sorted((cases / "workspace" / "channels").iterdir())
 }
+ALL = [pytest.param(name, asked, id=f"{name}-{asked['qid']}") for name, each in SETS.items() for asked in each]
 
 
-@pytest.mark.parametrize("asked", QUESTIONS, ids=[str(asked["qid"]) for asked in QUESTIONS])
-def test_an_answer_stands_in_one_entry(asked: Question) -> None:
+@pytest.mark.parametrize(("name", "asked"), ALL)
+def test_an_answer_stands_in_one_entry(name: str, asked: Question) -> None:
     """A gold text picks exactly one item of the channel; only talk has none."""
     gold = asked.get("gold_text", [])
     assert isinstance(gold, list)
-    assert (asked["kind"] == "none") == (not gold)
+    assert (asked["kind"] in {"none", "none-near"}) == (not gold)
     for text in gold:
-        assert len([item for item in CHANNELS[str(asked["channel"])] if text in item]) == 1
+        assert len([item for item in ENTRIES[name, str(asked["channel"])] if text in item]) == 1
 
 
-def test_half_of_the_questions_are_chinese() -> None:
+@pytest.mark.parametrize("name", SETS)
+def test_half_of_the_questions_are_chinese(name: str) -> None:
     """Neither language has more than six of ten; every question has an id of its own."""
-    chinese = sum(asked["lang"] == "zh" for asked in QUESTIONS)
-    assert 0.4 < chinese / len(QUESTIONS) < 0.6
-    assert len({asked["qid"] for asked in QUESTIONS}) == len(QUESTIONS)
+    chinese = sum(asked["lang"] == "zh" for asked in SETS[name])
+    assert 0.4 < chinese / len(SETS[name]) < 0.6
+    assert len({asked["qid"] for asked in SETS[name]}) == len(SETS[name])
+
+
+def test_talk_has_two_kinds() -> None:
+    """Of the blind set, 40 messages have nothing near in memory, 20 are of its world; half of each is Chinese."""
+    talk = Counter((asked["kind"], asked["lang"]) for asked in SETS[BLIND.name] if "gold_text" not in asked)
+    assert talk == {("none", "zh"): 20, ("none", "en"): 20, ("none-near", "zh"): 10, ("none-near", "en"): 10}
