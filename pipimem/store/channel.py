@@ -393,6 +393,10 @@ class ChannelStore:
         if saving and time.monotonic() < until:
             return None
         heal(desk, now)
+        if desk.state.unsettled:
+            # Until the next checkpoint an older text would go on to count as torn.
+            self._now = now
+            self._checkpoint()
         return desk
 
     def _after_writing(self, now: datetime) -> None:
@@ -406,8 +410,16 @@ class ChannelStore:
         desk.state.catch_up()
         if self._now is not None:
             heal(desk, self._now)
-        if desk.state.has_news and not is_unfinished(desk):
-            desk.state.checkpoint({file: desk.on_disk(file) for file in KEPT}, self._now)
+        if not desk.state.has_news or is_unfinished(desk):
+            return
+        if not desk.settle():
+            # A hand was faster. What it left is taken in like at a commit, and the same is asked again.
+            if self._now is None:
+                return
+            journal_edits(desk, self._now)
+            if not desk.settle():
+                return
+        desk.state.checkpoint({file: desk.on_disk(file) for file in KEPT}, self._now)
 
     def _known_recalls(self) -> bool:
         return any(name in self.ledger.records for name in self._recalls.counts)

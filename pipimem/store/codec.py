@@ -42,6 +42,7 @@ def record_json(record: JournalRecord) -> Json:
             "archived": record.archived,
             "archive_size": record.archive_size,
             "delta": delta_json(record.delta),
+            "boot": record.boot,
         }
     )
 
@@ -66,6 +67,7 @@ def record_from(value: Json) -> JournalRecord:
             archive_size=a_number(value.get("archive_size", 0)),
             delta=delta_from(an_object(value.get("delta", {})), {str(file): files[file].after for file in files}),
             tokens=_tokens_from(an_object(value.get("tokens", {}))),
+            boot=a_string(value.get("boot", "")),
         )
     )
 

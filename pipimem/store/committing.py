@@ -118,18 +118,17 @@ def _acknowledged(
         for file, text in texts.items():
             path = prepared_path(desk, file, etag(text))
             prepared.append(path)
-            prepare(path, resolved(desk.path(file), desk.root), text, etag(text))
+            # Not synced where a power cut can be told from a person: the journal has it all.
+            prepare(path, resolved(desk.path(file), desk.root), text, etag(text), synced=not state.boot)
         if not insists and any(desk.on_disk(file) != view.disk[file].text for file in KEPT if file not in view.held):
             dropped(prepared)
             return False
-        place = state.journal.append(records, state.place)
+        state.append(records, {file: view.now.note(file).text for file in view.edited} | dict(texts))
     except BaseException:
         # Where even the cut failed, the record may stand: then the prepared texts must too.
         if state.journal.place().offset <= max(state.place.offset, 0):
             dropped(prepared)
         raise
-    known = {file: view.now.note(file).text for file in view.edited} | dict(texts)
-    state.folded(records, place, known)
     # Only now: a text that was kept and not merged would later be taken for one that was.
     for file in _merges(view):
         state.versions.keep(file, view.disk[file].text, synced=False)

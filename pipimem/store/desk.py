@@ -12,7 +12,8 @@ from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes, etag
 from pipimem.notes.reconciled import reconciled
 from pipimem.store.ancestry import nearest
-from pipimem.store.files import Reading, Stamp, own_text, read, resolved, stamp, temporary_for
+from pipimem.store.booting import is_from_before
+from pipimem.store.files import Reading, Stamp, own_text, read, resolved, stamp, synced_text, temporary_for
 from pipimem.store.journal import Place
 from pipimem.store.merging import merged
 from pipimem.store.settling import may_be_half_saved
@@ -124,7 +125,7 @@ class Desk:
         if reading.is_open:
             return True
         left = self._known(file, reading.text)
-        if left == reading.text:
+        if left == reading.text or self._is_torn(file, reading.text.encode()):
             return False
         if self.is_pending(file):
             left = next((stood.text for stood in self.state.stood(file, newest=None)), "")
@@ -137,6 +138,8 @@ class Desk:
         """
         left = self._known(file, reading.text)
         if left == reading.text:
+            return left
+        if self._is_torn(file, reading.text.encode()):
             return left
         is_pending = self.is_pending(file)
         if is_pending and etag(reading.text) in self.state.may_lie(file):
@@ -156,6 +159,39 @@ class Desk:
         # No text there: it arrived. Another text: what it displaced lies there.
         text = own_text(prepared_path(self, file, mark))
         return text is not None and etag(text) == mark
+
+    def is_torn(self, file: File) -> bool:
+        """Whether a file lacks its newest text because the system stopped before that was on the disk.
+
+        Nobody has touched it since, and it holds what stood there before, the beginning of a text, or nothing.
+        """
+        if file not in self.state.unsettled:
+            return False
+        text = self.look(file).text
+        return text != self.state.known_text(file, text) and self._is_torn(file, text.encode())
+
+    def is_torn_leftover(self, file: File, path: Path, digits: str) -> bool:
+        """The same of a text beside a file, under a name with these digits; one of no record was never exchanged."""
+        if not is_from_before(path):
+            return False
+        data = path.read_bytes()
+        return not self.state.is_known(file, digits) or self.state.may_be_torn(file, data)
+
+    def _is_torn(self, file: File, data: bytes) -> bool:
+        if file not in self.state.unsettled:
+            return False
+        path = self.path(file)
+        # A file that lacks its very name: its folder would tell only until the next name comes.
+        return (is_from_before(path) or not path.exists()) and self.state.may_be_torn(file, data)
+
+    def settle(self) -> bool:
+        """Syncs the files that were changed since the checkpoint; whether each has the text the journal left it with."""
+        settled = [self._settled(file) for file in self.state.since]  # each, whatever another says
+        return all(settled)
+
+    def _settled(self, file: File) -> bool:
+        text = synced_text(resolved(self.path(file), self.root)) or ""
+        return etag(text) == self.state.ledger.etags.get(file)
 
     def note(self, file: File, text: str) -> Note:
         """The note of a text, parsed anew only when it is another than last time."""
@@ -187,9 +223,19 @@ class Desk:
         mark = stamp(path)
         cached = self._readings.get(path)
         if cached is None or cached.stamp != mark or cached.is_open:
-            cached = read(path, self.root) or Reading("", _ABSENT)
+            cached = self._read_anew(path) or Reading("", _ABSENT)
             self._readings[path] = cached
         return cached
+
+    def _read_anew(self, path: Path) -> Reading | None:
+        try:
+            return read(path, self.root)
+        except UnreadableNote:
+            # Cut in the middle of a character, or blanks of the disk where the text was to be.
+            file = next((file for file in KEPT if self.path(file) == path), None)
+            if file is None or not self._is_torn(file, path.read_bytes()):
+                raise
+            return Reading("", stamp(path) or _ABSENT)
 
     def _read_shared(self) -> Reading:
         """What all channels share. What is no text is left out: it would silence every channel; `doctor` tells."""

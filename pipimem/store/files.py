@@ -93,6 +93,19 @@ def own_text(path: Path) -> str | None:
         return None
 
 
+def synced_text(path: Path) -> str | None:
+    """The text that surely stays in a file: read and synced through one descriptor; `None` where there is none."""
+    with told("sync", path):
+        try:
+            descriptor = _opened(path)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(descriptor, "rb") as file:
+            data = file.read()
+            os.fsync(descriptor)
+    return data.decode(errors="replace")
+
+
 def _opened(path: Path) -> int:
     flags = os.O_RDONLY | NO_FOLLOW | NO_WAIT | CLOSE_ON_EXEC | BINARY
     try:
@@ -141,14 +154,15 @@ def tag_of(temporary: Path, target: Path) -> str:
     return temporary.name.removeprefix(f".{target.name}.").removesuffix(TEMPORARY)
 
 
-def prepare(path: Path, target: Path, text: str, mark: str = "") -> Stamp:
+def prepare(path: Path, target: Path, text: str, mark: str = "", *, synced: bool = True) -> Stamp:
     """Lays a replacement of `target` ready at `path`, with the mode of what it will replace, marked as unread
     where its etag is given.
 
-    What lies at `path` is whole at any instant: written under another name first, renamed when done.
+    What lies at `path` is whole at any instant: written under another name first, renamed when done. Without
+    `synced`, a power cut may tear it.
     """
     half = temporary_for(target, HALF)
-    stamp = _write_temporary(half, target, text.encode(), mark)
+    stamp = _write_temporary(half, target, text.encode(), mark, synced=synced)
     with told("write", target):
         half.replace(path)
     return stamp

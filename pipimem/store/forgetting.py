@@ -99,7 +99,8 @@ def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> Forg
     usage = from_usage(desk.root / ".pipimem", needles)
     texts = {file: desk.on_disk(file) for file in KEPT}
     record = _record(desk, log, plan, texts, now)
-    state.folded([record], state.journal.append([record], state.place), texts)
+    state.append([record], texts)
+    desk.settle()
     state.checkpoint(texts, now)
     desk.clear()
     remove(_plan_path(desk))

@@ -61,7 +61,7 @@ def place(desk: Desk, file: File, now: datetime) -> bool:
                 remove(path)
             return is_alone
         if not desk.is_pending(file):
-            prepare(path, resolved(desk.path(file), desk.root), text, mark)
+            prepare(path, resolved(desk.path(file), desk.root), text, mark, synced=not desk.state.boot)
         displaced = displace(path, resolved(desk.path(file), desk.root))
         if displaced is None:
             desk.state.unread.note(file, etag(""))
@@ -81,9 +81,11 @@ def heal(desk: Desk, now: datetime) -> None:
             if _is_ours(path, target):
                 if not _is_wanted(desk, file, path, target):
                     remove(path)
+            elif desk.is_torn_leftover(file, path, tag_of(path, target)):
+                remove(path)
             else:
                 _is_looked_at(desk, file, path, None, now)
-        if left and desk.is_pending(file):
+        if (left and desk.is_pending(file)) or desk.is_torn(file):
             # The archive goes before the file that what is archived left: with that one in place, it is whole.
             record = desk.state.archived
             if record is not None and file in record.files and _is_newest(desk, file, record.files[file].after):
@@ -149,6 +151,9 @@ def _is_looked_at(desk: Desk, file: File, path: Path, expected: str | None, now:
     try:
         reading = _quiet(path, desk.root)
     except UnreadableNote:
+        if file in desk.state.unsettled and desk.state.may_be_torn(file, path.read_bytes()):
+            remove(path)
+            return True
         displace(path, target)  # back in its place: whoever saved it is told at the next reading
         raise
     if reading is None:
@@ -222,11 +227,12 @@ def _record_edit(desk: Desk, file: File, text: str, found: str, now: datetime, *
     state.anchor(file, ours)
     state.versions.keep(file, ours, synced=False)
     if found != text:
-        prepare(prepared_path(desk, file, etag(text)), resolved(desk.path(file), desk.root), text, etag(text))
+        path, target = prepared_path(desk, file, etag(text)), resolved(desk.path(file), desk.root)
+        prepare(path, target, text, etag(text), synced=not state.boot)
     change = file_change(ours, text, found=found if found != text else "", unseen=not is_placed)
     stamp = now.isoformat(timespec="seconds")
     record = _edit_record(state.ledger.sequence + 1, stamp, {file: change}, reconciled(old, new), {file: ours})
-    state.folded([record], state.journal.append([record], state.place), {file: text})
+    state.append([record], {file: text})
     if found != text:
         # Only now: a text that was kept and not merged would later be taken for one that was.
         state.versions.keep(file, found, synced=False)

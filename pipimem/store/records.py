@@ -40,7 +40,8 @@ class RefusedLine:
 class JournalRecord:
     """One record of the journal; `time` is ISO 8601 with offset.
 
-    `archived` went to the end of the archive, which had `archive_size` bytes before.
+    `archived` went to the end of the archive, which had `archive_size` bytes before. `boot` tells in which
+    life of the system it was written where its texts were not synced with it, see `booting`.
     """
 
     sequence: int
@@ -58,3 +59,4 @@ class JournalRecord:
     archive_size: int = 0
     delta: Delta = field(default_factory=Delta)
     tokens: Tokens | None = None
+    boot: str = ""

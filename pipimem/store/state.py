@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import etag
 from pipimem.store import ledger_file
 from pipimem.store.ancestry import Stood
+from pipimem.store.booting import boot_id
 from pipimem.store.disk import sync_folder
 from pipimem.store.journal import NOWHERE, Journal, Place
 from pipimem.store.ledger_file import Checkpoint
@@ -39,9 +40,12 @@ class State:
     unread: Unread
     ledger: Ledger = field(default_factory=Ledger)
     place: Place = NOWHERE
-    # By file the last change since the checkpoint, and the last record that added to the archive.
-    last: dict[File, FileChange] = field(default_factory=dict)
+    # By file the changes since the checkpoint, the files among them that were changed before the system was last
+    # started, and the last record that added to the archive.
+    since: dict[File, list[FileChange]] = field(default_factory=dict)
+    unsettled: set[File] = field(default_factory=set)
     archived: JournalRecord | None = None
+    boot: str = field(default_factory=boot_id)
     _recent: dict[File, deque[FileChange]] | None = None
     _since: int = 0
     _known: dict[File, tuple[str, str]] = field(default_factory=dict)
@@ -81,10 +85,11 @@ class State:
         else:  # another process rotated the journal, or forgot something in it
             self._start()
 
-    def folded(self, records: Iterable[JournalRecord], place: Place, texts: Mapping[File, str]) -> None:
-        """Takes in records that were just written, and the texts they leave."""
-        self._fold(records)
-        self.place = place
+    def append(self, records: Iterable[JournalRecord], texts: Mapping[File, str]) -> None:
+        """Writes records, durable when this returns, and takes in the texts they leave their files with."""
+        stamped = [replace(record, boot=self.boot) if record.files else record for record in records]
+        self.place = self.journal.append(stamped, self.place)
+        self._fold(stamped)
         for file, text in texts.items():
             self._known[file] = (etag(text), text)
 
@@ -94,7 +99,7 @@ class State:
         if wanted is None:
             return None
         if file not in self._known or self._known[file][0] != wanted:
-            text = disk if etag(disk) == wanted else self.versions.text(file, wanted)
+            text = disk if etag(disk) == wanted else self._kept(file, wanted)
             text = self._from_splices(file, wanted) if text is None else text
             if text is None:
                 return None
@@ -138,24 +143,37 @@ class State:
                 break
         return frozenset(marks)
 
+    def may_be_torn(self, file: File, data: bytes) -> bool:
+        """Whether a power cut may have left these bytes of a text that stood in the file since the checkpoint.
+
+        An older one, the first part of one, or nothing.
+        """
+        left = data.rstrip(b"\0")
+        return any(text.encode().startswith(left) for text in self._since_checkpoint(file))
+
+    def is_known(self, file: File, digits: str) -> bool:
+        """Whether the journal has a text of the file whose etag begins so."""
+        return any(change.after.startswith(digits) for change in self._changes(file))
+
     def anchor(self, file: File, before: str) -> None:
-        """Sees to it that the text which the next splices start from is kept as a version."""
-        if file not in self._anchored:
+        """Sees to it that the text which the next splices start from is kept, and stays after a power cut.
+
+        A checkpoint keeps it; only the first change of a file comes without one.
+        """
+        if file not in self._anchored and before:
             self.versions.keep(file, before)
-            self._anchored.add(file)
+        self._anchored.add(file)
 
     def checkpoint(self, texts: Mapping[File, str], now: datetime | None) -> None:
-        """Makes the files alone sufficient: names synced, texts kept as versions, the ledger written."""
+        """Makes the files alone sufficient: names synced, ledger and texts kept. The files themselves are synced."""
+        texts = {file: text for file, text in texts.items() if self.ledger.etags.get(file) == etag(text)}
         for file, text in texts.items():
-            if self.ledger.etags.get(file) == etag(text):
-                self.versions.keep(file, text)
+            self.versions.keep(file, text, synced=False)
         sync_folder(self.folder)
-        ledger_file.save(self._ledger_path, Checkpoint(self.ledger, self.place.offset))
+        ledger_file.save(self._ledger_path, Checkpoint(self.ledger, self.place.offset, texts))
         self.journal.rotate(now)
         self.versions.prune(now)
-        self._since, self.archived = 0, None
-        self.last.clear()
-        self._anchored.clear()
+        self._begin(texts)
         if self.journal.place().inode != self.place.inode:
             self.place = self.journal.place()
 
@@ -164,11 +182,10 @@ class State:
         return self.folder / ".pipimem" / "ledger.json"
 
     def _start(self) -> None:
-        self._since, self.archived, self._recent = 0, None, None
+        self._recent = None
         self._known.clear()
-        self.last.clear()
-        self._anchored.clear()
         checkpoint = ledger_file.load(self._ledger_path)
+        self._begin(checkpoint.texts if checkpoint else ())
         if checkpoint is None:
             # The folds of set-aside parts first; the part at hand is read below like any other.
             self.ledger = Ledger()
@@ -187,11 +204,42 @@ class State:
             if record.sequence <= self.ledger.sequence:
                 continue
             self.ledger = self.ledger.after(record.delta, record.sequence)
-            self.last.update(record.files)
+            for file, change in record.files.items():
+                self.since.setdefault(file, []).append(change)
+            if record.boot not in ("", self.boot):
+                self.unsettled.update(record.files)
             self._remember([record])
             self._since += 1
             if record.archived:
                 self.archived = record
+
+    def _begin(self, kept: Iterable[File]) -> None:
+        """From a checkpoint on that kept the texts of these files."""
+        self._since, self.archived = 0, None
+        self.since.clear()
+        self.unsettled.clear()
+        self._anchored = set(kept)
+
+    def _kept(self, file: File, mark: str) -> str | None:
+        """The text of this etag, as a version or in the checkpoint: versions are not synced."""
+        text = self.versions.text(file, mark)
+        if text is None and (checkpoint := ledger_file.load(self._ledger_path)) is not None:
+            text = checkpoint.texts.get(file)
+        return text if text is not None and etag(text) == mark else None
+
+    def _since_checkpoint(self, file: File) -> Iterator[str]:
+        """The texts that stood in a file, or were to, since the checkpoint, the newest first."""
+        text = self.known_text(file, "")
+        for change in reversed(self.since.get(file, ())):
+            if text is None:
+                return
+            yield text
+            found = self.versions.text(file, change.found) if change.found else None
+            if found is not None:
+                yield found
+            text = _without(text, change)
+        if text is not None:
+            yield text
 
     def _changes(self, file: File) -> deque[FileChange]:
         """The changes of a file, also those from before the checkpoint: read when first asked for."""
@@ -216,7 +264,7 @@ class State:
         except JournalError:  # damage before the checkpoint: doctor tells; here the text is just not known
             return None
         for index in reversed(range(len(changes))):
-            text = self.versions.text(file, changes[index].before)
+            text = self._kept(file, changes[index].before)
             if text is not None:
                 for change in changes[index:]:
                     text = spliced(text, change.splices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,6 +20,7 @@ _AGE = timedelta(days=30)
 _BYTES = 32 * 1024 * 1024
 # 64 bits of the etag name a file; the whole etag is checked on reading.
 NAME_LENGTH = 16
+_NOTHING = etag("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class Versions:
 
     def text(self, file: File, mark: str) -> str | None:
         """The text of a file with this etag, `None` where it is not kept."""
+        if mark == _NOTHING:
+            return ""
         try:
             text = self._path(file, mark).read_bytes().decode()
         except (OSError, UnicodeDecodeError):  # gone, out of reach or damaged: the caller goes on without it
@@ -47,12 +51,14 @@ class Versions:
                 yield mark, text
 
     def keep(self, file: File, text: str, *, synced: bool = True) -> None:
-        """Keeps a text; one that is kept already costs a `stat`.
+        """Keeps a text; one that is kept already costs two system calls.
 
         Without `synced` a power cut may take it: for texts that only help to recognise a person's edit.
         """
         path = self._path(file, etag(text))
-        if not path.exists():
+        try:
+            os.utime(path)  # as young as its last use, or it would be pruned too early
+        except OSError:
             make_folder(self.folder)
             put_whole(path, text.encode(), synced=synced)
 

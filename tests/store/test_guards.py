@@ -20,6 +20,7 @@ from pipimem.store.leasing import Lease
 from . import test_channel as channels
 from . import test_crashes as crashes
 from . import test_placing as placings
+from . import test_power_cuts as cuts
 
 Switch = Callable[[pytest.MonkeyPatch], None]
 
@@ -119,6 +120,12 @@ GUARDS: tuple[tuple[str, Switch, Callable[..., None], dict[str, object]], ...] =
         prepared_counts,
         placings.test_a_text_that_never_reached_the_file_is_no_ancestor,
         {},
+    ),
+    (
+        "what a power cut left is no person's edit",
+        off(desk.Desk, "_is_torn", lambda *_: False),
+        cuts.test_whatever_the_disk_has_of_a_file_the_newest_text_is_back,
+        {"left": cuts.OLD.encode(), "is_read_only": False},
     ),
     (
         "one holder of the lock at a time",
