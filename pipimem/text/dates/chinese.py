@@ -199,7 +199,7 @@ _BARE = (
 )
 _OF_MONTH = rf"(?:(?P<of_month>{_NUM})[日号])?{_MONTH_AFTER}"
 _BARE_MONTH = rf"(?<![\d{_COUNTED}个每上下本这该当几年岁日蜜明正腊半全整])(?P<is>月)(?P<edge>底|末|初)(?!静)"
-_BARE_YEAR = rf"(?<![\d{_COUNTED}〇零去今明前后每半全同当几多周])(?P<is>年)(?P<edge>底|末|初)(?!级)"
+_BARE_YEAR = rf"(?<![\d{_COUNTED}〇零去今明前后每半全同当几多周期拜])(?P<is>年)(?P<edge>底|末|初)(?!级)"
 
 # The order counts: longer readings first, absolute ones before all.
 _RULES = (
