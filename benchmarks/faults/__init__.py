@@ -1,0 +1,1 @@
+"""Faults at every file call of every journey, and what a fresh process finds afterwards."""

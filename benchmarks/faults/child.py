@@ -1,0 +1,69 @@
+"""Work done in a process of its own, and what it said before it ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+
+KILLED = 9
+_RAISED = 1
+# Longer than anybody's patience in the store (10 s for a lock).
+_SECONDS = 40
+
+Say = Callable[..., None]
+"""Tells the parent a fact, as a kind and its values; told means told, whatever happens next."""
+Said = tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a child ended (`done`, `killed`, `raised` or `hung`) and what it said."""
+
+    how: str
+    said: Said
+
+    def of(self, kind: str) -> list[tuple[object, ...]]:
+        """What it said of one kind, without the kind."""
+        return [line[1:] for line in self.said if line[0] == kind]
+
+
+def in_child(work: Callable[[Say], None]) -> Ended:
+    """Forks, works, and listens to the end."""
+    listen, speak = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(listen)
+        _work(work, speak)
+    os.close(speak)
+    with os.fdopen(listen, "rb") as file:
+        lines = file.read().splitlines()
+    status = os.waitpid(child, 0)[1]
+    said = tuple(tuple(json.loads(line)) for line in lines)
+    if os.WIFSIGNALED(status):
+        return Ended("hung" if os.WTERMSIG(status) == signal.SIGALRM else "crashed", said)
+    return Ended({0: "done", KILLED: "killed", _RAISED: "raised"}[os.WEXITSTATUS(status)], said)
+
+
+def _work(work: Callable[[Say], None], speak: int) -> None:
+    """Never returns: nothing of the child may run on in the parent's code."""
+    write, leave = os.write, os._exit
+
+    def say(kind: str, *values: object) -> None:
+        write(speak, json.dumps([kind, *values]).encode() + b"\n")
+
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(_SECONDS)
+    try:
+        work(say)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the parent judges it
+        names = [kind.__name__ for kind in type(error).__mro__]
+        say("raised", names, str(error), traceback.format_exc()[-3000:])
+        leave(_RAISED)
+    leave(0)
