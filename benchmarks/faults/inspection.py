@@ -71,7 +71,9 @@ def expected_of(journey: Journey, tree: Tree, root: Path) -> Expected:
     clean = in_child(lambda say: journey.run(root, say))
     assert clean.how == "done", clean
     after = in_child(lambda say: _say_past(root, journey, say))
-    states = [(int(str(number)), tuple(map(str, texts))) for number, *texts in (*before.of("state"), *after.of("state"))]
+    states = [
+        (int(str(number)), tuple(map(str, texts))) for number, *texts in (*before.of("state"), *after.of("state"))
+    ]
     return Expected(tuple(dict.fromkeys(state for state in states if state[0] >= states[0][0])))
 
 
@@ -166,9 +168,9 @@ def _reading(store: ChannelStore, faulted: Faulted) -> Iterator[str]:
     least = max((int(str(line[0])) for line in said.of("sequence")), default=0)
     if sequence < least:
         yield f"record {least} was acknowledged, and {sequence} is the newest"
-    if not faulted.journey.apart and faulted.is_exact:
-        if not any(texts == state and number >= least for number, state in faulted.expected.states):
-            yield f"neither before nor after, at {sequence}: {texts}"
+    is_one = any(texts == state and number >= least for number, state in faulted.expected.states)
+    if not is_one and not faulted.journey.apart and faulted.is_exact:
+        yield f"neither before nor after, at {sequence}: {texts}"
     yield from _lines_right(faulted.expected, texts, ())
     numbers = [message.number for message in store.transcript.messages()]
     if numbers != list(range(1, len(numbers) + 1)):
@@ -207,7 +209,9 @@ def _afterwards(root: Path, faulted: Faulted) -> Iterator[str]:
     if left:
         yield f"left over: {left}"
     yield from _own_state(store, notes)
-    yield from (f"the doctor: {found.what}" for found in channel_findings(store.workspace, store.folder, NOW) if found.wrong)
+    yield from (
+        f"the doctor: {found.what}" for found in channel_findings(store.workspace, store.folder, NOW) if found.wrong
+    )
 
 
 def _messages(store: ChannelStore, said: Ended) -> Iterator[str]:

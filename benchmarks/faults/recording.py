@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,34 +91,34 @@ class Recorder:
             case "open":
                 found = self._now.get(path, FOLDER)
                 self._open[result] = path if found == FOLDER else found
-                if call.arguments[0] & os.O_TRUNC:
-                    self.steps.append(Bytes(found, 0, None))
-            case "write":
-                descriptor, data = call.arguments
-                offset = self._tell(descriptor, 0, os.SEEK_CUR) - result
-                self.steps.append(Bytes(int(self._open[descriptor]), offset, bytes(data)[:result]))
-            case "ftruncate":
-                self.steps.append(Bytes(int(self._open[call.arguments[0]]), call.arguments[1], None))
+            case "write" | "ftruncate" | "fsync" | "fdatasync":
+                self._done_to(self._open[call.arguments[0]], call, result)
             case "mkdir":
                 self._set({path: FOLDER})
             case "unlink" | "remove":
                 self._set({path: None})
-            case "rename" | "replace":
-                self._set({path: None, self._short(os.fspath(call.arguments[0])): self._now[path]})
-            case "link":
-                self._set({self._short(os.fspath(call.arguments[0])): self._now[path]})
-            case "exchange":
-                other = self._short(call.arguments[0])
-                self._set({path: self._now.get(other), other: self._now[path]})
-            case name if name in SYNCS:
-                self.steps.append(Synced(self._open[call.arguments[0]]))
+            case "rename" | "replace" | "link" | "exchange":
+                other = self._short(os.fspath(call.arguments[0]))
+                left = {"link": self._now[path], "exchange": self._now.get(other)}.get(call.name)
+                self._set({path: left, other: self._now[path]})
+
+    def _done_to(self, target: int | str, call: Call, result: Any) -> None:
+        if call.name in SYNCS:
+            self.steps.append(Synced(target))
+            return
+        assert isinstance(target, int)
+        if call.name == "ftruncate":
+            self.steps.append(Bytes(target, call.arguments[1], None))
+        else:
+            offset = self._tell(call.arguments[0], 0, os.SEEK_CUR) - result
+            self.steps.append(Bytes(target, offset, bytes(call.arguments[1])[:result]))
 
     def told(self, *line: object) -> None:
         """Something was acknowledged here."""
         self.steps.append(Told(line))
 
     def _set(self, names: dict[str, int | None]) -> None:
-        [folder] = {os.path.dirname(name) for name in names}  # a step over two folders is not modelled, and never made
+        [folder] = {name.rpartition("/")[0] for name in names}  # a step over two folders is never made
         self.steps.append(Named(folder, tuple(names.items())))
         for name, file in names.items():
             if file is None:
@@ -135,18 +136,13 @@ def recorded(journey: Journey, tree: Tree, root: Path) -> Record:
     kept = root.with_name("steps")
 
     def work(_: object) -> None:
-        import pickle
-
         recorder = Recorder(root, tree)
         Shim(root, recorder).install()
         journey.run(root, recorder.told)
-        with open(kept, "wb") as file:
-            pickle.dump(Record(recorder.names, recorder.contents, tuple(recorder.steps)), file)
+        kept.write_bytes(pickle.dumps(Record(recorder.names, recorder.contents, tuple(recorder.steps))))
 
     ended = in_child(work)
     assert ended.how == "done", ended
-    import pickle
-
     record: Record = pickle.loads(kept.read_bytes())
     kept.unlink()
     return record

@@ -79,7 +79,7 @@ class Shim:
             setattr(os, name, self._by_descriptor(name, self._real[name]))
         # `os` asks whether a function takes descriptors or follows links by looking it up in these sets.
         for known in (os.supports_fd, os.supports_follow_symlinks, os.supports_dir_fd):
-            known |= {getattr(os, name) for name in self._real if self._real[name] in known}  # noqa: PLW2901
+            known |= {getattr(os, name) for name in self._real if self._real[name] in known}
         fcntl.flock = self._by_descriptor("flock", fcntl.flock)
         fcntl.fcntl = self._by_descriptor("fcntl", fcntl.fcntl)
         exchanging._renamed = self._exchange(exchanging._renamed)  # noqa: SLF001 - the one call that is not of `os`

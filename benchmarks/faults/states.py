@@ -90,7 +90,7 @@ def _choices(record: Record, pending: list[int], chance: random.Random, mixed: i
     every = frozenset(pending)
     chosen = [frozenset[int](), every]
     for one in pending:
-        chosen.append(_closed(record, pending, {one}))  # noqa: PERF401 - two of each
+        chosen.append(_closed(record, pending, {one}))
         chosen.append(every - _dependent(record, pending, one))
     chosen += [_closed(record, pending, {one for one in pending if chance.random() < 0.5}) for _ in range(mixed)]
     return list(dict.fromkeys(chosen))

@@ -24,7 +24,9 @@ class Tree:
             if path.is_dir():
                 folders.append((name, status.st_mode & 0o7777))
             else:
-                files.append((name, status.st_mode & 0o7777, path.read_bytes(), (status.st_atime_ns, status.st_mtime_ns)))
+                files.append(
+                    (name, status.st_mode & 0o7777, path.read_bytes(), (status.st_atime_ns, status.st_mtime_ns))
+                )
         return cls(tuple(folders), tuple(files))
 
     def laid(self, root: Path) -> Path:

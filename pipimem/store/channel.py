@@ -20,7 +20,7 @@ from pipimem.notes.operations import Author, Decision
 from pipimem.store import figures_file, forgetting, identity, search_file, undoing, vectors_file, words_file
 from pipimem.store.committing import CarryOut, Committed, commit, journal_edits
 from pipimem.store.desk import KEPT, Desk
-from pipimem.store.disk import make_folder
+from pipimem.store.disk import make_folder, told, told_at_the_door
 from pipimem.store.files import not_a_link_out, read_text, sweep
 from pipimem.store.forgetting import Forgotten
 from pipimem.store.identity import Identity
@@ -70,13 +70,15 @@ class ChannelStore:
         Raises `ChannelError` for a folder of another channel and, without `create`, for a channel that is
         not there.
         """
-        folder = not_a_link_out(workspace.folder_of(channel_id), workspace.root)
+        with told("open", workspace.folder_of(channel_id)):
+            folder = not_a_link_out(workspace.folder_of(channel_id), workspace.root)
+            is_there = folder.is_dir()
         known = identity.load(_identity_path(folder))
         if known is not None and known.id != channel_id:
             raise ChannelError(
                 f"{folder} belongs to the channel {known.id!r}, not to {channel_id!r}. Rename the folder."
             )
-        if known is None and not create and not folder.is_dir():
+        if known is None and not create and not is_there:
             raise ChannelError(_unknown(workspace, channel_id))
         is_saved = known is not None
         if known is None:
@@ -111,6 +113,7 @@ class ChannelStore:
         return self.identity.key
 
     @property
+    @told_at_the_door
     def ledger(self) -> Ledger:
         """The ledger without a look at the files: what gates count by."""
         with self._mutex:
@@ -118,6 +121,7 @@ class ChannelStore:
             state.catch_up()
             return state.ledger
 
+    @told_at_the_door
     def notes(self, *, refresh: bool = True) -> Notes:
         """The notes as they stand: the same object while nothing changed.
 
@@ -135,6 +139,7 @@ class ChannelStore:
         finally:
             self._mutex.release()
 
+    @told_at_the_door
     def commit(
         self, decision: Decision, now: datetime, actor: str = "", wall: datetime | None = None,
         carry_out: CarryOut | None = None,
@@ -164,6 +169,7 @@ class ChannelStore:
             else:
                 tries += 1
 
+    @told_at_the_door
     def append(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Adds the messages the transcript does not have yet, numbered; returned means durable."""
         self._settle_in()
@@ -189,6 +195,7 @@ class ChannelStore:
         """What `keep_words` was given under the same stamp, empty where that is gone."""
         return words_file.load(_own(self.folder), stamp)
 
+    @told_at_the_door
     def keep_words(self, stamp: str, words: str) -> None:
         """Keeps what a start would have to find out again; it may be lost at any time."""
         with self._mutex:
@@ -200,6 +207,7 @@ class ChannelStore:
         """What `keep_vectors` was given under the same embedder, empty where that is gone."""
         return vectors_file.load(_own(self.folder), embedder)
 
+    @told_at_the_door
     def keep_vectors(self, embedder: str, vectors: bytes) -> None:
         """Keeps what would have to be embedded again; it may be lost at any time.
 
@@ -231,6 +239,7 @@ class ChannelStore:
         """How recall did here, in all processes that have told so far."""
         return figures_file.load(_own(self.folder))
 
+    @told_at_the_door
     def add_recall_figures(self, later: figures_file.Kept) -> None:
         """Adds what a process counted; only a channel that is saved has a place for it."""
         with self._mutex:
@@ -238,11 +247,13 @@ class ChannelStore:
                 with self._lock.held():
                     figures_file.add(_own(self.folder), later)
 
+    @told_at_the_door
     def checkpoint(self) -> None:
         """Makes the files alone sufficient, so that the next start reads no journal."""
         with self._mutex, self._lock.held():
             self._checkpoint()
 
+    @told_at_the_door
     def close(self) -> None:
         """Writes what waits and a checkpoint, where this object wrote anything."""
         with self._mutex:
@@ -277,6 +288,7 @@ class ChannelStore:
         """
         return self._at_desk().state.journal.records()
 
+    @told_at_the_door
     def past(self) -> Past:
         """What looking back needs: the journal, and the texts as it left them and as they stand. Writes nothing.
 
@@ -287,6 +299,7 @@ class ChannelStore:
             desk.state.catch_up()
             return undoing.past_of(desk, desk.fresh())
 
+    @told_at_the_door
     def undo(self, sequence: int | None, now: datetime, actor: str = "") -> Undone:
         """Takes back one change, the newest that still counts by default, as a commit of its own.
 
@@ -301,6 +314,7 @@ class ChannelStore:
         done = self.commit(what, now, actor, carry_out=lambda desk, view: undoing.undoing(desk, view, number))
         return Undone(record, done.sequence, done.outcome)
 
+    @told_at_the_door
     def restore(self, point: Point, now: datetime, actor: str = "") -> Restored:
         """Puts the notes back to a moment, as one commit; what stands now is kept as versions."""
         self.journal_edits(now)
@@ -310,6 +324,7 @@ class ChannelStore:
         done = self.commit(what, now, actor, carry_out=lambda desk, view: undoing.restoring(desk, view, to))
         return Restored(to, done.sequence, done.outcome, undoing.edits_after(past.records, to))
 
+    @told_at_the_door
     def journal_edits(self, now: datetime) -> None:
         """Takes what people changed by hand into the journal."""
         with self._mutex:
@@ -330,6 +345,7 @@ class ChannelStore:
         """As `forgotten`; the counts by kind of place."""
         return self.forgotten(what, keep_transcript=keep_transcript, now=now, actor=actor).counts
 
+    @told_at_the_door
     def forgotten(
         self, what: str | Sequence[str], *, keep_transcript: bool, now: datetime, actor: str = ""
     ) -> Forgotten:
@@ -385,7 +401,8 @@ class ChannelStore:
         """
         desk = self._at_desk()
         if not self._has_written:
-            sweep(_own(self.folder))
+            for folder in (_own(self.folder), _own(self.folder) / "versions"):
+                sweep(folder)
         desk.state.catch_up()
         if forgetting.resume(desk, self.transcript, now):
             desk.clear()

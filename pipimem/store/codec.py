@@ -43,6 +43,7 @@ def record_json(record: JournalRecord) -> Json:
             "archive_size": record.archive_size,
             "delta": delta_json(record.delta),
             "boot": record.boot,
+            "goes_on": record.goes_on,
         }
     )
 
@@ -68,6 +69,7 @@ def record_from(value: Json) -> JournalRecord:
             delta=delta_from(an_object(value.get("delta", {})), {str(file): files[file].after for file in files}),
             tokens=_tokens_from(an_object(value.get("tokens", {}))),
             boot=a_string(value.get("boot", "")),
+            goes_on=value.get("goes_on") is True,
         )
     )
 

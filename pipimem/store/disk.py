@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from pipimem.errors import StoreError
 
@@ -20,6 +22,16 @@ FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
 
+class _Placed(Protocol):
+    @property
+    def folder(self) -> Path: ...
+
+
+_S = TypeVar("_S", bound=_Placed)
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
 @contextmanager
 def told(action: str, path: Path) -> Iterator[None]:
     """Turns an `OSError` into a `StoreError` that says what could not be done and what helps."""
@@ -27,6 +39,20 @@ def told(action: str, path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(_sentence(action, path, error)) from error
+
+
+def told_at_the_door(method: Callable[Concatenate[_S, _P], _T]) -> Callable[Concatenate[_S, _P], _T]:
+    """A method of something with a `folder`: what the system refuses anywhere in it is a `StoreError`, too."""
+
+    @wraps(method)
+    def call(self: _S, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        try:
+            return method(self, *args, **options)
+        except OSError as error:
+            path = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else self.folder
+            raise StoreError(_sentence("use", path, error)) from error
+
+    return call
 
 
 def _sentence(action: str, path: Path, error: OSError) -> str:
@@ -78,6 +104,8 @@ def make_folder(folder: Path) -> None:
         if not folder.is_dir():
             make_folder(folder.parent)
             folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
+            # Else a power cut takes the folder with all that was synced in it.
+            sync_folder(folder.parent)
 
 
 def append_synced(path: Path, data: bytes, *, at: int | None = None) -> int:

@@ -36,7 +36,7 @@ def displace(prepared: Path, target: Path) -> Path | None:
                 if not prepared.exists():
                     raise
             try:
-                _put_new(prepared, target)
+                put_new(prepared, target)
             except FileExistsError:
                 continue
             return None
@@ -61,7 +61,7 @@ def _exchanged(prepared: Path, target: Path) -> Path:
     return copy
 
 
-def _put_new(prepared: Path, target: Path) -> None:
+def put_new(prepared: Path, target: Path) -> None:
     """Gives a prepared file a name that nobody has; FileExistsError where somebody was faster."""
     number = _renamed(prepared, target, _NOREPLACE)
     if number == 0:

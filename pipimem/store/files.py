@@ -85,12 +85,16 @@ def read(path: Path, root: Path) -> Reading | None:
 
 
 def own_text(path: Path) -> str | None:
-    """The text of a file of ours, read without a trace; `None` where there is none, or no text."""
-    try:
-        with os.fdopen(_opened(path), "rb") as file:
-            return file.read().decode()
-    except (OSError, UnicodeDecodeError):
-        return None
+    """The text of a file of ours, read without a trace; `None` where there is none, or no text.
+
+    What cannot be read right now is an error: taken for absent, a text that waits would count as arrived.
+    """
+    with told("read", path):
+        try:
+            with os.fdopen(_opened(path), "rb") as file:
+                return file.read().decode()
+        except (FileNotFoundError, UnicodeDecodeError):
+            return None
 
 
 def synced_text(path: Path) -> str | None:

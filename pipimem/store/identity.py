@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipimem.errors import ChannelError
 from pipimem.store import jsonlines
-from pipimem.store.disk import told
+from pipimem.store.disk import sync_folder, told
 from pipimem.store.files import put_whole
 
 _FORMAT = 1
@@ -56,6 +56,7 @@ def save(path: Path, identity: Identity) -> None:
         "key": identity.key.hex(),
     }
     put_whole(path, jsonlines.line(value))
+    sync_folder(path.parent)
 
 
 def derived_key(channel_id: str) -> bytes:

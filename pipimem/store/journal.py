@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -50,19 +50,22 @@ class Journal:
 
     def place(self) -> Place:
         """The end of the journal as it stands: one `stat`."""
-        try:
-            status = self.path.stat()
-        except OSError:
-            return NOWHERE
+        with told("read", self.path):
+            try:
+                status = self.path.stat()
+            except FileNotFoundError:  # nothing else: the next append would cut at the end it was told
+                return NOWHERE
         return Place(status.st_ino, status.st_size)
 
     def append(self, records: Sequence[JournalRecord], end: Place) -> Place:
-        """Adds records in one synced write; returned means durable, raised means nothing of them is there.
+        """Adds records in one synced write, all or nothing; returned means durable.
 
-        `end` is where reading ended: what lies behind it is the torn end of a crash and is cut.
+        `end` is where reading ended: what lies behind it is the torn end of a crash and is cut. Raised means that
+        nothing of them is there, or, where the disk refused even to cut it off again, that nobody knows: look again.
         """
         fresh = not self.path.exists()
-        append_synced(self.path, b"".join(map(line, records)), at=end.offset)
+        joined = (*(replace(record, goes_on=True) for record in records[:-1]), *records[-1:])
+        append_synced(self.path, b"".join(map(line, joined)), at=end.offset)
         if fresh:
             sync_folder(self.folder)
         return self.place()
@@ -74,19 +77,23 @@ class Journal:
         """
         inode, offset = self.place().inode, start
         records: list[JournalRecord] = []
-        torn = b""
+        torn, whole, end = b"", 0, start
         for data in jsonlines.lines(self.path, start):
             if torn:
                 raise self._damaged(self.path, offset)
             if record := parsed(data):
                 records.append(record)
                 offset += len(data)
+                if not record.goes_on:
+                    whole, end = len(records), offset
             else:
                 torn = data
-        return records, Place(inode, offset)
+        # Of an append that was cut off between two records nothing was acknowledged.
+        return records[:whole], Place(inode, end)
 
     def records(self) -> Iterator[JournalRecord]:
         """All records that are kept, oldest first. Raises `JournalError` at a damaged line."""
+        waiting: list[JournalRecord] = []
         for part in self.parts():
             offset, torn = 0, False
             for data in jsonlines.lines(part):
@@ -95,8 +102,11 @@ class Journal:
                     raise self._damaged(part, offset)
                 torn = record is None
                 if record:
-                    yield record
+                    waiting.append(record)
                     offset += len(data)
+                    if not record.goes_on:
+                        yield from waiting
+                        waiting.clear()
 
     def ends_with(self, offset: int, sequence: int) -> bool:
         """Whether the record of this number ends right at this byte."""
@@ -131,8 +141,8 @@ class Journal:
                 found = [(int(part[1]), path) for path in self.folder.iterdir() if (part := _PART.fullmatch(path.name))]
             except FileNotFoundError:
                 return ()
-        parts = [path for _, path in sorted(found)]
-        return (*parts, self.path) if self.path.exists() else tuple(parts)
+            parts = [path for _, path in sorted(found)]
+            return (*parts, self.path) if self.path.exists() else tuple(parts)
 
     def _damaged(self, part: Path, offset: int) -> JournalError:
         with part.open("rb") as file:

@@ -41,7 +41,8 @@ class JournalRecord:
     """One record of the journal; `time` is ISO 8601 with offset.
 
     `archived` went to the end of the archive, which had `archive_size` bytes before. `boot` tells in which
-    life of the system it was written where its texts were not synced with it, see `booting`.
+    life of the system it was written where its texts were not synced with it, see `booting`. A record
+    that `goes_on` counts only with the one after it: both were written as one.
     """
 
     sequence: int
@@ -60,3 +61,4 @@ class JournalRecord:
     delta: Delta = field(default_factory=Delta)
     tokens: Tokens | None = None
     boot: str = ""
+    goes_on: bool = False

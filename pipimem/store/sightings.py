@@ -72,8 +72,9 @@ class Unread:
 
     def etags(self, file: File) -> Set[str]:
         """The etags of a file's unread texts."""
-        try:
-            lines = self.path.read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError):
-            return frozenset()
+        with told("read", self.path):
+            try:
+                lines = self.path.read_text(encoding="utf-8").splitlines()
+            except (FileNotFoundError, UnicodeDecodeError):
+                return frozenset()
         return frozenset(etag for line in lines if (etag := line.removeprefix(f"{file} ")) != line)

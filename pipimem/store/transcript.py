@@ -110,8 +110,8 @@ class Transcript:
                 found = [(int(part[1]), path) for path in self.folder.iterdir() if (part := _PART.fullmatch(path.name))]
             except FileNotFoundError:
                 return []
-        parts = [path for _, path in sorted(found)]
-        return [*parts, self.path] if self.path.exists() else parts
+            parts = [path for _, path in sorted(found)]
+            return [*parts, self.path] if self.path.exists() else parts
 
     def _newest(self) -> int:
         return next((number for part in reversed(self._parts()) if (number := _last_number(part))), 0)
@@ -234,10 +234,11 @@ def _id(quoted: bytes) -> str:
 
 
 def _place(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return -1, -1
+    with told("read", path):
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            return -1, -1
     return status.st_ino, status.st_size
 
 

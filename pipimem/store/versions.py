@@ -11,7 +11,7 @@ from pathlib import Path
 from pipimem.notes.files import File
 from pipimem.notes.notes import etag
 from pipimem.store.disk import make_folder, told
-from pipimem.store.files import put_whole, remove
+from pipimem.store.files import own_text, put_whole, remove
 
 # With the splices of the journal between them, twenty checkpoints are far more than a month of one channel.
 _KEPT = 20
@@ -33,21 +33,18 @@ class Versions:
         """The text of a file with this etag, `None` where it is not kept."""
         if mark == _NOTHING:
             return ""
-        try:
-            text = self._path(file, mark).read_bytes().decode()
-        except (OSError, UnicodeDecodeError):  # gone, out of reach or damaged: the caller goes on without it
+        text = own_text(self._path(file, mark))
+        # Gone or damaged: the caller goes on without it.
+        if text is None:
             return None
         return text if etag(text) == mark else None
 
     def texts(self, file: File) -> Iterator[tuple[str, str]]:
         """The first digits of the etag and the text of every version of a file, the newest first."""
         for path in self._newest_first(file):
-            try:
-                text = path.read_bytes().decode()
-            except (OSError, UnicodeDecodeError):
-                continue
+            text = own_text(path)
             mark = path.name[len(file) + 1 :]
-            if etag(text).startswith(mark):
+            if text is not None and etag(text).startswith(mark):
                 yield mark, text
 
     def keep(self, file: File, text: str, *, synced: bool = True) -> None:

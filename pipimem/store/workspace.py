@@ -13,8 +13,9 @@ from pipimem.errors import ChannelError, StoreError, WorkspaceError
 from pipimem.notes.usage import Usage
 from pipimem.store import identity, vectors_file
 from pipimem.store.books import Books
-from pipimem.store.disk import BINARY, FILE_MODE, NO_FOLLOW, make_folder, told, write_whole
-from pipimem.store.files import read_text
+from pipimem.store.disk import make_folder, sync_folder, told
+from pipimem.store.exchanging import put_new
+from pipimem.store.files import prepare, read_text, remove, temporary_for
 from pipimem.store.names import folder_name, is_plain
 from pipimem.store.usage_ledger import UsageLedger
 
@@ -45,9 +46,11 @@ class WorkspaceStore:
     @classmethod
     def open(cls, root: Path) -> WorkspaceStore:
         """The workspace in a folder. Raises `WorkspaceError` where there is none."""
-        if not root.is_dir():
+        with told("open", root):
+            is_there, is_one = root.is_dir(), any((root / sign).exists() for sign in _SIGNS)
+        if not is_there:
             raise WorkspaceError(f"{root} is not there. Create a workspace with `pipimem init {root}`.")
-        if not any((root / sign).exists() for sign in _SIGNS):
+        if not is_one:
             raise WorkspaceError(
                 f"{root} is not a workspace: it has neither pipimem.toml nor channels/. "
                 f"Make it one with `pipimem init {root}`, or name another with --workspace."
@@ -57,7 +60,9 @@ class WorkspaceStore:
     @classmethod
     def init(cls, root: Path) -> tuple[Path, ...]:
         """Fills a folder from the template; what is there already stays. The answer is what was created."""
-        if root.exists() and not root.is_dir():
+        with told("open", root):
+            is_taken = root.exists() and not root.is_dir()
+        if is_taken:
             raise WorkspaceError(f"{root} is a file. Name a folder for the workspace.")
         created = []
         make_folder(root)
@@ -68,6 +73,8 @@ class WorkspaceStore:
                 created.append(path)
         for folder in (root / "channels", root / ".pipimem"):
             make_folder(folder)
+        for folder in {path.parent for path in created}:
+            sync_folder(folder)
         return tuple(created)
 
     def folder_of(self, channel_id: str) -> Path:
@@ -85,7 +92,8 @@ class WorkspaceStore:
     def channel_in(self, folder: str) -> ChannelInfo | None:
         """The channel in a folder below `channels/`, `None` for one that is none or whose `channel.json` is damaged."""
         path = self.channels_folder / folder
-        return _info(path) if path.is_dir() else None
+        with told("read", path):
+            return _info(path) if path.is_dir() else None
 
     @property
     def channels_folder(self) -> Path:
@@ -132,17 +140,17 @@ class WorkspaceStore:
 
 
 def _written_new(path: Path, content: bytes) -> bool:
-    """Writes a file that must not be there yet; whether it was."""
+    """Writes a file that must not be there yet, whole or not at all; whether it was written."""
     with told("write", path):
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW | BINARY, FILE_MODE)
-        except FileExistsError:
+        if os.path.lexists(path):
             return False
+        ready = temporary_for(path, "new")
+        prepare(ready, path, content.decode())
         try:
-            write_whole(descriptor, content)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            put_new(ready, path)
+        except FileExistsError:  # somebody was faster
+            remove(ready)
+            return False
     return True
 
 

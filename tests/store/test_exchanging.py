@@ -55,14 +55,14 @@ def test_a_name_that_appears_in_between_is_displaced(tmp_path: Path, monkeypatch
     """Somebody makes the file between our look and our deed: theirs is not overwritten."""
     prepared, target = laid_out(tmp_path)
     target.unlink()
-    real = exchanging._put_new
+    real = exchanging.put_new
 
     def late(*args: Path) -> None:
         if not target.exists():
             target.write_text("theirs")
         real(*args)
 
-    monkeypatch.setattr(exchanging, "_put_new", late)
+    monkeypatch.setattr(exchanging, "put_new", late)
     displaced = displace(prepared, target)
     assert displaced is not None
     assert (target.read_text(), displaced.read_text()) == ("new", "theirs")
