@@ -31,20 +31,21 @@ class Ended:
         return [line[1:] for line in self.said if line[0] == kind]
 
 
-def in_child(work: Callable[[Say], None]) -> Ended:
-    """Forks, works, and listens to the end."""
+def in_child(work: Callable[[Say], None], meanwhile: Callable[[int], None] = lambda _: None) -> Ended:
+    """Forks, works, and listens to the end; `meanwhile` gets the number of the process that works."""
     listen, speak = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(listen)
         _work(work, speak)
     os.close(speak)
+    meanwhile(child)
     with os.fdopen(listen, "rb") as file:
         lines = file.read().splitlines()
     status = os.waitpid(child, 0)[1]
     said = tuple(tuple(json.loads(line)) for line in lines)
     if os.WIFSIGNALED(status):
-        return Ended("hung" if os.WTERMSIG(status) == signal.SIGALRM else "crashed", said)
+        return Ended({signal.SIGALRM: "hung", signal.SIGKILL: "killed"}.get(os.WTERMSIG(status), "crashed"), said)
     return Ended({0: "done", KILLED: "killed", _RAISED: "raised"}[os.WEXITSTATUS(status)], said)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.faults.child import KILLED, Ended, Say, in_child
+from benchmarks.faults.child import KILLED, Ended, Said, Say, in_child
 from benchmarks.faults.inspection import Expected, Faulted, expected_of, misbehaved, problems
-from benchmarks.faults.journeys import Journey
+from benchmarks.faults.journeys import JOURNEYS, Journey, silent
 from benchmarks.faults.shim import ERRNOS, SYNCS, Call, Shim
 from benchmarks.faults.tree import Tree
 
@@ -56,6 +58,9 @@ class Injector:
     def after(self, call: Call, result: Any) -> None:
         """Nothing to do."""
 
+    def failed(self, call: Call) -> None:
+        """Nothing to do."""
+
     def _number(self, call: Call) -> int:
         fault = self._fault
         if self._count < fault.at or (self._count > fault.at and not fault.lasts):
@@ -93,6 +98,9 @@ class _Counter:
     def after(self, call: Call, result: Any) -> None:
         """Nothing to do."""
 
+    def failed(self, call: Call) -> None:
+        """Nothing to do."""
+
 
 def calls_of(journey: Journey, tree: Tree, root: Path) -> list[str]:
     """The names of a journey's file calls, in their order."""
@@ -119,17 +127,29 @@ def met(journey: Journey, fault: Fault, root: Path) -> Ended:
     return in_child(work)
 
 
-def judged(journey: Journey, expected: Expected, fault: Fault, root: Path) -> list[str]:
-    """What went wrong when the journey met the fault in the workspace that lies there."""
+def judged(journey: Journey, expected: Expected, fault: Fault, root: Path, before: Said = ()) -> list[str]:
+    """What went wrong when the journey met the fault in the workspace that lies there; `before` it others said things."""
     ended = met(journey, fault, root)
+    ended = Ended(ended.how, before + ended.said)
     is_exact = fault.what in (KILL, TORN) or not journey.goes_on
     wrong = [*misbehaved(ended), *problems(root, Faulted(journey, expected, ended, is_exact))]
     where = "".join(f" ({line[0]} {line[1]})" for line in ended.of("met"))
     return [f"{journey.name}, {fault}{where}, which {ended.how}: {one}" for one in wrong]
 
 
+@cache
+def _warm() -> None:
+    """What every child would have to load anew, loaded once: modules, and the dictionary of Chinese."""
+    for journey in JOURNEYS:
+        if journey.goes_on:
+            with tempfile.TemporaryDirectory() as name:
+                journey.prepare(Path(name))
+                journey.run(Path(name), silent)
+
+
 def prepared(journey: Journey, root: Path) -> Tree:
     """The workspace a journey begins with."""
+    _warm()
     Tree((), ()).laid(root)
     ended = in_child(lambda _: journey.prepare(root))
     assert ended.how == "done", ended
@@ -148,12 +168,14 @@ def faults_of(calls: list[str]) -> Iterator[Fault]:
 
 
 def injected(
-    journey: Journey, root: Path, wanted: Callable[[Fault], bool], tell: Callable[[Fault, list[str]], None]
+    journey: Journey,
+    root: Path,
+    chosen: Callable[[list[Fault]], list[Fault]],
+    tell: Callable[[Fault, list[str]], None],
 ) -> None:
-    """Lets a journey meet every wanted fault, and tells what went wrong at each."""
+    """Lets a journey meet those faults that are chosen of all, and tells what went wrong at each."""
     tree = prepared(journey, root)
     expected = expected_of(journey, tree, root)
-    for fault in faults_of(calls_of(journey, tree, root)):
-        if wanted(fault):
-            tree.laid(root)
-            tell(fault, judged(journey, expected, fault, root))
+    for fault in chosen(list(faults_of(calls_of(journey, tree, root)))):
+        tree.laid(root)
+        tell(fault, judged(journey, expected, fault, root))

@@ -20,6 +20,7 @@ from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.faults.child import Ended, Say, in_child
 from benchmarks.faults.journeys import NOW, Journey, adding, opened
+from benchmarks.faults.reboot import rebooted
 from benchmarks.faults.tree import Tree
 
 Texts = tuple[str, ...]
@@ -77,9 +78,16 @@ def expected_of(journey: Journey, tree: Tree, root: Path) -> Expected:
     return Expected(tuple(dict.fromkeys(state for state in states if state[0] >= states[0][0])))
 
 
-def problems(root: Path, faulted: Faulted) -> list[str]:
-    """What is wrong in this workspace, found by processes of their own; nothing is right."""
-    found = in_child(lambda say: _inspect(root, faulted, say))
+def problems(root: Path, faulted: Faulted, *, after_outage: bool = False) -> list[str]:
+    """What is wrong in this workspace, found by a process of its own; nothing is right."""
+
+    def work(say: Say) -> None:
+        if after_outage:
+            rebooted(root.with_name("boot-id"))
+        for wrong in _all_wrong(root, faulted):
+            say("wrong", wrong)
+
+    found = in_child(work)
     wrong = [str(line[0]) for line in found.of("wrong")]
     if found.how == "raised":
         wrong.append(f"the next start raised {found.of('raised')[0][-1]}")
@@ -127,11 +135,6 @@ def _say_past(root: Path, journey: Journey, say: Say) -> None:
         texts = [past.text_after(file, sequence) for file in KEPT]
         if None not in texts:
             say("state", sequence, *texts)
-
-
-def _inspect(root: Path, faulted: Faulted, say: Say) -> None:
-    for wrong in _all_wrong(root, faulted):
-        say("wrong", wrong)
 
 
 def _all_wrong(root: Path, faulted: Faulted) -> Iterator[str]:

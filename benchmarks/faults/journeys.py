@@ -261,26 +261,37 @@ def _doctor(root: Path, say: Say) -> None:  # noqa: ARG001 - the doctor promises
     command_line.main(["--workspace", str(root), "doctor", "--fix", "--json"], standalone_mode=False)
 
 
-def open_after(prepare: Callable[[Path], None]) -> Journey:
+def open_after(name: str, prepare: Callable[[Path], None]) -> Journey:
     """Opening what a crash left, with the next message and the next commit."""
-    return Journey("opening with recovery", prepare, _consolidate_later)
+    return Journey(f"opening after {name}", prepare, _go_on, apart=True)
 
 
-def _consolidate_later(root: Path, say: Say) -> None:
+def _go_on(root: Path, say: Say) -> None:
     store = opened(root)
     store.notes()
-    appended(store, say, Message.user("hello", id="u5"))
+    appended(store, say, Message.user("hello", id="late"))
     committed(store, adding("frank likes juice"), say, "frank likes juice")
+    store.close()
+
+
+def _live(root: Path, say: Say) -> None:
+    store = opened(root)
+    for number in range(40):
+        appended(store, say, Message.user(f"line {number}", id=f"life-{number}"))
+        committed(store, adding(f"fact {number} of a long life"), say, f"fact {number} of a long life")
+        if number % 7 == 6:
+            store.checkpoint()
     store.close()
 
 
 def doctored(prepare: Callable[[Path], None]) -> Journey:
     """What a crash left, mended by the doctor."""
-    return Journey("doctor --fix", prepare, _doctor)
+    return Journey("doctor --fix", prepare, _doctor, apart=True)
 
 
 CONSOLIDATION = Journey("a commit of three files", lived, _consolidate)
 EDIT = Journey("a hand edit taken in", edited, _commit)
+LIFE = Journey("forty turns and commits", lived, _live)
 FORGETTING = Journey("forget", told, _forget, apart=True)
 JOURNEYS = (
     Journey("init and a first turn", nothing, _first_turn, channel=STRANGE, goes_on=True),

@@ -102,6 +102,9 @@ class Recorder:
                 left = {"link": self._now[path], "exchange": self._now.get(other)}.get(call.name)
                 self._set({path: left, other: self._now[path]})
 
+    def failed(self, call: Call) -> None:
+        """Nothing was done."""
+
     def _done_to(self, target: int | str, call: Call, result: Any) -> None:
         if call.name in SYNCS:
             self.steps.append(Synced(target))

@@ -13,7 +13,7 @@ import errno
 import fcntl
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -58,6 +58,32 @@ class Watch(Protocol):
     def after(self, call: Call, result: Any) -> None:
         """The call was made, and came back with this."""
 
+    def failed(self, call: Call) -> None:
+        """The system itself refused the call."""
+
+
+class _Scanned:
+    """The entries of a folder, all read by the one call that asked for them."""
+
+    def __init__(self, scan: Any) -> None:
+        with scan:
+            self._entries = iter(list(scan))
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._entries
+
+    def __next__(self) -> Any:
+        return next(self._entries)
+
+    def __enter__(self) -> _Scanned:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing is open any more."""
+
 
 class Shim:
     """The calls of this process below `root`."""
@@ -65,6 +91,7 @@ class Shim:
     def __init__(self, root: Path, watch: Watch) -> None:
         self.root = os.fspath(root)
         self.watch = watch
+        self.peek: Callable[[str], list[str]] = os.listdir
         self._open: dict[int, tuple[str, int]] = {}
         self._opened = 0
         self._real: dict[str, Callable[..., Any]] = {}
@@ -73,6 +100,8 @@ class Shim:
         """Stands between this process and the system from now on."""
         for name in (*_PATHS, *_DESCRIPTORS):
             self._real[name] = getattr(os, name)
+        scan = os.scandir
+        self._real["scandir"] = lambda path: _Scanned(scan(path))
         for name in _PATHS:
             setattr(os, name, self._by_path(name))
         for name in _DESCRIPTORS:
@@ -102,8 +131,8 @@ class Shim:
             text, kind = os.fsdecode(path), name
             if name == "open" and rest[0] & os.O_CREAT and not self._is_there(text):
                 kind = "create"
-            self._asked(made := Call(kind, text, 0, rest))
-            result = real(path, *rest, **options)
+            made = Call(kind, text, 0, rest)
+            result = self._made(made, real, path, *rest, **options)
             if name == "open":
                 self._opened += 1
                 self._open[result] = (text, self._opened)
@@ -114,11 +143,8 @@ class Shim:
         return call
 
     def _is_there(self, path: str) -> bool:
-        try:
-            self._real["lstat"](path)
-        except FileNotFoundError:
-            return False
-        return True
+        # By the names of the folder above: its own call is not one of the journey's.
+        return Path(path).name in self.peek(str(Path(path).parent))
 
     def _by_descriptor(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(descriptor: Any, *rest: Any, **options: Any) -> Any:
@@ -130,11 +156,11 @@ class Shim:
                 number = self.watch.before(made)
                 del self._open[descriptor]
                 real(descriptor)
+                self.watch.after(made, None)
                 if number:
                     raise OSError(number, os.strerror(number), path)
                 return None
-            self._asked(made)
-            result = real(descriptor, *rest, **options)
+            result = self._made(made, real, descriptor, *rest, **options)
             self.watch.after(made, result)
             return result
 
@@ -148,6 +174,8 @@ class Shim:
             number = self.watch.before(made) or real(old, new, flags)
             if number == 0:
                 self.watch.after(made, 0)
+            else:
+                self.watch.failed(made)
             return number
 
         return call
@@ -158,10 +186,15 @@ class Shim:
 
         return opened
 
-    def _asked(self, call: Call) -> None:
+    def _made(self, call: Call, real: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         number = self.watch.before(call)
         if number:
             raise OSError(number, os.strerror(number), call.path)
+        try:
+            return real(*arguments, **options)
+        except OSError:
+            self.watch.failed(call)
+            raise
 
 
 ERRNOS = {number: errno.errorcode[number] for number in (

@@ -28,7 +28,7 @@ def is_from_before(path: Path) -> bool:
         return False
     try:
         changed = path.stat().st_ctime
-    except OSError:  # no file: whoever removed it may have done so at any time
+    except FileNotFoundError:  # whoever removed it may have done so at any time
         return False
     # Both from the wall clock: where it was set right since the start, files are older by as much.
     return changed < time.time() - time.clock_gettime(boottime)

@@ -364,6 +364,7 @@ class ChannelStore:
                 self._after_writing(now)
         return receipt
 
+    @told_at_the_door
     def _settle_in(self) -> None:
         """Writes what makes the folder a channel of ours, where it is not one yet."""
         if self._is_saved:

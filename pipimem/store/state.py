@@ -244,11 +244,12 @@ class State:
     def _changes(self, file: File) -> deque[FileChange]:
         """The changes of a file, also those from before the checkpoint: read when first asked for."""
         if self._recent is None:
-            self._recent = {each: deque(maxlen=_REMEMBERED) for each in File}
             try:
                 records = self.journal.read()[0]
             except JournalError:  # doctor tells; here there is just less to know
                 records = []
+            # Not before: what cannot be read right now would count as empty from here on.
+            self._recent = {each: deque(maxlen=_REMEMBERED) for each in File}
             self._remember(record for record in records if record.sequence <= self.ledger.sequence)
         return self._recent[file]
 

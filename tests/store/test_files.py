@@ -15,6 +15,7 @@ from pipimem.store.exchanging import displace
 from pipimem.store.files import (
     TEMPORARY,
     Stamp,
+    own_text,
     prepare,
     read_text,
     remove,
@@ -49,6 +50,20 @@ def test_a_text_comes_back_byte_for_byte(tmp_path: Path, text: str) -> None:
     replace(path, text, tmp_path)
     assert path.read_bytes() == text.encode()
     assert read_text(path, tmp_path) == text
+
+
+def test_a_text_of_ours_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taken for absent, a text that waits for its file would count as arrived, and the older one as a person's."""
+    path = tmp_path / "text"
+    assert own_text(path) is None
+    path.write_text("x")
+
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "open", broken)
+    with pytest.raises(StoreError, match="Check the disk"):
+        own_text(path)
 
 
 def test_a_new_file_is_the_owners_alone(tmp_path: Path) -> None:

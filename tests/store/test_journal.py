@@ -132,6 +132,34 @@ def test_a_torn_end_is_cut_by_the_next_append(journal: Journal) -> None:
     assert [each.why for each in journal.records()] == ["x", "again"]
 
 
+def test_records_written_as_one_count_together(journal: Journal) -> None:
+    """Torn in the second, an append leaves nothing: half of it would be a hand edit whose merge lies nowhere."""
+    place = journal.append([record(1)], NOWHERE)
+    journal.append([record(2), record(3)], place)
+    whole = journal.path.read_bytes()
+    journal.path.write_bytes(whole[:-20])
+    assert [each.sequence for each in journal.records()] == [1]
+    found, end = journal.read()
+    assert [each.sequence for each in found] == [1]
+    assert end == place
+    journal.append([record(2, "again")], end)
+    assert [each.why for each in journal.records()] == ["x", "again"]
+
+
+def test_a_journal_that_cannot_be_reached_is_not_taken_for_empty(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next append would cut everything off at the end it was told."""
+    journal.append([record(1)], NOWHERE)
+
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "stat", broken)
+    with pytest.raises(StoreError, match="Check the disk"):
+        journal.place()
+
+
 def test_damage_in_the_middle_is_told_with_its_line(journal: Journal) -> None:
     """Nobody goes on as if half of the history had never been."""
     journal.append([record(1), record(2), record(3)], NOWHERE)

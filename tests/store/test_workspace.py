@@ -7,7 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from pipimem.errors import WorkspaceError
+from pipimem import assets
+from pipimem.errors import StoreError, WorkspaceError
 from pipimem.notes.usage import Usage
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
@@ -23,6 +24,21 @@ def test_a_new_workspace_is_the_template(tmp_path: Path) -> None:
     created = WorkspaceStore.init(tmp_path / "bot")
     assert {path.name for path in created} >= {"SOUL.md", "AGENTS.md", "MEMORY.md", "pipimem.toml"}
     assert WorkspaceStore.open(tmp_path / "bot").channels() == ()
+
+
+def test_a_file_that_cannot_be_finished_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of SOUL.md would stay for ever: `init` never overwrites."""
+    root = tmp_path / "bot"
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match="Free some space"):
+        WorkspaceStore.init(root)
+    monkeypatch.undo()
+    assert list(root.iterdir()) == []
+    assert {path.name for path in WorkspaceStore.init(root)} == {name for name, _ in assets.template()}
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
