@@ -66,6 +66,17 @@ WAYS: dict[str, Callable[[Path, str, random.Random], None]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Save:
+    """One save of a hand: the text it began with (read just now, or saved by itself before), and what became of it."""
+
+    base: str
+    is_read: bool
+    text: str
+    typed: str
+    deleted: str
+
+
 @dataclass(slots=True)
 class Hand:
     """One person at one file. Everything typed and deleted is noted once the save is over.
@@ -84,6 +95,7 @@ class Hand:
     buffer: str = ""
     commits: Callable[[], int] = lambda: 0
     since: dict[str, int] = field(default_factory=dict)
+    past: list[Save] = field(default_factory=list)
 
     def save(self) -> None:
         """Loads where it loads, changes one or two lines, waits as people do, and saves."""
@@ -93,8 +105,10 @@ class Hand:
             WAYS[self.way](self.path, line, self.dice)
             self.typed.append(line)
             return
-        if not self.is_stale or not self.buffer or self.dice.random() < 0.2:
+        is_read = not self.is_stale or not self.buffer or self.dice.random() < 0.2
+        if is_read:
             self._load()
+        base = self.buffer
         lines = self.buffer.splitlines(keepends=True)
         count = self.commits()
         for each in lines:
@@ -110,6 +124,8 @@ class Hand:
         self.buffer = "".join(lines)
         self._wait_for_a_commit()
         WAYS[self.way](self.path, self.buffer, self.dice)
+        if self.deletes:  # whole texts: only a deletion asks for them later
+            self.past.append(Save(base, is_read, self.buffer, line, gone))
         self.typed += [line] if line else []
         self.deleted += [gone] if gone else []
 

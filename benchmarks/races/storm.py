@@ -8,6 +8,7 @@ import random
 import signal
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from multiprocessing.process import BaseProcess
@@ -18,10 +19,12 @@ from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.store.channel import ChannelStore
+from pipimem.store.records import JournalRecord
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import quantile
 from benchmarks.races.hands import Hand, unlike
+from benchmarks.races.judging import is_ambiguous, looks, story
 
 NOW = datetime.fromisoformat("2026-03-02T09:10:00+08:00")
 _CHANNEL = "team"
@@ -31,7 +34,10 @@ _KILLS = (0.15, 0.5)
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What came of storms; everything that names a loss should be 0."""
+    """What came of storms; everything that names a loss should be 0.
+
+    `ambiguous` are deletions that nobody could have told from a line that was never read: those lines were kept.
+    """
 
     saves: int = 0
     commits: int = 0
@@ -39,6 +45,7 @@ class Count:
     human_lost: int = 0
     acknowledged_lost: int = 0
     deletions_back: int = 0
+    ambiguous: int = 0
     doubled: int = 0
     slow_ms: float = 0.0
 
@@ -46,7 +53,7 @@ class Count:
         return Count(
             self.saves + other.saves, self.commits + other.commits, self.kills + other.kills,
             self.human_lost + other.human_lost, self.acknowledged_lost + other.acknowledged_lost,
-            self.deletions_back + other.deletions_back, self.doubled + other.doubled,
+            self.deletions_back + other.deletions_back, self.ambiguous + other.ambiguous, self.doubled + other.doubled,
             max(self.slow_ms, other.slow_ms),
         )  # fmt: skip
 
@@ -56,8 +63,21 @@ class Count:
         return self.human_lost + self.acknowledged_lost + self.deletions_back + self.doubled
 
 
-def storm(root: Path, way: str, saves: int, seed: int, *, is_stale: bool, deletes: bool, kills: bool = False) -> Count:
-    """Lets a person save `saves` times while bots commit, then counts what is missing, back, or there twice."""
+def storm(
+    root: Path,
+    way: str,
+    saves: int,
+    seed: int,
+    *,
+    is_stale: bool,
+    deletes: bool,
+    kills: bool = False,
+    trace: Path | None = None,
+) -> Count:
+    """Lets a person save `saves` times while bots commit, then counts what is missing, back, or there twice.
+
+    With `trace`, a folder, the story of each deletion that came back is written there.
+    """
     (root / "channels").mkdir(parents=True)
     channel = opened(root)
     dice = random.Random(seed)
@@ -81,14 +101,23 @@ def storm(root: Path, way: str, saves: int, seed: int, *, is_stale: bool, delete
         last = opened(root)
         last.commit(fact(unlike(dice)), NOW)
         last.close()
-    return counted(path.read_text(encoding="utf-8"), hand, acknowledged, bots.killed)
+    records = opened(root).journal_records() if deletes else ()
+    return counted(path.read_text(encoding="utf-8"), hand, acknowledged, bots.killed, records, trace)
 
 
-def counted(text: str, hand: Hand, acknowledged: Path, killed: int) -> Count:
+def counted(
+    text: str, hand: Hand, acknowledged: Path, killed: int, records: Iterable[JournalRecord] = (),
+    trace: Path | None = None,
+) -> Count:  # fmt: skip
     """Every line against what was typed, deleted and acknowledged."""
     there = Counter(text.splitlines(keepends=True))
     deleted = set(hand.deleted)
     acks = [line.split("\t") for line in acknowledged.read_text().splitlines()] if acknowledged.exists() else []
+    back = sorted(line for line in deleted if there[line])
+    seen = list(looks(records, hand.past)) if back else []
+    unsure = {line for line in back if is_ambiguous(line, hand.past, seen)}
+    for line in back:
+        _write_story(trace, line, story(line, hand.past, seen), is_ambiguous=line in unsure)
     spent = [float(ms) for _, ms in acks] or [0.0]
     return Count(
         saves=len(hand.typed) + len(hand.deleted),
@@ -96,10 +125,17 @@ def counted(text: str, hand: Hand, acknowledged: Path, killed: int) -> Count:
         kills=killed,
         human_lost=sum(not there[line] for line in hand.typed if line not in deleted),
         acknowledged_lost=sum(not there[line] for said, _ in acks if (line := f"- {said}\n") not in deleted),
-        deletions_back=sum(bool(there[line]) for line in deleted),
+        deletions_back=len(back) - len(unsure),
+        ambiguous=len(unsure),
         doubled=sum(number > 1 for line, number in there.items() if line.startswith("- ")),
         slow_ms=quantile(spent, 0.99),
     )
+
+
+def _write_story(folder: Path | None, line: str, told: str, *, is_ambiguous: bool) -> None:
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{'ambiguous' if is_ambiguous else 'back'} {line[2:34].strip()}.txt").write_text(told)
 
 
 @dataclass(slots=True)

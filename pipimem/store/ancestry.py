@@ -29,8 +29,11 @@ def nearest(text: str, known: Iterable[Stood]) -> str:
     of two the newer.
 
     An older text word for word is a restore: it grew out of the newest. A text nobody has seen is none, unless
-    `text` has a line that only it can have come from. Who has seen nothing wrote out of nothing: the empty text.
+    `text` has a line that only it can have come from. Who has seen nothing wrote out of nothing: the empty text. Who
+    left nothing deleted all they had.
     """
+    if not text.strip():
+        return _emptied(known)
     wanted = _lines(text)
     newer: set[str] = set()
     newest, seen, unseen = "", _Best(), _Best()
@@ -48,6 +51,20 @@ def nearest(text: str, known: Iterable[Stood]) -> str:
     if seen.apart < inf and not seen.is_unlikely:
         return seen.text
     return unseen.text if newer & wanted.keys() else ""
+
+
+def _emptied(known: Iterable[Stood]) -> str:
+    """What somebody had who left nothing: the newest text that was seen, not the shortest, which is the nearest.
+
+    Where nobody is known to have read any, they meant whatever stands there.
+    """
+    newest = ""
+    for candidate in known:
+        if candidate.text.strip():
+            if candidate.was_seen:
+                return candidate.text
+            newest = newest or candidate.text
+    return newest
 
 
 @dataclass(frozen=True, slots=True)

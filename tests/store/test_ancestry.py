@@ -54,6 +54,15 @@ def test_what_nobody_read_nobody_changed() -> None:
     assert origin(text, unseen=(NEWER,)) == NEW
 
 
+@pytest.mark.parametrize("text", ["", "\n", " \n\n"])
+def test_an_emptied_file_lost_all_that_was_read(text: str) -> None:
+    """However short an older text was; a line that nobody has read is not deleted with the rest."""
+    known = [Stood(each, was_seen=True) for each in (NEW, OLD, "- tea\n", "")]
+    assert nearest(text, known) == NEW
+    assert nearest(text, [Stood(NEWER, was_seen=False), *known]) == NEW
+    assert nearest(text, [Stood(NEWER, was_seen=False), Stood("", was_seen=True)]) == NEWER
+
+
 def test_out_of_nothing() -> None:
     """Somebody typed into an empty window while our first text came: both stay."""
     assert origin("- typed\n", unseen=(NEWER, NEW, OLD)) == ""

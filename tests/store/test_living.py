@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -135,6 +136,17 @@ class Living(RuleBasedStateMachine):
         self.save(text.replace(f"- {said}\n", ""), in_place=in_place)
         self.stands.discard(said)
         self.gone.add(said)
+        self.runtime_looks()
+
+    @rule(in_place=st.booleans())
+    def somebody_empties_the_file(self, in_place: bool) -> None:
+        """Headings and all, longer ago than an editor would take for a save."""
+        self.runtime_looks()
+        gone = {said for said in self.stands if f"- {said}\n" in self.on_screen()}
+        self.save("", in_place=in_place)
+        os.utime(self.path, (1_700_000_000, 1_700_000_000))
+        self.stands -= gone
+        self.gone |= gone
         self.runtime_looks()
 
     @rule()

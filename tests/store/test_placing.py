@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -239,3 +240,19 @@ def test_a_shrink_by_hand_is_told(channel: ChannelStore, now: datetime, add: Add
     assert "MEMORY.md lost more than half of its text by hand" in edit.notes[0]
     kept = channel.folder / edit.notes[0].rpartition("kept as ")[2].rstrip(".")
     assert kept.read_text() == whole
+
+
+def test_a_tiny_file_that_was_emptied_stays_so(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Its heading too, and an older text was tinier still: nothing comes back with the next commits."""
+    path = channel.folder / "MEMORY.md"
+    with path.open("a") as file:
+        file.write("- typed first\n")
+    channel.commit(add("alice likes tea"), now)
+    other = path.with_name("sed123")
+    other.write_text("")
+    other.replace(path)
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    assert texts(channel) == texts(again(channel)) == []
+    for name in ("bob likes cake", "carol likes milk"):
+        channel.commit(add(name), now)
+    assert texts(again(channel)) == ["bob likes cake", "carol likes milk"]
