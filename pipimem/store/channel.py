@@ -437,7 +437,8 @@ class ChannelStore:
             journal_edits(desk, self._now)
             if not desk.settle():
                 return
-        desk.state.checkpoint({file: desk.on_disk(file) for file in KEPT}, self._now)
+        texts = {file: desk.state.known_text(file, "") for file in KEPT}
+        desk.state.checkpoint({file: text for file, text in texts.items() if text is not None}, self._now)
 
     def _known_recalls(self) -> bool:
         return any(name in self.ledger.records for name in self._recalls.counts)

@@ -57,7 +57,7 @@ def commit(
     middle is merged. What looking back decides by the journal itself is carried out by `carry_out` instead of by
     operations.
     """
-    view = desk.fresh()
+    view = desk.freshly_looked_at()
     outcome = _storable(carry_out(desk, view) if carry_out else applied(view.now, decision, now))
     if not recalls.are_due and not _changes(view.now.ledger, outcome):
         return Committed(desk.state.ledger.sequence, outcome)

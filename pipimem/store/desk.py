@@ -61,15 +61,19 @@ class Desk:
     _readings: dict[Path, Reading] = field(default_factory=dict)
     # Notes by file, as they stand and as the journal left them: equal texts are not parsed again.
     _parsed: dict[tuple[Path, bool], Note] = field(default_factory=dict)
+    # By file the etag of the text that waits for it, and the stamp it was seen whole under: hashed once.
+    _prepared: dict[File, tuple[str, Stamp]] = field(default_factory=dict)
+    _paths: dict[File, Path] = field(default_factory=dict)
     _watched: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         # Joined once: four joins cost more than the four stats of every reading.
+        self._paths = {file: self.folder / file for file in File}
         self._watched = (*(self.path(file) for file in KEPT), self._shared)
 
     def path(self, file: File) -> Path:
         """Where a file of the channel lies."""
-        return self.folder / file
+        return self._paths[file]
 
     @property
     def _shared(self) -> Path:
@@ -110,6 +114,10 @@ class Desk:
     def fresh(self) -> View:
         """The notes for a commit: every file read now, whatever its stamp says. The caller holds the lock."""
         return self._view({file: self.look(file) for file in KEPT})
+
+    def freshly_looked_at(self) -> View:
+        """As `fresh`, for a caller that has just looked, and looks again before anything is written."""
+        return self._view({file: self._read(self.path(file)) for file in KEPT})
 
     def look(self, file: File) -> Reading:
         """A file as it is right now; absent is empty."""
@@ -157,8 +165,15 @@ class Desk:
         if mark is None:
             return False
         # No text there: it arrived. Another text: what it displaced lies there.
-        text = own_text(prepared_path(self, file, mark))
-        return text is not None and etag(text) == mark
+        path = prepared_path(self, file, mark)
+        there = stamp(path)
+        if there is None or (mark, there) == self._prepared.get(file):
+            return there is not None
+        text = own_text(path)
+        if text is None or etag(text) != mark:
+            return False
+        self._prepared[file] = (mark, there)
+        return True
 
     def is_torn(self, file: File) -> bool:
         """Whether a file lacks its newest text because the system stopped before that was on the disk.

@@ -6,6 +6,7 @@ is read once nobody writes to it any more. A text nobody knew is merged, and jou
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -22,6 +23,7 @@ from pipimem.notes.reconciled import reconciled
 from pipimem.store.ancestry import nearest
 from pipimem.store.archive import append_archived
 from pipimem.store.desk import KEPT, Desk, View, prepared_path
+from pipimem.store.disk import told
 from pipimem.store.exchanging import displace
 from pipimem.store.files import TEMPORARY, Reading, own_text, prepare, read, remove, resolved, tag_of, temporary_for
 from pipimem.store.merging import merged, only_added
@@ -73,9 +75,10 @@ def place(desk: Desk, file: File, now: datetime) -> bool:
 
 def heal(desk: Desk, now: datetime) -> None:
     """Finishes what a crash cut off, and sweeps what was never acknowledged. The caller holds the lock."""
-    for file in KEPT:
+    for file, left in _leftovers(desk).items():
+        if not left and file not in desk.state.unsettled:
+            continue
         target = resolved(desk.path(file), desk.root)
-        left = sorted(target.parent.glob(f".{target.name}.*{TEMPORARY}"))
         # What was displaced first: a person's words may lie in it.
         for path in left:
             if _is_ours(path, target):
@@ -117,11 +120,21 @@ def rewrite(path: Path, left: Callable[[str], str], root: Path) -> None:
 
 def is_unfinished(desk: Desk) -> bool:
     """Whether a text still waits for its file, or a displaced one to be looked at."""
+    return any(_leftovers(desk).values())
+
+
+def _leftovers(desk: Desk) -> dict[File, list[Path]]:
+    """The texts that lie beside each file under names of ours: one look at their folder."""
+    found: dict[File, list[Path]] = {}
+    listed: dict[Path, list[str]] = {}
     for file in KEPT:
         target = resolved(desk.path(file), desk.root)
-        if any(target.parent.glob(f".{target.name}.*{TEMPORARY}")):
-            return True
-    return False
+        folder = target.parent
+        if folder not in listed:
+            with told("read", folder):
+                listed[folder] = sorted(name for name in os.listdir(folder) if name.endswith(TEMPORARY))  # noqa: PTH208 - names
+        found[file] = [folder / name for name in listed[folder] if name.startswith(f".{target.name}.")]
+    return found
 
 
 def edit_record(desk: Desk, view: View, sequence: int, stamp: str) -> JournalRecord:

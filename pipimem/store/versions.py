@@ -21,6 +21,7 @@ _BYTES = 32 * 1024 * 1024
 # 64 bits of the etag name a file; the whole etag is checked on reading.
 NAME_LENGTH = 16
 _NOTHING = etag("")
+_FILES = {str(file): file for file in File}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,34 +64,44 @@ class Versions:
         """Drops the oldest beyond twenty a file, those older than 30 days, and the oldest of all beyond 32 MiB; the
         newest of each file always stays."""
         limit = (now - _AGE).timestamp() if now else float("-inf")
-        spare: list[Path] = []
+        spare: list[tuple[float, int, Path]] = []
         room = _BYTES
-        for file in File:
-            for index, path in enumerate(self._newest_first(file)):
-                if index >= _KEPT or (index and path.stat().st_mtime < limit):
+        for kept in self._by_file().values():
+            for index, (written, size, path) in enumerate(sorted(kept, reverse=True)):
+                if index >= _KEPT or (index and written < limit):
                     remove(path)
                     continue
-                room -= path.stat().st_size
+                room -= size
                 if index:
-                    spare.append(path)
-        for path in sorted(spare, key=lambda path: path.stat().st_mtime):
+                    spare.append((written, size, path))
+        for _, size, path in sorted(spare):
             if room >= 0:
                 return
-            room += path.stat().st_size
+            room += size
             remove(path)
 
     def paths(self, file: File) -> list[Path]:
         """The kept texts of a file."""
-        with told("read", self.folder):
-            try:
-                names = [path.name for path in self.folder.iterdir()]
-            except FileNotFoundError:
-                return []
-        length = len(file) + 1 + NAME_LENGTH
-        return [self.folder / name for name in names if name.startswith(f"{file}.") and len(name) == length]
+        return [path for _, _, path in self._by_file().get(file, ())]
 
     def _newest_first(self, file: File) -> list[Path]:
-        return sorted(self.paths(file), key=lambda path: path.stat().st_mtime, reverse=True)
+        return [path for _, _, path in sorted(self._by_file().get(file, ()), reverse=True)]
+
+    def _by_file(self) -> dict[File, list[tuple[float, int, Path]]]:
+        """When each kept text was used last, its size and path: one look at the folder, one at each of them."""
+        found: dict[File, list[tuple[float, int, Path]]] = {}
+        with told("read", self.folder):
+            try:
+                entries = os.scandir(self.folder)
+            except FileNotFoundError:
+                return found
+            with entries:
+                for entry in entries:
+                    file = _FILES.get(entry.name[: -NAME_LENGTH - 1])
+                    if file is not None and entry.name[-NAME_LENGTH - 1] == ".":
+                        status = entry.stat()
+                        found.setdefault(file, []).append((status.st_mtime, status.st_size, self.folder / entry.name))
+        return found
 
     def _path(self, file: File, mark: str) -> Path:
         return self.folder / f"{file}.{mark[:NAME_LENGTH]}"
