@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import pytest
 from pipimem import Message, Pipimem
+from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Trust
+from pipimem.store.records import JournalRecord
+from pipimem.store.state import State
 
 from tests.runtime.building import Hands, opened, read, say, settings, workspace, write
 
@@ -48,6 +55,32 @@ async def test_what_a_session_was_shown_is_not_shown_twice(tmp_path: Path) -> No
         assert await say(channel, "which port does the staging database use?") == ""
         await channel.reset()
         assert "5433" in await say(channel, "which port does the staging database use?")
+
+
+async def test_before_turn_never_waits_for_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the disk takes its time with one, the turn goes on with the notes from before it."""
+    root = workspace(tmp_path)
+    write(root, "MEMORY.md", MEMORY)
+    begun, disk_is_done = threading.Event(), threading.Event()
+    real = State.append
+
+    def slow(self: State, records: Iterable[JournalRecord], texts: Mapping[File, str]) -> None:
+        begun.set()
+        disk_is_done.wait(60)
+        real(self, records, texts)
+
+    async with opened(root) as channel, anyio.create_task_group() as tasks:
+        await say(channel, "你好")
+        monkeypatch.setattr(State, "append", slow)
+        tasks.start_soon(channel.remember, "the gateway is called Hermes")
+        await anyio.to_thread.run_sync(begun.wait)
+        try:
+            with anyio.fail_after(20):
+                turn = await channel.before_turn("你好, which port does the staging database use?")
+                assert "Hermes" not in turn.context
+        finally:
+            disk_is_done.set()
+    assert "Hermes" in read(root)
 
 
 async def test_before_turn_writes_nothing(tmp_path: Path) -> None:
