@@ -1,4 +1,4 @@
-"""The Markdown that travels with pipimem: prompts and the workspace template."""
+"""The texts that travel with pipimem: prompts, the workspace template, the thesaurus."""
 
 from __future__ import annotations
 
@@ -17,6 +17,16 @@ def _folder(name: str) -> Path:
 def prompt(name: str) -> str:
     """The text of `prompts/<name>.md`."""
     return (_folder("prompts") / f"{name}.md").read_text(encoding="utf-8")
+
+
+def thesaurus() -> str:
+    """The groups of words that mean the same, compiled for looking up."""
+    return (_folder("thesaurus") / "compiled").read_text(encoding="utf-8")
+
+
+def thesaurus_texts() -> list[str]:
+    """The same as people write them, by theme."""
+    return [path.read_text(encoding="utf-8") for path in sorted(_folder("thesaurus").glob("*.txt"))]
 
 
 def template() -> Iterator[tuple[str, bytes]]:

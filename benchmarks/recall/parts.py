@@ -79,7 +79,7 @@ class Row:
 
 def sets_of(evals: Path, segmenter: Segmenter) -> list[Asking]:
     """The sets of questions, in the order of the columns."""
-    words, built_in = Words(segmenter), Synonyms.of(common())
+    words, built_in = Words(segmenter), common()
     found = []
     for name, cases in (("hand-written", asked.CASES), ("fresh", asked.FRESH), ("unseen", asked.UNSEEN)):
         text = asked.own_words(cases)
@@ -140,7 +140,7 @@ ROWS: tuple[Row, ...] = (
         "… and a question that is only an intent finds nothing by it",
         lambda: _patched((ranking, "SEED_FLOOR", ranking.FLOOR), (ranking, "_by_intent", lambda *_: ())),
     ),
-    Row("no synonyms of words.txt", synonyms=lambda _: Synonyms.of(common())),
+    Row("no synonyms of words.txt", synonyms=lambda _: common()),
     Row("no thesaurus", synonyms=lambda asking: asking.own),
     Row("neither of them", synonyms=lambda _: NO_SYNONYMS),
     Row(

@@ -73,7 +73,7 @@ _KINDS = Kinds()
 
 def talks(evals: Path, words: Words) -> list[Talk]:
     """Every conversation of the set."""
-    found, thesaurus = [], Synonyms.of(common())
+    found, thesaurus = [], common()
     for path in sorted((evals / "questions").glob("*.jsonl")):
         said = messages(evals / "transcripts" / path.name)
         index = TranscriptIndex(words)

@@ -125,7 +125,8 @@ class Index:
             others = [
                 (places, share)
                 for word, share in term.instead
-                if (places := known.get(word)) and rarity(len(places)) * share > _LEAST_INSTEAD
+                if (places := known.get(word) or self._elsewhere(word))
+                and rarity(len(places)) * share > _LEAST_INSTEAD
             ]
             if slots is None and not others:
                 unknown = (*self._misspelt(term.word), *self._within(term.word))
@@ -147,6 +148,19 @@ class Index:
     def _misspelt(self, word: str) -> Iterator[dict[int, float]]:
         """Where the known words stand that an unknown one may mean."""
         return (self._postings.by_word[known] for known in self._spelling.near(word))
+
+    def _elsewhere(self, word: str) -> Mapping[int, float] | None:
+        """Where a lone Han character stands, or all the words of a phrase together."""
+        if word[0] == GRAM:
+            return self._grams.by_word.get(word)
+        return self._together(word.split(" ")) if " " in word else None
+
+    def _together(self, words: Sequence[str]) -> Mapping[int, float] | None:
+        known = [self._grams.by_word if word[0] == GRAM else self._postings.by_word for word in words]
+        if not all(word in places for word, places in zip(words, known, strict=True)):
+            return None
+        first, *others = sorted((places[word] for word, places in zip(words, known, strict=True)), key=len)
+        return {slot: min(value, *[o[slot] for o in others]) for slot, value in first.items() if all(slot in o for o in others)}
 
     def _within(self, word: str) -> Iterator[dict[int, float]]:
         """Where an unknown Chinese word stands inside longer ones: a given name, half of a compound."""

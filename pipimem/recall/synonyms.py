@@ -1,69 +1,82 @@
-"""Words that mean the same: what a workspace's `words.txt` lists, and what `thesaurus` knows anyway."""
+"""Words that mean the same: what a workspace's `words.txt` lists, and what the thesaurus knows anyway."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from pipimem import assets
 from pipimem.recall.index import Term
-from pipimem.recall.thesaurus import groups
+from pipimem.recall.thesaurus import Phrase, Thesaurus
+from pipimem.recall.weak_words import COMMON_WORDS
 from pipimem.text.segmentation import Segmenter
-from pipimem.text.stemming import Stemmer
 from pipimem.text.words import Words
 
 # A synonym was not said: less than the word itself, more than a misspelling.
 _SHARE = 0.8
-# Ours know nothing of the workspace: less than those its people wrote down.
-_COMMON_SHARE = 0.6
 
 # A gram of one character: its mark and itself.
 _SINGLE = 2
-
-Phrase = tuple[str, ...]
+# A lone Han character says less than a word of two, and more than a pair that crosses two words.
+_WEIGHT_OF_ONE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class Synonyms:
-    """For each phrase, as index words, the words that mean the same, with what share of it they count."""
+    """For each phrase, as index words, what may stand in its place, with what share of it that counts.
+
+    What stands in its place is a word of the index, a lone Han character with the mark of a gram, or a phrase: words
+    with a space between, which must all be there.
+    """
 
     phrases: Mapping[Phrase, Mapping[str, float]] = field(default_factory=dict)
-    by_word: Mapping[str, Sequence[Phrase]] = field(default_factory=dict)
-    """The phrases by their first word."""
+    """Those of a words.txt."""
+    thesaurus: Thesaurus | None = None
+    """Those everybody knows."""
+    by_word: Mapping[str, Sequence[Phrase]] = field(init=False)
+    """The phrases of the words.txt by their first word."""
 
-    @classmethod
-    def of(cls, *sources: Mapping[Phrase, Mapping[str, float]]) -> Synonyms:
-        """All that the sources know; of two shares for one word the larger counts."""
-        phrases: dict[Phrase, dict[str, float]] = {}
+    def __post_init__(self) -> None:
         by_word: dict[str, list[Phrase]] = {}
-        for source in sources:
-            for phrase, others in source.items():
-                known = phrases.get(phrase)
-                if known is None:
-                    known = phrases[phrase] = {}
-                    by_word.setdefault(phrase[0], []).append(phrase)
-                for word, share in others.items():
-                    known[word] = max(share, known.get(word, 0.0))
-        return cls(phrases, by_word)
+        for phrase in self.phrases:
+            by_word.setdefault(phrase[0], []).append(phrase)
+        object.__setattr__(self, "by_word", by_word)
 
     def added(self, terms: Sequence[Term], grams: Iterable[str] = ()) -> tuple[Term, ...]:
         """The terms, with what may stand in the place of each phrase that is wholly among them.
 
         A single Han character (猫) is a gram and no word; one that means something becomes a term here.
         """
-        single = (Term(gram[1]) for gram in grams if len(gram) == _SINGLE and gram[1] in self.by_word)
-        every = (*terms, *single)
-        present = {term.word for term in every}
-        return tuple(self._with_others(term, present) if term.word in self.by_word else term for term in every)
+        grams = tuple(grams)
+        present = {term.word for term in terms}.union(grams)
+        single = [term for gram in grams if len(gram) == _SINGLE and (term := self._single(gram, present))]
+        return (*[self._with_others(term, present) for term in terms], *single)
+
+    def of(self, word: str) -> Iterable[tuple[Phrase, Iterable[tuple[str, float]]]]:
+        """The phrases that begin with a word of the index, and what may stand in the place of each."""
+        for phrase in self.by_word.get(word, ()):
+            yield phrase, self.phrases[phrase].items()
+        if self.thesaurus is not None:
+            yield from self.thesaurus.begun_by(word)
+
+    def _single(self, gram: str, present: set[str]) -> Term | None:
+        character = gram[1]
+        term = Term(character, _WEIGHT_OF_ONE, weak=character in COMMON_WORDS)
+        found = self._instead(character, present) | self._instead(gram, present)
+        return term._replace(instead=((gram, 1.0), *found.items())) if found else None
 
     def _with_others(self, term: Term, present: set[str]) -> Term:
-        instead = {
-            word: share
-            for phrase in self.by_word[term.word]
-            if present.issuperset(phrase)
-            for word, share in self.phrases[phrase].items()
-            if word not in present
-        }
+        instead = self._instead(term.word, present)
         return term._replace(instead=tuple(instead.items())) if instead else term
+
+    def _instead(self, word: str, present: set[str]) -> dict[str, float]:
+        instead: dict[str, float] = {}
+        for phrase, others in self.of(word):
+            if len(phrase) == 1 or present.issuperset(phrase):
+                for other, share in others:
+                    if other not in present:
+                        instead[other] = max(share, instead.get(other, 0.0))
+        return instead
 
 
 NO_SYNONYMS = Synonyms()
@@ -72,17 +85,17 @@ NO_SYNONYMS = Synonyms()
 def learnt(text: str, segmenter: Segmenter, words: Words) -> Synonyms:
     """Teach a `words.txt` to the segmenter, so that its words stay whole, and give all synonyms, our own too."""
     segmenter.add_words(phrase for line in phrases_in(text) for phrase in line)
-    return Synonyms.of(_listed(text, words), common())
+    return replace(common(), phrases=_listed(text, words))
 
 
 def synonyms_in(text: str, words: Words) -> Synonyms:
     """The synonyms of a `words.txt`: one group a line, divided by commas; `#` begins a comment."""
-    return Synonyms.of(_listed(text, words))
+    return Synonyms(_listed(text, words))
 
 
-def common() -> Mapping[Phrase, Mapping[str, float]]:
-    """The synonyms of the thesaurus, as index words."""
-    return {phrase: dict.fromkeys(others, _COMMON_SHARE) for phrase, others in groups(Stemmer().stem).items()}
+def common() -> Synonyms:
+    """The synonyms of the thesaurus alone."""
+    return Synonyms(thesaurus=Thesaurus(assets.thesaurus()))
 
 
 def _listed(text: str, words: Words) -> Mapping[Phrase, Mapping[str, float]]:

@@ -27,6 +27,8 @@ _PARTS = Pattern(r"[._\-+#]+")
 _NUMERIC = Pattern(r"[\d.:/+\-]+")
 _VERSION = Pattern(r"[vV](\d[\d.]*\d|\d)")
 _ORDINAL = Pattern(r"(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
+# "e-mail" is also "email".
+_HYPHENED = Pattern(r"[^\W\d_]+-[^\W\d_]+")
 _PLURAL_ACRONYM = Pattern(r"[A-Z]{2,}s")
 # camelCase, HTTPServer, utf8: where one name goes over into the next.
 _HUMPS = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
@@ -65,6 +67,8 @@ def _piece_words(piece: str, stem: Callable[[str], str], *, shortest: int) -> li
     if version := _VERSION().fullmatch(piece):
         return [*whole, version[1]]
     words = whole
+    if _HYPHENED().fullmatch(piece):
+        words.append(stem(unaccented(piece).replace("-", "")))
     for component in _COMPONENTS().split(piece):
         if component != piece and not _is_plain(component) and len(component) <= LONGEST_WHOLE:
             words.append(unaccented(component))
@@ -90,7 +94,7 @@ def _is_plain(piece: str) -> bool:
 
 
 def _word(piece: str, stem: Callable[[str], str], *, shortest: int, longest: int) -> list[str]:
-    word = unaccented(piece)
+    word = unaccented(piece.removesuffix("s") if _PLURAL_ACRONYM().fullmatch(piece) else piece)
     if not shortest <= len(word) <= longest or word in STOP_WORDS:
         return []
     return [stem(word) if word.isalpha() else word]

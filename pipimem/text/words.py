@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from pipimem.text import compounds
 from pipimem.text.dates.index_words import without_dates
 from pipimem.text.identifiers import CHUNK, LATIN, identifier_words, unaccented
 from pipimem.text.patterns import Pattern
@@ -21,6 +22,8 @@ LONGEST_FOR_TRIGRAMS = 24
 
 # The vocabulary of a large channel fits; a hostile one costs a few megabytes and starts anew.
 _REMEMBERED_CHUNKS = 20_000
+
+_PAIR = 2
 
 _HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 # Kana, Hangul, and the scripts of South-East Asia that put no spaces between words.
@@ -84,13 +87,16 @@ class Words:
         grams: list[str] = []
         negations = 0
         if text.isascii():
-            for chunk in _LATIN_CHUNK().findall(text):
+            chunks: list[str] = _LATIN_CHUNK().findall(text)
+            for chunk in chunks:
                 negations += self._add_latin(chunk, words, grams)
-            return Bag(tuple(words), tuple(grams), negations)
+            return Bag((*words, *self._compounds(chunks)), tuple(grams), negations)
+        chunks = []
         for stretch in _STRETCH().finditer(text):
             match stretch.lastgroup:
                 case "latin":
                     negations += self._add_latin(stretch[0], words, grams)
+                    chunks.append(stretch[0])
                 case "han":
                     negations += self._add_han(stretch[0], words, grams)
                 case "dense":
@@ -99,18 +105,57 @@ class Words:
                     word = stretch[0].casefold()
                     words.append(word)
                     grams += _trigrams(word)
-        return Bag(tuple(words), tuple(grams), negations)
+        return Bag((*words, *self._compounds(chunks)), tuple(grams), negations)
+
+    def phrase(self, text: str) -> tuple[str, ...]:
+        """The words that must all be there where the text is said: its compounds whole, a lone Han word as its gram.
+
+        What a dictionary entry needs ("登录", "merge request"), without the parts that `bag` adds.
+        """
+        words: list[str] = []
+        chunks: list[str] = []
+        for stretch in _STRETCH().finditer(unicodedata.normalize("NFKC", text)):
+            if stretch.lastgroup == "han":
+                cut = [word for word in self._segmenter.cut(stretch[0]) if word not in STOP_WORDS]
+                words += [word if len(word) > 1 else GRAM + word for word in cut]
+            elif stretch.lastgroup == "latin":
+                words += self._known(stretch[0]).words[:1]
+                chunks.append(stretch[0])
+        return (*self._compounds(chunks),) if self.is_compound(text) else tuple(words)
+
+    def is_compound(self, text: str) -> bool:
+        """Whether the text is two words that are also written as one ("set up")."""
+        chunks = text.split()
+        return len(chunks) == _PAIR and bool(self._compounds(chunks))
 
     def _add_latin(self, chunk: str, words: list[str], grams: list[str]) -> int:
+        known = self._known(chunk)
+        words += known.words
+        grams += known.grams
+        return known.negations
+
+    def _known(self, chunk: str) -> Bag:
         known = self._chunks.get(chunk)
         if known is None:
             known = self._latin(chunk)
             if len(self._chunks) >= _REMEMBERED_CHUNKS:
                 self._chunks.clear()
             self._chunks[chunk] = known
-        words += known.words
-        grams += known.grams
-        return known.negations
+        return known
+
+    def _compounds(self, chunks: list[str]) -> list[str]:
+        """The words of one piece that neighbours make: "setting up" is also "setup"."""
+        found: list[str] = []
+        for place in range(1, len(chunks)):
+            second = self._part(chunks[place])
+            if second in compounds.SECONDS:
+                whole = compounds.BY_PARTS.get(f"{self._part(chunks[place - 1])} {second}")
+                if whole is not None:
+                    found.append(self._stem(whole))
+        return found
+
+    def _part(self, chunk: str) -> str:
+        return words[0] if (words := self._known(chunk).words) else chunk.lower()
 
     def _latin(self, chunk: str) -> Bag:
         found = identifier_words(chunk, self._stem)

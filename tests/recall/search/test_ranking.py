@@ -16,7 +16,7 @@ from pipimem.text.words import Words
 
 from tests.recall.conftest import NOW
 
-SYNONYMS = Synonyms.of(common())
+SYNONYMS = common()
 TALK = (
     Message.user("The nimbus gateway is down again", id="m1", speaker="Dana", time=NOW - timedelta(days=9)),
     Message.assistant("I restarted nimbus.", id="m2", speaker="pipi", time=NOW - timedelta(days=9)),
