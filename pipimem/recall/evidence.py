@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pipimem.recall.postings import LONG, impact
@@ -18,6 +19,9 @@ _RARE = 64
 _BITS = 8
 # For the rounding of sums.
 _A_HAIR = 1 - 1e-9
+
+
+_NOWHERE: Mapping[int, float] = MappingProxyType({})
 
 
 class Term(NamedTuple):
@@ -44,6 +48,7 @@ class Reach(NamedTuple):
     """A term that stands somewhere: with what weight, the most it adds to any item, and where.
 
     `times` is how often it stands in an item at most; 0 where its places are put together from several words.
+    `said` are then the places of the word itself.
     """
 
     term: Term
@@ -52,6 +57,11 @@ class Reach(NamedTuple):
     slots: Mapping[int, float]
     gram: bool = False
     times: int = 0
+    said: Mapping[int, float] = _NOWHERE
+
+    def is_said(self, slot: int) -> bool:
+        """Whether an item holds the word itself, not only what stands in its place."""
+        return bool(self.times) or slot in self.said
 
 
 @dataclass(frozen=True, slots=True)

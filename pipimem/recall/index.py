@@ -125,15 +125,14 @@ class Index:
             others = [
                 (places, share)
                 for word, share in term.instead
-                if (places := known.get(word) or self._elsewhere(word))
-                and rarity(len(places)) * share > _LEAST_INSTEAD
+                if (places := known.get(word) or self._elsewhere(word)) and rarity(len(places)) * share > _LEAST_INSTEAD
             ]
             if slots is None and not others:
                 unknown = (*self._misspelt(term.word), *self._within(term.word))
                 others = [(places, _MISSPELT_WEIGHT) for places in unknown]
             if others:
                 best = self._best(slots, others)
-                yield Reach(term, term.weight, term.weight * max(best.values()), best)
+                yield Reach(term, term.weight, term.weight * max(best.values()), best, said=slots or {})
             elif slots is not None:
                 weight = term.weight * rarity(len(slots))
                 times = self._postings.times(term.word)
@@ -160,7 +159,11 @@ class Index:
         if not all(word in places for word, places in zip(words, known, strict=True)):
             return None
         first, *others = sorted((places[word] for word, places in zip(words, known, strict=True)), key=len)
-        return {slot: min(value, *[o[slot] for o in others]) for slot, value in first.items() if all(slot in o for o in others)}
+        return {
+            slot: min(value, *[o[slot] for o in others])
+            for slot, value in first.items()
+            if all(slot in o for o in others)
+        }
 
     def _within(self, word: str) -> Iterator[dict[int, float]]:
         """Where an unknown Chinese word stands inside longer ones: a given name, half of a compound."""

@@ -31,6 +31,9 @@ SEED_FLOOR = 0.25
 # Without this a third of ordinary English talk finds something; with 6 it is 3 %, with 5 one or two, with 4
 # one, and the first typos in gold questions are lost.
 _LONE_AMONG = 5
+# The same of a word that is not said but meant.
+_LONE_AMONG_UNSAID = 5
+_FEW_WORDS = 4
 # Far behind the best, an item shares its common words only.
 _SHARE_OF_BEST = 0.3
 # What a question that is nothing but an intent finds in the section that answers it.
@@ -209,7 +212,7 @@ def _by_evidence(
             break
         item, values = index.item(slot), weighed.values(slot)
         seeded = query.intents and any(answers(item, intent) for intent in query.intents)
-        if not floor or weighed.is_evidence(values, seed_floor if seeded else floor):
+        if not floor or weighed.is_evidence(slot, values, seed_floor if seeded else floor):
             yield weighed.candidate(slot, item, values)
 
 
@@ -232,22 +235,28 @@ class _Weighing:
         self._places = [(reach.weight, reach.slots.get) for reach in self._words]
         self._strong = sum([not reach.term.weak for reach in words])  # what means something stands first
         self._plain = len(words)
-        self._lone_is_chance = sum([not term.weak for term in query.terms]) >= _LONE_AMONG
+        self._asked_for = sum([not term.weak for term in query.terms])
         self._query, self._now, self._asked, self._nearness = query, now, asked, nearness
 
     def values(self, slot: int) -> list[float]:
         """What each word counts in an item; copied, for the index goes on living."""
         return [weight * impact if (impact := get(slot)) else 0.0 for weight, get in self._places]
 
-    def is_evidence(self, values: Sequence[float], floor: float) -> bool:
+    def is_evidence(self, slot: int, values: Sequence[float], floor: float) -> bool:
         """Whether the words that mean something add up to the floor, and are not one plain word out of many."""
         strong = values[: self._strong]
         if reduce(add, strong, 0.0) < floor:
             return False
-        if not self._lone_is_chance or strong.count(0.0) != self._strong - 1:
+        if self._asked_for < _LONE_AMONG_UNSAID:
             return True
-        lone = next(reach.term for reach, value in zip(self._words, strong, strict=False) if value)
-        return lone.weight != 1 or not lone.word.isalpha()
+        hit = [(reach, value) for reach, value in zip(self._words, strong, strict=False) if value]
+        if len(hit) == 1:
+            lone = hit[0][0]
+            if lone.term.weight > 1 or not lone.term.word.isalpha():
+                return True
+            return self._asked_for < (_LONE_AMONG if lone.is_said(slot) else _LONE_AMONG_UNSAID)
+        share = min(1.0, _FEW_WORDS / self._asked_for)
+        return sum([value if reach.is_said(slot) else value * share for reach, value in hit]) >= floor
 
     def candidate(self, slot: int, item: Item, values: list[float]) -> Candidate:
         """The score is the sum of the candidate's parts in their order, without the parts."""

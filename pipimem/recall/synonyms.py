@@ -15,10 +15,14 @@ from pipimem.text.words import Words
 # A synonym was not said: less than the word itself, more than a misspelling.
 _SHARE = 0.8
 
+# Characters of which only such words are known as stand in any talk (加, 写) stay grams.
+_BROAD = 0.3
+_NOTHING = (0.0, 0)
+
 # A gram of one character: its mark and itself.
 _SINGLE = 2
 # A lone Han character says less than a word of two, and more than a pair that crosses two words.
-_WEIGHT_OF_ONE = 0.6
+_WEIGHT_OF_ONE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class Synonyms:
         grams = tuple(grams)
         present = {term.word for term in terms}.union(grams)
         single = [term for gram in grams if len(gram) == _SINGLE and (term := self._single(gram, present))]
-        return (*[self._with_others(term, present) for term in terms], *single)
+        return _each_once([*[self._with_others(term, present) for term in terms], *single])
 
     def of(self, word: str) -> Iterable[tuple[Phrase, Iterable[tuple[str, float]]]]:
         """The phrases that begin with a word of the index, and what may stand in the place of each."""
@@ -63,7 +67,8 @@ class Synonyms:
         character = gram[1]
         term = Term(character, _WEIGHT_OF_ONE, weak=character in COMMON_WORDS)
         found = self._instead(character, present) | self._instead(gram, present)
-        return term._replace(instead=((gram, 1.0), *found.items())) if found else None
+        known = max(found.values(), default=0.0) > _BROAD
+        return term._replace(instead=((gram, 1.0), *found.items())) if known else None
 
     def _with_others(self, term: Term, present: set[str]) -> Term:
         instead = self._instead(term.word, present)
@@ -77,6 +82,22 @@ class Synonyms:
                     if other not in present:
                         instead[other] = max(share, instead.get(other, 0.0))
         return instead
+
+
+def _each_once(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """What stands in for two words of one question ("books", "novels") counts for the one it is nearest to."""
+    best: dict[str, tuple[float, int]] = {}
+    for place, term in enumerate(terms):
+        for other, share in term.instead:
+            value = share * term.weight
+            if value > best.get(other, _NOTHING)[0]:
+                best[other] = (value, place)
+    return tuple(
+        term._replace(instead=tuple([one for one in term.instead if best[one[0]][1] == place]))
+        if term.instead
+        else term
+        for place, term in enumerate(terms)
+    )
 
 
 NO_SYNONYMS = Synonyms()

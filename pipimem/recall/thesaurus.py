@@ -111,14 +111,4 @@ def _blocks(keys: dict[Phrase, list[int]]) -> Iterator[str]:
 
 def _phrases(written: str, words: Words) -> Sequence[Phrase]:
     """The phrases of a line as words of the index, each once."""
-    parts = (part.strip() for part in written.split(","))
-    return tuple(dict.fromkeys(phrase for part in parts if (phrase := _phrase(part, words))))
-
-
-def _phrase(part: str, words: Words) -> Phrase:
-    """A phrase as words of the index; empty for one whose meaning hangs on stop words or a negation ("turn off")."""
-    phrase = words.phrase(part)
-    if not part.isascii() or len(part.split()) == 1:
-        return phrase
-    # A particle glued to its verb is no stop word: "sign up" is one word, "signup".
-    return phrase if not words.bag(part).negations and (len(phrase) > 1 or words.is_compound(part)) else ()
+    return tuple(dict.fromkeys(phrase for part in written.split(",") if (phrase := words.phrase(part.strip()))))

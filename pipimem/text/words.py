@@ -110,23 +110,28 @@ class Words:
     def phrase(self, text: str) -> tuple[str, ...]:
         """The words that must all be there where the text is said: its compounds whole, a lone Han word as its gram.
 
-        What a dictionary entry needs ("登录", "merge request"), without the parts that `bag` adds.
+        What a dictionary entry needs ("登录", "merge request"), without the parts that `bag` adds. Empty where it would
+        lose its meaning with its stop words: "不舒服" is not "舒服", "turn off" is not "turn".
         """
         words: list[str] = []
         chunks: list[str] = []
+        dropped = False
         for stretch in _STRETCH().finditer(unicodedata.normalize("NFKC", text)):
             if stretch.lastgroup == "han":
-                cut = [word for word in self._segmenter.cut(stretch[0]) if word not in STOP_WORDS]
-                words += [word if len(word) > 1 else GRAM + word for word in cut]
+                for word in self._segmenter.cut(stretch[0]):
+                    dropped = dropped or word in STOP_WORDS
+                    if word not in STOP_WORDS:
+                        words.append(word if len(word) > 1 else GRAM + word)
             elif stretch.lastgroup == "latin":
-                words += self._known(stretch[0]).words[:1]
+                known = self._known(stretch[0])
+                dropped = dropped or not known.words
+                words += known.words[:1]
                 chunks.append(stretch[0])
-        return (*self._compounds(chunks),) if self.is_compound(text) else tuple(words)
-
-    def is_compound(self, text: str) -> bool:
-        """Whether the text is two words that are also written as one ("set up")."""
-        chunks = text.split()
-        return len(chunks) == _PAIR and bool(self._compounds(chunks))
+        if len(chunks) == _PAIR and (whole := self._compounds(chunks)):
+            return tuple(whole)
+        if dropped and (len(words) < _PAIR or self.bag(text).negations):
+            return ()
+        return tuple(words)
 
     def _add_latin(self, chunk: str, words: list[str], grams: list[str]) -> int:
         known = self._known(chunk)

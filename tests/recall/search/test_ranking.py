@@ -11,7 +11,7 @@ from pipimem.recall.items import message_item
 from pipimem.recall.search.filters import Filters
 from pipimem.recall.search.index import TranscriptIndex
 from pipimem.recall.search.ranking import search
-from pipimem.recall.synonyms import Synonyms, common
+from pipimem.recall.synonyms import common
 from pipimem.text.words import Words
 
 from tests.recall.conftest import NOW
