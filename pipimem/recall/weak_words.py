@@ -12,7 +12,7 @@ year hour minut second morn afternoon evening night monday tuesday wednesday thu
 new old big small long short first last next littl lot peopl person two three four five six seven eight nine
 ten mayb alreadi alway never thank question answer part kind type name number list write read talk word text
 perfect fine right best better decid decis prefer favorit favourit constraint rule error problem issu status
-state progress current previous earlier histori happen rememb recal mention discuss idea plan
+state progress current previous earli histori happen rememb recal mention discuss idea plan
 工作 今天 明天 昨天 现在 时间 东西 事情 事 问题 知道 觉得 告诉 看看 使用 喜欢 开始 继续 一次 第一 然后 有人
 人 年 月 日 天 号 周 分钟 小时 早上 上午 中午 下午 晚上 星期 周末 最近 目前 当前 上次 下次 这次 每天 每周 新
 旧 大 小 多 少 等于 感谢 帮助 帮忙 辛苦 决定 偏好 限制 约束 规则 错误 进展 状态 情况 记得 提到 讨论 聊 名字

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+from pipimem.text import compounds
 from pipimem.text.patterns import Pattern
 from pipimem.text.stopwords import STOP_WORDS
 
@@ -18,6 +19,8 @@ CHUNK = rf"[{_FIRST}](?:[{LATIN}.\-/:@#+'’&\\=?%~]*[{LATIN}])?(?:\+\+|#)?"
 # A longer whole is a blob or a tracking link: nobody types it again, its parts do.
 LONGEST_WHOLE = 120
 LONGEST_PART = 40
+# "e-mail", "co-worker", "pre-release": what is so short is a prefix, and left out or glued on as often.
+_LONGEST_PREFIX = 3
 
 _CONTRACTION = Pattern(rf"(?:n['’]t|['’](?:s|d|ll|m|re|ve))(?![{LATIN}])|['’]", re.IGNORECASE)
 _SCHEME = Pattern(r"^[a-z][a-z0-9+]*://(?:www\.)?", re.IGNORECASE)
@@ -66,15 +69,23 @@ def _piece_words(piece: str, stem: Callable[[str], str], *, shortest: int) -> li
         return [ordinal[1]]
     if version := _VERSION().fullmatch(piece):
         return [*whole, version[1]]
-    words = whole
-    if _HYPHENED().fullmatch(piece):
-        words.append(stem(unaccented(piece).replace("-", "")))
+    words = whole + _glued(piece, stem)
     for component in _COMPONENTS().split(piece):
         if component != piece and not _is_plain(component) and len(component) <= LONGEST_WHOLE:
             words.append(unaccented(component))
         for part in _PARTS().split(component):
             words += _part_words(part, stem)
     return words
+
+
+def _glued(piece: str, stem: Callable[[str], str]) -> list[str]:
+    """ "e-mail" as "email": a short first part, or a compound that is also written as one word."""
+    if not _HYPHENED().fullmatch(piece):
+        return []
+    first, _, second = unaccented(piece).partition("-")
+    if len(first) > _LONGEST_PREFIX and f"{first} {second}" not in compounds.BY_PARTS:
+        return []
+    return [stem(first + second)]
 
 
 def _part_words(part: str, stem: Callable[[str], str]) -> list[str]:

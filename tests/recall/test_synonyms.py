@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from pipimem.recall.index import Index
+from pipimem.recall.index import Index, Term
 from pipimem.recall.items import items_of
 from pipimem.recall.recalling import recall
-from pipimem.recall.synonyms import common, learnt
+from pipimem.recall.synonyms import Synonyms, common, learnt
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
@@ -40,14 +40,43 @@ def test_an_entry_is_found_in_the_other_language(ask: str, finds: str, words: Wo
     assert found.injected[0].text == finds
 
 
+@pytest.mark.parametrize(
+    ("ask", "finds"),
+    [
+        ("who has a cat?", "茉莉养了一只猫"),
+        ("what came out of the RCA?", "The root cause analysis blamed the DNS cache"),
+        ("能不能居家办公", "WFH is fine on Fridays"),
+        ("how do I log in", "登录要先连公司网络"),
+    ],
+)
+def test_an_entry_is_found_by_more_than_single_words(ask: str, finds: str, words: Words) -> None:
+    """A lone Han character, a phrase, or a word that is written as two may stand in an entry for what was asked."""
+    memory = """## Facts
+
+- 茉莉养了一只猫
+- The root cause analysis blamed the DNS cache
+- WFH is fine on Fridays
+- 登录要先连公司网络
+"""
+    index = Index(words)
+    index.update(items_of(notes_from(memory=memory)))
+    found = recall(index, ask, now=NOW, synonyms=learnt("", Segmenter(None), words))
+    assert found.injected[0].text == finds
+
+
 def test_what_people_wrote_down_counts_more(words: Words) -> None:
     """A group of words.txt and one of ours name the same pair: the workspace's own share holds."""
-    synonyms = learnt("release, 上线\n", Segmenter(None), words)
     (release,) = words.words("release")
-    assert synonyms.phrases[(release,)]["上线"] == 0.8
-    assert common()[(release,)]["部署"] == 0.6
+    assert _share(learnt("release, 上线\n", Segmenter(None), words), release, "上线") == 0.8
+    assert _share(common(), release, "发版") == 0.6
 
 
-def test_no_word_stands_in_for_itself() -> None:
-    """A group that names one word twice, in two forms of one stem, gives no synonym."""
-    assert not [phrase for phrase, others in common().items() if len(phrase) == 1 and phrase[0] in others]
+def test_one_entry_word_answers_for_one_word_of_the_question(words: Words) -> None:
+    """Two words of one meaning in a question are not twice the evidence for an entry that has a third."""
+    terms = common().added([Term(word) for word in words.words("photo picture")])
+    assert [term.word for term in terms if "照片" in dict(term.instead)] == ["photo"]
+
+
+def _share(synonyms: Synonyms, word: str, other: str) -> float:
+    (term,) = synonyms.added([Term(word)])
+    return dict(term.instead)[other]

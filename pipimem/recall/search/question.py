@@ -62,7 +62,7 @@ def asked(
     known = frozenset(bag.words)
     groups = [
         Group(term.word, 1.0, tuple(_members(term, index, known, kinds, formula)))
-        for term in synonyms.added([Term(word) for word in words], bag.grams)
+        for term in synonyms.added([Term(word) for word in words])  # single characters are among the grams
     ]
     grams = (gram for gram in dict.fromkeys(bag.grams) if not gram[-1].isascii())
     groups += [Group(gram, formula.pairs, tuple(_members(Term(gram), index, known, kinds, formula))) for gram in grams]
