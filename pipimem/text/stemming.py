@@ -195,7 +195,7 @@ chilly, customs, doctorate doctoral, effective, elevator elevators, excellent, e
 important importance, informal, internal internally, international, marketing, meeting meetings, memorial, musical musicals
 nationality, objective objectives, optional, organ organs, parking, personality, physical, physics, position positions
 practical, presentation presentations, production, productive productivity, promotion promotions, provider providers
-publication publications, responsible responsibility responsibilities, responsive, restful, setting settings
+publication publications, responsible responsibility responsibilities, responsive, restful, settings
 specification specifications, staging, stocking stockings, tired, training trainings trained, trainer trainers
 university universities, useful, wedding weddings, computer computers, general, generation, organic
 """
