@@ -13,6 +13,7 @@ from pipimem.text.patterns import Pattern
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.stemming import Stemmer
 from pipimem.text.stopwords import NEGATIONS, STOP_WORDS
+from pipimem.text.traditional import simplified
 
 # Marks every gram, so that a gram never equals a word.
 GRAM = "~"
@@ -80,7 +81,7 @@ class Words:
     def bag(self, text: str) -> Bag:
         """The index words and grams of the text."""
         if not text.isascii():
-            text = unicodedata.normalize("NFKC", _WIDE_PUNCTUATION().sub(" ", text))
+            text = simplified(unicodedata.normalize("NFKC", _WIDE_PUNCTUATION().sub(" ", text)))
         words: list[str] = []
         if _DATED().search(text):
             text, words = without_dates(_THOUSANDS().sub("", text))
