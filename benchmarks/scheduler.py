@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,16 +20,14 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import anyio
-from pipimem import Clock, Message, Pipimem
+from pipimem import Message
 from pipimem.runtime.scheduling import Scheduler
-from pipimem.settings import MaintenanceSettings, Settings
 from pipimem.store.agenda import Agenda, Appointment, looked, looks
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import heading
-
-_TICKS = os.sysconf("SC_CLK_TCK")
+from benchmarks.many import cpu, resident_mb, write_channels
 
 
 def main() -> None:
@@ -41,11 +38,11 @@ def main() -> None:
     parser.add_argument("--minutes", type=int, default=3, help="real minutes a row")
     parser.add_argument("--hours", type=int, default=24, help="hours on the simulated clock")
     told = parser.parse_args()
-    print(heading(f"Idle work: {told.channels:,} channels, {told.due} due a minute", "anyio", "watchdog"))
+    print(heading(f"Idle work: {told.channels:,} channels, {told.due} due a minute", "anyio"))
     simulated_row(told.channels, told.due, told.hours)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "workspace"
-        anyio.run(write_channels, root, told.channels)
+        write_channels(root, told.channels)
         scan_row(root)
         appoint(root, told.due, told.minutes)
         with watching(root) as daemon:
@@ -95,28 +92,6 @@ def simulated_row(channels: int, due: int, hours: int) -> None:
         f"{'scheduler alone, ' + str(hours) + ' simulated hours':44}{share:9.4f} % of a core   target 2   "
         f"({works:,} works, {sleeps:,} wakings, {spent:.1f} CPU s, +{resident_mb(os.getpid()) - before:.0f} MB)"
     )
-
-
-async def write_channels(root: Path, count: int) -> None:
-    """Channels that were looked after: one is made by the runtime, the others are its copies."""
-    WorkspaceStore.init(root)
-    (root / "pipimem.toml").write_text("[maintenance]\nidle_seconds = 2\n")
-    off = Settings(maintenance=MaintenanceSettings(enabled=False))
-    yesterday = datetime.now().astimezone() - timedelta(days=1)  # long enough for every pause between two jobs
-    clock = Clock(now=lambda: yesterday, wall=lambda: yesterday)
-    async with Pipimem(root, "offline", settings=off, clock=clock) as pipimem:
-        channel = await pipimem.channel("c00000", kind="group")
-        for number in range(4):
-            said = [Message.user(f"we decided: port {number} it is", speaker="Ines"), Message.assistant("noted")]
-            await channel.after_turn(None, said)
-        await channel.before_compaction()
-        await channel.maintain(forced=True)
-    first = root / "channels" / "c00000"
-    for number in range(1, count):
-        folder = first.with_name(f"c{number:05}")
-        shutil.copytree(first, folder)
-        identity = folder / ".pipimem" / "channel.json"
-        identity.write_text(identity.read_text().replace("c00000", folder.name))
 
 
 def scan_row(root: Path) -> None:
@@ -179,17 +154,6 @@ def speak_in(store: WorkspaceStore, name: str) -> None:
     """A turn, as another process would write it."""
     channel = ChannelStore.open(store, name, create=False)
     channel.append([Message.user("The review is on Monday.", speaker="Omar"), Message.assistant("All right.")])
-
-
-def cpu(process: int) -> float:
-    """Seconds of CPU of a process so far, its threads included."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
-
-
-def resident_mb(process: int) -> float:
-    """Resident memory of a process."""
-    return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 if __name__ == "__main__":

@@ -23,7 +23,8 @@ from pipimem.memory.gates import Gate, next_opening
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.maintenance import Ran
 from pipimem.runtime.scheduling import Scheduler
-from pipimem.runtime.watching import Watch
+from pipimem.runtime.watching.news import Deaf, Edited, Missed, News
+from pipimem.runtime.watching.watch import Watch
 from pipimem.settings import Settings
 from pipimem.store import agenda
 from pipimem.store.agenda import Agenda, Appointment, Look
@@ -131,7 +132,7 @@ class Idle:
     async def run(self) -> None:
         """Do the idle work of the whole workspace until cancelled; the duty is taken already."""
         self._begun = True
-        watch = Watch(self.store.channels_folder, self._edited_from(current_token()))
+        watch = Watch(self.store.channels_folder, self._heard_from(current_token()))
         try:
             self._agenda = await to_thread.run_sync(Agenda.load, self._agenda.path)
             if refused := await to_thread.run_sync(watch.start):
@@ -159,6 +160,9 @@ class Idle:
             visit = Visit(host.id if host else folder, due=self._in(_AFTER_A_FAILURE), problem=str(error))
             with suppress(PipimemError, OSError):
                 await self._note(folder, Appointment(visit.due, ""))
+        if folder in self._stirred:
+            self._stirred.discard(folder)
+            self._compare(folder)
         if visit is None:
             return None
         if self.report is not None:
@@ -188,9 +192,6 @@ class Idle:
         elif host and host.is_awake:
             # Once more, to give its memory back.
             due = min(due or self._in(_QUIET), self._in(_QUIET - quiet))
-        if folder in self._stirred:
-            self._stirred.discard(folder)
-            self._compare(folder)
         return Visit(channel.id, tuple(ran), due)
 
     def _standing(self, folder: str, host: Channel | None) -> tuple[Channel | None, Look, Mapping[str, Gate]]:
@@ -243,15 +244,27 @@ class Idle:
     def _quiet_in(self, look: Look, now: float) -> float:
         return min(look.changed - now, 0.0) + self.settings.maintenance.idle_seconds
 
-    def _edited_from(self, token: EventLoopToken) -> Callable[[str], None]:
+    def _heard_from(self, token: EventLoopToken) -> Callable[[News], None]:
         cancelled = anyio.get_cancelled_exc_class()
 
-        def edited(folder: str) -> None:
+        def heard(news: News) -> None:
             """Called from the watch's thread; once the loop has ended, or is about to, there is nobody left to tell."""
             with suppress(RuntimeError, CancelledError, cancelled):
-                from_thread.run_sync(self._edited, folder, token=token)
+                from_thread.run_sync(self._heard, news, token=token)
 
-        return edited
+        return heard
+
+    def _heard(self, news: News) -> None:
+        match news:
+            case Edited(folders):
+                for folder in folders:
+                    self._edited(folder)
+            case Missed():
+                self._scheduler.expect(_SCAN, 0.0)
+            case Deaf(reason):
+                _log.warning("%s: all files are compared every minute from here on", reason)
+                self._scan_every = _SCAN_WITHOUT_A_WATCH
+                self._scheduler.expect(_SCAN, 0.0)
 
     def _edited(self, folder: str) -> None:
         """A file of a channel may have changed; by whom, a look that is under way can only tell at its end."""

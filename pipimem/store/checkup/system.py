@@ -15,8 +15,8 @@ _LEAST_FREE = 100 * 1024 * 1024
 # A commit makes a handful of files; a new channel about ten.
 _LEAST_INODES = 1_000
 _WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
-# A channel's folder, its `.pipimem/` and the versions in it.
-_FOLDERS = 3
+# One a channel, and two for the folders above them.
+_ABOVE = 2
 
 
 def system_findings(root: Path, limit: Path = _WATCHES) -> Iterator[Finding]:
@@ -46,7 +46,7 @@ def _watches(top: Path, limit: Path) -> Iterator[Finding]:
         most = int(limit.read_text(encoding="ascii"))
     except (OSError, ValueError):  # not Linux
         return
-    wanted = _FOLDERS * sum(1 for path in top.iterdir() if path.is_dir())
+    wanted = _ABOVE + sum(1 for path in top.iterdir() if path.is_dir())
     if wanted > most:
         what = f"{wanted} inotify watches are wanted and {most} allowed: edits are found within a minute, not at once; "
         yield worth_knowing(top, what + "raise fs.inotify.max_user_watches (docs/OPERATING.md)")

@@ -12,15 +12,15 @@ from tests.store.conftest import NOW
 
 
 def test_too_few_watches_are_told(workspace: WorkspaceStore, tmp_path: Path) -> None:
-    """Three a channel; where the limit is not told there is nothing to say."""
+    """One a channel and two above; where the limit is not told there is nothing to say."""
     limit = tmp_path / "limit"
     for name in ("a", "b", "c"):
         (workspace.root / "channels" / name).mkdir(mode=0o700)
-    limit.write_text("9\n")
+    limit.write_text("5\n")
     assert [one.what for one in system_findings(workspace.root, limit) if "inotify" in one.what] == []
-    limit.write_text("8\n")
+    limit.write_text("4\n")
     (finding,) = [one for one in system_findings(workspace.root, limit) if "inotify" in one.what]
-    assert (finding.wrong, "9 inotify watches are wanted and 8 allowed" in finding.what) == (False, True)
+    assert (finding.wrong, "5 inotify watches are wanted and 4 allowed" in finding.what) == (False, True)
     assert [one for one in system_findings(workspace.root, tmp_path / "none") if "inotify" in one.what] == []
 
 
