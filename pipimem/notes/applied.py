@@ -32,7 +32,8 @@ def applied(notes: Notes, decision: Decision, now: datetime) -> Outcome:
     """What the decision makes of the notes.
 
     Every operation finds its target in `notes` itself or is refused; an operation that would change nothing is
-    dropped. A decision made on another cursor, or other holes, than today's is refused whole.
+    dropped. A decision made on another cursor, or other holes, than today's is refused whole, and so is one that was
+    made before something was forgotten: it may rest on that.
     """
     if reason := _outdated(notes.ledger, decision.progress):
         return Outcome(refused=tuple(Refusal(op, reason) for op in decision.operations))
@@ -50,6 +51,8 @@ def _outdated(ledger: Ledger, progress: Progress) -> str:
         return f"the cursor moved from {progress.expect_cursor} to {ledger.cursor} meanwhile"
     if progress.expect_holes not in (None, ledger.holes):
         return "other messages are set aside now"
+    if progress.expect_forgotten not in (None, ledger.forgotten):
+        return "something was forgotten meanwhile"
     return ""
 
 
@@ -76,7 +79,7 @@ def _carried_out(work: Work, operation: Operation) -> str:
 
 def _outcome(work: Work, decision: Decision) -> Outcome:
     texts = {file: text for file, draft in work.drafts.items() if (text := draft.text()) != work.notes.note(file).text}
-    progress = replace(decision.progress, expect_cursor=None, expect_holes=None)
+    progress = replace(decision.progress, expect_cursor=None, expect_holes=None, expect_forgotten=None)
     delta = Delta(work.records, work.tombstones, _jobs(work.notes, decision, texts), progress)
     return Outcome(texts, work.archived, delta, tuple(work.changes), tuple(work.refused))
 

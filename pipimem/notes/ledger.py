@@ -108,6 +108,7 @@ class Ledger:
     jobs: Mapping[str, Job] = field(default_factory=lambda: _NO_JOBS)
     etags: Mapping[str, str] = field(default_factory=lambda: _NO_ETAGS)
     asked: tuple[Asked, ...] = ()  # the newest questions, each text once
+    forgotten: int = 0  # the record of the newest forgetting: what was seen before it may not be written after it
 
     def after(self, delta: Delta, sequence: int | None = None) -> Ledger:
         """The ledger with one more change folded in."""
@@ -121,6 +122,7 @@ class Ledger:
             jobs=_merged(self.jobs, delta.jobs),
             etags=_merged(self.etags, delta.etags),
             asked=_newest(() if delta.forgets_asked else self.asked, delta.asked),
+            forgotten=sequence if delta.forgets_asked and sequence is not None else self.forgotten,
             **moved,
         )
 

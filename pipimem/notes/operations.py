@@ -181,9 +181,10 @@ class Progress:
     pending: tuple[Bullet, ...] | None = None
     holes: tuple[Hole, ...] | None = None
     narrowed: Narrowed | None = None
-    # The cursor and the holes this was decided on; others now refuse the whole decision.
+    # The cursor, the holes and the newest forgetting this was decided on; others now refuse the whole decision.
     expect_cursor: int | None = None
     expect_holes: tuple[Hole, ...] | None = None
+    expect_forgotten: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,9 @@ class Reading:
         if self._book is not None and self._book.cut >= _WORTH_KEEPING and self._gathered is not None:
             self.notes()
             if self.gathering is not None:
-                self.store.keep_words(self.vocabulary.stamp(), self._book.written(self.gathering.index.bags()))
+                self.store.keep_words(
+                    self.vocabulary.stamp(), self._book.written(self.gathering.index.bags()), self._gathered
+                )
                 self._book.cut = 0
 
     def rest(self) -> None:
@@ -198,8 +200,9 @@ class Reading:
 
     def keep_vectors(self) -> None:
         """Keep the vectors for the next start, where there are new ones."""
-        if self._vectors is not None and self._vectors.new and self.meaning is not None:
-            self.store.keep_vectors(self.meaning.name, self._vectors.written())
+        seen = self._gathered
+        if self._vectors is not None and self._vectors.new and self.meaning is not None and seen is not None:
+            self.store.keep_vectors(self.meaning.name, self._vectors.written(), seen)
 
     def _place(self, index: Index, meaning: Meaning) -> None:
         if self._vectors is None:

@@ -40,7 +40,12 @@ class Rehearsal(Thoughts):
         standing = await Thinking.archive(self)
         return Note.read(File.ARCHIVE, standing.text + self._archived, self.store.key)
 
-    async def commit(self, decision: Decision, actor: str = "") -> Committed:  # noqa: ARG002 - nobody signs a rehearsal
+    async def commit(
+        self,
+        decision: Decision,
+        actor: str = "",  # noqa: ARG002 - nobody signs a rehearsal
+        seen: Notes | None = None,  # noqa: ARG002 - nor does it last
+    ) -> Committed:
         """What would come of the decision."""
         notes = await self.notes()
         outcome = applied(notes, decision, self.clock.now())

@@ -71,19 +71,24 @@ class Thinking:
         text = await to_thread.run_sync(self.store.archive_text)
         return Note.read(File.ARCHIVE, text, self.store.key)
 
-    async def commit(self, decision: Decision, actor: str = "") -> Committed:
-        """Make a decision last; a commit that has begun is not cancelled half way."""
+    async def commit(self, decision: Decision, actor: str = "", seen: Notes | None = None) -> Committed:
+        """Make a decision last; a commit that has begun is not cancelled half way.
+
+        One that was thought about the notes `seen` comes to nothing where something was forgotten since.
+        """
+        if seen is not None:
+            decision = replace(decision, progress=replace(decision.progress, expect_forgotten=seen.ledger.forgotten))
         wall = self.clock.wall()
         who = actor or self.assistant.name
         with anyio.CancelScope(shield=True):
             done = await to_thread.run_sync(lambda: self.store.commit(decision, self.clock.now(), who, wall))
         return done  # noqa: RET504 - inside the scope mypy cannot tell that it does not swallow
 
-    async def done(self, decision: Decision, call: Call) -> Done:
+    async def done(self, decision: Decision, call: Call, seen: Notes) -> Done:
         """The same for an idle job's run: the job has run now, its failures are over, and the journal has its cost."""
         ran = Job(ran=self.clock.now().isoformat(timespec="seconds"))
         ended = replace(decision, job=ran, tokens=await self.tokens(decision.task, call))
-        return Done(ended, (await self.commit(ended)).outcome)
+        return Done(ended, (await self.commit(ended, seen=seen)).outcome)
 
     async def checked(self, decision: Decision, notes: Notes) -> Decision:
         """The decision without what would make memory forget an answer that it has today."""
@@ -114,16 +119,17 @@ class Thinking:
         """What a thought cost; asked once, when it is over."""
         return await to_thread.run_sync(self.spending.of, task, call, self.clock.wall())
 
-    async def failed(self, task: str, why: str, call: Call, progress: Progress | None = None) -> None:
-        """Note a job's failure, so that it waits before it tries again."""
+    async def failed(self, task: str, why: str, call: Call, seen: Notes, progress: Progress | None = None) -> None:
+        """Note a job's failure, so that it waits before it tries again; why may quote what it thought about."""
         notes, now = await self.notes(), self.clock.now()
         job = notes.ledger.jobs.get(task, Job())
         wait = timedelta(minutes=_BACKOFF[min(job.failures, len(_BACKOFF) - 1)])
         due = (now + wait).isoformat(timespec="seconds")
         waiting = replace(job, failures=job.failures + 1, due=due)
-        said, tokens = f"failed: {redacted(why)}", await self.tokens(task, call)
+        said, tokens = f"failed: {redacted(why.removeprefix('failed: '))}", await self.tokens(task, call)
         await self.commit(
-            Decision(task, Author.RULE, (), progress or Progress(), said, call.correlation, job=waiting, tokens=tokens)
+            Decision(task, Author.RULE, (), progress or Progress(), said, call.correlation, job=waiting, tokens=tokens),
+            seen=seen,
         )
 
     def call(self, timeout: float) -> Call:

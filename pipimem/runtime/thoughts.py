@@ -62,8 +62,8 @@ class Thoughts(Thinking):
             return gate, ()
         *_, newest = [Window((), last, last), *windows(await self.window(notes.ledger.refreshed))]
         call = self.call(timeout)
-        decision = await self._thought("refresh", call, lambda: self._refreshed(notes, newest, call))
-        done = await self.done(decision, call)
+        decision = await self._thought("refresh", call, notes, lambda: self._refreshed(notes, newest, call))
+        done = await self.done(decision, call, notes)
         self._tally = Tally(newest.last, newest.last)
         return gate, (done,)
 
@@ -130,23 +130,23 @@ class Thoughts(Thinking):
         except _WINDOWS_FAULT as error:
             return await self._stumbled(notes, window, error, call)
         except SidecarError as error:
-            await self.failed("consolidate", str(error), call)
+            await self.failed("consolidate", str(error), call, notes)
             raise
-        return await self.done(replace(decision, taken=taken), call)
+        return await self.done(replace(decision, taken=taken), call, notes)
 
     async def _stumbled(self, notes: Notes, window: Window, error: SidecarError, call: Call) -> Done:
         """Narrow the window or set it aside; where that is for the next run, the error goes on."""
         least = _ENOUGH_TIME * self.settings.model.consolidate_gate_timeout
         if isinstance(error, ModelTimeout) and call.timeout < least:
-            await self.failed("consolidate", str(error), call)
+            await self.failed("consolidate", str(error), call, notes)
             raise error
         back = setback(notes.ledger, window, _fault(error), too_long=isinstance(error, ContextOverflow))
         if not back.goes_on:
-            await self.failed("consolidate", f"{back.why}: {error}", call, back.progress)
+            await self.failed("consolidate", f"{back.why}: {error}", call, notes, back.progress)
             raise error
         tokens = await self.tokens("consolidate", call)
         decision = Decision("consolidate", Author.RULE, (), back.progress, back.why, call.correlation, tokens=tokens)
-        return Done(decision, (await self.commit(decision)).outcome)
+        return Done(decision, (await self.commit(decision, seen=notes)).outcome)
 
     async def _close_block(self, notes: Notes) -> tuple[Done, ...]:
         """Background runs may have consolidated everything already: their bullets still want their block."""
@@ -159,7 +159,7 @@ class Thoughts(Thinking):
         progress = Progress(boundary=ledger.cursor, pending=(), expect_cursor=ledger.cursor)
         block = AddBlock(min(start, end), end, "", ledger.pending)
         decision = Decision("consolidate", Author.RULE, (block,), progress, why="boundary")
-        return (Done(decision, (await self.commit(decision)).outcome),)
+        return (Done(decision, (await self.commit(decision, seen=notes)).outcome),)
 
     async def _block_start(self, notes: Notes, window: Window) -> datetime | None:
         first = await self.window(notes.ledger.boundary, notes.ledger.boundary + 1)
@@ -177,7 +177,7 @@ class Thoughts(Thinking):
             lambda: filled(self.assistant, notes, hole, window, now, call, group=self.group, today=self.today()),
         )
         decision = replace(decision, tokens=await self.tokens("consolidate", call))
-        return Done(decision, (await self.commit(decision)).outcome)
+        return Done(decision, (await self.commit(decision, seen=notes)).outcome)
 
     # ── a turn ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -191,29 +191,29 @@ class Thoughts(Thinking):
     async def tidy(self, timeout: float) -> tuple[Done, ...]:
         """Merge, re-file and drop in MEMORY.md."""
         notes, now, call = await self.notes(), self.clock.now(), self.call(timeout)
-        decision = await self._thought("tidy", call, lambda: tidy(self.assistant, notes, now, call))
+        decision = await self._thought("tidy", call, notes, lambda: tidy(self.assistant, notes, now, call))
         decision = await self.checked(decision, notes)
-        return (await self.done(replace(decision, looked_at=File.MEMORY), call),)
+        return (await self.done(replace(decision, looked_at=File.MEMORY), call, notes),)
 
     async def fold(self, timeout: float) -> tuple[Done, ...]:
         """Fold the older blocks of HISTORY.md by month."""
         notes, call, archive = await self.notes(), self.call(timeout), await self.archive()
-        decision = await self._thought("fold", call, lambda: fold(self.assistant, notes, archive, call))
+        decision = await self._thought("fold", call, notes, lambda: fold(self.assistant, notes, archive, call))
         decision = await self.checked(decision, notes)
-        return (await self.done(replace(decision, looked_at=File.HISTORY), call),)
+        return (await self.done(replace(decision, looked_at=File.HISTORY), call, notes),)
 
     async def expire(self) -> tuple[Done, ...]:
         """Put into the archive what has had its time."""
         notes = await self.notes()
         decision = await self.checked(expired(notes, self.today()), notes)
         decision = replace(decision, correlation=self.correlate())
-        return (Done(decision, (await self.commit(decision, "pipimem")).outcome),)
+        return (Done(decision, (await self.commit(decision, "pipimem", notes)).outcome),)
 
-    async def _thought(self, task: str, call: Call, think: Callable[[], Awaitable[Decision]]) -> Decision:
+    async def _thought(self, task: str, call: Call, seen: Notes, think: Callable[[], Awaitable[Decision]]) -> Decision:
         try:
             return await self.within(call.timeout, think)
         except SidecarError as error:
-            await self.failed(task, str(error), call)
+            await self.failed(task, str(error), call, seen)
             raise
 
 

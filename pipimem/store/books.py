@@ -10,6 +10,7 @@ from pipimem.notes.usage import Hold, Usage
 from pipimem.store.disk import make_folder
 from pipimem.store.holds import Holds
 from pipimem.store.lock import FolderLock
+from pipimem.store.quoting import quotable
 from pipimem.store.usage_ledger import Tail, UsageLedger
 
 
@@ -34,8 +35,9 @@ class Books:
         return self._ledger.tail(since)
 
     def append(self, usage: Usage) -> None:
-        """One more line of the ledger."""
-        self._ledger.append(usage)
+        """One more line of the ledger; its reason only where it cannot quote what was forgotten meanwhile."""
+        with quotable(self._folder.parent / "channels", usage) as told:
+            self._ledger.append(told)
 
     def held(self) -> dict[str, Hold]:
         """The holds of all processes, by name."""

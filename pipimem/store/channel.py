@@ -180,7 +180,8 @@ class ChannelStore:
         with self._mutex:
             self._recalls.note(ids, when)
             if asked is not None:
-                self._recalls.asked.append(asked)
+                known = self._desk.state.ledger.sequence if self._desk else 0
+                self._recalls.asked.append((known, asked))
             self._now = self._now or when
 
     def counted(self, notes: Notes) -> Notes:
@@ -196,27 +197,29 @@ class ChannelStore:
         return words_file.load(_own(self.folder), stamp)
 
     @told_at_the_door
-    def keep_words(self, stamp: str, words: str) -> None:
-        """Keeps what a start would have to find out again; it may be lost at any time."""
+    def keep_words(self, stamp: str, words: str, seen: Notes) -> None:
+        """Keeps what a start would have to find out again about the notes `seen`; it may be lost at any time."""
         with self._mutex:
             if self._is_saved:
                 with self._lock.held():
-                    words_file.save(_own(self.folder), stamp, words)
+                    if self._still_knows(seen):
+                        words_file.save(_own(self.folder), stamp, words)
 
     def kept_vectors(self, embedder: str) -> bytes:
         """What `keep_vectors` was given under the same embedder, empty where that is gone."""
         return vectors_file.load(_own(self.folder), embedder)
 
     @told_at_the_door
-    def keep_vectors(self, embedder: str, vectors: bytes) -> None:
-        """Keeps what would have to be embedded again; it may be lost at any time.
+    def keep_vectors(self, embedder: str, vectors: bytes, seen: Notes) -> None:
+        """Keeps what would have to be embedded again of the notes `seen`; it may be lost at any time.
 
         Marks are made with the channel's key, so a folder that people made becomes a channel of ours here.
         """
         with self._mutex:
             self._settle_in()
             with self._lock.held():
-                vectors_file.save(_own(self.folder), embedder, vectors)
+                if self._still_knows(seen):
+                    vectors_file.save(_own(self.folder), embedder, vectors)
 
     def kept_search(self, stamp: str) -> tuple[Pages, memoryview] | None:
         """The index of the transcript that `keep_search` was given under the same stamp, and how far it goes."""
@@ -439,6 +442,12 @@ class ChannelStore:
                 return
         texts = {file: desk.state.known_text(file, "") for file in KEPT}
         desk.state.checkpoint({file: text for file, text in texts.items() if text is not None}, self._now)
+
+    def _still_knows(self, seen: Notes) -> bool:
+        """Whether nothing was forgotten since these notes were read. The caller holds the lock."""
+        state = self._at_desk().state
+        state.catch_up()
+        return seen.ledger.forgotten == state.ledger.forgotten
 
     def _known_recalls(self) -> bool:
         return any(name in self.ledger.records for name in self._recalls.counts)

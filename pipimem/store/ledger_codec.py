@@ -37,6 +37,7 @@ def ledger_json(ledger: Ledger) -> Json:
         "jobs": {name: _job_json(job) for name, job in ledger.jobs.items()},
         "etags": dict(ledger.etags),
         "asked": [_asked_json(one) for one in ledger.asked],
+        "forgotten": ledger.forgotten,
     }
 
 
@@ -54,6 +55,7 @@ def ledger_from(value: Json) -> Ledger:
             jobs=mapped(value["jobs"], _job_from),
             etags={name: a_string(mark) for name, mark in an_object(value["etags"]).items()},
             asked=_asked(value.get("asked", [])),
+            forgotten=a_number(value.get("forgotten", 0)),
         )
     )
 

@@ -15,7 +15,8 @@ class Recalls:
 
     counts: dict[str, int] = field(default_factory=dict)
     when: str = ""
-    asked: list[Asked] = field(default_factory=list)
+    # With the record that was the newest then: what was asked before a forgetting may quote what is forgotten.
+    asked: list[tuple[int, Asked]] = field(default_factory=list)
     # No commit will follow: they are a change of their own now.
     are_due: bool = False
 
@@ -38,4 +39,5 @@ class Recalls:
             record = records.get(name, ledger.records.get(name))
             if record is not None:
                 records[name] = replace(record, recalls=record.recalls + count, recalled=self.when, probation_until="")
-        return replace(delta, records=records, asked=tuple(self.asked))
+        kept = tuple(asked for known, asked in self.asked if known >= ledger.forgotten)
+        return replace(delta, records=records, asked=kept)

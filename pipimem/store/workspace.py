@@ -115,7 +115,7 @@ class WorkspaceStore:
 
     def append_usage(self, usage: Usage) -> None:
         """Adds one call of a model to its month."""
-        UsageLedger(self._own).append(usage)
+        self.books.append(usage)
 
     def kept_vectors(self, embedder: str) -> bytes:
         """What `keep_vectors` was given under the same embedder, empty where that is gone."""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pipimem.errors import NothingFound
 from pipimem.notes.files import File
+from pipimem.notes.ledger import Asked
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Decision, Invalidate, Progress, Target
 from pipimem.store.channel import ChannelStore
@@ -111,3 +112,43 @@ def test_work_goes_on_afterwards(full: ChannelStore, now: datetime, add: Add) ->
     assert "by hand" in path.read_text()
     assert second.ledger.cursor == 5
     assert len(list(second.journal_records())) >= 5
+
+
+def test_a_question_another_process_has_in_mind_is_not_written_back(
+    full: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Only what was asked after the forgetting is; a thought it had begun before comes to nothing."""
+    other = ChannelStore.open(full.workspace, "team", create=False)
+    seen = other.notes()
+    other.touch_recalls([], now, Asked("whose number is 555 0199?"))
+    full.forget("555 0199", keep_transcript=False, now=now)
+    stale = replace(add("call 555 0199 at nine"), progress=Progress(expect_forgotten=seen.ledger.forgotten))
+    done = other.commit(stale, now)
+    assert [refusal.reason for refusal in done.outcome.refused] == ["something was forgotten meanwhile"]
+    other.commit(add("dave likes tea"), now)
+    assert holding(full.folder, "0199") == []
+    other.touch_recalls([], now, Asked("who likes tea?"))
+    other.commit(add("erin likes tea"), now)
+    assert [asked.text for asked in full.ledger.asked] == ["who likes tea?"]
+
+
+def test_words_and_vectors_of_before_are_not_kept(full: ChannelStore, now: datetime) -> None:
+    """They are made of texts that another process had read; those of afterwards are."""
+    other = ChannelStore.open(full.workspace, "team", create=False)
+    seen = other.notes()
+    full.forget("555 0199", keep_transcript=False, now=now)
+    other.keep_words("cut", "0199", seen)
+    other.keep_vectors("toy", b"0199", seen)
+    assert (other.kept_words("cut"), other.kept_vectors("toy")) == ("", b"")
+    other.keep_words("cut", "tea", other.notes())
+    other.keep_vectors("toy", b"tea", other.notes())
+    assert (other.kept_words("cut"), other.kept_vectors("toy")) == ("tea", b"tea")
+
+
+def test_the_mark_of_a_forgetting_outlives_a_checkpoint(full: ChannelStore, now: datetime) -> None:
+    """Another start knows as well what a thought of before may rest on."""
+    full.forget("555 0199", keep_transcript=False, now=now)
+    forgotten = full.ledger.forgotten
+    assert forgotten == full.ledger.sequence
+    full.close()
+    assert ChannelStore.open(full.workspace, "team", create=False).ledger.forgotten == forgotten
