@@ -16,6 +16,8 @@ from pipimem import Channel, Clock, Message, ModelUnavailable, Pipimem, Settings
 from pipimem.notes.operations import Bullet, Decision
 from pipimem.notes.usage import Usage
 from pipimem.runtime.idle import Visit
+from pipimem.runtime.watching.news import Deaf, Missed
+from pipimem.runtime.watching.watch import Watch
 from pipimem.settings import MaintenanceSettings, ModelSettings
 from pipimem.sidecar.assistant import ModelAssistant
 from pipimem.sidecar.contracts import Assistant, Call, Consolidate, Consolidated, Refresh, Refreshed
@@ -429,3 +431,36 @@ async def test_a_folder_that_is_no_channel_is_passed_over(tmp_path: Path) -> Non
         await until(lambda: bool(visits))
         await until(lambda: "Not A Channel" in Agenda.load(root / ".pipimem" / "idle.jsonl").appointments)
     assert [visit.channel for visit in visits] == ["room"]
+
+
+# ── what the watch tells ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_what_the_watch_missed_is_found_by_comparing_everything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once; and every minute from then on where not everything is heard any more."""
+    root = workspace(tmp_path)
+    await talk(root, "room", "hall")
+    monkeypatch.setattr(Watch, "start", lambda _: "")  # it hears nothing, and does not say so
+    async with watched(root, script()) as (pipimem, visits):
+        await until(lambda: len(visits) >= 2)
+        write(root, "MEMORY.md", "# Memory\n\n- typed by hand\n" + "- and more of it\n" * 400)
+        await anyio.sleep(0.2)
+        assert len(visits) == 2
+        pipimem._idle._heard(Missed())
+        await until(lambda: len(visits) >= 3)
+        assert visits[2].channel == "room"
+        assert pipimem._idle._scan_every == 3_600.0
+        pipimem._idle._heard(Deaf("no watch is left"))
+        assert pipimem._idle._scan_every == 60.0
+
+
+async def test_a_channel_stirred_while_it_was_no_channel_yet_is_looked_at(tmp_path: Path) -> None:
+    """Its folder comes before the file that says whose it is: the look that finds none is not the last."""
+    root = workspace(tmp_path)
+    async with watched(root, script()) as (pipimem, visits):
+        await until(lambda: not pipimem._idle._scheduler._running)
+        await talk(root, "A Room")
+        await until(lambda: any(ran(visit) for visit in visits))
+    assert {visit.channel for visit in visits} == {"A Room"}
