@@ -16,7 +16,8 @@ from pipimem import Channel, Clock, Message, ModelUnavailable, Pipimem, Settings
 from pipimem.notes.operations import Bullet, Decision
 from pipimem.notes.usage import Usage
 from pipimem.runtime.idle import Visit
-from pipimem.runtime.watching.news import Deaf, Missed
+from pipimem.runtime.watching.news import Deaf as NotHeard
+from pipimem.runtime.watching.news import Missed
 from pipimem.runtime.watching.watch import Watch
 from pipimem.settings import MaintenanceSettings, ModelSettings
 from pipimem.sidecar.assistant import ModelAssistant
@@ -452,7 +453,7 @@ async def test_what_the_watch_missed_is_found_by_comparing_everything(
         await until(lambda: len(visits) >= 3)
         assert visits[2].channel == "room"
         assert pipimem._idle._scan_every == 3_600.0
-        pipimem._idle._heard(Deaf("no watch is left"))
+        pipimem._idle._heard(NotHeard("no watch is left"))
         assert pipimem._idle._scan_every == 60.0
 
 
