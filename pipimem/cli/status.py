@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import click
 
@@ -12,13 +12,16 @@ from pipimem.cli.due import due
 from pipimem.cli.failing import worded
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, chosen
-from pipimem.cli.printing import counted, note, record, table
+from pipimem.cli.printing import counted, note, one_line, record, table
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
 from pipimem.notes.operations import Hole
 from pipimem.store.channel import ChannelStore
 from pipimem.store.figures_file import Kept
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
+
+# A deletion that was a slip of the hand is missed within days; doctor tells for as long as it can be taken back.
+_RECENT = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,10 @@ class Recalls:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One channel: its entries, its messages, how many of them wait to be consolidated, what is due and what was set aside."""
+    """One channel: its entries, its messages, how many of them wait to be consolidated, what is due and what was set aside.
+
+    `shrunk` are sentences about files that a hand took more than half out of, in the last week.
+    """
 
     channel: str
     kind: str
@@ -47,6 +53,7 @@ class Standing:
     waiting: tuple[str, ...] = ()
     holes: tuple[Hole, ...] = ()
     recall: Recalls = field(default_factory=lambda: Recalls())
+    shrunk: tuple[str, ...] = ()
     problem: str = ""
 
 
@@ -57,7 +64,8 @@ def command(chosen: Chosen, as_json: bool) -> None:
     """Show how every channel stands.
 
     Entries of MEMORY.md, messages of the transcript, how many of those wait to be consolidated (backlog) or were set
-    aside, when it was last done, the jobs that are due; and what today has used of its budget.
+    aside, when it was last done, the jobs that are due; what today has used of its budget; and files that lost more than
+    half of their text by hand in the last week.
     """
     workspace, now, settings = chosen.store(), Clock().now(), chosen.settings()
     standings = [_standing(workspace, info, now) for info in workspace.channels()]
@@ -76,6 +84,9 @@ def command(chosen: Chosen, as_json: bool) -> None:
     note(f"{workspace.root} · model {model} · {counted(len(standings), 'channel')}")
     for line in told(account) if model != "offline" or account.workspace.spent.tokens else ():
         note(line)
+    for one in standings:
+        for sentence in one.shrunk:
+            note(one_line(f"{one.channel}: {sentence}"))
     if standings:
         table(
             ("channel", "kind", "entries", "messages", "backlog", "consolidated", "due", "recall"), map(_row, standings)
@@ -104,6 +115,7 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
         tuple(task for task, gate in gates.items() if gate),
         ledger.holes,
         _recalls(store.recall_figures()),
+        store.shrunk(now - _RECENT),
     )
 
 

@@ -88,7 +88,10 @@ class Channel:
         return await self.thoughts.notes()
 
     async def session_prompt(self) -> str:
-        """The system prompt's part, once a session: who the bot is, and where its memory lies."""
+        """The system prompt's part, once a session: who the bot is, and where its memory lies.
+
+        Raises `UnreadableNote` where SOUL.md or AGENTS.md is no text: who speaks without its rules is another bot.
+        """
         return await to_thread.run_sync(lambda: session_prompt(self.store))
 
     # ── a turn ────────────────────────────────────────────────────────────────────────────────────────────────

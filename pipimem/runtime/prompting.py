@@ -20,7 +20,11 @@ and when it contradicts the user's latest words, the user is right."""
 
 
 def session_prompt(store: ChannelStore) -> str:
-    """SOUL.md, AGENTS.md and the place and role of each memory file, as one text for the system prompt."""
+    """SOUL.md, AGENTS.md and the place and role of each memory file, as one text for the system prompt.
+
+    Raises `UnreadableNote`, naming the file, where SOUL.md or AGENTS.md cannot be read: a bot must not speak without
+    the rules that people gave it, and the operator is to know before the first turn.
+    """
     people = [text.strip() for name in ("SOUL.md", "AGENTS.md") if (text := store.workspace.human_text(name))]
     about = _ABOUT.format(folder=store.folder, shared=store.workspace.root / "MEMORY.md")
     return "\n\n".join([*people, about]) + "\n"

@@ -43,6 +43,8 @@ class Prompts:
     def _text(self, name: str) -> tuple[str, str]:
         if self._overrides is not None:
             path = self._overrides / f"{name}.md"
+            if path.exists() and not path.is_file():  # a pipe would be waited for, for ever
+                raise SettingsError(f"{path} is no file. Move it away, or put a file there.")
             try:
                 return path.read_text(encoding="utf-8-sig"), str(path)
             except FileNotFoundError:

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from pipimem.store import jsonlines
-from pipimem.store.disk import BINARY, CLOSE_ON_EXEC, FILE_MODE, NO_FOLLOW, make_folder, told, write_whole
+from pipimem.store.disk import make_folder, opened, told, write_whole
 from pipimem.store.files import put_whole
 
 _FORMAT = 1
@@ -88,9 +88,8 @@ class Agenda:
             put_whole(self.path, b"".join(lines))
             self._lines = len(lines)
             return
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_FOLLOW | CLOSE_ON_EXEC | BINARY
         with told("write", self.path):
-            descriptor = os.open(self.path, flags, FILE_MODE)
+            descriptor = opened(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
                 write_whole(descriptor, line)
             finally:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pipimem.notes.files import File
 from pipimem.store.desk import Desk
-from pipimem.store.disk import append_synced, told
+from pipimem.store.disk import append_synced, reading, told
 from pipimem.store.files import resolved
 from pipimem.store.records import JournalRecord
 
@@ -30,7 +30,7 @@ def append_archived(desk: Desk, record: JournalRecord) -> None:
 def _from(path: Path, start: int) -> bytes:
     with told("read", path):
         try:
-            with path.open("rb") as file:
+            with reading(path) as file:
                 file.seek(start)
                 return file.read()
         except FileNotFoundError:

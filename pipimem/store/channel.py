@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import ChannelError, StoreError
+from pipimem.errors import ChannelError, JournalError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.history import newest_end
 from pipimem.notes.ledger import Asked, Delta, Ledger
@@ -54,6 +54,8 @@ class ChannelStore:
     transcript: Transcript
     _lock: FolderLock
     _is_saved: bool
+    # A workspace may be moved to a disk where locks do not hold long after its channels were made.
+    _has_settled: bool = False
     _mutex: threading.RLock = field(default_factory=threading.RLock)
     _desk: Desk | None = None
     _recalls: Recalls = field(default_factory=Recalls)
@@ -292,6 +294,22 @@ class ChannelStore:
         return self._at_desk().state.journal.records()
 
     @told_at_the_door
+    def shrunk(self, since: datetime) -> tuple[str, ...]:
+        """What is to be said of files that lost more than half of their text by hand since then, and were not taken back."""
+        try:
+            records = list(self.journal_records())
+        except JournalError:  # doctor tells
+            return ()
+        gone = undoing.taken_back(records)
+        return tuple(
+            f"{note} `pipimem undo '{self.channel_id}' {record.sequence}` brings it back."
+            for record in records
+            if record.author is Author.EDITOR and record.notes and record.sequence not in gone
+            if datetime.fromisoformat(record.time).astimezone() >= since
+            for note in record.notes
+        )
+
+    @told_at_the_door
     def past(self) -> Past:
         """What looking back needs: the journal, and the texts as it left them and as they stand. Writes nothing.
 
@@ -369,8 +387,8 @@ class ChannelStore:
 
     @told_at_the_door
     def _settle_in(self) -> None:
-        """Writes what makes the folder a channel of ours, where it is not one yet."""
-        if self._is_saved:
+        """Before the first writing: locks hold here, and the folder is made a channel of ours where it is not one yet."""
+        if self._has_settled:
             return
         make_folder(_own(self.folder))
         if not locks_hold(_own(self.folder) / "lock"):
@@ -378,6 +396,12 @@ class ChannelStore:
                 f"{self.folder}: locks do not hold on this file system, so two processes would overwrite each other. "
                 "Put the workspace on a local disk, or mount this one with locks."
             )
+        if not self._is_saved:
+            self._introduce()
+        self._has_settled = True
+
+    def _introduce(self) -> None:
+        """Writes whose folder it is."""
         with self._lock.held():
             standing = identity.load(_identity_path(self.folder))
             if standing is not None and standing.key != self.identity.key:

@@ -88,6 +88,10 @@ def journal_edits(desk: Desk, now: datetime) -> None:
         if _acknowledged(desk, view, [record], _merges(view)):
             for file in _merges(view):
                 place(desk, file, now)
+    for file in KEPT:
+        # Taken for an older buffer, and brought together to just what stood: people are to see it in the file again.
+        if file not in view.held and file not in view.edited and not view.stands(file):
+            place(desk, file, now)
 
 
 def _merges(view: View) -> dict[File, str]:

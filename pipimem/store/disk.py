@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import BinaryIO, Concatenate, ParamSpec, Protocol, TypeVar
 
 from pipimem.errors import StoreError
 
@@ -30,6 +31,17 @@ class _Placed(Protocol):
 _S = TypeVar("_S", bound=_Placed)
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+# Opening what is no file says so in one of these ways.
+_NO_FILE = frozenset({errno.ENXIO, errno.EISDIR, errno.ELOOP})
+_KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
+    (stat.S_ISLNK, "a link"),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
+# Most readings want the end of a file; larger blocks gain nothing on whole ones.
+_BLOCK = 64 * 1024
 
 
 @contextmanager
@@ -67,10 +79,51 @@ def _sentence(action: str, path: Path, error: OSError) -> str:
             return f"Too many open files: cannot {action} {path}. Raise the limit (ulimit -n) and try again."
         case errno.ENOLCK | errno.EOPNOTSUPP if action == "lock":
             return f"This file system cannot lock files: cannot lock {path}. Put the workspace on a local disk."
-        case errno.ENOTDIR | errno.EEXIST:
+        case errno.ENOTDIR | errno.EEXIST | errno.EISDIR | errno.ENXIO | errno.ELOOP:
             return f"Cannot {action} {path}: something else stands in its place. Move it away and try again."
         case _:
             return f"Cannot {action} {path}: {error.strerror or error}. Check the disk and try again."
+
+
+def opened(path: Path, flags: int = os.O_RDONLY) -> int:
+    """The descriptor of a file of ours; made, where the flags say so, for the owner alone.
+
+    Raises `StoreError` at once for what only has the name of a file: a pipe would wait for its other end for ever, a link
+    may lead anywhere. Otherwise `OSError`.
+    """
+    flags |= NO_FOLLOW | NO_WAIT | CLOSE_ON_EXEC | BINARY
+    try:
+        descriptor = os.open(path, flags, FILE_MODE)
+    except OSError as error:
+        if error.errno in _NO_FILE and (kind := _kind(path.lstat().st_mode)):
+            raise StoreError(_in_the_way(path, kind)) from error
+        raise
+    if kind := _kind(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise StoreError(_in_the_way(path, kind))
+    return descriptor
+
+
+def reading(path: Path) -> BinaryIO:
+    """A file of ours, opened for reading; raises as `opened` does."""
+    return os.fdopen(opened(path), "rb", buffering=_BLOCK)
+
+
+def read_whole(path: Path) -> bytes:
+    """All bytes of a file of ours; raises as `opened` does."""
+    with reading(path) as file:
+        return file.read()
+
+
+def _kind(mode: int) -> str:
+    """What it is that is no regular file, empty for one."""
+    return "" if stat.S_ISREG(mode) else next((name for test, name in _KINDS if test(mode)), "a device")
+
+
+def _in_the_way(path: Path, kind: str) -> str:
+    return (
+        f"{path} is {kind}, where a file of ours belongs. Move it away and try again; a new file is made where needed."
+    )
 
 
 def write_whole(descriptor: int, data: bytes) -> None:
@@ -115,7 +168,7 @@ def append_synced(path: Path, data: bytes, *, at: int | None = None) -> int:
     as it was cut.
     """
     with told("write", path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | NO_FOLLOW | CLOSE_ON_EXEC | BINARY, FILE_MODE)
+        descriptor = opened(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
             size = os.fstat(descriptor).st_size
             if at is not None and at < size:

@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipimem.store.disk import CLOSE_ON_EXEC, FILE_MODE, NO_FOLLOW, make_folder, told, write_whole
+from pipimem.errors import StoreError
+from pipimem.store.disk import make_folder, opened, reading, told, write_whole
 from pipimem.store.lock import taken
 
 # A number and a command line; more is not shown.
@@ -26,7 +27,7 @@ class Duty:
             return True
         make_folder(self.path.parent)
         with told("lock", self.path):
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | NO_FOLLOW | CLOSE_ON_EXEC, FILE_MODE)
+            descriptor = opened(self.path, os.O_RDWR | os.O_CREAT)
             try:
                 if not taken(descriptor):
                     os.close(descriptor)
@@ -42,9 +43,9 @@ class Duty:
     def holder(self) -> str:
         """What the process that has the duty says of itself; `another process` where that cannot be read."""
         try:
-            with self.path.open("rb") as file:
+            with reading(self.path) as file:
                 told_by = file.read(_LONGEST).decode("utf-8", "replace").strip()
-        except OSError:
+        except (OSError, StoreError):
             told_by = ""
         return told_by or "another process"
 

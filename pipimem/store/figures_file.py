@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipimem.errors import StoreError
+from pipimem.store.disk import read_whole
 from pipimem.store.files import put_whole
 
 NAME = "recall.json"
@@ -36,8 +38,8 @@ class Kept:
 def load(folder: Path) -> Kept:
     """What was kept; nothing where there is no file, or a damaged one."""
     try:
-        told = json.loads((folder / NAME).read_bytes())
-    except (OSError, ValueError):
+        told = json.loads(read_whole(folder / NAME))
+    except (OSError, StoreError, ValueError):
         return Kept()
     match told:
         case {"turns": int(turns), "looks": int(looks), "hits": int(hits), "waits_ms": [*waits]}:

@@ -14,6 +14,7 @@ from pipimem.notes.notes import Change, etag
 from pipimem.notes.operations import Author, Progress
 from pipimem.store import journal, jsonlines, search_file, transcript, vectors_file, words_file
 from pipimem.store.desk import KEPT, Desk
+from pipimem.store.disk import read_whole
 from pipimem.store.files import put_whole, remove
 from pipimem.store.needles import (
     Needles,
@@ -66,7 +67,7 @@ def resume(desk: Desk, log: Transcript, now: datetime) -> bool:
     path = _plan_path(desk)
     if not path.exists():
         return False
-    if plan := _plan_from(path.read_bytes()):
+    if plan := _plan_from(read_whole(path)):
         _carried_out(desk, log, plan, now)
     remove(path)
     return True
@@ -160,7 +161,7 @@ def _from_versions(desk: Desk, needles: Needles) -> dict[str, int]:
     gone = {}
     for file in File:
         for path in desk.state.versions.paths(file):
-            if needles.are_in(path.read_bytes().decode("utf-8", "replace")):
+            if needles.are_in(read_whole(path).decode("utf-8", "replace")):
                 remove(path)
                 gone[f"versions/{path.name}"] = 1
     return gone

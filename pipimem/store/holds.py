@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipimem.notes.usage import Hold
 from pipimem.store import jsonlines
-from pipimem.store.disk import BINARY, CLOSE_ON_EXEC, FILE_MODE, NO_FOLLOW, make_folder, told, write_whole
+from pipimem.store.disk import BINARY, CLOSE_ON_EXEC, FILE_MODE, NO_FOLLOW, make_folder, read_whole, told, write_whole
 
 _SUFFIX = ".json"
 
@@ -57,7 +57,7 @@ class Holds:
             if not name.endswith(_SUFFIX):
                 continue
             try:
-                data = path.read_bytes()
+                data = read_whole(path)
             except FileNotFoundError:  # released meanwhile
                 continue
             if hold := _hold(data):

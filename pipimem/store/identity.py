@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipimem.errors import ChannelError
 from pipimem.store import jsonlines
-from pipimem.store.disk import sync_folder, told
+from pipimem.store.disk import read_whole, sync_folder, told
 from pipimem.store.files import put_whole
 
 _FORMAT = 1
@@ -32,7 +32,7 @@ def load(path: Path) -> Identity | None:
     """
     with told("read", path):
         try:
-            data = path.read_bytes()
+            data = read_whole(path)
         except FileNotFoundError:
             return None
     match jsonlines.value(data):

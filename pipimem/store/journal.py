@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pipimem.errors import JournalError
+from pipimem.errors import JournalError, StoreError
 from pipimem.store import jsonlines
 from pipimem.store.codec import record_from, record_json
-from pipimem.store.disk import append_synced, sync_folder, told
+from pipimem.store.disk import append_synced, reading, sync_folder, told
 from pipimem.store.files import remove
 from pipimem.store.json_values import CodecError
 from pipimem.store.records import JournalRecord
@@ -113,12 +113,12 @@ class Journal:
         if offset == 0:
             return False
         try:
-            with self.path.open("rb") as file:
+            with reading(self.path) as file:
                 # Records are long, but number and line end are enough to tell.
                 low = max(0, offset - _ROTATE_AT)
                 file.seek(low)
                 before = file.read(offset - low)
-        except OSError:
+        except (OSError, StoreError):
             return False
         start = before.rfind(b"\n", 0, -1) + 1
         return before.endswith(b"\n") and before[start:].startswith(b'{"seq": %d,' % sequence)
@@ -145,7 +145,7 @@ class Journal:
             return (*parts, self.path) if self.path.exists() else tuple(parts)
 
     def _damaged(self, part: Path, offset: int) -> JournalError:
-        with part.open("rb") as file:
+        with reading(part) as file:
             number = file.read(offset).count(b"\n") + 1
         return JournalError(
             f"{part}, line {number}: damaged. The Markdown files are whole; move the journal aside to go on "

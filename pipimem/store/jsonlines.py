@@ -6,10 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pipimem.store.disk import told
-
-# Most readings want the end of a file; larger blocks gain nothing on whole ones.
-_BLOCK = 64 * 1024
+from pipimem.store.disk import reading, told
 
 
 def line(value: Mapping[str, object]) -> bytes:
@@ -31,7 +28,7 @@ def lines(path: Path, start: int = 0) -> Iterator[bytes]:
     """The lines of a file from a byte on, each with its ending; the last may lack it. No file, no lines."""
     with told("read", path):
         try:
-            file = path.open("rb", buffering=_BLOCK)
+            file = reading(path)
         except FileNotFoundError:
             return
         with file:

@@ -9,7 +9,7 @@ from pathlib import Path
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.store import jsonlines
-from pipimem.store.disk import told
+from pipimem.store.disk import read_whole, told
 from pipimem.store.files import put_whole
 from pipimem.store.json_values import CodecError, a_string, an_object
 from pipimem.store.ledger_codec import ledger_from, ledger_json
@@ -33,7 +33,7 @@ def load(path: Path) -> Checkpoint | None:
     """The checkpoint, `None` where there is none that can be read: the journal has it all again."""
     with told("read", path):
         try:
-            data = path.read_bytes()
+            data = read_whole(path)
         except FileNotFoundError:
             return None
     value = jsonlines.value(data)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pipimem.errors import LockTimeout
-from pipimem.store.disk import CLOSE_ON_EXEC, FILE_MODE, told
+from pipimem.store.disk import opened, told
 
 if sys.platform == "win32":
     import msvcrt
@@ -42,8 +42,8 @@ def locks_hold(path: Path) -> bool:
     The file is made where it is not there; a lock somebody holds is proof enough.
     """
     with told("lock", path):
-        first = os.open(path, os.O_RDWR | os.O_CREAT | CLOSE_ON_EXEC, FILE_MODE)
-        second = os.open(path, os.O_RDWR | CLOSE_ON_EXEC)
+        first = opened(path, os.O_RDWR | os.O_CREAT)
+        second = opened(path, os.O_RDWR)
         try:
             return not (taken(first) and taken(second))
         finally:
@@ -78,7 +78,7 @@ class FolderLock:
             raise self._timeout(patience)
         try:
             with told("open", self._path):
-                descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | CLOSE_ON_EXEC, FILE_MODE)
+                descriptor = opened(self._path, os.O_RDWR | os.O_CREAT)
             try:
                 self._wait(descriptor, deadline, patience)
                 yield

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from pipimem.store import jsonlines
-from pipimem.store.disk import BINARY, CLOSE_ON_EXEC, NO_FOLLOW, sync_data, told
+from pipimem.store.disk import opened, sync_data, told
 from pipimem.store.needles import Needles
 
 # The one field of the usage ledger that may quote somebody: an answer that was refused.
@@ -41,7 +41,7 @@ def _quote_in(data: bytes, needles: Needles) -> tuple[int, int] | None:
 
 def _blank(path: Path, places: list[tuple[int, int]]) -> None:
     with told("write", path):
-        descriptor = os.open(path, os.O_RDWR | NO_FOLLOW | CLOSE_ON_EXEC | BINARY)
+        descriptor = opened(path, os.O_RDWR)
         try:
             for offset, length in places:
                 os.lseek(descriptor, offset, os.SEEK_SET)

@@ -14,7 +14,7 @@ from pathlib import Path
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message
 from pipimem.store import jsonlines
-from pipimem.store.disk import told
+from pipimem.store.disk import reading, told
 from pipimem.store.transcript import Transcript, parsed
 
 # A place is the number of a part and a byte in it; parts are rotated at 8 MB, far below this.
@@ -133,7 +133,7 @@ class Pages:
         """The message of a place, from 0. Raises `StoreError` where the files were rewritten meanwhile."""
         number, start = self._places[place] >> _BYTES, self._places[place] & _BYTE
         part = self._part(number)
-        with told("read", part), part.open("rb") as file:
+        with told("read", part), reading(part) as file:
             file.seek(start)
             message = parsed(file.readline())
         if message is None:
@@ -179,7 +179,7 @@ def _says(part: Path, mark: Mark) -> bool:
 
 def _digest(part: Path, size: int) -> blake2b:
     digest, left = blake2b(digest_size=_DIGEST), size
-    with told("read", part), part.open("rb") as file:
+    with told("read", part), reading(part) as file:
         while left and (data := file.read(min(left, _BLOCK))):
             digest.update(data)
             left -= len(data)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipimem.notes.files import File
-from pipimem.store.disk import CLOSE_ON_EXEC, FILE_MODE, NO_FOLLOW, told, write_whole
+from pipimem.store.disk import opened, read_whole, told, write_whole
 
 NO_TRACE = getattr(os, "O_NOATIME", 0)
 _SECOND = 1_000_000_000
@@ -60,9 +60,8 @@ class Unread:
 
     def note(self, file: File, etag: str) -> None:
         """Adds one; the caller holds the channel's lock."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_FOLLOW | CLOSE_ON_EXEC
         with told("write", self.path):
-            descriptor = os.open(self.path, flags, FILE_MODE)
+            descriptor = opened(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
                 if os.fstat(descriptor).st_size > _LARGEST:
                     os.ftruncate(descriptor, 0)
@@ -74,7 +73,7 @@ class Unread:
         """The etags of a file's unread texts."""
         with told("read", self.path):
             try:
-                lines = self.path.read_text(encoding="utf-8").splitlines()
+                lines = read_whole(self.path).decode().splitlines()
             except (FileNotFoundError, UnicodeDecodeError):
                 return frozenset()
         return frozenset(etag for line in lines if (etag := line.removeprefix(f"{file} ")) != line)

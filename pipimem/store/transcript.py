@@ -12,7 +12,7 @@ from typing import get_args
 
 from pipimem.notes.message import Message, Role
 from pipimem.store import jsonlines
-from pipimem.store.disk import append_synced, sync_folder, told
+from pipimem.store.disk import append_synced, reading, sync_folder, told
 from pipimem.store.lock import FolderLock
 
 _NAME = "log.jsonl"
@@ -131,7 +131,7 @@ class Transcript:
 
     def _take_in(self, part: Path, start: int) -> None:
         assert self._ids is not None
-        with told("read", part), part.open("rb") as file:
+        with told("read", part), reading(part) as file:
             file.seek(start)
             for found in _HEAD.finditer(file.read()):
                 self._ids.add(_id(found[1]))
@@ -141,7 +141,7 @@ class Transcript:
         """Cuts back a last line that a crash tore; one that only lacks its ending gets it."""
         if (size := _place(self.path)[1]) <= 0:
             return
-        with told("read", self.path), self.path.open("rb") as file:
+        with told("read", self.path), reading(self.path) as file:
             file.seek(size - 1)
             if file.read() == b"\n":
                 return
@@ -244,7 +244,7 @@ def _place(path: Path) -> tuple[int, int]:
 
 def _last_line_start(path: Path, end: int) -> int:
     """Where the line before byte `end` starts; a line ending right at `end` is that line."""
-    with told("read", path), path.open("rb") as file:
+    with told("read", path), reading(path) as file:
         high = end - 1
         while high > 0:
             low = max(0, high - _NEAR)
@@ -260,7 +260,7 @@ def _last_number(path: Path) -> int:
     end = _place(path)[1]
     while end > 0:
         start = _last_line_start(path, end)
-        with told("read", path), path.open("rb") as file:
+        with told("read", path), reading(path) as file:
             file.seek(start)
             # A torn end may begin like a message.
             if found := parsed(file.read(end - start)):
@@ -285,7 +285,7 @@ def _first_number(path: Path) -> int:
 def _offset_of(path: Path, number: int) -> int:
     """A byte where a line starts, at or before the line of this number, by halving the file."""
     low, high = 0, max(_place(path)[1], 0)
-    with told("read", path), path.open("rb") as file:
+    with told("read", path), reading(path) as file:
         while high - low > _NEAR:
             middle = (low + high) // 2
             file.seek(middle)

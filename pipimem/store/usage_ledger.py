@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipimem.notes.usage import Usage
 from pipimem.store import jsonlines
-from pipimem.store.disk import BINARY, CLOSE_ON_EXEC, FILE_MODE, NO_FOLLOW, make_folder, told, write_whole
+from pipimem.store.disk import make_folder, opened, reading, told, write_whole
 
 _FILES = "usage-*.jsonl"
 # A day's lines are looked for from the end in steps of so many bytes: about 700 calls.
@@ -33,9 +33,8 @@ class UsageLedger:
         """Adds one call to its month: one write, whole also beside other processes'. Not synced."""
         path = self.folder / f"usage-{usage.time[:7] or 'unknown'}.jsonl"
         make_folder(self.folder)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_FOLLOW | CLOSE_ON_EXEC | BINARY
         with told("write", path):
-            descriptor = os.open(path, flags, FILE_MODE)
+            descriptor = opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
                 write_whole(descriptor, jsonlines.line(asdict(usage)))
             finally:
@@ -93,7 +92,7 @@ class Tail:
 def _start(path: Path, size: int, since: datetime) -> int:
     """A line's start before which no line is as new as `since`."""
     start = max(0, size - _STEP)
-    with path.open("rb") as file:
+    with reading(path) as file:
         while start:
             file.seek(start)
             file.readline()  # the rest of a line that begins before

@@ -6,6 +6,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
+from pipimem.errors import StoreError
+from pipimem.store.disk import read_whole
 from pipimem.store.files import put_whole, remove
 
 _FORMAT = 1
@@ -15,8 +17,8 @@ NAME = "vectors.bin"
 def load(folder: Path, embedder: str) -> bytes:
     """What was kept of the same embedder; empty where nothing was, or it is damaged, another's or out of reach."""
     try:
-        head, _, body = (folder / NAME).read_bytes().partition(b"\n")
-    except OSError:
+        head, _, body = read_whole(folder / NAME).partition(b"\n")
+    except (OSError, StoreError):
         return b""
     return body if head == _head(embedder, body) else b""
 

@@ -6,6 +6,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
+from pipimem.errors import StoreError
+from pipimem.store.disk import read_whole
 from pipimem.store.files import put_whole, remove
 
 _FORMAT = 1
@@ -15,9 +17,9 @@ NAME = "words.idx"
 def load(folder: Path, stamp: str) -> str:
     """What was kept under the same stamp; empty where nothing was, or it is damaged, stale or out of reach."""
     try:
-        head, _, body = (folder / NAME).read_bytes().partition(b"\n")
+        head, _, body = read_whole(folder / NAME).partition(b"\n")
         return body.decode() if head == _head(stamp, body) else ""
-    except (OSError, UnicodeDecodeError):
+    except (OSError, StoreError, UnicodeDecodeError):
         return ""
 
 

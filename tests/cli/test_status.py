@@ -40,6 +40,34 @@ def test_one_broken_channel_does_not_hide_the_others(call: Call, bot: Path) -> N
     assert "NUL bytes" in call("status").out
 
 
+def test_a_shrink_by_hand_is_told_until_it_is_taken_back(call: Call, bot: Path) -> None:
+    """Applied at once, and said with the way back; a small deletion is nobody's business."""
+    for text in (
+        "The port is 8080",
+        "上线窗口是周五晚上",
+        "The database is called heron and lives in the cellar",
+        "Ines keeps the key",
+    ):
+        call("remember", "room", text)
+    memory = bot / "channels/room/MEMORY.md"
+    whole = memory.read_text()
+    memory.write_text("".join(line for line in whole.splitlines(keepends=True) if "8080" not in line))
+    call("remember", "room", "Omar has the other one")
+    assert "lost more than half" not in call("status").err
+    memory.write_text("## Facts\n\n- Ines keeps the key\n")
+    call("remember", "room", "The door is green")
+    assert "8080" not in memory.read_text()
+    told = call("status").err
+    found = re.search(r"room: MEMORY\.md lost more than half .* `pipimem undo 'room' (\d+)` brings it back", told)
+    assert found is not None, told
+    (standing,) = call("status", "--json").object["channels"]  # type: ignore[misc]
+    assert len(standing["shrunk"]) == 1
+    assert call("undo", "room", found[1]).code == 0
+    assert "heron" in memory.read_text()
+    assert "上线窗口" in memory.read_text()
+    assert "lost more than half" not in call("status").err
+
+
 def called(now: datetime, tokens: int, outcome: str = "ok", **other: object) -> Usage:
     time = now.isoformat(timespec="seconds")
     fields = {"cost": 0.5, "reason": "", **other}

@@ -11,6 +11,7 @@ import anyio
 import anyio.to_thread
 import pytest
 from pipimem import Message, Pipimem
+from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Trust
@@ -162,6 +163,17 @@ async def test_the_system_prompt_says_who_and_where(tmp_path: Path) -> None:
     assert prompt.startswith("You are pipi, dry and kind.")
     for word in ("SESSION.md", "MEMORY.md", "HISTORY.md", "not preloaded", "data"):
         assert word in prompt
+
+
+@pytest.mark.parametrize("name", ["SOUL.md", "AGENTS.md"])
+async def test_a_bot_does_not_speak_without_its_rules(name: str, tmp_path: Path) -> None:
+    """A broken SOUL or AGENTS is told before the first turn, by its name and line; memory itself goes on."""
+    root = workspace(tmp_path)
+    (root / name).write_bytes("You are pipi.\n从不说谎".encode("gb18030"))
+    async with opened(root) as channel:
+        with pytest.raises(UnreadableNote, match=rf"{name}, line 2: not UTF-8.*save it as UTF-8"):
+            await channel.session_prompt()
+        assert (await channel.before_turn("hello")).problem == ""
 
 
 async def test_event_time_is_what_hands_say(tmp_path: Path) -> None:

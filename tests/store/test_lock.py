@@ -6,12 +6,16 @@ import errno
 import os
 import threading
 import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from pipimem.errors import LockTimeout, StoreError
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Author, Decision
 from pipimem.store import lock
 from pipimem.store.channel import ChannelStore
+from pipimem.store.checkup.channels import channel_findings
 from pipimem.store.lock import FolderLock, locks_hold
 from pipimem.store.workspace import WorkspaceStore
 
@@ -78,6 +82,26 @@ def test_no_channel_is_made_where_locks_do_not_hold(workspace: WorkspaceStore, m
     monkeypatch.setattr(lock, "taken", lambda _: True)
     with pytest.raises(StoreError, match="locks do not hold on this file system"):
         ChannelStore.open(workspace, "team", create=True)
+
+
+def test_nothing_is_written_where_locks_hold_no_more(
+    workspace: WorkspaceStore, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A workspace that was moved to such a disk: reading goes on, writing is refused, doctor says so."""
+    ChannelStore.open(workspace, "team", create=True).append([Message.user("hi")])
+    # As NFS mounted with `nolock`, and some FUSE file systems: every call says yes.
+    monkeypatch.setattr("fcntl.flock", lambda *_: None)
+    moved = ChannelStore.open(workspace, "team", create=False)
+    assert [message.content for message in moved.transcript.messages()] == ["hi"]
+    for write in (
+        lambda: moved.append([Message.user("more")]),
+        lambda: moved.commit(Decision("note", Author.RULE, why="x"), now),
+        lambda: moved.forget("hi", keep_transcript=False, now=now),
+        lambda: ChannelStore.open(workspace, "hall", create=True),
+    ):
+        with pytest.raises(StoreError, match="locks do not hold on this file system"):
+            write()
+    assert [one.what for one in channel_findings(workspace, moved.folder, now) if "locks do not hold" in one.what]
 
 
 def test_a_file_system_without_locks_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pipimem.errors import CannotTakeBack
 from pipimem.notes.files import File
@@ -145,6 +145,16 @@ def test_an_undo_changes_nothing_but_what_the_change_had_done(
 
 @settings(max_examples=60, deadline=None)
 @given(steps=STEPS, is_closed=st.booleans(), after=STEPS)
+@example(  # a deletion that is taken for an older buffer: notes and file must come together again
+    steps=[
+        ("hand", 0, "bob likes tea", Kind.FACT),
+        ("supersede", 0, "bob likes tea", Kind.FACT),
+        ("hand-drop", 1, "bob likes tea", Kind.FACT),
+        ("hand-drop", 0, "bob likes tea", Kind.FACT),
+    ],
+    is_closed=False,
+    after=[("add", 0, "bob likes tea", Kind.FACT)],
+)
 def test_what_is_forgotten_is_nowhere_and_the_past_still_fits_together(
     steps: list[tuple[str, int, str, Kind]], is_closed: bool, after: list[tuple[str, int, str, Kind]]
 ) -> None:

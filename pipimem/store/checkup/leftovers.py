@@ -11,7 +11,7 @@ from pipimem.errors import LockTimeout, PipimemError
 from pipimem.store.channel import ChannelStore
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
 from pipimem.store.files import TEMPORARY
-from pipimem.store.lock import FolderLock
+from pipimem.store.lock import FolderLock, locks_hold
 
 _NOTE = r"(?:SESSION|MEMORY|HISTORY|HISTORY\.archive)"
 # Copies beside a note: of vim, emacs, editors that keep a backup, Syncthing, Dropbox, Nextcloud, git.
@@ -48,6 +48,10 @@ def _lock(path: Path) -> Iterator[Finding]:
     if not path.exists():
         return
     try:
+        if not locks_hold(path):
+            yield wrong(
+                path, "locks do not hold on this file system: put the workspace on a local disk, before two write"
+            )
         with FolderLock(path).held(patience=0.0):
             pass
     except LockTimeout:
