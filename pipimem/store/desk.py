@@ -13,6 +13,7 @@ from pipimem.notes.notes import Note, Notes, etag
 from pipimem.notes.reconciled import reconciled
 from pipimem.store.ancestry import nearest
 from pipimem.store.booting import is_from_before
+from pipimem.store.disk import read_whole
 from pipimem.store.files import Reading, Stamp, own_text, read, resolved, stamp, synced_text, temporary_for
 from pipimem.store.journal import Place
 from pipimem.store.merging import merged
@@ -189,7 +190,7 @@ class Desk:
         """The same of a text beside a file, under a name with these digits; one of no record was never exchanged."""
         if not is_from_before(path):
             return False
-        data = path.read_bytes()
+        data = read_whole(path)
         return not self.state.is_known(file, digits) or self.state.may_be_torn(file, data)
 
     def _is_torn(self, file: File, data: bytes) -> bool:
@@ -248,7 +249,7 @@ class Desk:
         except UnreadableNote:
             # Cut in the middle of a character, or blanks of the disk where the text was to be.
             file = next((file for file in KEPT if self.path(file) == path), None)
-            if file is None or not self._is_torn(file, path.read_bytes()):
+            if file is None or not self._is_torn(file, read_whole(resolved(path, self.root))):
                 raise
             return Reading("", stamp(path) or _ABSENT)
 

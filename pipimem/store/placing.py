@@ -23,7 +23,7 @@ from pipimem.notes.reconciled import reconciled
 from pipimem.store.ancestry import nearest
 from pipimem.store.archive import append_archived
 from pipimem.store.desk import KEPT, Desk, View, prepared_path
-from pipimem.store.disk import told
+from pipimem.store.disk import read_whole, told
 from pipimem.store.exchanging import displace
 from pipimem.store.files import TEMPORARY, Reading, own_text, prepare, read, remove, resolved, tag_of, temporary_for
 from pipimem.store.merging import merged, only_added
@@ -164,7 +164,7 @@ def _is_looked_at(desk: Desk, file: File, path: Path, expected: str | None, now:
     try:
         reading = _quiet(path, desk.root)
     except UnreadableNote:
-        if file in desk.state.unsettled and desk.state.may_be_torn(file, path.read_bytes()):
+        if file in desk.state.unsettled and desk.state.may_be_torn(file, read_whole(path)):
             remove(path)
             return True
         displace(path, target)  # back in its place: whoever saved it is told at the next reading

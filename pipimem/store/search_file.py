@@ -9,8 +9,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from pipimem.errors import LockTimeout
-from pipimem.store.disk import told
+from pipimem.errors import LockTimeout, StoreError
+from pipimem.store.disk import read_whole, reading, told
 from pipimem.store.files import TEMPORARY, laid_ready, remove
 from pipimem.store.pages import Bookmark, Mark, Pages
 from pipimem.store.transcript import Transcript
@@ -29,8 +29,8 @@ def load(folder: Path, stamp: str, transcript: Transcript) -> tuple[Pages, memor
     None where nothing was, or it is damaged, stale, of another transcript, or out of reach.
     """
     try:
-        data = (folder / NAME).read_bytes()
-    except OSError:
+        data = read_whole(folder / NAME)
+    except (OSError, StoreError):
         return None
     end = data.find(b"\n", 0, _LONGEST_HEAD)
     rest = memoryview(data)[end + 1 :]
@@ -45,10 +45,10 @@ def lag(folder: Path, stamp: str, transcript: Transcript) -> int:
     """About how many bytes of the transcript the file does not have; a look at its beginning and at sizes."""
     known = 0
     try:
-        with (folder / NAME).open("rb") as file:
+        with reading(folder / NAME) as file:
             if file.readline(_LONGEST_HEAD).startswith(_head_of(stamp)):
                 known = sum(mark.size for mark in _marks(json.loads(file.readline())))
-    except (OSError, ValueError, TypeError, KeyError):  # damaged: whoever loads it finds out for sure
+    except (OSError, StoreError, ValueError, TypeError, KeyError):  # damaged: whoever loads it finds out for sure
         pass
     return sum(part.stat().st_size for part in transcript.parts()) - known
 
@@ -56,7 +56,7 @@ def lag(folder: Path, stamp: str, transcript: Transcript) -> int:
 def is_whole(folder: Path) -> bool:
     """Whether the file is as it was written, whatever it was written of; one that is not there is."""
     try:
-        data = (folder / NAME).read_bytes()
+        data = read_whole(folder / NAME)
     except FileNotFoundError:
         return True
     end = data.find(b"\n", 0, _LONGEST_HEAD)

@@ -27,7 +27,12 @@ NEEDED = (
     "log.jsonl", "MEMORY.md", "SESSION.md", "HISTORY.md", ".pipimem/channel.json", ".pipimem/journal.jsonl",
     ".pipimem/ledger.json", ".pipimem/lock",
 )  # fmt: skip
-CACHES = (".pipimem/words.idx", ".pipimem/vectors.bin", ".pipimem/recall.json", ".pipimem/unread", ".pipimem/versions")
+CACHES = (
+    ".pipimem/words.idx",
+    ".pipimem/vectors.bin",
+    ".pipimem/recall.json",
+    ".pipimem/search.idx",
+)
 
 
 @pytest.fixture
@@ -133,6 +138,19 @@ def test_what_can_be_found_out_again_stops_no_reading(
         ("read", "read the talk", "append", "look back", "figures"), ""
     )
     assert all(not error or str(path) in error for error in found.values()), found
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "socket", "link out"])
+@pytest.mark.parametrize("name", [".pipimem/unread", ".pipimem/versions"])
+def test_what_helps_to_tell_who_changed_a_text_is_told_where_it_is_missed(
+    kind: str, name: str, well: ChannelStore, now: datetime, add: Add, put: Callable[[str, Path], None]
+) -> None:
+    """Taken for absent it could lose a person's line; nobody waits."""
+    path = well.folder / name
+    put(kind, path)
+    found = {deed: told(run) for deed, run in deeds(well.workspace, now, add).items()}
+    assert all(not error or str(path) in error for error in found.values()), found
+    assert found["append"] == ""
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "socket", "link out"])
