@@ -10,6 +10,7 @@ from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.printing import note, record, say
 from pipimem.clock import Clock
+from pipimem.notes.files import File
 from pipimem.store.channel import ChannelStore
 
 
@@ -36,6 +37,7 @@ def command(chosen: Chosen, channel: str, seq: int | None, as_json: bool) -> Non
                 "undone": done.record.sequence,
                 "seq": done.sequence,
                 "task": done.record.task,
+                "archive_keeps_a_copy": bool(done.record.archived),
                 "changes": [change_json(change) for change in done.outcome.changes],
             }
         )
@@ -43,4 +45,6 @@ def command(chosen: Chosen, channel: str, seq: int | None, as_json: bool) -> Non
     say(f"taken back: change {done.record.sequence} ({done.record.task}, {done.record.time[:16].replace('T', ' ')})")
     for change in done.outcome.changes:
         say(f"  {told(change)}")
+    if done.record.archived:
+        note(f"{File.ARCHIVE} keeps its copy of this text: it only grows, so searching finds it there as well")
     note(f"`pipimem undo {channel} {done.sequence}` brings it back")

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pipimem.clock import Clock
+from pipimem.notes.operations import Author, Decision, Invalidate
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
+
 from tests.cli.conftest import Call
 
 
@@ -20,6 +25,22 @@ def test_undo_takes_back_the_newest_change_and_says_how_to_bring_it_back(call: C
     again = call("undo", "room", "3", "--json")
     assert (again.object["undone"], again.object["seq"], again.object["task"]) == (3, 4, "undo")
     assert "Bob likes tea" in memory.read_text()
+
+
+def test_what_stays_in_the_archive_is_told(call: Call, bot: Path) -> None:
+    """An entry that went to the archive comes back, and its copy stays there: said, not silent."""
+    call("remember", "room", "窗口是周五 the window is on Friday")
+    store = ChannelStore.open(WorkspaceStore.open(bot), "room", create=False)
+    gone = Invalidate(store.notes().memory.entries[0].target, "over", archived=True)
+    store.commit(Decision("expire", Author.RULE, (gone,)), Clock().now())
+    store.close()
+    assert call("undo", "room", "1").code == 1
+    told = call("undo", "room")
+    assert told.err.startswith("HISTORY.archive.md keeps its copy of this text")
+    room = bot / "channels/room"
+    assert "窗口" in (room / "MEMORY.md").read_text()
+    assert "窗口" in (room / "HISTORY.archive.md").read_text()
+    assert call("undo", "room", "3", "--json").object["archive_keeps_a_copy"] is False
 
 
 def test_undo_ends_with_one_when_something_is_in_the_way(call: Call, bot: Path) -> None:
