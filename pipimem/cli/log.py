@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator, Sequence
 
 import click
 
 from pipimem.cli.changes import change_json
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, channel, chosen
-from pipimem.cli.printing import note, one_line, record, table
+from pipimem.cli.printing import counted, note, one_line, record, table
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Progress
 from pipimem.store.channel import ChannelStore
 from pipimem.store.records import JournalRecord
 
 _TEXT = 90
+# A fold that is taken back brings back hundreds of lines: more than fits a screen tells nobody anything.
+_SHOWN = 20
 
 
 @click.command("log")
@@ -60,6 +63,14 @@ def told(change: Change) -> str:
     )
     reason = f" ({change.reason})" if change.reason else ""
     return f"{change.verb} {place}: {text}{before}{reason}" if text else f"{change.verb} {place}{reason}"
+
+
+def told_all(changes: Sequence[Change], channel: str) -> Iterator[str]:
+    """The changes of an undo or a restore, one a line; what would not fit a screen is counted."""
+    for change in changes[:_SHOWN]:
+        yield f"  {told(change)}"
+    if (more := len(changes) - _SHOWN) > 0:
+        yield f"  and {counted(more, 'more change')}; `pipimem diff {channel}` shows every line"
 
 
 def _moved(progress: Progress) -> str:

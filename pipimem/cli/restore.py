@@ -7,7 +7,7 @@ import click
 from pipimem.cli.changes import change_json
 from pipimem.cli.confirming import confirmed
 from pipimem.cli.failing import Failed
-from pipimem.cli.log import told
+from pipimem.cli.log import told_all
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.points import When, worded
@@ -51,8 +51,8 @@ def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -
         say("the notes stand as they stood then; nothing was changed")
     else:
         say(f"the notes stand as they stood {worded(past, sequence)}")
-        for change in done.outcome.changes:
-            say(f"  {told(change)}")
+        for line in told_all(done.outcome.changes, channel):
+            say(line)
         note(f"`pipimem undo {channel} {done.sequence}` brings back what stood before")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pipimem.cli.changes import change_json
-from pipimem.cli.log import told
+from pipimem.cli.log import told_all
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.printing import note, record, say
@@ -43,8 +43,8 @@ def command(chosen: Chosen, channel: str, seq: int | None, as_json: bool) -> Non
         )
         return
     say(f"taken back: change {done.record.sequence} ({done.record.task}, {done.record.time[:16].replace('T', ' ')})")
-    for change in done.outcome.changes:
-        say(f"  {told(change)}")
+    for line in told_all(done.outcome.changes, channel):
+        say(line)
     if done.record.archived:
         note(f"{File.ARCHIVE} keeps its copy of this text: it only grows, so searching finds it there as well")
     note(f"`pipimem undo {channel} {done.sequence}` brings it back")

@@ -211,6 +211,17 @@ def test_a_section_of_the_session_is_filled_and_refilled() -> None:
     assert run(notes_of(session=edited, ledger=ledger), SetSection("Next Steps", ("reproduce", "ask Dana"))).texts == {}
 
 
+def test_a_line_of_two_sections_stays_the_runtime_s_when_one_of_them_is_replaced() -> None:
+    """It can be replaced in the other one, too; only then its record goes."""
+    both = run(notes_of(), SetSection("Current State", ("很尴尬",)), SetSection("User Intent", ("很尴尬",)))
+    ledger = Ledger().after(both.delta)
+    one = run(notes_of(session=both.texts[File.SESSION], ledger=ledger), SetSection("Current State", ("better",)))
+    ledger = ledger.after(one.delta)
+    other = run(notes_of(session=one.texts[File.SESSION], ledger=ledger), SetSection("User Intent", ("a new one",)))
+    assert "很尴尬" not in other.texts[File.SESSION]
+    assert len(ledger.after(other.delta).records) == 2
+
+
 def test_sections_of_older_tools_keep_their_level() -> None:
     """A SESSION.md with H1 sections gets an H1 section."""
     text = run(notes_of(session="# Current State\n\n- old\n"), SetSection("Next Steps", ("go",))).texts[File.SESSION]
