@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from operator import attrgetter, is_
+from operator import attrgetter
 
 from pipimem.notes.files import File
 from pipimem.notes.operations import Target
@@ -83,16 +83,6 @@ def entries_after(change: Reparsed, old: Sequence[Entry], key: bytes, file: File
         return None
     shift = change.end - change.old_end
     return (*before, *fresh, *(after if shift == 0 else [_moved(entry, shift) for entry in after]))
-
-
-def shared_ends(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[int, int]:
-    """How many entries two readings have in common at their beginning and at their end: the change lies between.
-
-    By identity: a reading takes over the entries that it did not have to read again.
-    """
-    head = [*map(is_, old, new), False].index(False)
-    tail = [*map(is_, reversed(old), reversed(new)), False].index(False)
-    return head, min(tail, len(old) - head, len(new) - head)
 
 
 def _start(entry: Entry) -> int:

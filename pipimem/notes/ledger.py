@@ -140,5 +140,10 @@ def _newest(old: tuple[Asked, ...], fresh: tuple[Asked, ...]) -> tuple[Asked, ..
 def _merged(old: Mapping[str, V], changes: Mapping[str, V | None]) -> Mapping[str, V]:
     if not changes:
         return old
-    merged = {**old, **changes}
-    return {name: value for name, value in merged.items() if value is not None}
+    merged = dict(old)
+    for name, value in changes.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = value
+    return merged

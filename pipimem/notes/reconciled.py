@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from pipimem.notes.echoes import echoes
-from pipimem.notes.entry import Entry, shared_ends
+from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import kind_of
 from pipimem.notes.ledger import Delta, Record, Tombstone, still
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
 from pipimem.text.bigrams import alike, bigrams
+from pipimem.text.shared_ends import shared_ends
 
 # A reworded bullet keeps most of its characters; below this it is another bullet. Measured on pairs by hand:
 # rewordings share 0.5 to 0.95 of their bigrams, unrelated bullets of one section under 0.25.
 _SAME_THOUGHT = 0.4
 # Comparing each lost entry with each new one is quadratic; a file that changed more than this was rewritten.
 _MOST_PAIRS = 200_000
+# What only moved to other lines of its section did not change.
+_PLACE = attrgetter("id", "section", "bullet")
 
 
 def reconciled(old: Notes, new: Notes) -> Delta:
@@ -62,7 +66,8 @@ def _newest(notes: Notes) -> int:
 def _touched(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
     """The bullets by id before and now: all of those ids that a change between the two readings had to do with."""
     head, tail = shared_ends(old, new)
-    touched = {entry.id for entry in (*old[head : len(old) - tail], *new[head : len(new) - tail])}
+    gone, came = (Counter(map(_PLACE, some[head : len(some) - tail])) for some in (old, new))
+    touched = {place[0] for place, _ in gone.items() ^ came.items()}
     was, now = ([entry for entry in entries if entry.id in touched] for entries in (old, new))
     return _by_id(was), _by_id(now)
 

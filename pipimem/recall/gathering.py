@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from operator import attrgetter
 
-from pipimem.notes.entry import Entry, shared_ends
+from pipimem.notes.entry import Entry
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.index import Index
@@ -18,8 +19,10 @@ from pipimem.recall.items import (
     from_workspace,
     session_items,
 )
+from pipimem.text.shared_ends import shared_ends
 
 _NOTHING: Mapping[str, object] = {}
+_ID = attrgetter("id")
 
 
 class Gathering:
@@ -89,10 +92,12 @@ class _File:
         if not self.is_plain:
             return None
         touched = _changed(self.known, known)
-        around = [*entries[:head], *entries[len(entries) - tail :]]
-        again = [entry for entry in around if entry.id in touched] if touched else []
         refs = {entry.ref for entry in came}
-        if len(refs) < len(came) or _stand_in(refs - {entry.ref for entry in gone}, around):
+        # An id without its ordinal is a lower bound of what has to be looked at closely.
+        wanted = touched | {ref.partition(".")[0] for ref in refs}
+        around = _among(wanted, entries[:head], entries[len(entries) - tail :])
+        again = [entry for entry in around if entry.id in touched]
+        if len(refs) < len(came) or {entry.ref for entry in around} & refs - {entry.ref for entry in gone}:
             return None
         # What only moved to other lines stays; so does what is known of it, unless that changed.
         stayed = {(entry.ref, entry.section) for entry in gone} & {(entry.ref, entry.section) for entry in came}
@@ -107,10 +112,14 @@ def _changed(old: Mapping[str, object], new: Mapping[str, object]) -> set[str]:
     """The names under which two mappings do not have the very same value."""
     if old is new:
         return set()
-    return {name for name, value in new.items() if old.get(name) is not value} | (old.keys() - new.keys())
+    # What did not change was taken over, so nearly all stand side by side.
+    names, fresh = (*old,), (*new,)
+    values, others = (*old.values(),), (*new.values(),)
+    head, tail = map(min, zip(shared_ends(names, fresh), shared_ends(values, others), strict=True))
+    was, now = set(names[head : len(names) - tail]), fresh[head : len(fresh) - tail]
+    return {name for name in now if old.get(name) is not new[name]} | was.difference(now)
 
 
-def _stand_in(refs: set[str], entries: Sequence[Entry]) -> bool:
-    # An id without its ordinal is a lower bound of what has to be looked at closely.
-    ids = {ref.partition(".")[0] for ref in refs}
-    return any(entry.ref in refs for entry in [entry for entry in entries if entry.id in ids])
+def _among(ids: Set[str], *parts: Sequence[Entry]) -> list[Entry]:
+    """The entries that have one of these ids; nearly always there are none, and that is told sooner."""
+    return [entry for part in parts if not ids.isdisjoint(map(_ID, part)) for entry in part if entry.id in ids]

@@ -11,7 +11,7 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes, etag
 from pipimem.notes.reconciled import reconciled
-from pipimem.store.ancestry import nearest
+from pipimem.store.ancestry import nearest, newest_of
 from pipimem.store.booting import is_from_before
 from pipimem.store.disk import read_whole
 from pipimem.store.files import Reading, Stamp, own_text, read, resolved, stamp, synced_text, temporary_for
@@ -137,7 +137,7 @@ class Desk:
         if left == reading.text or self._is_torn(file, reading.text.encode()):
             return False
         if self.is_pending(file):
-            left = next((stood.text for stood in self.state.stood(file, newest=None)), "")
+            left = newest_of(self.state.stood(file, newest=None)) or ""
         return may_be_half_saved(self.path(file), reading.text, left)
 
     def taken_in(self, file: File, reading: Reading) -> str:
@@ -283,7 +283,9 @@ class Desk:
     def _note(self, path: Path, file: File, text: str, *, left: bool) -> Note:
         note = self._parsed.get((path, left))
         if note is None or note.text != text:
-            note = Note.read(file, text, self.key, like=note or self._parsed.get((path, not left)))
+            # What was left is compared with what stands, so it takes its entries over from there.
+            likes = self._parsed.get((path, False)), self._parsed.get((path, True))
+            note = Note.read(file, text, self.key, like=likes[0] or likes[1])
             self._parsed[path, left] = note
         return note
 

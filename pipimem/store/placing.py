@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 from pathlib import Path
 
 from pipimem.errors import StoreError, UnreadableNote
@@ -20,7 +19,7 @@ from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Change, Note, Notes, etag
 from pipimem.notes.operations import Author
 from pipimem.notes.reconciled import reconciled
-from pipimem.store.ancestry import nearest
+from pipimem.store.ancestry import nearest, newest_of
 from pipimem.store.archive import append_archived
 from pipimem.store.desk import KEPT, Desk, View, prepared_path
 from pipimem.store.disk import read_whole, told
@@ -175,16 +174,13 @@ def _is_looked_at(desk: Desk, file: File, path: Path, expected: str | None, now:
         return False
     state, tag = desk.state, tag_of(path, target)
     newest = state.known_text(file, "") or ""
-    # One after the other: nearly always the first is what was displaced, and older ones cost time to make.
-    older = state.stood(file, newest=True, before=tag[:NAME_LENGTH])
-    last = next(older, None)
-    if last is not None and is_unread(reading.mark, mark := etag(last.text)):
+    known = state.stood(file, newest=True, before=tag[:NAME_LENGTH])
+    last = newest_of(known)
+    if last is not None and is_unread(reading.mark, mark := etag(last)):
         state.unread.note(file, mark)
-        last = replace(last, was_seen=False)
-    if reading.text in (expected, newest) or (last is not None and reading.text == last.text):
+    if reading.text in (expected, newest, last):
         remove(path)
         return True
-    known = older if last is None else chain((last,), older)
     text = _brought_together(nearest(reading.text, known), newest, reading.text)
     if text != newest:
         _record_edit(desk, file, text, reading.text, now, is_placed=True)

@@ -13,16 +13,17 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import etag
 from pipimem.store import ledger_file
-from pipimem.store.ancestry import Stood
+from pipimem.store.ancestry import Known, Stood
 from pipimem.store.booting import boot_id
 from pipimem.store.disk import sync_folder
 from pipimem.store.journal import NOWHERE, Journal, Place
 from pipimem.store.ledger_file import Checkpoint
+from pipimem.store.lineage import Lineage, text_before
 from pipimem.store.records import FileChange, JournalRecord
 from pipimem.store.sightings import Unread
 from pipimem.store.transcript import Transcript
-from pipimem.store.versions import NAME_LENGTH, Versions
-from pipimem.text.splices import reversed_splices, spliced
+from pipimem.store.versions import Versions
+from pipimem.text.splices import spliced
 
 # An editor may have loaded a text that many changes ago; older ones are found among the versions.
 _REMEMBERED = 200
@@ -50,6 +51,7 @@ class State:
     _since: int = 0
     _known: dict[File, tuple[str, str]] = field(default_factory=dict)
     _anchored: set[File] = field(default_factory=set)
+    _lineages: dict[File, Lineage] = field(default_factory=dict)
 
     @classmethod
     def load(cls, folder: Path, transcript: Transcript, history_end: Callable[[], datetime | None]) -> State:
@@ -107,32 +109,19 @@ class State:
         known = self._known[file][1]
         return disk if disk == known else known
 
-    def stood(self, file: File, *, newest: bool | None, before: str = "") -> Iterator[Stood]:
+    def stood(self, file: File, *, newest: bool | None, before: str = "") -> Known:
         """The texts that stood in a file, the newest first, as far back as the journal and the versions tell.
 
         `newest`: whether somebody saw the one the journal left it with; `None` where that never reached the
         file. With `before`, the first digits of an etag, only texts older than that one.
         """
-        mark = self.ledger.etags.get(file, "")
-        text = self.known_text(file, "")
-        passed, unread = {mark[:NAME_LENGTH]}, self.unread.etags(file)
-        is_older = not before
-        if text is not None and newest is not None and is_older:
-            yield Stood(text, newest)
-        for change in reversed(self._changes(file)):
-            if text is None or change.after != mark:
-                break
-            is_older = is_older or mark.startswith(before)
-            mark, text = change.before, _without(text, change)
-            found = self.versions.text(file, change.found) if change.found else None
-            if found is not None and is_older:
-                yield Stood(found, True)
-            if text is not None and is_older and not change.unseen:
-                yield Stood(text, mark not in unread)
-            passed |= {mark[:NAME_LENGTH], change.found[:NAME_LENGTH]}
-        for name, kept in self.versions.texts(file):
-            if name not in passed:
-                yield Stood(kept, True)
+
+        def told(known: Known) -> Iterator[Stood]:
+            lineage = self._lineages.setdefault(file, Lineage(file, self.versions))
+            mark, left = self.ledger.etags.get(file, ""), self.known_text(file, "")
+            return lineage.stood(mark, left, self._changes(file), self.unread.etags(file), newest, before, known)
+
+        return Known(told)
 
     def may_lie(self, file: File) -> frozenset[str]:
         """The etags of what may lie in a file that its newest text has not reached."""
@@ -184,6 +173,7 @@ class State:
     def _start(self) -> None:
         self._recent = None
         self._known.clear()
+        self._lineages.clear()
         checkpoint = ledger_file.load(self._ledger_path)
         self._begin(checkpoint.texts if checkpoint else ())
         if checkpoint is None:
@@ -237,7 +227,7 @@ class State:
             found = self.versions.text(file, change.found) if change.found else None
             if found is not None:
                 yield found
-            text = _without(text, change)
+            text = text_before(text, change)
         if text is not None:
             yield text
 
@@ -258,6 +248,8 @@ class State:
             for record in records:
                 for file, change in record.files.items():
                     self._recent[file].append(change)
+                    if file in self._lineages:
+                        self._lineages[file].follow(change)
 
     def _from_splices(self, file: File, wanted: str) -> str | None:
         try:
@@ -272,15 +264,6 @@ class State:
                     if change.after == wanted:
                         return text if etag(text) == wanted else None
         return None
-
-
-def _without(text: str, change: FileChange) -> str | None:
-    """The text before a change, `None` where something was forgotten in it since."""
-    try:
-        before = spliced(text, reversed_splices(change.splices))
-    except ValueError:
-        return None
-    return before if etag(before) == change.before else None
 
 
 def fresh_ledger(transcript: Transcript, history_end: datetime) -> Ledger:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -31,22 +30,18 @@ class Versions:
     folder: Path
 
     def text(self, file: File, mark: str) -> str | None:
-        """The text of a file with this etag, `None` where it is not kept."""
+        """The text of a file with this etag, or one that begins so; `None` where it is not kept."""
         if mark == _NOTHING:
             return ""
         text = own_text(self._path(file, mark))
         # Gone or damaged: the caller goes on without it.
         if text is None:
             return None
-        return text if etag(text) == mark else None
+        return text if etag(text).startswith(mark) else None
 
-    def texts(self, file: File) -> Iterator[tuple[str, str]]:
-        """The first digits of the etag and the text of every version of a file, the newest first."""
-        for path in self._newest_first(file):
-            text = own_text(path)
-            mark = path.name[len(file) + 1 :]
-            if text is not None and etag(text).startswith(mark):
-                yield mark, text
+    def names(self, file: File) -> list[str]:
+        """The first digits of the etag of every version of a file, the newest first."""
+        return [path.name[len(file) + 1 :] for path in self._newest_first(file)]
 
     def keep(self, file: File, text: str, *, synced: bool = True) -> None:
         """Keeps a text; one that is kept already costs two system calls.

@@ -10,9 +10,8 @@ from itertools import accumulate
 from pipimem.text.blocks import Block, Document, Kind, Section
 from pipimem.text.lines import BOM, split_lines
 from pipimem.text.markdown import parsed
+from pipimem.text.shared_ends import shared_head, shared_tail
 
-# Texts are compared in pieces of so many characters, and the piece that differs one by one.
-_PIECE = 512
 # So many blocks around the change are tried as a place to begin or to end; further away is another kind of text.
 _NEAR = 40
 
@@ -87,8 +86,8 @@ class _Same:
 
 def _compared(old: Document, before: str, after: str) -> _Same:
     shortest = min(len(before), len(after))
-    head = _shared_head(before, after, shortest)
-    tail = len(before) - _shared_tail(before, after, shortest - head)
+    head = shared_head(before, after, shortest)
+    tail = len(before) - shared_tail(before, after, shortest - head)
     if "\r" in before or "\r" in after:
         # One character more, on either side: "\r" is an ending by itself only where no "\n" follows.
         ends = list(accumulate(map(len, old.lines)))
@@ -100,27 +99,6 @@ def _compared(old: Document, before: str, after: str) -> _Same:
     end = before.find("\n", tail) + 1 or len(before)
     last = first + before.count("\n", characters, end) + (end == len(before) and not before.endswith("\n"))
     return _Same(first, characters, len(old.lines) - last, len(before) - end, is_plain=True)
-
-
-def _shared_head(a: str, b: str, most: int) -> int:
-    place = 0
-    while place < most and a[place : place + _PIECE] == b[place : place + _PIECE]:
-        place += _PIECE
-    place = min(place, most)
-    while place < most and a[place] == b[place]:
-        place += 1
-    return place
-
-
-def _shared_tail(a: str, b: str, most: int) -> int:
-    place, size_a, size_b = 0, len(a), len(b)
-    while place + _PIECE <= most and (
-        a[size_a - place - _PIECE : size_a - place] == b[size_b - place - _PIECE : size_b - place]
-    ):
-        place += _PIECE
-    while place < most and a[size_a - place - 1] == b[size_b - place - 1]:
-        place += 1
-    return place
 
 
 def _window(old: Document, first: int, last: int) -> _Window | None:
