@@ -13,7 +13,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.recall.evidence import Found, Reach
 from pipimem.recall.explaining import Part, scored
 from pipimem.recall.index import Index
-from pipimem.recall.intents import BONUS, answers
+from pipimem.recall.intents import ANSWERED_BY, BONUS, answers
 from pipimem.recall.items import Item, Source
 from pipimem.recall.phrases import NAMES_A_TIME
 from pipimem.recall.refinement import Query
@@ -220,9 +220,15 @@ def _by_evidence(
 def _by_intent(index: Index, query: Query, now: datetime, most: int) -> Iterator[Candidate]:
     """What stands where the question is answered; of very much, the weightiest and newest."""
     weighed = _Weighing(index.search(query.terms), query, now, query.intents[0])
-    wanted = (pair for pair in index.slots() if any(answers(pair[1], intent) for intent in query.intents))
-    for slot, item in heapq.nlargest(most, wanted, key=lambda pair: (priority(pair[1]), _since(pair[1]), -pair[0])):
-        yield weighed.candidate(slot, item, weighed.values(slot))
+    places = [ANSWERED_BY[intent] for intent in query.intents]
+    kinds = frozenset[str]().union(*(place.kinds for place in places))
+    sources = frozenset[Source]().union(*(place.sources for place in places))
+    for slot in index.firsts(kinds, sources, most, _newest_weightiest):
+        yield weighed.candidate(slot, index.item(slot), weighed.values(slot))
+
+
+def _newest_weightiest(item: Item) -> tuple[float, float]:
+    return priority(item), _since(item)
 
 
 class _Weighing:

@@ -166,3 +166,23 @@ def test_an_index_brought_up_to_date_is_as_good_as_a_new_one(words: Words, state
 
     assert found(old) == pytest.approx(found(new))
     assert len(old) == len(new)
+
+
+def test_the_first_of_a_section_are_kept_up_with_every_change(words: Words) -> None:
+    """Items that come, go, and change their kind alone."""
+
+    def entry(name: str, kind: str, recalls: int = 0) -> Item:
+        return Item(f"memory:{name}", Source.MEMORY, "S", "", f"text of {name}", kind=kind, recalls=recalls)
+
+    def firsts() -> list[str]:
+        found = index.firsts(frozenset({"decision"}), frozenset({Source.HISTORY}), 2, lambda one: (one.recalls, 0))
+        return [index.item(slot).id for slot in found]
+
+    index = Index(words)
+    index.update([entry("a", "decision"), entry("b", "fact", 9), entry("c", "decision", 2), entry("d", "decision", 1)])
+    assert firsts() == ["memory:c", "memory:d"]
+    index.update([entry("a", "decision"), entry("b", "decision", 9), entry("d", "decision", 1)])
+    assert firsts() == ["memory:b", "memory:d"]
+    index.update([Item("history:e", Source.HISTORY, "S", "", "text of e")], "history")
+    index.update([entry("a", "decision")])
+    assert firsts() == ["memory:a", "history:e"]
