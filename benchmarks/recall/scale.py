@@ -10,12 +10,9 @@ tantivy and numpy are measured where they are installed.
 from __future__ import annotations
 
 import gc
-import importlib.util
-import os
 import random
 import re
 import resource
-import sqlite3
 import sys
 import tempfile
 import time
@@ -36,6 +33,7 @@ from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 from benchmarks.machine import heading, quantile
+from benchmarks.recall.engines import Engine, installed
 from benchmarks.recall.talks import lines, messages
 
 _MESSAGES = 100_000
@@ -108,12 +106,11 @@ def main(evals: Path, count: int) -> None:
         words = Words(segmenter)
         _pipimem(words, transcript, questions, words_of_needles, size)
         print("\n| engine | p50 ms | p95 ms | build s |\n|---|---|---|---|")
-        for name, engine in _ENGINES.items():
-            if name not in ("bm25s", "tantivy") or importlib.util.find_spec(name):
-                _row(name, engine, texts, words, questions)
+        for name, engine in installed():
+            _row(name, engine, texts, words, questions)
 
 
-def _row(name: str, engine: _Engine, texts: list[str], words: Words, questions: list[str]) -> None:
+def _row(name: str, engine: Engine, texts: list[str], words: Words, questions: list[str]) -> None:
     begun = time.thread_time()
     answer = engine(texts, words)
     built = time.thread_time() - begun
@@ -164,70 +161,6 @@ def _pipimem(
     print(f"pipimem: p50 {p50:.2f} ms, p95 {p95:.2f} ms; built in {built:.1f} s")
     print(f"memory of the index: {held / 1e6:.1f} MB, {held / size:.2f} times the text")
     print(f"needles found among the first five: {found} of {len(needles)}")
-
-
-# ── other engines, on the same words ────────────────────────────────────────
-_Engine = Callable[[list[str], Words], Callable[[str], object]]
-
-
-def _plain_scan(texts: list[str], words: Words) -> Callable[[str], object]:
-    folded = [text.casefold() for text in texts]
-
-    def answer(question: str) -> list[int]:
-        wanted = words.words(question)
-        counts = [(sum(word in text for word in wanted), place) for place, text in enumerate(folded)]
-        return [place for _, place in sorted(counts, reverse=True)[:10]]
-
-    return answer
-
-
-def _sqlite(texts: list[str], words: Words) -> Callable[[str], object]:
-    base = sqlite3.connect(":memory:")
-    base.execute("CREATE VIRTUAL TABLE talk USING fts5(words)")
-    base.executemany("INSERT INTO talk VALUES (?)", ((" ".join(words.words(text)),) for text in texts))
-
-    def answer(question: str) -> list[tuple[int]]:
-        wanted = " OR ".join(f'"{word}"' for word in words.words(question) if '"' not in word)
-        return base.execute(
-            "SELECT rowid FROM talk WHERE talk MATCH ? ORDER BY rank LIMIT 10", (wanted or '""',)
-        ).fetchall()
-
-    return answer
-
-
-def _bm25s(texts: list[str], words: Words) -> Callable[[str], object]:
-    os.environ.setdefault("TQDM_DISABLE", "1")
-    import bm25s
-
-    index = bm25s.BM25(method="lucene", k1=1.2, b=0.2)
-    index.index([words.words(text) or ["\0"] for text in texts], show_progress=False)
-    return lambda question: index.retrieve([words.words(question) or ["\0"]], k=10, show_progress=False, n_threads=0)
-
-
-def _tantivy(texts: list[str], words: Words) -> Callable[[str], object]:
-    import tantivy
-
-    schema = tantivy.SchemaBuilder()
-    schema.add_text_field("words", stored=False, tokenizer_name="whitespace")
-    index = tantivy.Index(schema.build())
-    writer = index.writer(50_000_000, 1)
-    for text in texts:
-        writer.add_document(tantivy.Document(words=" ".join(words.words(text))))
-    writer.commit()
-    index.reload()
-    searcher = index.searcher()
-
-    def answer(question: str) -> object:
-        terms = [
-            (tantivy.Occur.Should, tantivy.Query.term_query(index.schema, "words", word))
-            for word in words.words(question)
-        ]
-        return searcher.search(tantivy.Query.boolean_query(terms), 10).hits
-
-    return answer
-
-
-_ENGINES: dict[str, _Engine] = {"plain scan": _plain_scan, "SQLite FTS5": _sqlite, "bm25s": _bm25s, "tantivy": _tantivy}
 
 
 if __name__ == "__main__":
