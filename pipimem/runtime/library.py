@@ -63,13 +63,17 @@ class Shelf:
         # Before the archive comes to it: that grows at its own pace, and is cut each time.
         self._to_keep = self._packed() if len(self.index) - indexed >= _WORTH_KEEPING else None
         self._first = len(self.index)
+        # The stamp first: what is added while it is read is found out at the next question.
+        self._archive = store.archive_stamp() if archive else None
+        self._with_archive = archive
         self._old = _archived(store) if archive else ()
         self.index.add_beside(self._old)
 
     @property
     def stale(self) -> bool:
-        """Whether the transcript was rewritten: only a new shelf helps."""
-        return self._pages.rewritten
+        """Whether the transcript was rewritten, or the archive is another: only a new shelf helps."""
+        is_another = self._with_archive and self.store.archive_stamp() != self._archive
+        return self._pages.rewritten or is_another
 
     def freshen(self, most: int | None = None, report: Report = unwatched) -> None:
         """Take in what was said since, `most` messages of it."""

@@ -17,11 +17,11 @@ from pipimem.notes.ledger import Asked, Delta, Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
-from pipimem.store import figures_file, forgetting, identity, search_file, undoing, vectors_file, words_file
+from pipimem.store import figures_file, files, forgetting, identity, search_file, undoing, vectors_file, words_file
 from pipimem.store.committing import CarryOut, Committed, commit, journal_edits
 from pipimem.store.desk import KEPT, Desk
 from pipimem.store.disk import make_folder, told, told_at_the_door
-from pipimem.store.files import not_a_link_out, read_text, sweep
+from pipimem.store.files import Stamp, not_a_link_out, read_text, sweep
 from pipimem.store.forgetting import Forgotten
 from pipimem.store.identity import Identity
 from pipimem.store.lock import FolderLock, locks_hold
@@ -355,6 +355,10 @@ class ChannelStore:
                 assert desk is not None
                 journal_edits(desk, now)
                 self._after_writing(now)
+
+    def archive_stamp(self) -> Stamp | None:
+        """What changes with the archive: one `stat`; `None` where there is none."""
+        return files.stamp(self.folder / File.ARCHIVE)
 
     def archive_text(self) -> str:
         """The archive, empty where there is none."""

@@ -151,6 +151,18 @@ def test_the_archive_stands_beside_the_kept_talk(room: ChannelStore) -> None:
     assert [item.id for item in library.around("room", 1, 2, 2)] == old
 
 
+def test_an_archive_that_changed_is_read_again(room: ChannelStore) -> None:
+    """What is folded, or written by hand, while a library is open is found by it."""
+    path = room.folder / "HISTORY.archive.md"
+    library = Library(room.workspace, archive=True)
+    assert not any(name.startswith("archive:") for name in found(library, "sextant"))
+    path.write_text("## 2026-03-12 11:00–12:00 +00:00 · Boats\n\n- The brass sextant was sold to Ines\n")
+    assert found(library, "sextant")[0].startswith("archive:")
+    assert library.shelf("room") is library.shelf("room")
+    path.unlink()
+    assert not any(name.startswith("archive:") for name in found(library, "sextant"))
+
+
 @pytest.mark.usefixtures("always")
 def test_what_is_forgotten_is_not_in_the_kept_index_either(room: ChannelStore) -> None:
     """It is taken away with the text, and the next one knows nothing of it."""
