@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 import click
@@ -39,19 +38,3 @@ def kind(command: Decorated) -> Decorated:
     return click.option(
         "--kind", type=kinds, default="dm", show_default=True, help="What the channel is, when it is new."
     )(command)
-
-
-class Time(click.ParamType[datetime]):
-    """A date or a time, as in `2026-03-02` or `2026-03-02T09:00+08:00`; without an offset it is local."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:  # noqa: ANN401 - click's signature
-        """The time a text says."""
-        if isinstance(value, datetime):
-            return value
-        try:
-            when = datetime.fromisoformat(str(value))
-        except ValueError:
-            self.fail(f"{value!r} is not a date; write it as 2026-03-02 or 2026-03-02T09:00", param, ctx)
-        return when if when.tzinfo else when.astimezone()

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pipimem.cli.options import Time
+from pipimem.cli.times import Time
 from pipimem.store.past import Past, Point
 
 _TIME = Time()

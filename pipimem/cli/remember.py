@@ -9,8 +9,9 @@ import click
 
 from pipimem.cli.failing import Failed
 from pipimem.cli.opening import Chosen, run
-from pipimem.cli.options import Time, as_json, channel, chosen
+from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.printing import note, record, say
+from pipimem.cli.times import Time
 from pipimem.notes.kinds import Kind
 from pipimem.store.committing import Committed
 
@@ -26,7 +27,7 @@ from pipimem.store.committing import Committed
     help="What it is, which says under which heading it goes.",
 )
 @click.option("--speaker", default="", help="Whose word it is.")
-@click.option("--until", type=Time(), help="The last day it holds, as in 2026-03-02.")
+@click.option("--until", type=Time(to_come=True), help="The last day it holds, as in 2026-03-02 or tomorrow.")
 @click.option("--group", is_flag=True, help="The channel is a group, when it is new.")
 @as_json
 @chosen

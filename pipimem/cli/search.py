@@ -12,10 +12,11 @@ import click
 from pipimem.cli.batch import BATCH_K, questions
 from pipimem.cli.candidates import candidate_json, plain_id
 from pipimem.cli.opening import Chosen
-from pipimem.cli.options import Time, as_json, batch, chosen
+from pipimem.cli.options import as_json, batch, chosen
 from pipimem.cli.passages import passage_json, passage_text, tokens_of
 from pipimem.cli.printing import note, record, table
 from pipimem.cli.searching import library
+from pipimem.cli.times import Time
 from pipimem.notes.message import Role
 from pipimem.recall.search.confidence import differing
 from pipimem.recall.search.excerpts import excerpt, headed
@@ -35,7 +36,7 @@ _BEFORE, _AFTER = 2, 2
 @click.argument("channel", required=False)
 @click.argument("query", required=False)
 @click.option("-k", "count", type=click.IntRange(min=1), default=BATCH_K, show_default=True, help="How many to show.")
-@click.option("--after", type=Time(), help="Said on this date or later, as in 2026-03-02.")
+@click.option("--after", type=Time(), help="Said on this date or later, as in 2026-03-02, yesterday or 上周.")
 @click.option("--before", type=Time(), help="Said before this date.")
 @click.option("--speaker", default="", help="Said by this person.")
 @click.option("--role", type=click.Choice(get_args(Role)), help="Said in this role.")

@@ -9,8 +9,9 @@ from datetime import datetime
 import click
 
 from pipimem.cli.opening import Chosen
-from pipimem.cli.options import Time, as_json, chosen
+from pipimem.cli.options import as_json, chosen
 from pipimem.cli.printing import note, record, table
+from pipimem.cli.times import Time
 from pipimem.notes.usage import Usage
 
 _GROUPS = ("task", "channel", "model", "day")
@@ -56,7 +57,7 @@ class Sum:
 
 
 @click.command("usage")
-@click.option("--since", type=Time(), help="Only calls from this date on, as in 2026-03-02.")
+@click.option("--since", type=Time(), help="Only calls from this date on, as in 2026-03-02 or yesterday.")
 @click.option("--by", type=click.Choice(_GROUPS), default="task", show_default=True, help="One line for each.")
 @as_json
 @chosen

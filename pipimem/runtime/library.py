@@ -14,6 +14,7 @@ from pipimem.notes.notes import Note
 from pipimem.recall.items import Item, Source, history_items, message_item
 from pipimem.recall.search.confidence import beside, is_clear
 from pipimem.recall.search.filters import Filters
+from pipimem.recall.search.grouping import Said, grouped
 from pipimem.recall.search.hits import Hit
 from pipimem.recall.search.index import TranscriptIndex
 from pipimem.recall.search.kinds import Kinds
@@ -33,6 +34,10 @@ _TOLD_EVERY = 100
 _WORTH_KEEPING = 500
 # About so many messages in bytes of their lines.
 _WORTH_LOADING = 200 * _WORTH_KEEPING
+
+# How many hits are looked at for each that is shown, to tell how often it was said; more where they are all the same.
+_LOOKED_AT = 4
+_DEEPEST = 1_000
 
 
 def unwatched(_read: int, _newest: int) -> None:
@@ -157,6 +162,16 @@ class Library:
             synonyms=self._vocabulary.synonyms(),
             kinds=self._kinds,
         )
+
+    def said(self, channel: str, query: str, count: int, filters: Filters) -> tuple[Said, ...]:
+        """The same with what was said in the same words told once; those later in the order are looked for a while."""
+        depth = _LOOKED_AT * count
+        while True:
+            hits = self.found(channel, query, depth, filters)
+            groups = grouped(hits, self.words)
+            if len(groups) >= count or len(hits) < depth or depth >= _DEEPEST:
+                return groups[:count]
+            depth *= _LOOKED_AT
 
     def clear(self, channel: str, hits: Sequence[Hit]) -> bool:
         """Whether the first hit is most likely the answer."""

@@ -1,0 +1,54 @@
+"""A day or a time as people write it at a prompt: in digits, or in words like "yesterday" and 上周."""
+
+from __future__ import annotations
+
+from datetime import datetime, time, timedelta
+from typing import Any
+
+import click
+
+from pipimem.clock import Clock
+from pipimem.text.dates import Span, mentioned
+
+# Nobody counts a year from a day that is half a year away or more: "3月5日" in November is last spring.
+_HALF_A_YEAR = timedelta(days=182)
+_A_WEEK = timedelta(days=7)
+
+
+class Time(click.ParamType[datetime]):
+    """`2026-03-02`, `2026-03-02T09:00+08:00`, `yesterday`, `上周四`; without an offset it is local.
+
+    Of several days it is the beginning of the first; where it is `to_come`, of the last.
+    """
+
+    name = "time"
+
+    def __init__(self, *, to_come: bool = False) -> None:
+        self._to_come = to_come
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:  # noqa: ANN401 - click's signature
+        """The time a text says."""
+        if isinstance(value, datetime):
+            return value
+        try:
+            when = datetime.fromisoformat(str(value))
+        except ValueError:
+            now = Clock().now()
+            span = _span(str(value), now, to_come=self._to_come)
+            if span is None:
+                what = "write it as 2026-03-02, 2026-03-02T09:00, yesterday, 3 days ago, 上周 or 3月2日"
+                self.fail(f"{value!r} is not a date; {what}", param, ctx)
+            when = datetime.combine(span.end if self._to_come else span.start, time())
+        return when if when.tzinfo else when.astimezone()
+
+
+def _span(text: str, now: datetime, *, to_come: bool) -> Span | None:
+    """The days of a text that names one stretch of them; those without a year are behind us, or `to_come`."""
+    spans = mentioned(text, now)
+    if len(spans) != 1:
+        return None
+    (span,) = spans
+    has_no_year = mentioned(text, now + _A_WEEK) == spans
+    if has_no_year and span.start > now.date() and not to_come:
+        span = next(iter(mentioned(text, now - _HALF_A_YEAR)), span)
+    return span
