@@ -24,7 +24,7 @@ def command(chosen: Chosen, channel: str, messages: tuple[str, ...], as_json: bo
     """
     with library(chosen) as shelves:
         shelf = shelves.shelf(channel)
-        items = [shelf.item(shelf.slot(message)) for message in messages]
+        items = [shelf.item(shelf.slot(message)) for message in dict.fromkeys(messages)]
         tokens = sum(estimate(item.text) for item in items)
         if as_json:
             told = [passage_json(item, whole=True) for item in items]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import datetime
+from shlex import quote
 from typing import get_args
 
 import click
@@ -14,14 +15,16 @@ from pipimem.cli.candidates import candidate_json, plain_id
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, batch, chosen
 from pipimem.cli.passages import passage_json, passage_text, tokens_of
-from pipimem.cli.printing import note, record, table
+from pipimem.cli.printing import counted, note, record, table
 from pipimem.cli.searching import library
 from pipimem.cli.times import Time
 from pipimem.notes.message import Role
 from pipimem.recall.search.confidence import differing
 from pipimem.recall.search.excerpts import excerpt, headed
 from pipimem.recall.search.filters import Filters
+from pipimem.recall.search.grouping import Said
 from pipimem.recall.search.hits import Hit
+from pipimem.recall.search.index import TranscriptIndex
 from pipimem.runtime.library import Library
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.secrets import redacted
@@ -30,6 +33,8 @@ from pipimem.text.tokens import estimate
 _WARMING = "warm up 预热"
 # What a clear hit is expanded to: about 200 tokens.
 _BEFORE, _AFTER = 2, 2
+# Of what was said again so many ids, and of unknown speakers' fellows so many names: beyond, nobody reads them.
+_IDS, _NAMES = 5, 10
 
 
 @click.command("search")
@@ -64,7 +69,10 @@ def command(
     A hit costs 50 to 100 tokens; `timeline CHANNEL ID` shows what was said around it (about 200), `detail CHANNEL
     ID...` all of it (500 to 1,000).
     """
-    filters = Filters(after, before, speaker, role or "")
+    if after and before and after >= before:
+        told = f"nothing is said from {after:%Y-%m-%d %H:%M} on and before {before:%Y-%m-%d %H:%M}"
+        raise click.UsageError(f"{told}: --after is the earlier one")
+    filters = Filters(after, before, speaker.strip(), role or "")
     if batch is not None:
         if channel is not None:
             raise click.UsageError("--batch takes channel and query from its file")
@@ -72,6 +80,8 @@ def command(
         return
     if channel is None or query is None:
         raise click.UsageError("give CHANNEL and QUERY, or --batch FILE")
+    if not query.strip():
+        raise click.UsageError("QUERY is empty: give some words to look for")
     with library(chosen) as shelves:
         _single(shelves, channel, query, count, filters, smart=smart, as_json=as_json)
 
@@ -79,36 +89,64 @@ def command(
 def _single(
     library: Library, channel: str, query: str, count: int, filters: Filters, *, smart: bool, as_json: bool
 ) -> None:
-    found = library.found(channel, query, count, filters)
+    said = library.said(channel, query, count, filters)
+    found = [one.hit for one in said]
     clear = smart and library.clear(channel, found)
     around = library.around(channel, found[0].slot, _BEFORE, _AFTER) if clear else ()
     hint = _hint(found) if smart and found and not clear else ""
     wanted = library.words.words(query)
     lines = [_line(hit, wanted, library) for hit in found]
     if as_json:
-        told = [
-            candidate_json(hit, hit.rank)
-            | {"speaker": hit.item.speaker, "excerpt": line, "tokens": estimate(hit.item.text)}
-            for hit, line in zip(found, lines, strict=True)
-        ]
+        told = [_json(one, rank, line) for rank, (one, line) in enumerate(zip(said, lines, strict=True), 1)]
         value: dict[str, object] = {"channel": channel, "query": query, "candidates": told}
         value["tokens"] = sum(map(estimate, lines))
         if smart:
             value |= {"clear": clear, "timeline": [passage_json(item) for item in around], "hint": hint}
         record(value)
-        return
     if not found:
-        note("nothing was found")
+        note(_nothing(library.shelf(channel).index, filters))
+    if as_json or not found:
         return
-    rows = zip(found, lines, strict=True)
-    table(
-        ("#", "score", "id", "what"), ((str(hit.rank), f"{hit.score:.3f}", plain_id(hit), line) for hit, line in rows)
-    )
+    lines = [line + _again(one) for one, line in zip(said, lines, strict=True)]
+    cells = [
+        (str(rank), f"{hit.score:.3f}", plain_id(hit), line)
+        for rank, (hit, line) in enumerate(zip(found, lines, strict=True), 1)
+    ]
+    table(("#", "score", "id", "what"), cells)
     if around:
         click.echo()
         passage_text(around, found[0].item.id)
     shown = sum(map(estimate, lines)) + tokens_of(around)
     note(hint or f"about {shown} tokens; `timeline` shows what was said around a hit, `detail` all of it")
+
+
+def _json(said: Said, rank: int, line: str) -> dict[str, object]:
+    item = said.hit.item
+    more = {"speaker": item.speaker, "excerpt": line, "tokens": estimate(item.text)}
+    return candidate_json(said.hit, rank) | more | {"also": [plain_id(hit) for hit in said.again]}
+
+
+def _again(said: Said) -> str:
+    """How often the same was said, and where; the first of many."""
+    if not said.again:
+        return ""
+    ids = ", ".join(plain_id(hit) for hit in said.again[:_IDS]) + (", …" if len(said.again) > _IDS else "")
+    return f" (also said {counted(len(said.again), 'time')}: {ids})"
+
+
+def _nothing(index: TranscriptIndex, filters: Filters) -> str:
+    """Why nothing was found, where the filters may be why."""
+    wanted, known = filters.speaker, [name for name in index.speakers if name]
+    if wanted and wanted.casefold() not in (name.casefold() for name in known):
+        names = ", ".join(known[:_NAMES]) + (", …" if len(known) > _NAMES else "")
+        return f"nobody is called {wanted!r} here" + (f"; there are {names}" if names else "; nobody has a name")
+    if filters.after or filters.before:
+        limits = (("from", filters.after), ("before", filters.before))
+        asked = " ".join(f"{word} {time:%Y-%m-%d %H:%M}" for word, time in limits if time)
+        return f"nothing was found {asked}; what was said here is of {index.oldest_day} to {index.newest_day}"
+    if filters != Filters():
+        return "nothing was found; without --speaker and --role there may be more"
+    return "nothing was found"
 
 
 def _line(hit: Hit, wanted: Sequence[str], library: Library) -> str:
@@ -120,7 +158,7 @@ def _hint(found: Sequence[Hit]) -> str:
     """How to tell hits apart that are about as good."""
     speakers = differing(hit.item.speaker for hit in found)
     days = sorted(differing(f"{hit.item.when:%Y-%m-%d}" if hit.item.when else "" for hit in found))
-    ways = [f"--speaker {speakers[0]}"] if speakers else []
+    ways = [f"--speaker {quote(speakers[0])}"] if speakers else []
     ways += [f"--after {days[len(days) // 2]}"] if days else []
     narrow = f"narrow the search ({', '.join(ways)}), or " if ways else ""
     return f"several hits are about as good: {narrow}look at `timeline CHANNEL ID` of the likeliest"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,79 @@ def test_search_filters_by_time_speaker_and_role(call: Call, conversation: Path)
     assert found(call, "lantern", "--after", "2026-03-02T09:01+08:00")[0] == "r2"
     assert "r0" not in found(call, "lantern", "--after", "2026-03-02T09:01+08:00")
     assert found(call, "Thursday", "--role", "assistant") == ["r3", "r5"]  # the latter says 周四
-    assert call("search", "room", "x", "--after", "tomorrow").code == 2
+
+
+def test_dates_may_be_words(call: Call, tmp_path: Path) -> None:
+    """Counted from today, in both languages; a day without a year is one that has been."""
+    now = datetime.now().astimezone().replace(hour=12, minute=0, second=0, microsecond=0)
+    path = tmp_path / "days.jsonl"
+    rows = [
+        {"id": str(days), "ts": (now - timedelta(days=days)).isoformat(), "role": "user", "name": "", "content": "fog"}
+        for days in (200, 40, 3, 1, 0)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    call("replay", "room", str(path))
+
+    def since(*words: str) -> list[str]:
+        (one,) = call("search", "room", "fog", *words, "--json").object["candidates"]  # type: ignore[misc]
+        return sorted([one["id"], *one["also"]], key=int)
+
+    assert since("--after", "yesterday") == since("--after", "昨天") == ["0", "1"]
+    assert (
+        since("--after", "4 days ago", "--before", "today")
+        == since("--after", "四天前", "--before", "今天")
+        == ["1", "3"]
+    )
+    assert since("--before", "last month", "--after", "去年")[-1] == "200"
+    day = now - timedelta(days=200)
+    assert since("--before", f"{(day + timedelta(days=1)):%-m月%-d日}") == ["200"]
+
+
+@pytest.mark.parametrize("date", ["soon", "", "2026-13-45", "10:00", "99999999999 days ago", "yesterday or 2026-01-01"])
+def test_what_is_no_date_is_told_how_to_write_one(call: Call, conversation: Path, date: str) -> None:
+    """Nothing is searched."""
+    call("replay", "room", str(conversation))
+    told = call("search", "room", "lantern", "--after", date)
+    assert (told.code, told.out) == (2, "")
+    assert f"{date!r} is not a date; write it as 2026-03-02, " in told.err
+
+
+def test_filters_that_leave_nothing_say_so(call: Call, conversation: Path) -> None:
+    """Which days there are, who speaks, and which way round the two dates go."""
+    call("replay", "room", str(conversation))
+    assert (
+        "what was said here is of 2026-03-02 to 2026-03-0"
+        in call("search", "room", "lantern", "--before", "2025-01-01").err
+    )
+    told = call("search", "room", "lantern", "--speaker", "Bbo")
+    assert (told.code, told.out) == (0, "")
+    assert told.err.startswith("nobody is called 'Bbo' here; there are ")
+    assert "bob, " in told.err
+    assert call("search", "room", "xyzzyx", "--role", "tool").err.endswith("there may be more\n")
+    assert call("search", "room", "xyzzyx").err == "nothing was found\n"
+    round_ = call("search", "room", "lantern", "--after", "2026-03-05", "--before", "2026-03-02")
+    assert (round_.code, "--after is the earlier one" in round_.err) == (2, True)
+    empty = call("search", "room", "  ")
+    assert (empty.code, "QUERY is empty" in empty.err) == (2, True)
+
+
+def test_the_same_said_again_is_one_hit_with_the_ids_of_the_others(call: Call, tmp_path: Path) -> None:
+    """And makes room for other hits; a batch gives every message its own place."""
+    path = tmp_path / "again.jsonl"
+    texts = ["the ferry leaves at nine"] * 9 + ["which ferry is blue, and which one leaves from the old pier?"]
+    rows = [
+        {"id": f"m{n}", "ts": f"2026-03-{n + 1:02}T09:00:00+08:00", "role": "user", "name": "Ana", "content": text}
+        for n, text in enumerate(texts)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    call("replay", "room", str(path))
+    first, second = call("search", "room", "ferry", "-k", "2", "--json").object["candidates"]  # type: ignore[misc]
+    assert (first["rank"], first["id"], first["also"]) == (1, "m0", [f"m{n}" for n in range(1, 9)])
+    assert (second["rank"], second["id"], second["also"]) == (2, "m9", [])
+    shown = call("search", "room", "ferry", "-k", "2").out
+    assert "the ferry leaves at nine (also said 8 times: m1, m2, m3, m4, m5, …)" in shown
+    (asked,) = call("search", "--batch", "-", typed='{"channel": "room", "query": "ferry"}\n').lines
+    assert len(asked["candidates"]) == 10  # type: ignore[arg-type]
 
 
 def test_search_looks_into_the_archive_but_a_batch_does_not(call: Call, bot: Path, conversation: Path) -> None:

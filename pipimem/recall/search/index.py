@@ -92,6 +92,11 @@ class TranscriptIndex:
         return (slots for day, slots in self._days.items() if first <= day <= last)
 
     @property
+    def oldest_day(self) -> date | None:
+        """The first day anything was said."""
+        return date.fromordinal(min(self._days)) if self._days else None
+
+    @property
     def newest_day(self) -> date | None:
         """The last day anything was said."""
         return date.fromordinal(max(self._days)) if self._days else None
