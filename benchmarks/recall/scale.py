@@ -1,34 +1,41 @@
-"""Search over a long transcript: time and memory beside other engines on the same text, and needles of any age.
+"""Search over a long transcript: time and memory beside other engines on the same text, a cold start, needles of any age.
 
-usage: python -m benchmarks.recall.scale EVALS_DIR [MESSAGES]
+usage: python -m benchmarks.recall.scale EVALS_DIR [MESSAGES ...] [--json FILE]
 
-Times are of the processor, of one thread. The transcript (100,000 messages if nothing is said) is made of the sentences of the recorded conversations in new
-order, every fifth message with a word and a number of its own; the questions are those of the conversations. bm25s,
-tantivy and numpy are measured where they are installed.
+Times are of the processor, of one thread; a cold start is also told by the wall, the best of seven. The transcript
+(100,000 messages if nothing is said) is made of the sentences of the recorded conversations in new order, every fifth
+message with a word and a number of its own; the questions are those of the conversations. bm25s and tantivy are measured
+where they are installed (`uv sync --group benchmarks`). `--json` writes a line for each engine and length, for
+`benchmarks.recall.plots`.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
+import json
+import os
 import random
 import re
 import resource
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from pipimem.notes.message import Message
-from pipimem.recall.items import Item, message_item
+from pipimem.recall.search import looking
 from pipimem.recall.search.index import TranscriptIndex
 from pipimem.recall.search.kinds import Kinds
 from pipimem.recall.search.ranking import search
-from pipimem.recall.synonyms import Synonyms, common
-from pipimem.store.lock import FolderLock
-from pipimem.store.pages import Pages
-from pipimem.store.transcript import Transcript
+from pipimem.runtime.library import Shelf
+from pipimem.runtime.vocabulary import Vocabulary
+from pipimem.store import search_file
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
@@ -41,6 +48,10 @@ _NEEDLES = 20
 _START = datetime(2020, 1, 1, 9, tzinfo=timezone(timedelta(hours=8)))
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*")
 _BATCH = 5_000
+_COLD_RUNS = 7
+_COMPARED = 50
+# One line of --json: of which series, how many messages, and what was measured.
+Row = dict[str, object]
 
 
 def talk(evals: Path, count: int, chance: random.Random) -> list[Message]:
@@ -85,8 +96,21 @@ def resident() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def main(evals: Path, count: int) -> None:
-    """Print the tables."""
+def measured_apart(evals: Path, counts: Sequence[int]) -> Iterator[str]:
+    """The lines of --json; each of several lengths in a process of its own, or one would use the memory of another."""
+    if len(counts) == 1:
+        yield from (json.dumps(row) + "\n" for row in main(evals, counts[0]))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for count in counts:
+            out = Path(folder) / f"{count}.jsonl"
+            command = [sys.executable, "-m", "benchmarks.recall.scale", str(evals), str(count), "--json", str(out)]
+            subprocess.run(command, check=True)
+            yield out.read_text(encoding="utf-8")
+
+
+def main(evals: Path, count: int) -> Iterator[Row]:
+    """Print the tables for one length; give what `--json` writes."""
     chance = random.Random(4)
     questions = [row["query"] for path in sorted((evals / "questions").glob("*.jsonl")) for row in lines(path)]
     chance.shuffle(questions)
@@ -96,26 +120,31 @@ def main(evals: Path, count: int) -> None:
     size = sum(len(message.content.encode()) for message in made)
     print(heading(f"Search over {count:,} messages, {size / 1e6:.1f} MB of text, {len(questions)} questions"))
     with tempfile.TemporaryDirectory() as folder:
-        transcript = Transcript(Path(folder), FolderLock(Path(folder) / "lock"))
+        root = Path(folder) / "bot"
+        WorkspaceStore.init(root)
+        store = ChannelStore.open(WorkspaceStore.open(root), "talk", create=True)
         for start in range(0, count, _BATCH):
-            transcript.append(made[start : start + _BATCH])
+            store.append(made[start : start + _BATCH])
         texts = [message.content for message in made]
         del made
-        segmenter = Segmenter(Path(folder) / "dictionary")
-        segmenter.load_all()
-        words = Words(segmenter)
-        _pipimem(words, transcript, questions, words_of_needles, size)
+        vocabulary = Vocabulary(store.workspace)
+        segmenter = Segmenter()
+        segmenter.load_all()  # before anything is measured: all that cut Chinese share it
+        vocabulary.words = Words(segmenter)
+        yield {"n": count} | _pipimem(vocabulary, store, questions, words_of_needles, size)
+        yield {"series": "pipimem, a new process", "n": count} | _cold(root, questions)
         print("\n| engine | p50 ms | p95 ms | build s |\n|---|---|---|---|")
         for name, engine in installed():
-            _row(name, engine, texts, words, questions)
+            yield {"n": count} | _row(name, engine, texts, vocabulary.words, questions)
 
 
-def _row(name: str, engine: Engine, texts: list[str], words: Words, questions: list[str]) -> None:
+def _row(name: str, engine: Engine, texts: list[str], words: Words, questions: list[str]) -> Row:
     begun = time.thread_time()
     answer = engine(texts, words)
     built = time.thread_time() - begun
     p50, p95 = measured(answer, questions)
     print(f"| {name} | {p50:.2f} | {p95:.2f} | {built:.1f} |", flush=True)
+    return {"series": name, "p50_ms": round(p50, 3), "p95_ms": round(p95, 3), "build_s": round(built, 2)}
 
 
 def _hide(made: list[Message], chance: random.Random) -> list[tuple[str, str]]:
@@ -134,22 +163,18 @@ def _hide(made: list[Message], chance: random.Random) -> list[tuple[str, str]]:
 
 
 def _pipimem(
-    words: Words, transcript: Transcript, questions: list[str], needles: list[tuple[str, str]], size: int
-) -> None:
-    words.bag("warm up 预热")
+    vocabulary: Vocabulary, store: ChannelStore, questions: list[str], needles: list[tuple[str, str]], size: int
+) -> Row:
+    vocabulary.stamp()
+    vocabulary.words.bag("warm up 预热")
     gc.collect()
     before, begun = resident(), time.thread_time()
-    pages = Pages(transcript)
-
-    def item(slot: int) -> Item:
-        return message_item(pages.message(slot))
-
-    index = TranscriptIndex(words, item)
-    index.add(map(message_item, pages.fresh()))
+    shelf = Shelf(store, vocabulary)
     built = time.thread_time() - begun
+    shelf.keep()
     gc.collect()
     held = resident() - before
-    now, kinds, synonyms = _START + timedelta(days=3000), Kinds(), Synonyms.of(common())
+    index, now, kinds, synonyms = shelf.index, _START + timedelta(days=3000), Kinds(), vocabulary.synonyms()
     p50, p95 = measured(lambda question: search(index, question, now=now, synonyms=synonyms, kinds=kinds), questions)
     found = sum(
         any(
@@ -158,12 +183,70 @@ def _pipimem(
         )
         for question, name in needles
     )
+    same, slower = _beside_weighing_all(index, questions[:_COMPARED], now)
+    kept = store.folder / ".pipimem" / search_file.NAME
+    file = kept.stat().st_size if kept.exists() else 0
+    begun = time.thread_time()
+    again = Shelf(store, vocabulary)
+    loaded = time.thread_time() - begun
+    assert len(again.index) == len(index)
     print(f"pipimem: p50 {p50:.2f} ms, p95 {p95:.2f} ms; built in {built:.1f} s")
+    print(
+        f"{same:.0%} of the first five are those that weighing every message gives, which takes {slower:.1f} times as long"
+    )
     print(f"memory of the index: {held / 1e6:.1f} MB, {held / size:.2f} times the text")
+    print(
+        f"its file: {file / 1e6:.1f} MB, {file / size:.2f} times the text; read and checked in {loaded * 1000:.0f} ms"
+    )
     print(f"needles found among the first five: {found} of {len(needles)}")
+    return {
+        "series": "pipimem",
+        "p50_ms": round(p50, 3),
+        "p95_ms": round(p95, 3),
+        "build_s": round(built, 2),
+        "load_ms": round(loaded * 1000, 1),
+        "file_bytes": file,
+    }
+
+
+def _beside_weighing_all(index: TranscriptIndex, questions: list[str], now: datetime) -> tuple[float, float]:
+    """The share of the first five that stays, and the time it takes, where every message is weighed."""
+    firsts: list[list[set[int]]] = []
+    spent = []
+    usual = looking.WEIGHED_ALL
+    for most in (usual, len(index)):
+        looking.WEIGHED_ALL = most
+        begun = time.thread_time()
+        firsts.append([{hit.slot for hit in search(index, question, now=now, limit=5)} for question in questions])
+        spent.append(time.thread_time() - begun)
+    looking.WEIGHED_ALL = usual
+    coarse, whole = firsts
+    shared = sum(len(one & other) for one, other in zip(coarse, whole, strict=True))
+    return shared / sum(map(len, whole)), spent[1] / spent[0]
+
+
+def _cold(root: Path, questions: list[str]) -> Row:
+    """`pipimem search` from a shell: Python's start, the index from disk, the answer."""
+    walls, processor = [], []
+    for question in questions[:_COLD_RUNS]:
+        command = [sys.executable, "-m", "pipimem", "--workspace", str(root), "search", "talk", question]
+        begun, before = time.perf_counter(), os.times()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        walls.append((time.perf_counter() - begun) * 1000)
+        after = os.times()
+        spent = after.children_user + after.children_system - before.children_user - before.children_system
+        processor.append(spent * 1000)
+    wall, spent = min(walls), min(processor)
+    print(f"`pipimem search` as a new process, best of {len(walls)}: {wall:.0f} ms, {spent:.0f} of the processor")
+    return {"wall_ms": round(wall), "processor_ms": round(spent)}
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
-        raise SystemExit(__doc__)
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else _MESSAGES)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("evals", type=Path)
+    parser.add_argument("messages", type=int, nargs="*", default=[_MESSAGES])
+    parser.add_argument("--json", type=Path)
+    chosen = parser.parse_args()
+    written = [*measured_apart(chosen.evals, chosen.messages)]
+    if chosen.json:
+        chosen.json.write_text("".join(written), encoding="utf-8")
