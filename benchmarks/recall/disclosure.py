@@ -1,4 +1,5 @@
-"""What search costs a reader in tokens, step by step, against whole messages; and whether a clear hit is the answer.
+"""What search costs a reader in tokens, step by step, against whole messages; whether a clear hit is the answer,
+and what copies do.
 
 usage: python -m benchmarks.recall.disclosure EVALS_DIR
 """
@@ -13,6 +14,7 @@ from pathlib import Path
 from pipimem.cli.passages import tokens_of
 from pipimem.recall.search.confidence import beside, is_clear
 from pipimem.recall.search.excerpts import excerpt, headed
+from pipimem.recall.search.grouping import grouped
 from pipimem.recall.search.hits import Hit
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.tokens import estimate
@@ -23,10 +25,11 @@ from benchmarks.recall.talks import Talk, talks
 
 # As `timeline` and `search --smart` show it, and how much of a session a tool without steps hands over with a hit.
 _AROUND, _SMART, _CONTEXT = 2, 2, 10
+_SHOWN = 10
 
 
 def main(evals: Path) -> None:
-    """Print both tables."""
+    """Print the tables."""
     with tempfile.TemporaryDirectory() as cache:
         segmenter = Segmenter(Path(cache))
         segmenter.load_all()
@@ -53,6 +56,26 @@ def main(evals: Path) -> None:
         print(
             f"| {_language(chinese)}, {'clear' if sure else 'unclear'} | {len(right)} | {statistics.fmean(right):.2f} |"
         )
+    print("\n| R@5 / R@10 | as ranked | copies grouped | answers that hold a copy |\n|---|---|---|---|")
+    for chinese in (False, True):
+        _copies([talk for talk in loaded if talk.chinese is chinese], words)
+
+
+def _copies(talks: list[Talk], words: Words) -> None:
+    """What it would do to the ranking if what was said again were left out there, too."""
+    questions = [(talk, question) for talk in talks for question in talk.questions]
+    sums, copied = [0.0] * 4, 0
+    for talk, question in questions:
+        hits = talk.hits(question["query"], limit=4 * _SHOWN)
+        said = grouped(hits, words)
+        copied += any(one.again for one in said[:_SHOWN])
+        orders = [[hit.item.id for hit in hits], [one.hit.item.id for one in said]]
+        for place, (ids, k) in enumerate((ids, k) for ids in orders for k in (5, 10)):
+            found = [any(f"log:{one}" in ids[:k] for one in group) for group in question["gold"]]
+            sums[place] += sum(found) / len(found)
+    means = [value / len(questions) for value in sums]
+    row = f"{means[0]:.3f} / {means[1]:.3f} | {means[2]:.3f} / {means[3]:.3f} | {copied} of {len(questions)}"
+    print(f"| {_language(talks[0].chinese)} | {row} |")
 
 
 def _language(chinese: bool) -> str:

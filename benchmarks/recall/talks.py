@@ -47,10 +47,12 @@ class Talk:
         """Whether the file's name says so."""
         return "zh" in self.name
 
-    def hits(self, query: str, formula: Formula = FORMULA, synonyms: Synonyms | None = None) -> tuple[Hit, ...]:
-        """The ten messages a search gives; `synonyms` are the thesaurus's if nothing is said."""
+    def hits(
+        self, query: str, formula: Formula = FORMULA, synonyms: Synonyms | None = None, limit: int = 10
+    ) -> tuple[Hit, ...]:
+        """The messages a search gives; `synonyms` are the thesaurus's if nothing is said."""
         synonyms = self.thesaurus if synonyms is None else synonyms
-        return search(self.index, query, now=self.now, synonyms=synonyms, kinds=_KINDS, formula=formula)
+        return search(self.index, query, now=self.now, limit=limit, synonyms=synonyms, kinds=_KINDS, formula=formula)
 
     def found(self, query: str, formula: Formula = FORMULA, synonyms: Synonyms | None = None) -> list[str]:
         """Their ids."""

@@ -64,13 +64,12 @@ class TranscriptIndex:
         self.threads.last = talk
 
     def known(self) -> Known:
-        """All that it knows; it goes on from there, with what is added later."""
+        """All that it knows now, of its words a copy: letting go of the thousands of small rows would free no memory."""
         words = sorted({*self._volume.words, *self._places})
-        self._volume = Volume(words, *joined(map(self.places, words)))
-        self._places = {}
+        volume = Volume(words, *joined(map(self.places, words)))
         return Known(
             tuple(self.speakers), tuple(self.role_names), self.spoken_by, self.lengths, self.shapes, self.roles,
-            self.threads, self._days, self._volume,
+            self.threads, self._days, volume,
         )  # fmt: skip
 
     def _kept(self, slot: int) -> Item:
