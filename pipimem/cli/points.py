@@ -10,7 +10,8 @@ import click
 from pipimem.cli.times import Time
 from pipimem.store.past import Past, Point
 
-_TIME = Time()
+# What is taken back must not hang on how a word is read.
+_TIME = Time(exact=True)
 
 
 class When(click.ParamType[Point]):

@@ -18,13 +18,13 @@ _A_WEEK = timedelta(days=7)
 class Time(click.ParamType[datetime]):
     """`2026-03-02`, `2026-03-02T09:00+08:00`, `yesterday`, `上周四`; without an offset it is local.
 
-    Of several days it is the beginning of the first; where it is `to_come`, of the last.
+    Of several days it is the beginning of the first; where it is `to_come`, of the last. An `exact` one takes no words.
     """
 
     name = "time"
 
-    def __init__(self, *, to_come: bool = False) -> None:
-        self._to_come = to_come
+    def __init__(self, *, to_come: bool = False, exact: bool = False) -> None:
+        self._to_come, self._exact = to_come, exact
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:  # noqa: ANN401 - click's signature
         """The time a text says."""
@@ -33,10 +33,10 @@ class Time(click.ParamType[datetime]):
         try:
             when = datetime.fromisoformat(str(value))
         except ValueError:
-            now = Clock().now()
-            span = _span(str(value), now, to_come=self._to_come)
+            span = None if self._exact else _span(str(value), Clock().now(), to_come=self._to_come)
             if span is None:
-                what = "write it as 2026-03-02, 2026-03-02T09:00, yesterday, 3 days ago, 上周 or 3月2日"
+                words = "" if self._exact else ", yesterday, 3 days ago, 上周 or 3月2日"
+                what = f"write it as 2026-03-02{' or' if self._exact else ','} 2026-03-02T09:00{words}"
                 self.fail(f"{value!r} is not a date; {what}", param, ctx)
             when = datetime.combine(span.end if self._to_come else span.start, time())
         return when if when.tzinfo else when.astimezone()
