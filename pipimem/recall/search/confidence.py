@@ -9,7 +9,7 @@ from pipimem.recall.search.index import TranscriptIndex
 from pipimem.recall.search.threads import END
 
 # Where the best hit from elsewhere has at most this share of the first one's score, the answer stood in or beside
-# the first in 92 % of 370 questions in English and in all of 33 in Chinese; above it in 48 and 88 %
+# the first in 92 % of 346 questions in English and in all of 35 in Chinese; above it in 51 and 91 %
 # (`python -m benchmarks.recall.disclosure`).
 _CLEAR = 0.75
 # So far from a hit in its thread is still the same place.
