@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,19 +33,22 @@ class Ended:
         return [line[1:] for line in self.said if line[0] == kind]
 
 
-def in_child(work: Callable[[Say], None], meanwhile: Callable[[int], None] = lambda _: None) -> Ended:
-    """Forks, works, and listens to the end; `meanwhile` gets the number of the process that works."""
+def in_child(work: Callable[[Say], None], meanwhile: Callable[[int], float] = lambda _: math.inf) -> Ended:
+    """Forks, works, and listens to the end.
+
+    `meanwhile` gets the number of the process that works; what that says after the answered instant does not count.
+    """
     listen, speak = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(listen)
         _work(work, speak)
     os.close(speak)
-    meanwhile(child)
+    until = meanwhile(child)
     with os.fdopen(listen, "rb") as file:
         lines = file.read().splitlines()
     status = os.waitpid(child, 0)[1]
-    said = tuple(tuple(json.loads(line)) for line in lines)
+    said = tuple(tuple(line) for when, *line in map(json.loads, lines) if when <= until)
     if os.WIFSIGNALED(status):
         return Ended({signal.SIGALRM: "hung", signal.SIGKILL: "killed"}.get(os.WTERMSIG(status), "crashed"), said)
     return Ended({0: "done", KILLED: "killed", _RAISED: "raised"}[os.WEXITSTATUS(status)], said)
@@ -54,7 +59,7 @@ def _work(work: Callable[[Say], None], speak: int) -> None:
     write, leave = os.write, os._exit
 
     def say(kind: str, *values: object) -> None:
-        write(speak, json.dumps([kind, *values]).encode() + b"\n")
+        write(speak, json.dumps([time.monotonic(), kind, *values]).encode() + b"\n")
 
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
