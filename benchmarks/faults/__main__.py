@@ -2,7 +2,7 @@
 
 Run: `python -m benchmarks.faults [--long] [--only PART] [--seed N] [DIR]`; DIR is where to work (a folder in memory is
 fastest). The short run takes a sample of some minutes, the long one everything but the errors, of which it takes one in
-twelve.
+twenty-four.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _kills(run: Run) -> None:
 
 
 def _errors(run: Run) -> None:
-    _inject(run, "errors", run.share(1 / 150, 1 / 12), lambda fault: fault.what not in (KILL, TORN))
+    _inject(run, "errors", run.share(1 / 150, 1 / 24), lambda fault: fault.what not in (KILL, TORN))
 
 
 def _inject(run: Run, part: str, share: float, is_kind: Callable[[Fault], bool]) -> None:

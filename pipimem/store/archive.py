@@ -23,8 +23,8 @@ def append_archived(desk: Desk, record: JournalRecord) -> None:
     there = _from(path, record.archive_size)
     if there.startswith(data):
         return
-    # Something else behind the old end is a person's: it stays, ours follows.
-    append_synced(path, data, at=record.archive_size if data.startswith(there) else None)
+    # A power cut may have left blanks of the disk. Something else behind the old end is a person's: it stays, ours follows.
+    append_synced(path, data, at=record.archive_size if data.startswith(there.rstrip(b"\0")) else None)
 
 
 def _from(path: Path, start: int) -> bytes:

@@ -14,7 +14,7 @@ from pipimem.notes.notes import Change, etag
 from pipimem.notes.operations import Author, Progress
 from pipimem.store import journal, jsonlines, search_file, transcript, vectors_file, words_file
 from pipimem.store.desk import KEPT, Desk
-from pipimem.store.disk import read_whole
+from pipimem.store.disk import read_whole, sync_folder
 from pipimem.store.files import put_whole, remove
 from pipimem.store.needles import (
     Needles,
@@ -59,6 +59,8 @@ def forget(
     """
     plan = _plan(desk, what, keep_transcript, actor)
     put_whole(_plan_path(desk), jsonlines.line(_plan_json(plan)))
+    # A power cut must not take the plan and leave what it began.
+    sync_folder(_plan_path(desk).parent)
     return _carried_out(desk, log, plan, now)
 
 
@@ -89,6 +91,8 @@ def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> Forg
     search_file.drop(desk.folder / ".pipimem")
     # The journal first: what its texts were without the words is told from the files as they stand.
     journal = _from_journal(desk, needles)
+    # Its new name first: a checkpoint must not know a record that went with the former one.
+    sync_folder(_plan_path(desk).parent)
     entries = {file: _from_file(desk, file, needles) for file in (*KEPT, File.ARCHIVE)}
     versions = _from_versions(desk, needles)
     # It holds etags, and an etag is a mark of the words; what is not in it only counts as read.
@@ -104,6 +108,10 @@ def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> Forg
     desk.settle()
     state.checkpoint(texts, now)
     desk.clear()
+    # Nor the other way round: what was taken out is back, and nobody knows.
+    for folder in (desk.folder, state.versions.folder, desk.folder / ".pipimem"):
+        if folder.is_dir():
+            sync_folder(folder)
     remove(_plan_path(desk))
     counts = {
         "entries": sum(entries[file] for file in KEPT),
