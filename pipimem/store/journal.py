@@ -127,6 +127,8 @@ class Journal:
         """Sets a large journal aside after a checkpoint, and drops parts too old to undo."""
         if self.place().offset > _ROTATE_AT:
             taken = [int(found[1]) for part in self.parts() if (found := _PART.fullmatch(part.name))]
+            # The checkpoint first: with an older one, nobody would look into the part that is set aside.
+            sync_folder(self.folder)
             with told("rotate", self.path):
                 self.path.rename(self.folder / f"journal-{max(taken, default=0) + 1:04d}.jsonl")
         if now is not None:
