@@ -1,6 +1,6 @@
 """The hand-written questions of `cases/`, asked on the automatic path of a turn.
 
-usage: python -m benchmarks.recall.asked [--fresh | --unseen | --blind] [--local] [--misses]
+usage: python -m benchmarks.recall.asked [--fresh | --unseen | --blind | --general] [--local] [--misses]
 
 `cases/workspace` is a workspace of three channels, `cases/questions.jsonl` what people ask of it: synonyms, the other
 language, acronyms, word forms, typos, one word, a hundred words, newer values, the session, history, people, dates; and
@@ -10,6 +10,7 @@ talk that memory must be silent on. `gold_text` are texts of which one must be f
 had looked at no list of synonyms. `--blind` asks those of `cases/blind/`, written later in the same way: a restaurant's
 staff, an open-source team, a freelancer and a household. Its talk is of two kinds, `none` (nothing in memory is near) and
 `none-near` (of the memory's own world, but without an answer in it). A question may have a `speaker`: whose message it is.
+`--general` asks `cases/general.txt`, what anybody asks anybody, of each of these nine memories: how often they stay silent.
 `--local` asks by meaning, too, with the local embedder.
 """
 
@@ -128,10 +129,26 @@ def main(cases: Path, near: Near, *, misses: bool) -> None:
         print(f"{group:14}{len(ranks) or len(quiet):5}" + "".join(f"{share:>8}" for share in shares) + f"{still:>14}")
 
 
+def general(near: Near, *, misses: bool) -> None:
+    """Ask what no memory has an answer to, and print for each memory the share on which it stays silent."""
+    texts = (CASES / "general.txt").read_text(encoding="utf-8").splitlines()
+    total: list[bool] = []
+    for cases in (CASES, FRESH, UNSEEN):
+        ask = asking(cases, near)
+        for channel in sorted(folder.name for folder in (cases / "workspace" / "channels").iterdir()):
+            silent = [not ask({"channel": channel, "query": text}).candidates for text in texts]
+            total += silent
+            print(f"{channel:14}{sum(silent) / len(silent):8.3f}")
+            if misses:
+                print(*(text for text, is_silent in zip(texts, silent, strict=True) if not is_silent), sep="; ")
+    print(f"{'all':14}{sum(total) / len(total):8.3f}")
+
+
 if __name__ == "__main__":
     sets = {"--fresh": FRESH, "--unseen": UNSEEN, "--blind": BLIND}
-    main(
-        next((sets[one] for one in sys.argv[1:] if one in sets), CASES),
-        ByMeaning() if "--local" in sys.argv[1:] else nowhere,
-        misses="--misses" in sys.argv[1:],
-    )
+    nearness = ByMeaning() if "--local" in sys.argv[1:] else nowhere
+    if "--general" in sys.argv[1:]:
+        general(nearness, misses="--misses" in sys.argv[1:])
+    else:
+        wanted = next((sets[one] for one in sys.argv[1:] if one in sets), CASES)
+        main(wanted, nearness, misses="--misses" in sys.argv[1:])

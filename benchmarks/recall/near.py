@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pipimem.recall.index import Index
-from pipimem.recall.small_talk import SMALL_TALK
-from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors, unit
+from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors, body
+from pipimem.recall.yardstick import EXAMPLES, Yardstick, unit
 from pipimem.sidecar.embedding.local import Local
 
 # As many as are looked at in a turn.
@@ -25,18 +25,20 @@ class ByMeaning:
 
     def __init__(self) -> None:
         self._embedder = Local()
-        self._talk = self._embedder.passages(SMALL_TALK)
+        self._yardstick = Yardstick.of(self._embedder.passages(EXAMPLES))
         self._vectors: dict[int, Vectors] = {}
         self._questions: dict[str, Sequence[float]] = {}
 
     def __call__(self, index: Index, text: str) -> Nearness:
         """How near the items of an index are to a question."""
-        return self.vectors(index).near(self.question(text), self._talk, _MOST)
+        return self.vectors(index).near(self.question(text), self._yardstick, _MOST)
 
     def cosines(self, index: Index, text: str) -> dict[int, float]:
         """The bare cosine of every item, by slot."""
-        near = self.vectors(index).near(self.question(text), [self.question(text)], 0)
-        return {slot: margin + 0.2 for slot, margin in near.margins.items()}  # one talk text at cosine 1, of five
+        slots, items = zip(*index.slots(), strict=True)
+        rows = self.vectors(index).rows([body(item) for item in items])
+        assert rows is not None
+        return dict(zip(slots, (unit(rows) @ self.question(text)).tolist(), strict=True))
 
     def question(self, text: str) -> Sequence[float]:
         """The vector of a question."""

@@ -70,8 +70,8 @@ GENERIC_QUESTION = Pattern(
     re.IGNORECASE,
 )
 OURS = Pattern(
-    r"\b(?:we|our|ours|us|my|mine|i (?:said|told|asked)|this (?:project|repo|team|group|channel)|here)\b"
-    r"|我们|咱们|咱|我的|我司|本项目|这个项目|项目里|这里|群里|上次|之前|当时",
+    r"\b(?:we|our|ours|us|my|mine|i (?:said|told|asked)|this (?:project|repo|team|group|channel)|here|again|remember|forg[eo]t)\b"
+    r"|我们|咱们|咱|我的|我司|本项目|这个项目|项目里|这里|群里|上次|之前|当时|来着|记得|忘了",
     re.IGNORECASE,
 )
 

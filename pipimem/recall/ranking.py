@@ -35,6 +35,12 @@ _LONE_AMONG = 5
 # mean something, it counts for the floor by their share. On 600 messages of ordinary talk this takes back two thirds of
 # what three thousand groups of synonyms let through; no question of the hand-written sets is lost by it.
 _FEW_WORDS = 4
+# Nor is a lone word much of a question that resembles small talk more than what people ask a memory, where the entry is not
+# near to it either (`vectors.Nearness`).
+_LIKE_TALK = -0.008
+_NOT_NEAR = -0.02
+# What has the form of a question about the world at large must mean an entry all the more surely.
+_SURER = 0.01
 # Far behind the best, an item shares its common words only.
 _SHARE_OF_BEST = 0.3
 # What a question that is nothing but an intent finds in the section that answers it.
@@ -149,7 +155,7 @@ def ranked(
     by_slot = {one.slot: one for one in _by_evidence(index, query, now, most, floor, only, nearness)}
     if query.pure:
         by_slot |= {one.slot: one for one in _by_intent(index, query, now, most)}
-    elif sure := [slot for slot in nearness.sure if slot not in by_slot]:
+    elif sure := [slot for slot in nearness.surely(_SURER if query.general else 0.0) if slot not in by_slot]:
         weighed = _Weighing(index.search(query.terms, query.grams), query, now, nearness=nearness)
         items = [(slot, index.item(slot)) for slot in sure]
         more = [weighed.candidate(slot, item, weighed.values(slot)) for slot, item in items if not only or only(item)]
@@ -243,6 +249,8 @@ class _Weighing:
         self._strong = sum([not reach.term.weak for reach in words])  # what means something stands first
         self._plain = len(words)
         self._asked_for = sum([not term.weak for term in query.terms])
+        self._lone_is_chance = self._asked_for >= _LONE_AMONG or query.general
+        self._may_be_talk = self._asked_for > 1 and nearness.lead < _LIKE_TALK
         self._query, self._now, self._asked, self._nearness = query, now, asked, nearness
 
     def values(self, slot: int) -> list[float]:
@@ -255,13 +263,16 @@ class _Weighing:
         if reduce(add, strong, 0.0) < floor:
             return False
         hit = [(reach, value) for reach, value in zip(self._words, strong, strict=False) if value]
-        if self._asked_for >= _LONE_AMONG and len(hit) == 1:
+        if len(hit) == 1 and (self._lone_is_chance or self._seems_talk(slot)):
             lone = hit[0][0].term
             return lone.weight > 1 or not lone.word.isalpha()
         if self._asked_for <= _FEW_WORDS:
             return True
         share = _FEW_WORDS / self._asked_for
         return sum([value if reach.is_said(slot) else value * share for reach, value in hit]) >= floor
+
+    def _seems_talk(self, slot: int) -> bool:
+        return self._may_be_talk and self._nearness.margins.get(slot, 0.0) + self._nearness.lead < _NOT_NEAR
 
     def candidate(self, slot: int, item: Item, values: list[float]) -> Candidate:
         """The score is the sum of the candidate's parts in their order, without the parts."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pipimem.recall import phrases, weak_words
+from pipimem.recall import generalities, phrases, weak_words
 from pipimem.recall.index import Term
 from pipimem.recall.intents import Intent, intents_of, without_cues
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
@@ -48,7 +48,7 @@ _NAME = Pattern(
 class Query:
     """A question as recall looks for it.
 
-    `asks_when` says that the answer is a time. `silent` is why the automatic path has nothing to look for, empty otherwise. `pure` says that the
+    `asks_when` says that the answer is a time, `general` that it may be about the world at large. `silent` is why the automatic path has nothing to look for, empty otherwise. `pure` says that the
     question is nothing but its intents ("what did we decide?").
     """
 
@@ -61,6 +61,7 @@ class Query:
     pure: bool = False
     silent: str = ""
     asks_when: bool = False
+    general: bool = False
 
 
 def refined(
@@ -94,8 +95,9 @@ def refined(
     pure = _is_pure(asked, words)
     silent = _why_silent(asked, terms, pure=pure)
     asker = _asker(speaker, words, asked) if speaker and phrases.FIRST_PERSON().search(text) else ()
-    if pure or silent or asker:
-        return replace(asked, pure=pure, silent=silent, terms=(*asked.terms, *asker))
+    general = not (pure or silent or entities) and generalities.is_general(text) and not phrases.OURS().search(text)
+    if pure or silent or asker or general:
+        return replace(asked, pure=pure, silent=silent, terms=(*asked.terms, *asker), general=general)
     return asked
 
 
@@ -143,6 +145,8 @@ def _why_silent(query: Query, terms: Sequence[Term], *, pure: bool) -> str:
         return "an order that names nothing"
     if not query.intents and left and _GENERIC.issuperset(left) and _is_generic(text):
         return "a question any textbook answers"
+    if generalities.is_order(text) and not phrases.OURS().search(text):
+        return "an order that memory has no part in"
     return ""
 
 

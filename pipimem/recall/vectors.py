@@ -1,7 +1,8 @@
 """Entries and a question as vectors: which entries mean what is asked, and how surely.
 
 The cosine of two unrelated texts is no 0 (with small e5 models 0.7 to 0.85), and it depends on the question more than on
-the entry. So it is never looked at alone: what counts is how much nearer an entry is to the question than small talk is.
+the entry. So it is never looked at alone: what counts is how much nearer an entry is to the question than small talk is, and
+whether the question resembles small talk or what people ask a memory.
 """
 
 from __future__ import annotations
@@ -15,17 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item
+from pipimem.recall.yardstick import Yardstick, unit
+from pipimem.text.words import has_han
 
 if TYPE_CHECKING:
     import numpy as np
 
 MARK_BYTES = 16
-# What the nearest few of the small talk are to a question on average is what chance gives.
-_NEAREST = 5
-# Chosen by leaving out one of five channels at a time, then tried on 500 messages of talk in memories of 83, 533 and
-# 5,032 entries: they find something by meaning alone in 1, 1 and 1 of a hundred. Of more entries the nearest is nearer
-# by chance, so the bar rises with the logarithm of their number.
-_SURE = 0.003
+# SURE_NOTE
+_SURE = 0.0075
 _SURE_BY_NUMBER = 0.001
 # Between here and there an entry's words count a little more for meaning the same: 0.65 for the nearest ever seen.
 _FROM = -0.05
@@ -34,10 +33,20 @@ _WEIGHT = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """How near each item is to one question; `sure` are the slots that need no word in common, the nearest first."""
+    """How near each item is to one question; `sure` are the slots that need no word in common, the nearest first.
+
+    `bar` is what the margin of an item must be above to be sure; `lead` is how much nearer the question is to those that
+    are asked of a memory than to small talk.
+    """
 
     margins: dict[int, float]
     sure: tuple[int, ...] = ()
+    bar: float = 0.0
+    lead: float = 0.0
+
+    def surely(self, more: float) -> tuple[int, ...]:
+        """Those of the sure whose margin is above the bar by so much."""
+        return tuple(slot for slot in self.sure if self.margins[slot] > self.bar + more) if more else self.sure
 
     def value(self, slot: int) -> float:
         """What its meaning adds to the evidence of an item; 0 for one that has no vector."""
@@ -54,11 +63,13 @@ class Vectors:
     def __init__(self, key: bytes) -> None:
         self._key = key
         self._rows: dict[bytes, int] = {}
-        # Of the texts that were placed last: most are placed again, and a mark costs more than a look.
-        self._marks: dict[str, bytes] = {}
+        # Of the texts that were placed last, with whether they are Chinese: most are placed again, and a mark costs
+        # more than a look.
+        self._marks: dict[str, tuple[bytes, bool]] = {}
         self._matrix: np.ndarray[Any, Any] | None = None
         self._slots: np.ndarray[Any, Any] | None = None
         self._placed: np.ndarray[Any, Any] | None = None
+        self._is_han: np.ndarray[Any, Any] | None = None
         self.new = 0
         """How many were learnt since they were last written."""
 
@@ -93,33 +104,37 @@ class Vectors:
         import numpy as np
 
         missing: dict[str, None] = {}
-        places: list[tuple[int, bytes]] = []
+        places: list[tuple[int, bytes, bool]] = []
         known, self._marks = self._marks, {}
         for slot, item in index.slots():
             text = body(item)
-            name = self._marks[text] = known.get(text) or mark(text, self._key)
+            name, is_han = self._marks[text] = known.get(text) or (mark(text, self._key), has_han(text))
             if name in self._rows:
-                places.append((slot, name))
+                places.append((slot, name, is_han))
             else:
                 missing[text] = None
-        self._keep(dict.fromkeys(name for _, name in places))
-        self._slots = np.array([slot for slot, _ in places], dtype=np.int64)
-        rows = np.array([self._rows[name] for _, name in places], dtype=np.int64)
+        self._keep(dict.fromkeys(name for _, name, _ in places))
+        self._slots = np.array([slot for slot, _, _ in places], dtype=np.int64)
+        self._is_han = np.array([is_han for _, _, is_han in places], dtype=np.bool_)
+        rows = np.array([self._rows[name] for _, name, _ in places], dtype=np.int64)
         self._placed = None if self._matrix is None or not places else self._matrix[rows]
         return list(missing)
 
-    def near(self, question: Sequence[float], talk: Sequence[Sequence[float]], most: int) -> Nearness:
-        """How near every item is to a question, small talk being as near as it is; at most so many are sure."""
-        if self._placed is None or self._slots is None:
+    def near(self, question: Sequence[float], yardstick: Yardstick | None, most: int) -> Nearness:
+        """How near every item is to a question, against what chance gives; at most so many are sure."""
+        if self._placed is None or self._slots is None or self._is_han is None or yardstick is None:
             return FAR_FROM_ALL
+        import numpy as np
+
         asked = unit([question])[0]
-        if asked.shape[0] != self._placed.shape[1]:
+        if not asked.shape[0] == self._placed.shape[1] == yardstick.numbers:
             return FAR_FROM_ALL
-        chance = sum(heapq.nlargest(_NEAREST, (unit(talk) @ asked).tolist())) / _NEAREST
-        margins = dict(zip(self._slots.tolist(), (self._placed @ asked - chance).tolist(), strict=True))
-        bar = _SURE + _SURE_BY_NUMBER * math.log(len(margins))
+        chance = yardstick.chance(asked)
+        nearer = self._placed @ asked - np.where(self._is_han, np.float32(chance.han), np.float32(chance.latin))
+        margins = dict(zip(self._slots.tolist(), nearer.tolist(), strict=True))
+        bar = _SURE + _SURE_BY_NUMBER * math.log(len(margins)) - chance.lead
         nearest = heapq.nlargest(most, margins, key=margins.__getitem__)
-        return Nearness(margins, tuple(slot for slot in nearest if margins[slot] > bar))
+        return Nearness(margins, tuple(slot for slot in nearest if margins[slot] > bar), bar, chance.lead)
 
     def written(self) -> bytes:
         """All vectors as bytes: how many, of which dimension, the marks, then half-precision numbers row by row."""
@@ -160,12 +175,3 @@ def body(item: Item) -> str:
 def mark(text: str, key: bytes) -> bytes:
     """The mark of a text under a channel's key."""
     return blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=MARK_BYTES).digest()
-
-
-def unit(vectors: Sequence[Sequence[float]]) -> np.ndarray[Any, Any]:
-    """Vectors of length 1, so that a product is a cosine; one of length 0 stays."""
-    import numpy as np
-
-    matrix = np.asarray(vectors, dtype=np.float32)
-    length = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return matrix / np.where(length > 0, length, 1.0)

@@ -29,7 +29,7 @@ class Embedding:
 
     async def run(self) -> None:
         """Embed what is wanted, until cancelled."""
-        await to_thread.run_sync(self._meaning.talk)
+        await to_thread.run_sync(self._meaning.yardstick)
         while True:
             while self._waiting:
                 name, reading = next(iter(self._waiting.items()))
@@ -51,7 +51,7 @@ async def embedded(reading: Reading, meaning: Meaning) -> None:
 
 def embedded_now(reading: Reading, meaning: Meaning, report: Callable[[int], None]) -> None:
     """The same at once and without a loop, for the command line; nothing is kept. `report` is told how many come first."""
-    meaning.talk()
+    meaning.yardstick()
     texts = reading.lacking(None)
     if texts:
         report(len(texts))

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.errors import BudgetSpent, PipimemError, SidecarError
-from pipimem.recall.small_talk import SMALL_TALK
 from pipimem.recall.vectors import Vectors
+from pipimem.recall.yardstick import EXAMPLES, Yardstick
 from pipimem.runtime.stages import may_go_by_meaning
 from pipimem.settings import BudgetSettings, Settings
 from pipimem.sidecar.account import Account, midnight
@@ -25,7 +25,7 @@ from pipimem.store.workspace import WorkspaceStore
 _REST_SECONDS = 300.0
 # What is asked again soon costs no second embedding; 400 KB.
 _QUESTIONS = 256
-# Small talk belongs to no channel.
+# The examples belong to no channel.
 _NO_KEY = b""
 LOCAL = "local"
 
@@ -39,7 +39,7 @@ class Meaning:
         self._embedder, self._workspace, self._keeps = embedder, workspace, keeps
         self._lock = threading.Lock()
         self._questions: OrderedDict[str, Vector] = OrderedDict()
-        self._talk: Sequence[Vector] = ()
+        self._yardstick: Yardstick | None = None
         self._rests_until = 0.0
         self._has_warned = False
         self.name = embedder.name
@@ -62,26 +62,28 @@ class Meaning:
         """The vectors of entries; None where the embedder does not answer."""
         return self._asked(self._embedder.passages, texts)
 
-    def talk(self) -> Sequence[Vector]:
-        """The vectors of small talk, kept from one start to the next; empty where the embedder does not answer."""
-        if not self._talk:
+    def yardstick(self) -> Yardstick | None:
+        """What nearness is held against, kept from one start to the next; None where the embedder does not answer."""
+        if self._yardstick is None:
             known = Vectors(_NO_KEY)
             known.read(self._workspace.kept_vectors(self.name))
-            found = known.rows(SMALL_TALK)
-            if found is None:
-                found = self.passages(SMALL_TALK) or ()
-                if found and self._keeps:
-                    fresh = Vectors(_NO_KEY)
-                    fresh.learn(SMALL_TALK, found)
-                    with suppress(PipimemError, OSError):  # a start without them takes longer, that is all
-                        self._workspace.keep_vectors(self.name, fresh.written())
-            self._talk = found
-        return self._talk
+            found = known.rows(EXAMPLES) or self._embedded_examples()
+            self._yardstick = Yardstick.of(found) if found else None
+        return self._yardstick
+
+    def _embedded_examples(self) -> Sequence[Vector] | None:
+        found = self.passages(EXAMPLES)
+        if found and self._keeps:
+            fresh = Vectors(_NO_KEY)
+            fresh.learn(EXAMPLES, found)
+            with suppress(PipimemError, OSError):  # a start without them takes longer, that is all
+                self._workspace.keep_vectors(self.name, fresh.written())
+        return found
 
     @property
     def is_ready(self) -> bool:
         """Whether what a turn needs of it is at hand."""
-        return bool(self._talk) and time.monotonic() >= self._rests_until
+        return self._yardstick is not None and time.monotonic() >= self._rests_until
 
     def _asked(
         self, embed: Callable[[Sequence[str]], Sequence[Vector]], texts: Sequence[str]

@@ -213,7 +213,7 @@ class Reading:
     def _nearness(self, question: Vector | None, limits: Limits) -> Nearness:
         if question is None or self._vectors is None or self.meaning is None:
             return FAR_FROM_ALL
-        found = self._vectors.near(question, self.meaning.talk(), limits.candidates)
+        found = self._vectors.near(question, self.meaning.yardstick(), limits.candidates)
         if self._stages is not None:
             self._stages("meaning")
         return found

@@ -47,6 +47,14 @@ _THOUSANDS = Pattern(r"(?<=\d),(?=\d{3}(?!\d))")
 _NOT = Pattern(r"n['’]t\Z", re.IGNORECASE)
 
 
+_HAS_HAN = Pattern(rf"[{_HAN}]")
+
+
+def has_han(text: str) -> bool:
+    """Whether there is a Chinese character in a text."""
+    return not text.isascii() and _HAS_HAN().search(text) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Bag:
     """A text as the index sees it.

@@ -12,8 +12,8 @@ from pipimem.recall.explaining import scored
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
 from pipimem.recall.recalling import Recall, recall
-from pipimem.recall.small_talk import SMALL_TALK
-from pipimem.recall.vectors import FAR_FROM_ALL, Vectors, body, mark
+from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors, body, mark
+from pipimem.recall.yardstick import EXAMPLES, Yardstick
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
@@ -26,7 +26,7 @@ ITEMS = (
     Item("history:c", Source.HISTORY, "2026-07", "A visit", "the skylight is cracked"),
 )
 TOY = Toy()
-TALK = TOY.passages(SMALL_TALK)
+YARDSTICK = Yardstick.of(TOY.passages(EXAMPLES))
 
 
 def index_of(*items: Item) -> Index:
@@ -44,7 +44,7 @@ def vectors_of(index: Index) -> Vectors:
 
 
 def asked(index: Index, vectors: Vectors, text: str) -> Recall:
-    nearness = vectors.near(TOY.queries([text])[0], TALK, 12)
+    nearness = vectors.near(TOY.queries([text])[0], YARDSTICK, 12)
     return recall(index, text, now=NOW, nearness=nearness)
 
 
@@ -92,7 +92,7 @@ def test_what_was_written_is_read_again() -> None:
     again.read(first.written())
     assert (first.new, again.place(index)) == (0, [])
     question = TOY.queries(["the pane, please"])[0]
-    assert again.near(question, TALK, 12).sure == first.near(question, TALK, 12).sure != ()
+    assert again.near(question, YARDSTICK, 12).sure == first.near(question, YARDSTICK, 12).sure != ()
     assert b"skylight" not in first.written()
 
 
@@ -117,7 +117,7 @@ def test_half_a_file_is_left(cut: int) -> None:
 def test_a_question_of_another_dimension_is_near_to_nothing() -> None:
     """The embedder changed under its name."""
     vectors = vectors_of(index_of(*ITEMS))
-    assert vectors.near([1.0, 0.0], TALK, 12) is FAR_FROM_ALL
+    assert vectors.near([1.0, 0.0], YARDSTICK, 12) is FAR_FROM_ALL
     with pytest.raises(ValueError, match="vectors of 2 numbers among those of 5"):
         vectors.learn(["new"], [[1.0, 0.0]])
 
@@ -125,3 +125,26 @@ def test_a_question_of_another_dimension_is_near_to_nothing() -> None:
 def test_a_mark_needs_the_channels_key() -> None:
     """Nobody finds out by trying which texts a channel has."""
     assert mark("the code is 1234", b"one") != mark("the code is 1234", b"other")
+
+
+def test_a_lone_word_of_what_resembles_talk_is_chance() -> None:
+    """Unless the entry is near to it; a message of that one word alone is looked for."""
+    index = index_of(Item("memory:a", Source.MEMORY, "Facts", "", "the penguin statue stands in the hall"))
+    slot = next(slot for slot, _ in index.slots())
+
+    def found(text: str, margin: float, lead: float) -> int:
+        return len(recall(index, text, now=NOW, nearness=Nearness({slot: margin}, bar=1.0, lead=lead)).candidates)
+
+    assert found("that penguin dances", -0.05, -0.02) == 0
+    assert found("that penguin dances", -0.05, 0.01) == 1
+    assert found("that penguin dances", 0.02, -0.02) == 1
+    assert found("penguin", -0.05, -0.02) == 1
+
+
+def test_a_question_about_the_world_must_mean_an_entry_all_the_more_surely() -> None:
+    """What would be just near enough for a question about what is ours is not, for one of that form."""
+    index = index_of(*ITEMS)
+    slot = next(slot for slot, _ in index.slots())
+    near = Nearness({slot: 0.015}, (slot,), bar=0.01)
+    assert recall(index, "why do glowboxes hum?", now=NOW, nearness=near).candidates == ()
+    assert len(recall(index, "why do our glowboxes hum?", now=NOW, nearness=near).candidates) == 1

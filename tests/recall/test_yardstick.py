@@ -1,0 +1,35 @@
+"""What a question is held against before its nearness to an entry means anything."""
+
+from __future__ import annotations
+
+import pytest
+from pipimem.recall.memory_questions import MEMORY_QUESTIONS
+from pipimem.recall.small_talk import SMALL_TALK
+from pipimem.recall.vectors import Vectors
+from pipimem.recall.yardstick import EXAMPLES, Yardstick, unit
+
+LATIN, HAN, QUESTION = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 2.0]
+YARDSTICK = Yardstick.of(
+    [*(LATIN if text.isascii() else HAN for text in SMALL_TALK), *(QUESTION for _ in MEMORY_QUESTIONS)]
+)
+
+
+def test_each_language_is_measured_by_its_own_talk() -> None:
+    """English and Chinese stand apart; the lead is how much nearer the questions for a memory are than either."""
+    chance = YARDSTICK.chance(unit([[3.0, 4.0, 0.0]])[0])
+    assert chance == pytest.approx((0.6, 0.8, -0.8))
+    assert YARDSTICK.chance(unit([[0.0, 3.0, 4.0]])[0]).lead == pytest.approx(0.8 - 0.6)
+
+
+def test_no_example_stands_twice_and_both_languages_have_as_many() -> None:
+    """One that stood twice would count twice, and the vectors are kept by their texts."""
+    assert len(set(EXAMPLES)) == len(EXAMPLES)
+    latin = sum(text.isascii() for text in SMALL_TALK)
+    assert abs(2 * latin - len(SMALL_TALK)) <= 0.1 * len(SMALL_TALK)
+
+
+def test_vectors_of_another_embedder_are_no_measure() -> None:
+    """With another number of numbers nothing is near."""
+    assert YARDSTICK.numbers == 3
+    vectors = Vectors(b"key")
+    assert vectors.near([1.0, 0.0], YARDSTICK, 12).margins == {}
