@@ -83,7 +83,7 @@ def refined(
     terms = synonyms.added(_weighed(bag.words, named), grams)
     asked = Query(
         text,
-        terms if raw else _without_actions(terms),
+        terms if raw else _without_actions(terms, is_asked=phrases.QUESTION().search(text) is not None),
         grams,
         entities,
         tuple(mentioned(text, now)),
@@ -117,8 +117,10 @@ def _term(word: str, named: frozenset[str]) -> Term:
     return Term(word, _NAMED) if word in named else Term(word)
 
 
-def _without_actions(terms: tuple[Term, ...]) -> tuple[Term, ...]:
-    kept = tuple(term for term in terms if term.word not in weak_words.ACTION_WORDS)
+def _without_actions(terms: tuple[Term, ...], *, is_asked: bool) -> tuple[Term, ...]:
+    """The terms without orders to a bot. In a question only what is asked of a bot is an order: "how far did I run?"."""
+    orders = weak_words.ASKING_WORDS if is_asked else weak_words.ACTION_WORDS
+    kept = tuple(term for term in terms if term.word not in orders)
     return kept if any(not term.weak for term in kept) else terms
 
 

@@ -28,6 +28,12 @@ fix help translat remind
 翻译 提醒 看看 跑 试 试试
 """
 
+_ASKING_WORDS = """
+show display print list tell give explain describ summar summaris check verifi look find search help remind translat
+显示 展示 列出 告诉 解释 说明 介绍 总结 概括 检查 确认 核对 查看 查 查询 查找 搜索 搜 找 帮 帮我 帮忙 麻烦 翻译 提醒
+看看 试试
+"""
+
 _ACTION_OBJECTS = """
 test build lint linter script command code commit push pull merg rebas deploy releas compil instal restart
 server app applic program project branch file folder directori termin shell log format formatt suit depend
@@ -68,6 +74,8 @@ alreadi agre make
 COMMON_WORDS: frozenset[str] = frozenset(_COMMON_WORDS.split())
 # Orders to a bot: off, when something else is left to look for.
 ACTION_WORDS: frozenset[str] = frozenset(_ACTION_WORDS.split())
+# Of these, what also stands before a question.
+ASKING_WORDS: frozenset[str] = frozenset(_ASKING_WORDS.split())
 # What orders are given about without naming anything: "run the tests", "提交代码".
 ACTION_OBJECTS: frozenset[str] = frozenset(_ACTION_OBJECTS.split())
 # What any textbook explains: asked about in general, memory has nothing to add.
