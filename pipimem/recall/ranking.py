@@ -40,7 +40,7 @@ _FEW_WORDS = 4
 _LIKE_TALK = -0.008
 _NOT_NEAR = -0.02
 # What has the form of a question about the world at large must mean an entry all the more surely.
-_SURER = 0.01
+_SURER = 0.02
 # Far behind the best, an item shares its common words only.
 _SHARE_OF_BEST = 0.3
 # What a question that is nothing but an intent finds in the section that answers it.
