@@ -21,9 +21,15 @@ ORDER = Pattern(
     re.IGNORECASE,
 )
 
+# ── a way of doing something: ours where nothing but it is named ("how do I log in?") ───────────────────────
+PROCEDURE = Pattern(
+    r"\bhow (?:do|can|should|would) i\b|\bhow to\b|怎么(?!样|说|定|想|看|了|回事|处理|安排|决定|联系|办的|不)|如何",
+    re.IGNORECASE,
+)
+
 # ── a question or a wish of that form: one plain word that also stands in an entry is chance ──────────────────
 GENERAL = Pattern(
-    r"\bhow (?:do|does|can|should|would) (?:i|you|one|people|an?)\b|\bhow to\b|\bhow do(?:es)? .* work\b"
+    r"\bhow (?:do|does|can|should|would) (?:you|one|people|an?)\b|\bhow do(?:es)? .* work\b"
     r"|\bhow (?:long|many|much|old|far|tall|big|often|deep|high) (?:is|are|does|do|should) (?:an?|one)\b"
     r"|\bhow many \w+ (?:are |is )?(?:there )?(?:in |on )?(?:an?\b|\d)|\bhow many (?:minutes|hours) for\b"
     r"|\bwhat(?:'s| is| are) (?:an?|another|some)\b|\bwhat(?:'s| is| are) the (?:difference|meaning|capital|population|plural"
@@ -39,7 +45,7 @@ GENERAL = Pattern(
     r"|\b(?:explain|define|convert|rephrase|reword|proofread)\b|\bin other words\b|\bsynonyms?\b"
     r"|\bset (?:an?|the) (?:timer|alarm|reminder)\b|\bplay (?:some|an?|me)\b|\b(?:dim|turn) (?:the|on|off|up|down)\b"
     r"|\bwhat (?:time|day) is it\b|\bday of the week\b|\b(?:write|make|build) (?:me )?an?\b"
-    r"|怎么(?!样|说|定|想|看|了|回事|处理|安排|决定|联系|办的|不)|如何|为什么|为啥|什么是|是(?:什么|啥)意思|什么意思|怎么回事"
+    r"|为什么|为啥|什么是|是(?:什么|啥)意思|什么意思|怎么回事"
     r"|(?:有什么|有啥|的)?(?:区别|不一样|不同)|有(?:什么|啥|哪些)(?:好看|好吃|好玩|好听|症状|推荐|好处|坏处|用处)|推荐|穿什么|送什么"
     r"|(?:起|想|取)(?:一?个|几个|三个)|(?:放|播)(?:一?首|一?点|一?段)|播放|闹钟|提醒我|(?:调|关|打开|开)(?:暗|亮|小|大|灯)"
     r"|换(?:个|一种)说法|重写|改写|[写改说]得|(?:写|编)一?(?:首|篇|段|个|封)|讲一?[个下]|(?<!不)能(?:吃|喝)|(?<!不)可以(?:吃|喝)"
@@ -53,6 +59,8 @@ def is_order(text: str) -> bool:
     return len(text) <= LONGEST and ORDER().search(text) is not None
 
 
-def is_general(text: str) -> bool:
-    """Whether a message has the form of a question about the world at large."""
-    return len(text) <= LONGEST and GENERAL().search(text) is not None
+def is_general(text: str, things: int) -> bool:
+    """Whether a message that names so many things has the form of a question about the world at large."""
+    if len(text) > LONGEST:
+        return False
+    return GENERAL().search(text) is not None or (things > 1 and PROCEDURE().search(text) is not None)

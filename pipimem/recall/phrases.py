@@ -86,6 +86,8 @@ ASKING = Pattern(
     re.IGNORECASE,
 )
 FIRST_PERSON = Pattern(r"\b(?:i|my|me|mine|i'm|i've)\b|我(?!们)", re.IGNORECASE)
+# Who tells how they are: by themselves or by how it ends.
+TELLING = Pattern(r"\b(?:i|i'm|i've|i'll)\b|我(?!们)|[了吧啦呀啊][。！!~～\s]*\Z", re.IGNORECASE)
 
 # ── a question for a time, and what answers it ──────────────────────────────
 ASKS_WHEN = Pattern(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add, itemgetter
 from typing import NamedTuple
 
@@ -155,7 +155,9 @@ def ranked(
     by_slot = {one.slot: one for one in _by_evidence(index, query, now, most, floor, only, nearness)}
     if query.pure:
         by_slot |= {one.slot: one for one in _by_intent(index, query, now, most)}
-    elif sure := [slot for slot in nearness.surely(_SURER if query.general else 0.0) if slot not in by_slot]:
+    elif sure := [
+        slot for slot in nearness.surely(_SURER if nearness.sure and query.is_general() else 0.0) if slot not in by_slot
+    ]:
         weighed = _Weighing(index.search(query.terms, query.grams), query, now, nearness=nearness)
         items = [(slot, index.item(slot)) for slot in sure]
         more = [weighed.candidate(slot, item, weighed.values(slot)) for slot, item in items if not only or only(item)]
@@ -249,7 +251,6 @@ class _Weighing:
         self._strong = sum([not reach.term.weak for reach in words])  # what means something stands first
         self._plain = len(words)
         self._asked_for = sum([not term.weak for term in query.terms])
-        self._lone_is_chance = self._asked_for >= _LONE_AMONG or query.general
         self._may_be_talk = self._asked_for > 1 and nearness.lead < _LIKE_TALK
         self._query, self._now, self._asked, self._nearness = query, now, asked, nearness
 
@@ -263,7 +264,7 @@ class _Weighing:
         if reduce(add, strong, 0.0) < floor:
             return False
         hit = [(reach, value) for reach, value in zip(self._words, strong, strict=False) if value]
-        if len(hit) == 1 and (self._lone_is_chance or self._seems_talk(slot)):
+        if len(hit) == 1 and self._may_be_chance(hit[0][0], slot):
             lone = hit[0][0].term
             return lone.weight > 1 or not lone.word.isalpha()
         if self._asked_for <= _FEW_WORDS:
@@ -271,8 +272,22 @@ class _Weighing:
         share = _FEW_WORDS / self._asked_for
         return sum([value if reach.is_said(slot) else value * share for reach, value in hit]) >= floor
 
+    def _may_be_chance(self, lone: Reach, slot: int) -> bool:
+        """Whether a lone word says nothing: out of many, of talk, in a question about anything, or meant by who only tells."""
+        if self._asked_for >= _LONE_AMONG or self._seems_talk(slot) or self._is_general:
+            return True
+        return not lone.is_said(slot) and self._is_told
+
     def _seems_talk(self, slot: int) -> bool:
         return self._may_be_talk and self._nearness.margins.get(slot, 0.0) + self._nearness.lead < _NOT_NEAR
+
+    @cached_property
+    def _is_general(self) -> bool:
+        return self._query.is_general()
+
+    @cached_property
+    def _is_told(self) -> bool:
+        return self._query.is_told()
 
     def candidate(self, slot: int, item: Item, values: list[float]) -> Candidate:
         """The score is the sum of the candidate's parts in their order, without the parts."""

@@ -48,7 +48,7 @@ _NAME = Pattern(
 class Query:
     """A question as recall looks for it.
 
-    `asks_when` says that the answer is a time, `general` that it may be about the world at large. `silent` is why the automatic path has nothing to look for, empty otherwise. `pure` says that the
+    `asks_when` says that the answer is a time. `silent` is why the automatic path has nothing to look for, empty otherwise. `pure` says that the
     question is nothing but its intents ("what did we decide?").
     """
 
@@ -61,7 +61,19 @@ class Query:
     pure: bool = False
     silent: str = ""
     asks_when: bool = False
-    general: bool = False
+
+    def is_general(self) -> bool:
+        """Whether it may be about the world at large; found out only where that decides, for it takes longer than the rest."""
+        if self.pure or self.silent or self.entities:
+            return False
+        named = [term.word for term in self.terms if not term.weak]
+        # "log in" is also looked for as "login": one thing.
+        things = [word for word in named if not any(word in other and word != other for other in named)]
+        return generalities.is_general(self.text, len(things)) and not phrases.OURS().search(self.text)
+
+    def is_told(self) -> bool:
+        """Whether someone tells of themselves and asks nothing."""
+        return phrases.TELLING().search(self.text) is not None and not phrases.ASKING().search(self.text)
 
 
 def refined(
@@ -95,9 +107,8 @@ def refined(
     pure = _is_pure(asked, words)
     silent = _why_silent(asked, terms, pure=pure)
     asker = _asker(speaker, words, asked) if speaker and phrases.FIRST_PERSON().search(text) else ()
-    general = not (pure or silent or entities) and generalities.is_general(text) and not phrases.OURS().search(text)
-    if pure or silent or asker or general:
-        return replace(asked, pure=pure, silent=silent, terms=(*asked.terms, *asker), general=general)
+    if pure or silent or asker:
+        return replace(asked, pure=pure, silent=silent, terms=(*asked.terms, *asker))
     return asked
 
 

@@ -8,6 +8,7 @@ import pytest
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
 from pipimem.recall.recalling import Recall, recall
+from pipimem.recall.synonyms import synonyms_in
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
@@ -72,4 +73,16 @@ def test_what_is_ours_or_shares_more_is_looked_for(text: str, finds: str) -> Non
 def test_a_long_message_tells_of_something() -> None:
     """The form of a question somewhere in a long message does not make it one about the world."""
     text = "I was at the shop for hours today, " * 8 + "and how do I get the carpet clean?"
-    assert not asked(text).query.general
+    assert not asked(text).query.is_general()
+
+
+def test_who_only_tells_means_no_other_word() -> None:
+    """ "I need a holiday" is not about the time off of an entry; who asks may mean it, and who says the word means it."""
+    index = Index(Words(Segmenter()))
+    index.update([Item("memory:a", Source.MEMORY, "Facts", "", "The vacation is in Porto")])
+    synonyms = synonyms_in("holiday, vacation", index.words)
+
+    def found(text: str) -> int:
+        return len(recall(index, text, now=NOW, synonyms=synonyms).candidates)
+
+    assert [found(text) for text in ("I need a holiday", "where is the holiday?", "I need a vacation")] == [0, 1, 1]
