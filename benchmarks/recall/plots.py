@@ -3,12 +3,14 @@
 usage: python -m benchmarks.recall.plots [FOLDER]
 
 The lines are what `benchmarks.recall.scale --json docs/plots/search.jsonl` and `benchmarks.recall.turns --json
-docs/plots/turns.jsonl` write: {"series", "n", "p50_ms", "p95_ms", …}; those without the two times are passed over.
+docs/plots/turns.jsonl` write: {"series", "n", "p50_ms", "p95_ms", …}; what has not both times, or was measured at
+fewer than three lengths, is no line and passed over.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,16 +18,18 @@ from benchmarks.chart import Series, drawn
 from benchmarks.recall.talks import lines
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "plots"
+_LEAST = 3
 _HEADS = {
     "search": ("A search in a transcript: p50 (lines) and p95 (dashes)", "messages"),
-    "turns": ("What memory adds to a turn: p50 (lines) and p95 (dashes)", "entries"),
+    "turns": ("A whole before_turn, and only looking up: p50 (lines) and p95 (dashes)", "entries"),
 }
 
 
 def series_of(rows: Sequence[dict]) -> dict[str, Series]:
     """The lines of a plot by their names, in the order of the rows."""
     timed = sorted((row for row in rows if {"p50_ms", "p95_ms"} <= row.keys()), key=lambda row: row["n"])
-    names = dict.fromkeys(row["series"] for row in rows if row in timed)
+    lengths = Counter(row["series"] for row in timed)
+    names = [name for name in dict.fromkeys(row["series"] for row in rows) if lengths[name] >= _LEAST]
     return {
         name: Series(
             tuple((row["n"], row["p50_ms"]) for row in timed if row["series"] == name),

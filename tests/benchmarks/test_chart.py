@@ -45,14 +45,13 @@ def test_what_has_no_place_on_the_axes_is_refused(series: dict[str, Series]) -> 
 
 
 def test_rows_become_lines_by_their_series() -> None:
-    """In the order of n; rows that hold other figures are passed over."""
+    """In the order of n; other figures, and what was measured at one or two lengths, are no lines."""
     rows = [
         {"series": "a", "n": 20, "p50_ms": 2, "p95_ms": 3},
         {"series": "b", "n": 10, "p50_ms": 5, "p95_ms": 6},
+        {"series": "b", "n": 20, "p50_ms": 5, "p95_ms": 6},
+        {"series": "a", "n": 30, "p50_ms": 3, "p95_ms": 4},
         {"series": "a", "n": 10, "p50_ms": 1, "p95_ms": 2, "build_s": 1},
         {"series": "a, cold", "n": 10, "best_ms": 300},
     ]
-    assert series_of(rows) == {
-        "a": Series(((10, 1), (20, 2)), ((10, 2), (20, 3))),
-        "b": Series(((10, 5),), ((10, 6),)),
-    }
+    assert series_of(rows) == {"a": Series(((10, 1), (20, 2), (30, 3)), ((10, 2), (20, 3), (30, 4)))}
