@@ -62,12 +62,26 @@ class Watch(Protocol):
         """The system itself refused the call."""
 
 
+class _Entry:
+    """An entry of a folder; asking for its status is a call like any other."""
+
+    def __init__(self, entry: os.DirEntry[str]) -> None:
+        self._entry = entry
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._entry, name)
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """The status of the file, asked for through `os`."""
+        return Path(self._entry.path).stat(follow_symlinks=follow_symlinks)
+
+
 class _Scanned:
     """The entries of a folder, all read by the one call that asked for them."""
 
     def __init__(self, scan: Any) -> None:
         with scan:
-            self._entries = iter(list(scan))
+            self._entries = iter([_Entry(entry) for entry in scan])
 
     def __iter__(self) -> Iterator[Any]:
         return self._entries

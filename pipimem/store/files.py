@@ -44,10 +44,12 @@ class Reading:
 
 def stamp(path: Path) -> Stamp | None:
     """The stamp of a file, `None` where there is none."""
-    try:
-        return _stamp(path.stat())
-    except OSError:  # absent, or out of reach: reading it will say which
-        return None
+    with told("read", path):
+        try:
+            return _stamp(path.stat())
+        # Nothing else: a text that waits would count as arrived, and the older one in its file as a person's.
+        except (FileNotFoundError, NotADirectoryError):
+            return None
 
 
 def resolved(path: Path, root: Path) -> Path:

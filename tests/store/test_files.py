@@ -66,6 +66,18 @@ def test_a_text_of_ours_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypa
         own_text(path)
 
 
+def test_a_stamp_that_cannot_be_told_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what is not there has none."""
+    assert stamp(tmp_path / "text") is None
+
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "stat", broken)
+    with pytest.raises(StoreError, match="Check the disk"):
+        stamp(tmp_path / "text")
+
+
 def test_a_new_file_is_the_owners_alone(tmp_path: Path) -> None:
     """What was said in private is nobody else's on the machine."""
     replace(tmp_path / "MEMORY.md", "x", tmp_path)
