@@ -13,7 +13,7 @@ from pipimem.notes.usage import Usage
 from pipimem.settings import BudgetSettings, Limit
 from pipimem.sidecar.door import Ask, Completion, Price, Turn
 from pipimem.sidecar.metered import Metered
-from pipimem.store.books import Books
+from pipimem.store.books.books import Books
 
 from benchmarks.machine import heading
 

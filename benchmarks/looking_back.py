@@ -17,7 +17,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.store.channel import ChannelStore
-from pipimem.store.traces import traces
+from pipimem.store.forgetting.traces import traces
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import heading

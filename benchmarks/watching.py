@@ -33,7 +33,7 @@ from pipimem.runtime.watching.news import Edited, News
 from pipimem.runtime.watching.watch import Watch
 from pipimem.store.agenda import Agenda, Appointment, looks
 from pipimem.store.channel import ChannelStore
-from pipimem.store.inotify import Inotify
+from pipimem.store.disk.inotify import Inotify
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import heading, quantile

@@ -13,9 +13,9 @@ from pipimem.notes.files import File
 from pipimem.notes.notes import Notes
 from pipimem.store.channel import ChannelStore
 from pipimem.store.checkup.channels import channel_findings
-from pipimem.store.desk import KEPT
-from pipimem.store.files import TEMPORARY
-from pipimem.store.traces import traces
+from pipimem.store.commits.desk import KEPT
+from pipimem.store.disk.files import TEMPORARY
+from pipimem.store.forgetting.traces import traces
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.faults.child import Ended, Say, in_child

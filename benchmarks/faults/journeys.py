@@ -14,9 +14,10 @@ from pipimem.cli.commands import pipimem as command_line
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, AddBlock, Author, Bullet, Decision, Evidence, FoldBlocks, SetSection, Trust
-from pipimem.store import journal, transcript
+from pipimem.store import transcript
 from pipimem.store.channel import ChannelStore
-from pipimem.store.versions import Versions
+from pipimem.store.journal import journal
+from pipimem.store.journal.versions import Versions
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.faults.child import Say

@@ -16,7 +16,7 @@ def rebooted(identity: Path) -> None:
     `identity` is a file to hold the name of that start.
     """
     try:
-        from pipimem.store import booting
+        from pipimem.store.disk import booting
     except ImportError:  # nothing asks for it
         return
     time.sleep(_TICK)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from pipimem.store import exchanging
+from pipimem.store.disk import exchanging
 
 CHANGES = frozenset({
     "write", "pwrite", "ftruncate", "truncate", "rename", "replace", "exchange", "link", "symlink", "unlink", "remove",

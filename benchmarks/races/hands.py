@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipimem.store.files import TEMPORARY
+from pipimem.store.disk.files import TEMPORARY
 
 # A line is deleted only after so many commits.
 _KNOWN_FOR = 2

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pipimem.notes.files import File
 from pipimem.notes.notes import etag
-from pipimem.store.records import JournalRecord
+from pipimem.store.journal.records import JournalRecord
 from pipimem.text.splices import spliced
 
 from benchmarks.races.hands import Save

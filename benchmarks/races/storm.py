@@ -19,7 +19,7 @@ from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.store.channel import ChannelStore
-from pipimem.store.records import JournalRecord
+from pipimem.store.journal.records import JournalRecord
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import quantile

@@ -33,7 +33,7 @@ from pipimem.recall.search.kinds import Kinds
 from pipimem.recall.search.ranking import search
 from pipimem.runtime.library import Shelf
 from pipimem.runtime.vocabulary import Vocabulary
-from pipimem.store import search_file
+from pipimem.store.caches import search as search_file
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.segmentation import Segmenter

@@ -10,7 +10,7 @@ from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.printing import note, one_line, record, table
 from pipimem.notes.operations import Author, Trust
 from pipimem.store.channel import ChannelStore
-from pipimem.store.origins import Origin, origins
+from pipimem.store.looking_back.origins import Origin, origins
 
 _TEXT = 80
 _SOURCES = 3

@@ -14,7 +14,7 @@ from pipimem.cli.points import When, worded
 from pipimem.cli.printing import note, record, say
 from pipimem.notes.files import File
 from pipimem.store.channel import ChannelStore
-from pipimem.store.past import Past, Point
+from pipimem.store.looking_back.past import Past, Point
 from pipimem.text.lines import split_lines, without_ending
 
 _NOW = "now"

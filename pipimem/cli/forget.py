@@ -16,7 +16,7 @@ from pipimem.cli.picking import picked
 from pipimem.cli.printing import note, one_line, record, say, shown
 from pipimem.clock import Clock
 from pipimem.store.channel import ChannelStore
-from pipimem.store.traces import traces
+from pipimem.store.forgetting.traces import traces
 from pipimem.store.workspace import PEOPLES
 
 # Beyond this a list of messages is not read any more; entries are shown all, for they go whole.

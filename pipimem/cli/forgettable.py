@@ -10,7 +10,7 @@ from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.store.channel import ChannelStore
-from pipimem.store.needles import named
+from pipimem.store.forgetting.needles import named
 
 _FILES = (File.SESSION, File.MEMORY, File.HISTORY)
 

@@ -14,7 +14,7 @@ from pipimem.cli.printing import counted, note, one_line, record, table
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Progress
 from pipimem.store.channel import ChannelStore
-from pipimem.store.records import JournalRecord
+from pipimem.store.journal.records import JournalRecord
 
 _TEXT = 90
 # A fold that is taken back brings back hundreds of lines: more than fits a screen tells nobody anything.

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pipimem.cli.times import Time
-from pipimem.store.past import Past, Point
+from pipimem.store.looking_back.past import Past, Point
 
 # What is taken back must not hang on how a word is read.
 _TIME = Time(exact=True)

@@ -13,7 +13,7 @@ from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.printing import note, record, say
 from pipimem.cli.times import Time
 from pipimem.notes.kinds import Kind
-from pipimem.store.committing import Committed
+from pipimem.store.commits.committing import Committed
 
 
 @click.command("remember")

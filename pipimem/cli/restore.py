@@ -14,9 +14,9 @@ from pipimem.cli.points import When, worded
 from pipimem.cli.printing import note, record, say
 from pipimem.clock import Clock
 from pipimem.notes.files import File
-from pipimem.store import undoing
 from pipimem.store.channel import ChannelStore
-from pipimem.store.past import Past, Point
+from pipimem.store.looking_back import undoing
+from pipimem.store.looking_back.past import Past, Point
 
 
 @click.command("restore")

@@ -12,7 +12,7 @@ from pipimem.cli.printing import one_line, record, say
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.store.channel import ChannelStore
-from pipimem.store.files import read_text
+from pipimem.store.disk.files import read_text
 
 _FILES = {"session": File.SESSION, "memory": File.MEMORY, "history": File.HISTORY, "archive": File.ARCHIVE}
 _LOG = "log"

@@ -16,8 +16,8 @@ from pipimem.cli.printing import counted, note, one_line, record, table
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
 from pipimem.notes.operations import Hole
+from pipimem.store.caches.figures import Kept
 from pipimem.store.channel import ChannelStore
-from pipimem.store.figures_file import Kept
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
 # A deletion that was a slip of the hand is missed within days; doctor tells for as long as it can be taken back.

@@ -36,7 +36,7 @@ from pipimem.runtime.turns import Receipt, Turn
 from pipimem.settings import Settings
 from pipimem.sidecar.embedding.embedder import Vector
 from pipimem.store.channel import ChannelStore
-from pipimem.store.committing import Committed
+from pipimem.store.commits.committing import Committed
 from pipimem.text.fence import NOTE, fenced
 
 # A question says what it is about at its beginning.

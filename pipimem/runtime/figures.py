@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from pipimem.store.figures_file import LATEST, Kept
+from pipimem.store.caches.figures import LATEST, Kept
 
 
 @dataclass(slots=True)

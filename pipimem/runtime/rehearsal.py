@@ -11,7 +11,7 @@ from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Decision
 from pipimem.runtime.thinking import Thinking
 from pipimem.runtime.thoughts import Thoughts
-from pipimem.store.committing import Committed
+from pipimem.store.commits.committing import Committed
 
 
 @dataclass(slots=True)

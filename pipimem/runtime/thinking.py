@@ -24,7 +24,7 @@ from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.sidecar.contracts import Assistant, Call
 from pipimem.store.channel import ChannelStore
-from pipimem.store.committing import Committed
+from pipimem.store.commits.committing import Committed
 from pipimem.text.secrets import redacted
 
 T = TypeVar("T")

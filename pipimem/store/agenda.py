@@ -9,9 +9,9 @@ from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 
-from pipimem.store import jsonlines
-from pipimem.store.disk import make_folder, opened, told, write_whole
-from pipimem.store.files import put_whole
+from pipimem.store.disk import jsonlines
+from pipimem.store.disk.calls import make_folder, opened, told, write_whole
+from pipimem.store.disk.files import put_whole
 
 _FORMAT = 1
 # Every file that can make a channel due: what was said, what was committed, what people edit.

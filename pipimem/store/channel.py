@@ -17,23 +17,30 @@ from pipimem.notes.ledger import Asked, Delta, Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
-from pipimem.store import figures_file, files, forgetting, identity, search_file, undoing, vectors_file, words_file
-from pipimem.store.committing import CarryOut, Committed, commit, journal_edits
-from pipimem.store.desk import KEPT, Desk
-from pipimem.store.disk import make_folder, told, told_at_the_door
-from pipimem.store.files import Stamp, not_a_link_out, read_text, sweep
-from pipimem.store.forgetting import Forgotten
+from pipimem.store import identity
+from pipimem.store.caches import figures as figures_file
+from pipimem.store.caches import search as search_file
+from pipimem.store.caches import vectors as vectors_file
+from pipimem.store.caches import words as words_file
+from pipimem.store.commits.committing import CarryOut, Committed, commit, journal_edits
+from pipimem.store.commits.desk import KEPT, Desk
+from pipimem.store.commits.placing import heal, is_unfinished
+from pipimem.store.commits.recalls import Recalls
+from pipimem.store.commits.settling import PATIENCE
+from pipimem.store.disk import files
+from pipimem.store.disk.calls import make_folder, told, told_at_the_door
+from pipimem.store.disk.files import Stamp, not_a_link_out, read_text, sweep
+from pipimem.store.disk.lock import FolderLock, locks_hold
+from pipimem.store.forgetting import forgetting
+from pipimem.store.forgetting.forgetting import Forgotten
 from pipimem.store.identity import Identity
-from pipimem.store.lock import FolderLock, locks_hold
+from pipimem.store.journal.records import JournalRecord
+from pipimem.store.journal.state import State
+from pipimem.store.looking_back import undoing
+from pipimem.store.looking_back.past import Past, Point
+from pipimem.store.looking_back.undoing import Restored, Undone
 from pipimem.store.pages import Bookmark, Pages
-from pipimem.store.past import Past, Point
-from pipimem.store.placing import heal, is_unfinished
-from pipimem.store.recalls import Recalls
-from pipimem.store.records import JournalRecord
-from pipimem.store.settling import PATIENCE
-from pipimem.store.state import State
 from pipimem.store.transcript import Transcript
-from pipimem.store.undoing import Restored, Undone
 from pipimem.store.workspace import WorkspaceStore
 
 # After so many beginnings on a fresher text, what is saved meanwhile is merged instead.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipimem.errors import StoreError
-from pipimem.store.disk import make_folder, opened, reading, told, write_whole
-from pipimem.store.lock import taken
+from pipimem.store.disk.calls import make_folder, opened, reading, told, write_whole
+from pipimem.store.disk.lock import taken
 
 # A number and a command line; more is not shown.
 _LONGEST = 300

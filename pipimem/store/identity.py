@@ -7,9 +7,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from pipimem.errors import ChannelError
-from pipimem.store import jsonlines
-from pipimem.store.disk import read_whole, sync_folder, told
-from pipimem.store.files import put_whole
+from pipimem.store.disk import jsonlines
+from pipimem.store.disk.calls import read_whole, sync_folder, told
+from pipimem.store.disk.files import put_whole
 
 _FORMAT = 1
 KEY_BYTES = 32

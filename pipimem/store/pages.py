@@ -13,8 +13,8 @@ from pathlib import Path
 
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message
-from pipimem.store import jsonlines
-from pipimem.store.disk import reading, told
+from pipimem.store.disk import jsonlines
+from pipimem.store.disk.calls import reading, told
 from pipimem.store.transcript import Transcript, parsed
 
 # A place is the number of a part and a byte in it; parts are rotated at 8 MB, far below this.

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import get_args
 
 from pipimem.notes.message import Message, Role
-from pipimem.store import jsonlines
-from pipimem.store.disk import append_synced, reading, sync_folder, told
-from pipimem.store.lock import FolderLock
+from pipimem.store.disk import jsonlines
+from pipimem.store.disk.calls import append_synced, reading, sync_folder, told
+from pipimem.store.disk.lock import FolderLock
 
 _NAME = "log.jsonl"
 _PART = re.compile(r"log-(\d{4,})\.jsonl")

@@ -11,13 +11,14 @@ from pathlib import Path
 from pipimem import assets
 from pipimem.errors import ChannelError, StoreError, WorkspaceError
 from pipimem.notes.usage import Usage
-from pipimem.store import identity, vectors_file
-from pipimem.store.books import Books
-from pipimem.store.disk import make_folder, sync_folder, told
-from pipimem.store.exchanging import put_new
-from pipimem.store.files import prepare, read_text, remove, temporary_for
+from pipimem.store import identity
+from pipimem.store.books.books import Books
+from pipimem.store.books.usage_ledger import UsageLedger
+from pipimem.store.caches import vectors as vectors_file
+from pipimem.store.disk.calls import make_folder, sync_folder, told
+from pipimem.store.disk.exchanging import put_new
+from pipimem.store.disk.files import prepare, read_text, remove, temporary_for
 from pipimem.store.names import folder_name, is_plain
-from pipimem.store.usage_ledger import UsageLedger
 
 _SIGNS = ("pipimem.toml", "channels", ".pipimem")
 PEOPLES = ("SOUL.md", "AGENTS.md", "MEMORY.md", "words.txt", "recall.must")

@@ -13,8 +13,8 @@ import anyio
 import pytest
 from pipimem import Message, Pipimem, Settings
 from pipimem.settings import MaintenanceSettings, RecallSettings
-from pipimem.store.quoting import UNQUOTED
-from pipimem.store.traces import traces
+from pipimem.store.books.quoting import UNQUOTED
+from pipimem.store.forgetting.traces import traces
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.meanings import Toy

@@ -14,9 +14,9 @@ from pipimem.recall.search.filters import Filters
 from pipimem.runtime import library as module
 from pipimem.runtime.library import Library, Shelf, kept_up
 from pipimem.runtime.vocabulary import Vocabulary
-from pipimem.store import search_file
+from pipimem.store.caches import search as search_file
 from pipimem.store.channel import ChannelStore
-from pipimem.store.traces import traces
+from pipimem.store.forgetting.traces import traces
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.words import Bag
 

@@ -18,7 +18,7 @@ from pipimem.runtime.channel import Channel
 from pipimem.runtime.meaning import meaning_of
 from pipimem.runtime.pipimem import Pipimem
 from pipimem.settings import BudgetSettings, EmbedderSettings, Settings
-from pipimem.store import vectors_file
+from pipimem.store.caches import vectors as vectors_file
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.meanings import Toy

@@ -15,8 +15,8 @@ from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Trust
-from pipimem.store.records import JournalRecord
-from pipimem.store.state import State
+from pipimem.store.journal.records import JournalRecord
+from pipimem.store.journal.state import State
 
 from tests.runtime.building import Hands, opened, read, say, settings, workspace, write
 

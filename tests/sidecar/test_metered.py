@@ -15,7 +15,7 @@ from pipimem.notes.usage import Usage
 from pipimem.settings import BudgetSettings, Limit
 from pipimem.sidecar.door import Ask, Completion, KeyRefused, ModelBusy, ParameterRefused, Price, Turn
 from pipimem.sidecar.metered import Metered, prompt_tokens
-from pipimem.store.books import Books
+from pipimem.store.books.books import Books
 
 pytestmark = pytest.mark.anyio
 

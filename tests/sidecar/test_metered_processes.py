@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from pipimem.store.books import Books
+from pipimem.store.books.books import Books
 
 BUDGET = 100_000
 
@@ -26,7 +26,7 @@ from pipimem.notes.usage import Usage
 from pipimem.settings import BudgetSettings, Limit
 from pipimem.sidecar.door import Ask, Completion, Turn
 from pipimem.sidecar.metered import Metered, prompt_tokens
-from pipimem.store.books import Books
+from pipimem.store.books.books import Books
 
 
 class Door:

@@ -27,8 +27,10 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
-from pipimem.store import booting, committing, exchanging, journal, state
 from pipimem.store.channel import ChannelStore
+from pipimem.store.commits import committing
+from pipimem.store.disk import booting, exchanging
+from pipimem.store.journal import journal, state
 from pipimem.store.workspace import WorkspaceStore
 
 Add = Callable[..., Decision]

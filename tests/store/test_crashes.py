@@ -15,8 +15,8 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.operations import AddBlock, Author, Bullet, Decision, FoldBlocks, Invalidate, SetSection, Trust
-from pipimem.store import exchanging
 from pipimem.store.channel import ChannelStore
+from pipimem.store.disk import exchanging
 from pipimem.store.workspace import WorkspaceStore
 
 CALLS = ("write", "fsync", "fdatasync", "replace", "unlink", "ftruncate", "rename")

@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 from pipimem.notes.operations import Decision
 from pipimem.store import channel as channel_room
-from pipimem.store import desk, files, lock, placing, state
 from pipimem.store.channel import ChannelStore
-from pipimem.store.files import Reading
-from pipimem.store.leasing import Lease
+from pipimem.store.commits import desk, placing
+from pipimem.store.disk import files, lock
+from pipimem.store.disk.files import Reading
+from pipimem.store.disk.leasing import Lease
+from pipimem.store.journal import state
 
 from . import test_channel as channels
 from . import test_crashes as crashes
-from . import test_placing as placings
 from . import test_power_cuts as cuts
+from .commits import test_placing as placings
 
 Switch = Callable[[pytest.MonkeyPatch], None]
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Invalidate, SetSection, Trust
-from pipimem.store import committing, placing, state
 from pipimem.store.channel import ChannelStore
+from pipimem.store.commits import committing, placing
+from pipimem.store.journal import state
 from pipimem.store.workspace import WorkspaceStore
 
 NOW = datetime(2026, 3, 2, 9, 10, tzinfo=timezone(timedelta(hours=8)))

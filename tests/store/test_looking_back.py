@@ -18,7 +18,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import etag
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Invalidate, SetSection, Supersede, Trust
 from pipimem.store.channel import ChannelStore
-from pipimem.store.traces import traces
+from pipimem.store.forgetting.traces import traces
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.splices import spliced
 

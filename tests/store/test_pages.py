@@ -9,7 +9,7 @@ import pytest
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message
 from pipimem.store import transcript as module
-from pipimem.store.lock import FolderLock
+from pipimem.store.disk.lock import FolderLock
 from pipimem.store.pages import Pages
 from pipimem.store.transcript import Transcript
 

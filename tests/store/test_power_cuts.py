@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from pipimem.notes.files import File
 from pipimem.notes.operations import Author, Decision, SetSection
-from pipimem.store import booting, desk
 from pipimem.store.channel import ChannelStore
-from pipimem.store.files import TEMPORARY
+from pipimem.store.commits import desk
+from pipimem.store.disk import booting
+from pipimem.store.disk.files import TEMPORARY
 
 Add = Callable[..., Decision]
 
@@ -93,7 +94,7 @@ def test_a_text_that_lay_prepared_is_torn(
     channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
     channel.checkpoint()
     with monkeypatch.context() as patch:
-        patch.setattr("pipimem.store.placing.displace", interrupted)
+        patch.setattr("pipimem.store.commits.placing.displace", interrupted)
         with pytest.raises(KeyboardInterrupt):
             channel.commit(add("卡罗尔喜欢咖啡和茶"), now)
     [prepared] = channel.folder.glob(f".*{TEMPORARY}")
@@ -115,8 +116,8 @@ def test_a_text_that_was_never_acknowledged_is_swept(
     """Torn, it looks like a save that takes out most of the file."""
     channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
     with monkeypatch.context() as patch:
-        patch.setattr("pipimem.store.journal.Journal.append", interrupted)
-        patch.setattr("pipimem.store.committing.dropped", lambda _: None)
+        patch.setattr("pipimem.store.journal.journal.Journal.append", interrupted)
+        patch.setattr("pipimem.store.commits.committing.dropped", lambda _: None)
         with pytest.raises(KeyboardInterrupt):
             channel.commit(add("never heard"), now)
     [prepared] = channel.folder.glob(f".*{TEMPORARY}")

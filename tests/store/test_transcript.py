@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message
 from pipimem.store import transcript
-from pipimem.store.lock import FolderLock
+from pipimem.store.disk.lock import FolderLock
 from pipimem.store.transcript import Transcript, line, parsed
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Thread
 
 from pipimem.runtime.watching.news import NAMES, Deaf, Edited, Missed, Tell
-from pipimem.store.inotify import (
+from pipimem.store.disk.inotify import (
     CLOSED,
     CREATED,
     DELETED,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipimem.notes.files import File
 from pipimem.store.checkup.finding import Finding, Mend, worth_knowing, wrong
-from pipimem.store.disk import FILE_MODE, FOLDER_MODE, told
+from pipimem.store.disk.calls import FILE_MODE, FOLDER_MODE, told
 
 _OTHERS = 0o077
 _NOTES = frozenset(str(file) for file in File)

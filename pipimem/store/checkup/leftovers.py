@@ -10,8 +10,8 @@ from pathlib import Path
 from pipimem.errors import LockTimeout, PipimemError
 from pipimem.store.channel import ChannelStore
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
-from pipimem.store.files import TEMPORARY
-from pipimem.store.lock import FolderLock, locks_hold
+from pipimem.store.disk.files import TEMPORARY
+from pipimem.store.disk.lock import FolderLock, locks_hold
 
 _NOTE = r"(?:SESSION|MEMORY|HISTORY|HISTORY\.archive)"
 # Copies beside a note: of vim, emacs, editors that keep a backup, Syncthing, Dropbox, Nextcloud, git.

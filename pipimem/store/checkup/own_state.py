@@ -9,7 +9,7 @@ from pipimem.errors import PipimemError
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision
-from pipimem.store import search_file
+from pipimem.store.caches import search as search_file
 from pipimem.store.channel import ChannelStore
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
 

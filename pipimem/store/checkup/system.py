@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
-from pipimem.store.mounts import network_type
+from pipimem.store.disk.mounts import network_type
 
 # Below this the next rotation of a log or a few versions may not fit.
 _LEAST_FREE = 100 * 1024 * 1024

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipimem.errors import PipimemError
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
-from pipimem.store.files import read_text
+from pipimem.store.disk.files import read_text
 from pipimem.text.markdown import Document, Kind, parsed
 from pipimem.text.secrets import secrets
 

@@ -13,8 +13,8 @@ import pytest
 from pipimem.runtime.watching import kernel
 from pipimem.runtime.watching.kernel import Kernel
 from pipimem.runtime.watching.news import Deaf, Missed, News
-from pipimem.store import inotify
-from pipimem.store.inotify import Inotify
+from pipimem.store.disk import inotify
+from pipimem.store.disk.inotify import Inotify
 
 from tests.runtime.watching.listening import Heard
 

@@ -16,7 +16,7 @@ from pipimem.notes.operations import Author, Decision, Hole, Trust
 from pipimem.store.channel import ChannelStore
 from pipimem.store.checkup.channels import channel_findings
 from pipimem.store.checkup.finding import Finding
-from pipimem.store.files import temporary_for
+from pipimem.store.disk.files import temporary_for
 from pipimem.store.pages import Pages
 
 from tests.store.conftest import NOW

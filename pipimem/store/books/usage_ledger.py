@@ -1,0 +1,146 @@
+"""The usage ledger: one line for each call of a model, a file for each month, only ever appended to."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pipimem.notes.usage import Usage
+from pipimem.store.disk import jsonlines
+from pipimem.store.disk.calls import make_folder, opened, reading, told, write_whole
+
+_FILES = "usage-*.jsonl"
+# A day's lines are looked for from the end in steps of so many bytes: about 700 calls.
+_STEP = 256 * 1024
+# Lines are written when a call ends and by several processes: this much out of order, none of a day is missed.
+_OUT_OF_ORDER = timedelta(hours=1)
+# More tokens than any bill has: a line that says more is damaged, and sums stay exact.
+_MOST_TOKENS = 10**12
+_NAMES = tuple(one.name for one in fields(Usage))
+
+
+@dataclass(frozen=True, slots=True)
+class UsageLedger:
+    """The ledger in a workspace's `.pipimem/`."""
+
+    folder: Path
+
+    def append(self, usage: Usage) -> None:
+        """Adds one call to its month: one write, whole also beside other processes'. Not synced."""
+        path = self.folder / f"usage-{usage.time[:7] or 'unknown'}.jsonl"
+        make_folder(self.folder)
+        with told("write", path):
+            descriptor = opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            try:
+                write_whole(descriptor, jsonlines.line(asdict(usage)))
+            finally:
+                os.close(descriptor)
+
+    def lines(self, since: datetime | None = None) -> Iterator[Usage | None]:
+        """The calls since a time, oldest month first; `None` for a line of these months that is none."""
+        for path in self._files(since):
+            for data in jsonlines.lines(path):
+                usage = _usage(data)
+                if usage is None or since is None or _at_or_after(usage, since):
+                    yield usage
+
+    def tail(self, since: datetime) -> Tail:
+        """The calls since a time and, from then on, each new one."""
+        return Tail(self, since)
+
+    def _files(self, since: datetime | None) -> list[Path]:
+        # Months are named in the local time of the call: a day of grace for those east and west of here.
+        first = f"usage-{since - timedelta(days=1):%Y-%m}" if since else ""
+        with told("read", self.folder):
+            return [path for path in sorted(self.folder.glob(_FILES)) if path.stem >= first]
+
+
+@dataclass(slots=True)
+class Tail:
+    """What was appended since it was last asked, by whomever; remembers how far each file was read."""
+
+    ledger: UsageLedger
+    since: datetime
+    _read: dict[Path, int] = field(default_factory=dict)
+
+    def fresh(self) -> list[Usage]:
+        """The calls of all processes that were not given before; a line still being written waits for its end."""
+        found: list[Usage] = []
+        for path in self.ledger._files(self.since):  # noqa: SLF001 - two sides of one room
+            with told("read", path):
+                size = path.stat().st_size
+                if path not in self._read:
+                    self._read[path] = _start(path, size, self.since - _OUT_OF_ORDER)
+                if size > self._read[path]:
+                    found += self._appended(path)
+        return found
+
+    def _appended(self, path: Path) -> Iterator[Usage]:
+        for data in jsonlines.lines(path, self._read[path]):
+            if not data.endswith(b"\n"):
+                return
+            self._read[path] += len(data)
+            usage = _usage(data)
+            if usage is not None and _at_or_after(usage, self.since):
+                yield usage
+
+
+def _start(path: Path, size: int, since: datetime) -> int:
+    """A line's start before which no line is as new as `since`."""
+    start = max(0, size - _STEP)
+    with reading(path) as file:
+        while start:
+            file.seek(start)
+            file.readline()  # the rest of a line that begins before
+            begin = file.tell()
+            oldest = next((usage for data in file if (usage := _usage(data))), None)
+            if oldest is not None and not _at_or_after(oldest, since):
+                return begin
+            start = max(0, start - _STEP)
+    return 0
+
+
+def _usage(data: bytes) -> Usage | None:
+    """The call on a line, `None` where there is none, or one that no sum could take."""
+    value = jsonlines.value(data)
+    if value is None:
+        return None
+    known = {name: value[name] for name in _NAMES if name in value}
+    try:
+        usage = Usage(**known)  # type: ignore[arg-type]
+    except TypeError:  # a field is missing
+        return None
+    return usage if _sound(usage) else None
+
+
+def _sound(usage: Usage) -> bool:
+    counts = (usage.tokens_in, usage.tokens_out, usage.tokens_cached, usage.estimated_in, usage.estimated_out)
+    texts = (usage.channel, usage.task, usage.model, usage.outcome, usage.correlation, usage.reason, usage.prompt)
+    return (
+        all(type(count) is int and 0 <= count <= _MOST_TOKENS for count in counts)
+        and all(cost is None or _amount(cost) for cost in (usage.cost, usage.estimated_cost))
+        and _amount(usage.latency)
+        and all(type(text) is str for text in texts)
+        and _when(usage.time) is not None
+    )
+
+
+def _amount(number: float) -> bool:
+    return type(number) in {int, float} and 0 <= number < math.inf
+
+
+def _when(time: str) -> datetime | None:
+    try:
+        when = datetime.fromisoformat(time)
+        return when if when.tzinfo else when.astimezone()
+    except (TypeError, ValueError, OverflowError):  # the year 1 has no local time
+        return None
+
+
+def _at_or_after(usage: Usage, since: datetime) -> bool:
+    when = _when(usage.time)
+    return when is not None and when >= since

@@ -1,0 +1,299 @@
+"""The notes of a channel as they stand on disk, read again only where a stamp changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pipimem.errors import UnreadableNote
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Delta
+from pipimem.notes.notes import Note, Notes, etag
+from pipimem.notes.reconciled import reconciled
+from pipimem.store.commits.ancestry import nearest, newest_of
+from pipimem.store.commits.merging import merged
+from pipimem.store.commits.settling import may_be_half_saved
+from pipimem.store.disk.booting import is_from_before
+from pipimem.store.disk.calls import read_whole
+from pipimem.store.disk.files import Reading, Stamp, own_text, read, resolved, stamp, synced_text, temporary_for
+from pipimem.store.disk.sightings import is_unread
+from pipimem.store.journal.journal import Place
+from pipimem.store.journal.state import State
+from pipimem.store.journal.versions import NAME_LENGTH
+
+KEPT = (File.SESSION, File.MEMORY, File.HISTORY)
+"""The files that commits replace."""
+
+# Writers that keep on committing leave a pause between two commits sooner or later.
+_LOOKS = 20
+_ABSENT: Stamp = (0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The notes as the journal left them, as they stand now, and what lies between them: a person's hand.
+
+    `disk` has the readings it rests on. A file in `held` is being written by somebody: it counts as it was left.
+    """
+
+    left: Notes
+    now: Notes
+    edited: tuple[File, ...]
+    delta: Delta
+    disk: Mapping[File, Reading]
+    held: frozenset[File]
+
+    def stands(self, file: File) -> bool:
+        """Whether the text of a file, as it stands now in these notes, is also what lies on the disk."""
+        return file not in self.held and self.disk[file].text == self.now.note(file).text
+
+
+@dataclass(slots=True)
+class Desk:
+    """One channel's files and the workspace's shared MEMORY.md, with the journal's word on them."""
+
+    folder: Path
+    root: Path
+    key: bytes
+    state: State
+    _notes: Notes | None = None
+    _stamps: tuple[Stamp | Place | None, ...] = ()
+    _readings: dict[Path, Reading] = field(default_factory=dict)
+    # Notes by file, as they stand and as the journal left them: equal texts are not parsed again.
+    _parsed: dict[tuple[Path, bool], Note] = field(default_factory=dict)
+    # By file the etag of the text that waits for it, and the stamp it was seen whole under: hashed once.
+    _prepared: dict[File, tuple[str, Stamp]] = field(default_factory=dict)
+    _paths: dict[File, Path] = field(default_factory=dict)
+    _watched: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        # Joined once: four joins cost more than the four stats of every reading.
+        self._paths = {file: self.folder / file for file in File}
+        self._watched = (*(self.path(file) for file in KEPT), self._shared)
+
+    def path(self, file: File) -> Path:
+        """Where a file of the channel lies."""
+        return self._paths[file]
+
+    @property
+    def _shared(self) -> Path:
+        return self.root / File.MEMORY
+
+    @property
+    def cached(self) -> Notes | None:
+        """The notes as last shown."""
+        return self._notes
+
+    def shown(self) -> Notes:
+        """The notes for reading.
+
+        The same object while nothing changed, an editor's half-saved file held back.
+        """
+        for _ in range(_LOOKS):
+            stamps = self._look()
+            if self._notes is not None and stamps == self._stamps:
+                break
+            notes, is_held = self._looked_at()
+            # Another process committed while we read: half of what was read may be from before.
+            is_settled = self._look() == stamps
+            if is_settled or self._notes is None:
+                # A text that is held back is looked at again next time.
+                self._notes, self._stamps = notes, () if is_held else stamps
+            if is_settled:
+                break
+        assert self._notes is not None
+        return self._notes
+
+    def _looked_at(self) -> tuple[Notes, bool]:
+        """The notes of this moment, and whether an editor's half-saved file was held back."""
+        disk = {file: self._read(self.path(file)) for file in KEPT}
+        self.state.catch_up()
+        view = self._view(disk)
+        return view.now, bool(view.held)
+
+    def fresh(self) -> View:
+        """The notes for a commit: every file read now, whatever its stamp says. The caller holds the lock."""
+        return self._view({file: self.look(file) for file in KEPT})
+
+    def freshly_looked_at(self) -> View:
+        """As `fresh`, for a caller that has just looked, and looks again before anything is written."""
+        return self._view({file: self._read(self.path(file)) for file in KEPT})
+
+    def look(self, file: File) -> Reading:
+        """A file as it is right now; absent is empty."""
+        self._readings.pop(self.path(file), None)
+        return self._read(self.path(file))
+
+    def on_disk(self, file: File) -> str:
+        """The text of a file right now; absent is empty."""
+        return self.look(file).text
+
+    def is_held(self, file: File, reading: Reading) -> bool:
+        """Whether somebody is, or seems to be, halfway through saving this file."""
+        if reading.is_open:
+            return True
+        left = self._known(file, reading.text)
+        if left == reading.text or self._is_torn(file, reading.text.encode()):
+            return False
+        if self.is_pending(file):
+            left = newest_of(self.state.stood(file, newest=None)) or ""
+        return may_be_half_saved(self.path(file), reading.text, left)
+
+    def taken_in(self, file: File, reading: Reading) -> str:
+        """What the text of a file makes of the text the journal left it with.
+
+        That one where nobody changed anything; else merged from the text the person's grew out of.
+        """
+        left = self._known(file, reading.text)
+        if left == reading.text:
+            return left
+        if self._is_torn(file, reading.text.encode()):
+            return left
+        is_pending = self.is_pending(file)
+        if is_pending and etag(reading.text) in self.state.may_lie(file):
+            return left
+        known = self.state.stood(file, newest=None if is_pending else self.was_seen(file, reading))
+        return merged(nearest(reading.text, known), left, reading.text)
+
+    def was_seen(self, file: File, reading: Reading) -> bool:
+        """Whether somebody may have read the text the journal left a file with, since it was put there."""
+        return reading.stamp != _ABSENT and not is_unread(reading.mark, self.state.ledger.etags.get(file, ""))
+
+    def is_pending(self, file: File) -> bool:
+        """Whether the text the journal left a file with has not reached it yet: it still lies prepared."""
+        mark = self.state.ledger.etags.get(file)
+        if mark is None:
+            return False
+        # No text there: it arrived. Another text: what it displaced lies there.
+        path = prepared_path(self, file, mark)
+        there = stamp(path)
+        if there is None or (mark, there) == self._prepared.get(file):
+            return there is not None
+        text = own_text(path)
+        if text is None or etag(text) != mark:
+            return False
+        self._prepared[file] = (mark, there)
+        return True
+
+    def is_torn(self, file: File) -> bool:
+        """Whether a file lacks its newest text because the system stopped before that was on the disk.
+
+        Nobody has touched it since, and it holds what stood there before, the beginning of a text, or nothing.
+        """
+        if file not in self.state.unsettled:
+            return False
+        text = self.look(file).text
+        return text != self.state.known_text(file, text) and self._is_torn(file, text.encode())
+
+    def is_torn_leftover(self, file: File, path: Path, digits: str) -> bool:
+        """The same of a text beside a file, under a name with these digits; one of no record was never exchanged."""
+        if not is_from_before(path):
+            return False
+        data = read_whole(path)
+        return not self.state.is_known(file, digits) or self.state.may_be_torn(file, data)
+
+    def _is_torn(self, file: File, data: bytes) -> bool:
+        if file not in self.state.unsettled:
+            return False
+        path = self.path(file)
+        # A file that lacks its very name: its folder would tell only until the next name comes.
+        return (is_from_before(path) or not path.exists()) and self.state.may_be_torn(file, data)
+
+    def settle(self) -> bool:
+        """Syncs the files that were changed since the checkpoint; whether each has the text the journal left it with."""
+        settled = [self._settled(file) for file in self.state.since]  # each, whatever another says
+        return all(settled)
+
+    def _settled(self, file: File) -> bool:
+        text = synced_text(resolved(self.path(file), self.root)) or ""
+        return etag(text) == self.state.ledger.etags.get(file)
+
+    def note(self, file: File, text: str) -> Note:
+        """The note of a text, parsed anew only when it is another than last time."""
+        return self._note(self.path(file), file, text, left=False)
+
+    def put_down(self, notes: Notes, stamps: dict[File, Stamp]) -> None:
+        """Takes over what a commit just wrote, so that nothing of it is read back."""
+        for file, mark in stamps.items():
+            self._readings[self.path(file)] = Reading(notes.note(file).text, mark)
+            self._parsed[self.path(file), False] = notes.note(file)
+        self._notes = notes
+        # The stamps of the readings, not of the disk: a person may have saved since.
+        self._stamps = (*(self._mark(path) for path in self._watched), self.state.place)
+
+    def clear(self) -> None:
+        """Forgets what was read."""
+        self._notes, self._stamps = None, ()
+        self._readings.clear()
+        self._parsed.clear()
+
+    def _look(self) -> tuple[Stamp | Place | None, ...]:
+        return (*map(stamp, self._watched), self.state.journal.place())
+
+    def _mark(self, path: Path) -> Stamp | None:
+        reading = self._readings.get(path)
+        return None if reading is None or reading.stamp == _ABSENT else reading.stamp
+
+    def _read(self, path: Path) -> Reading:
+        mark = stamp(path)
+        cached = self._readings.get(path)
+        if cached is None or cached.stamp != mark or cached.is_open:
+            cached = self._read_anew(path) or Reading("", _ABSENT)
+            self._readings[path] = cached
+        return cached
+
+    def _read_anew(self, path: Path) -> Reading | None:
+        try:
+            return read(path, self.root)
+        except UnreadableNote:
+            # Cut in the middle of a character, or blanks of the disk where the text was to be.
+            file = next((file for file in KEPT if self.path(file) == path), None)
+            if file is None or not self._is_torn(file, read_whole(resolved(path, self.root))):
+                raise
+            return Reading("", stamp(path) or _ABSENT)
+
+    def _read_shared(self) -> Reading:
+        """What all channels share. What is no text is left out: it would silence every channel; `doctor` tells."""
+        mark = stamp(self._shared)
+        try:
+            return self._read(self._shared)
+        except UnreadableNote:
+            # Under the stamp from before the reading: what is saved from now on is read.
+            empty = self._readings[self._shared] = Reading("", mark or _ABSENT)
+            return empty
+
+    def _view(self, disk: Mapping[File, Reading]) -> View:
+        ledger = self.state.ledger
+        shared = self._note(self._shared, File.MEMORY, self._read_shared().text, left=False)
+        held = frozenset(file for file, reading in disk.items() if self.is_held(file, reading))
+        now, left = {}, {}
+        for file, reading in disk.items():
+            known = self._known(file, reading.text)
+            now[file] = self.note(file, known if file in held else self.taken_in(file, reading))
+            same = known == now[file].text
+            left[file] = now[file] if same else self._note(self.path(file), file, known, left=True)
+        edited = tuple(file for file in KEPT if left[file] is not now[file])
+        before = Notes(self.key, left[File.SESSION], left[File.MEMORY], left[File.HISTORY], shared, ledger)
+        after = Notes(self.key, now[File.SESSION], now[File.MEMORY], now[File.HISTORY], shared, ledger)
+        delta = reconciled(before, after) if edited else Delta()
+        after = replace(after, ledger=ledger.after(delta)) if edited else after
+        return View(before, after, edited, delta, disk, held)
+
+    def _note(self, path: Path, file: File, text: str, *, left: bool) -> Note:
+        note = self._parsed.get((path, left))
+        if note is None or note.text != text:
+            # What was left is compared with what stands, so it takes its entries over from there.
+            likes = self._parsed.get((path, False)), self._parsed.get((path, True))
+            note = Note.read(file, text, self.key, like=likes[0] or likes[1])
+            self._parsed[path, left] = note
+        return note
+
+    def _known(self, file: File, text: str) -> str:
+        known = self.state.known_text(file, text)
+        return text if known is None else known
+
+
+def prepared_path(desk: Desk, file: File, mark: str) -> Path:
+    """Where a text waits to take its file's place."""
+    return temporary_for(resolved(desk.path(file), desk.root), mark[:NAME_LENGTH])

@@ -1,0 +1,102 @@
+"""A prepared file put in another's place so that what it displaces can still be looked at."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from pipimem.store.disk.calls import told
+
+_HERE = -100  # AT_FDCWD
+_NOREPLACE = 1
+_EXCHANGE = 2
+# The kernel, the file system or a sandbox does not know the call, or not this flag.
+_UNKNOWN = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM})
+# Whoever makes and removes the name all the time is no editor.
+_TRIES = 20
+
+
+def displace(prepared: Path, target: Path) -> Path | None:
+    """Puts `prepared` in the place of `target`; the answer is where the former file now lies, `None` where
+    there was none.
+
+    Where the system exchanges two names in one step nothing can come between. Elsewhere the former file
+    gets a second name first: then only a file renamed into the place within these microseconds is lost.
+    """
+    with told("replace", target):
+        for _ in range(_TRIES):
+            try:
+                return _exchanged(prepared, target)
+            except FileNotFoundError:
+                if not prepared.exists():
+                    raise
+            try:
+                put_new(prepared, target)
+            except FileExistsError:
+                continue
+            return None
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+
+
+def _exchanged(prepared: Path, target: Path) -> Path:
+    number = _renamed(prepared, target, _EXCHANGE)
+    if number == 0:
+        return prepared
+    if number not in _UNKNOWN:
+        raise OSError(number, os.strerror(number), str(target))
+    copy = prepared.with_name(prepared.name.replace(".pipimem-tmp", "-old.pipimem-tmp"))
+    copy.unlink(missing_ok=True)
+    try:
+        os.link(target, copy)
+    except FileNotFoundError:
+        raise
+    except OSError:  # no second names here (FAT): a copy, which no longer follows a writer
+        shutil.copyfile(target, copy)
+    prepared.replace(target)
+    return copy
+
+
+def put_new(prepared: Path, target: Path) -> None:
+    """Gives a prepared file a name that nobody has; FileExistsError where somebody was faster."""
+    number = _renamed(prepared, target, _NOREPLACE)
+    if number == 0:
+        return
+    if number not in _UNKNOWN:
+        raise OSError(number, os.strerror(number), str(target))
+    try:
+        os.link(prepared, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        prepared.replace(target)
+    else:
+        prepared.unlink()
+
+
+def _renamed(old: Path, new: Path, flags: int) -> int:
+    """0, or the number of the error."""
+    call = _renameat2()
+    return errno.ENOSYS if call is None else call(os.fsencode(old), os.fsencode(new), flags)
+
+
+@cache
+def _renameat2() -> Callable[[bytes, bytes, int], int] | None:
+    if sys.platform != "linux":
+        return None
+    import ctypes  # some ms, and only a commit needs it
+
+    library = ctypes.CDLL(None, use_errno=True)
+    found = getattr(library, "renameat2", None)
+    if found is None:  # a C library from before 2018
+        return None
+    found.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+
+    def call(old: bytes, new: bytes, flags: int) -> int:
+        return 0 if found(_HERE, old, _HERE, new, flags) == 0 else ctypes.get_errno()
+
+    return call

@@ -1,0 +1,268 @@
+"""Texts on disk: read with care, replaced whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipimem.errors import StoreError, UnreadableNote
+from pipimem.store.disk.calls import (
+    BINARY,
+    CLOSE_ON_EXEC,
+    FILE_MODE,
+    NO_FOLLOW,
+    NO_WAIT,
+    told,
+    write_whole,
+)
+from pipimem.store.disk.leasing import Lease, is_wanted, leased
+from pipimem.store.disk.sightings import NO_TRACE, leave_mark, mark_on
+
+Stamp = tuple[int, int, int]
+"""Modification time in ns, size and inode: a file whose stamp is the same is taken to be the same."""
+
+# A person's notes end long before; beyond it parsing alone would stall a bot.
+_LARGEST = 16 * 1024 * 1024
+TEMPORARY = ".pipimem-tmp"
+HALF = "half"
+"""The tag of a temporary file that is still being written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text and the stamp of the file it was read from; `is_open` where somebody was writing to it meanwhile,
+    so that it may be half of a text. `mark` tells whether anybody has read it, see `sightings`."""
+
+    text: str
+    stamp: Stamp
+    is_open: bool = False
+    mark: int = -1
+
+
+def stamp(path: Path) -> Stamp | None:
+    """The stamp of a file, `None` where there is none."""
+    with told("read", path):
+        try:
+            return _stamp(path.stat())
+        # Nothing else: a text that waits would count as arrived, and the older one in its file as a person's.
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+
+def resolved(path: Path, root: Path) -> Path:
+    """The file behind a path: a link is followed, but not out of the workspace."""
+    if not path.is_symlink():
+        return path
+    target = path.resolve()
+    if not target.is_relative_to(root.resolve()):
+        raise UnreadableNote(f"{path} is a link that leads out of the workspace, to {target}. Put a real file there.")
+    return target
+
+
+def read(path: Path, root: Path) -> Reading | None:
+    """The text of a file with every byte of it, `None` where there is no file; what is no text is refused."""
+    with told("read", path):
+        try:
+            descriptor = _opened(resolved(path, root))
+        except FileNotFoundError:
+            return None
+        try:
+            status = os.fstat(descriptor)
+            _refuse_unless_note(path, status)
+            lease = leased(descriptor)
+            # Where there are no leases (network file systems) readings are not noted either.
+            mark = mark_on(descriptor) if lease is not Lease.NONE else -1
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                data = file.read(_LARGEST + 1)
+            _refuse_size(path, len(data))
+            is_open = lease is Lease.WRITTEN or (lease is Lease.HELD and is_wanted(descriptor))
+        finally:
+            os.close(descriptor)
+    # Half of a character at the end of half a text is nobody's fault.
+    text = data.decode(errors="ignore") if is_open else _decoded(path, data)
+    return Reading(text, _stamp(status), is_open, mark)
+
+
+def own_text(path: Path) -> str | None:
+    """The text of a file of ours, read without a trace; `None` where there is none, or no text.
+
+    What cannot be read right now is an error: taken for absent, a text that waits would count as arrived.
+    """
+    with told("read", path):
+        try:
+            with os.fdopen(_opened(path), "rb") as file:
+                return file.read().decode()
+        except (FileNotFoundError, UnicodeDecodeError):
+            return None
+
+
+def synced_text(path: Path) -> str | None:
+    """The text that surely stays in a file: read and synced through one descriptor; `None` where there is none."""
+    with told("sync", path):
+        try:
+            descriptor = _opened(path)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(descriptor, "rb") as file:
+            data = file.read()
+            os.fsync(descriptor)
+    return data.decode(errors="replace")
+
+
+def _opened(path: Path) -> int:
+    flags = os.O_RDONLY | NO_FOLLOW | NO_WAIT | CLOSE_ON_EXEC | BINARY
+    try:
+        return os.open(path, flags | NO_TRACE)
+    except PermissionError:  # not our file: reading it leaves a trace
+        return os.open(path, flags)
+
+
+def read_text(path: Path, root: Path) -> str | None:
+    """The text of a file, `None` where there is none."""
+    reading = read(path, root)
+    return None if reading is None else reading.text
+
+
+def storable(text: str) -> str:
+    """The text with lone surrogates, which no file can hold, as U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def put_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
+    """Writes a file of ours in the place of the former one, whole or not at all."""
+    temporary = temporary_for(path, HALF)
+    _write_temporary(temporary, path, data, synced=synced)
+    with told("replace", path):
+        temporary.replace(path)
+
+
+def laid_ready(path: Path, data: bytes, tag: str) -> Path:
+    """Writes what shall take the place of a file of ours, beside it and not synced; to be renamed, or removed."""
+    temporary = temporary_for(path, tag)
+    _write_temporary(temporary, path, data, synced=False)
+    return temporary
+
+
+def temporary_for(target: Path, tag: str) -> Path:
+    """Where the text that shall replace `target` is prepared."""
+    return target.with_name(f".{target.name}.{tag}{TEMPORARY}")
+
+
+def tag_of(temporary: Path, target: Path) -> str:
+    """The tag in the name that `temporary_for` made."""
+    return temporary.name.removeprefix(f".{target.name}.").removesuffix(TEMPORARY)
+
+
+def prepare(path: Path, target: Path, text: str, mark: str = "", *, synced: bool = True) -> Stamp:
+    """Lays a replacement of `target` ready at `path`, with the mode of what it will replace, marked as unread
+    where its etag is given.
+
+    What lies at `path` is whole at any instant: written under another name first, renamed when done. Without
+    `synced`, a power cut may tear it.
+    """
+    half = temporary_for(target, HALF)
+    stamp = _write_temporary(half, target, text.encode(), mark, synced=synced)
+    with told("write", target):
+        half.replace(path)
+    return stamp
+
+
+def _write_temporary(temporary: Path, target: Path, data: bytes, mark: str = "", *, synced: bool = True) -> Stamp:
+    """Writes a file in full, and synced if not said otherwise."""
+    with told("write", target):
+        mode = _mode_to_keep(target)
+        descriptor = _created(temporary)
+        try:
+            if mode != FILE_MODE and hasattr(os, "fchmod"):
+                os.fchmod(descriptor, mode)
+            write_whole(descriptor, data)
+            if mark:
+                leave_mark(descriptor, mark)
+            if synced:
+                os.fsync(descriptor)
+            return _stamp(os.fstat(descriptor))
+        except OSError:
+            remove(temporary)
+            raise
+        finally:
+            os.close(descriptor)
+
+
+def remove(path: Path) -> None:
+    """Takes a file of ours away; one that is gone already is fine."""
+    with told("remove", path):
+        path.unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Removes what a killed process left half-prepared in a folder of ours."""
+    with told("read", folder):
+        left = list(folder.glob(f".*{TEMPORARY}"))
+    for path in left:
+        remove(path)
+
+
+def _created(temporary: Path) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW | CLOSE_ON_EXEC | BINARY
+    try:
+        return os.open(temporary, flags, FILE_MODE)
+    except FileExistsError:  # left behind by a killed process that had this name
+        remove(temporary)
+        return os.open(temporary, flags, FILE_MODE)
+
+
+def _mode_to_keep(target: Path) -> int:
+    try:
+        mode = stat.S_IMODE(target.lstat().st_mode)
+    except FileNotFoundError:
+        return FILE_MODE
+    if not mode & stat.S_IWUSR:
+        # A rename would get round the mode; whoever took the right to write away meant it.
+        raise PermissionError(errno.EACCES, "the file is read-only", str(target))
+    return mode
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _refuse_unless_note(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise UnreadableNote(f"{path} is a folder, not a file. Move it away.")
+    if not stat.S_ISREG(status.st_mode):
+        raise UnreadableNote(f"{path} is not a regular file. Move it away.")
+    _refuse_size(path, status.st_size)
+
+
+def _refuse_size(path: Path, size: int) -> None:
+    if size > _LARGEST:
+        raise UnreadableNote(
+            f"{path} has {size / 1024 / 1024:.0f} MiB; a note may have {_LARGEST // 1024 // 1024}. "
+            "It was left as it is: split it, or move it away."
+        )
+
+
+def _decoded(path: Path, data: bytes) -> str:
+    if b"\0" in data:
+        raise UnreadableNote(f"{path} is not a text: it has NUL bytes. It was left as it is; save it as UTF-8 text.")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UnreadableNote(
+            f"{path}, line {line}: not UTF-8. It was left as it is; open it and save it as UTF-8."
+        ) from error
+
+
+def not_a_link_out(folder: Path, root: Path) -> Path:
+    """The folder itself, refused where a link leads it out of the workspace."""
+    if not folder.resolve().is_relative_to(root.resolve()):
+        raise StoreError(f"{folder} leads out of the workspace, to {folder.resolve()}. Put a real folder there.")
+    return folder

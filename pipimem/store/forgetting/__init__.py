@@ -1,0 +1,1 @@
+"""A text removed from everything, and the proof that nothing is left."""

@@ -1,0 +1,104 @@
+"""What is left of a text: every byte of a channel's folder and of the workspace's own state, in all its spellings."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from unicodedata import normalize
+
+from pipimem.store.disk.calls import told
+from pipimem.text.whitespace import white_folded
+
+_MARKERS = "-*+#> \t"
+# What JSON, and other writers of it than ours, make of a character.
+_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+_PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+# Editors of other systems save so; the byte order mark is not needed to tell.
+_WIDE = ("utf-16-le", "utf-16-be")
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A place where the text still stands: a file and a line, 0 where it runs over lines or is in the name."""
+
+    path: Path
+    line: int
+
+
+def traces(folders: Iterable[Path], text: str) -> Iterator[Trace]:
+    """Where a text stands in some files, or in those below some folders: white space, case, width and bullets aside, also where it
+    is escaped as in JSON, cut into lines of one, or in UTF-16."""
+    needle = _folded(text)
+    if not needle:
+        return
+    for folder in folders:
+        with told("read", folder):
+            below = [folder] if folder.is_file() else folder.rglob("*")
+            paths = sorted(path for path in below if path.is_file() or path.is_symlink())
+        for path in paths:
+            if needle in _folded(path.name):
+                yield Trace(path, 0)
+            if path.is_file():
+                with told("read", path):
+                    data = path.read_bytes()
+                yield from (Trace(path, line) for line in _lines(data, needle, text))
+
+
+def _lines(data: bytes, needle: str, text: str) -> list[int]:
+    """The numbers of the lines that hold it; `[0]` where only the file as a whole does."""
+    contents = [data.decode("utf-8", "replace")]
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        contents.append(data.decode("utf-16", "replace"))
+    for content in contents:
+        lines = content.split("\n")
+        if found := [number for number, line in enumerate(lines, start=1) if _holds(line, needle)]:
+            return found
+    whole = any(_holds(content, needle) or needle in _bare(content) for content in contents)
+    return [0] if whole or any(text.encode(name) in data for name in _WIDE) else []
+
+
+def _holds(line: str, needle: str) -> bool:
+    if needle in _folded(line):
+        return True
+    return ("\\" in line and needle in _folded(_unescaped(line))) or needle in _joined(line)
+
+
+def _joined(line: str) -> str:
+    """What a line of JSON says where its lists of lines are read as one text, as the journal keeps lines."""
+    if not line.startswith("{"):
+        return ""
+    try:
+        return _bare("\n".join(_said(json.loads(line))))
+    except (ValueError, RecursionError):
+        return ""
+
+
+def _said(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list() if value and all(isinstance(item, str) for item in value):
+            yield "".join(value)
+        case list():
+            for item in value:
+                yield from _said(item)
+        case dict():
+            for name, item in value.items():
+                yield name
+                yield from _said(item)
+
+
+def _unescaped(line: str) -> str:
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _PLAIN.get(found[2], found[2]), line)
+
+
+def _bare(text: str) -> str:
+    return _folded(" ".join(line.lstrip(_MARKERS) for line in text.splitlines()))
+
+
+def _folded(text: str) -> str:
+    return white_folded(normalize("NFKC", text)).casefold()

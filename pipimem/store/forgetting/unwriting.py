@@ -1,0 +1,91 @@
+"""The journal's texts as if some words had never stood in them: undo goes on working on either side of a forgetting."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from pipimem.errors import JournalError
+from pipimem.notes.files import File
+from pipimem.notes.notes import etag
+from pipimem.store.commits.desk import KEPT, Desk
+from pipimem.store.forgetting.needles import Needles, document_without
+from pipimem.store.journal.records import FileChange, JournalRecord
+from pipimem.text.markdown import Document, parsed
+from pipimem.text.reparsing import reparsed
+from pipimem.text.splices import reversed_splices, spliced, splices_between
+
+
+def unwritten(desk: Desk, needles: Needles) -> Mapping[int, Mapping[File, FileChange]]:
+    """By record and file, the changes that are other ones without the needles, as far back as the texts are known."""
+    try:
+        records = list(desk.state.journal.records())
+    except JournalError:  # what it holds is then blanked line by line, and cannot be undone
+        return {}
+    found: dict[int, dict[File, FileChange]] = defaultdict(dict)
+    for file in KEPT:
+        cleaning = _Cleaning(needles, desk.key)
+        text: str | None = desk.on_disk(file)
+        for record in reversed(records):
+            if file in record.files:
+                text = _unwritten(desk, record, file, text, cleaning, found[record.sequence])
+    return found
+
+
+@dataclass(slots=True)
+class _Cleaning:
+    """Texts without the needles; each is read as a change of the one before, for they are nearly alike."""
+
+    needles: Needles
+    key: bytes
+    _held: dict[str, bool] = field(default_factory=dict)
+    _last: tuple[str, Document] | None = None
+    _done: dict[str, str] = field(default_factory=dict)
+
+    def of(self, text: str) -> str:
+        """The text without them."""
+        if text not in self._done:
+            # Two at a time are asked for: before and after a change.
+            if len(self._done) > 1:
+                self._done.pop(next(iter(self._done)))
+            self._done[text] = document_without(self._document(text), self.needles, self.key, self._held)[0]
+        return self._done[text]
+
+    def _document(self, text: str) -> Document:
+        change = reparsed(self._last[1], self._last[0], text) if self._last else None
+        document = change.document if change else parsed(text)
+        self._last = text, document
+        return document
+
+
+def _unwritten(
+    desk: Desk, record: JournalRecord, file: File, text: str | None, cleaning: _Cleaning, found: dict[File, FileChange]
+) -> str | None:
+    """Notes the change without the needles, and answers with the text before it; `None` where nobody knows it."""
+    change = record.files[file]
+    after = _known(desk, file, change.after, text, cleaning)
+    before = None if after is None else _before(desk, file, change, after)
+    if after is None or before is None:
+        return before
+    old, new = cleaning.of(before), cleaning.of(after)
+    if (old, new) != (before, after):
+        # The etag of a person's text that was merged would be a mark of its words.
+        found[file] = replace(change, before=etag(old), after=etag(new), splices=splices_between(old, new), found="")
+    return before
+
+
+def _known(desk: Desk, file: File, mark: str, text: str | None, cleaning: _Cleaning) -> str | None:
+    """The text with an etag: the one at hand, itself or cleaned (a forgetting that was cut off), or a version."""
+    if text is not None and etag(text) == mark:
+        return text
+    if text is not None and etag(cleaning.of(text)) == mark:
+        return cleaning.of(text)
+    return desk.state.versions.text(file, mark)
+
+
+def _before(desk: Desk, file: File, change: FileChange, after: str) -> str | None:
+    try:
+        return spliced(after, reversed_splices(change.splices))
+    except ValueError:  # an older forgetting blanked it
+        return desk.state.versions.text(file, change.before)

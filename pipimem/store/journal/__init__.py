@@ -1,0 +1,1 @@
+"""The journal of a channel, and all that can be read out of it."""

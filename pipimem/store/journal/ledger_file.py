@@ -1,0 +1,53 @@
+"""The checkpoint of a channel: `ledger.json`, a fold of the journal up to one record, with the texts of then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Ledger
+from pipimem.store.disk import jsonlines
+from pipimem.store.disk.calls import read_whole, told
+from pipimem.store.disk.files import put_whole
+from pipimem.store.journal.json_values import CodecError, a_string, an_object
+from pipimem.store.journal.ledger_codec import ledger_from, ledger_json
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A ledger, and the byte of the journal after the last record it holds (a hint: rotation may have moved it).
+
+    `texts` are those the files were left with: what the splices of later records start from, in one synced file.
+    """
+
+    ledger: Ledger
+    offset: int = 0
+    texts: Mapping[File, str] = field(default_factory=dict)
+
+
+def load(path: Path) -> Checkpoint | None:
+    """The checkpoint, `None` where there is none that can be read: the journal has it all again."""
+    with told("read", path):
+        try:
+            data = read_whole(path)
+        except FileNotFoundError:
+            return None
+    value = jsonlines.value(data)
+    try:
+        if value is None or value.get("format") != _FORMAT or not isinstance(offset := value.get("offset"), int):
+            return None
+        texts = an_object(value.get("texts", {}))
+        return Checkpoint(ledger_from(value), offset, {File(name): a_string(text) for name, text in texts.items()})
+    except (CodecError, ValueError):
+        return None
+
+
+def save(path: Path, checkpoint: Checkpoint) -> None:
+    """Writes the checkpoint in the place of the former one, whole or not at all."""
+    texts = {str(file): text for file, text in checkpoint.texts.items()}
+    value = {"format": _FORMAT, "offset": checkpoint.offset, **ledger_json(checkpoint.ledger), "texts": texts}
+    put_whole(path, jsonlines.line(value))

@@ -1,0 +1,134 @@
+"""A channel's notes as they stood after any change that the journal keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from pipimem.errors import NothingFound
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Ledger, Record, Tombstone
+from pipimem.notes.notes import etag
+from pipimem.store.journal.records import FileChange, JournalRecord
+from pipimem.store.journal.versions import Versions
+from pipimem.text.splices import Splice, reversed_splices, spliced, splices_between
+
+Point = int | datetime
+"""A moment: right after the record of this number (0: before the first), or a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """One change of one file with the texts around it, `None` where they cannot be told any more."""
+
+    sequence: int
+    change: FileChange
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The records of the journal, oldest first, and by file the text they end with and the one that stands now."""
+
+    records: tuple[JournalRecord, ...]
+    left: Mapping[File, str]
+    now: Mapping[File, str]
+    versions: Versions
+
+    def record(self, sequence: int) -> JournalRecord:
+        """The record of a number. Raises `NothingFound`."""
+        for record in self.records:
+            if record.sequence == sequence:
+                return record
+        raise NothingFound(f"There is no change {sequence}. {self._reach()} See `pipimem log`.")
+
+    def sequence_at(self, point: Point) -> int:
+        """The number of the last record at a moment, 0 before the first. Raises `NothingFound` beyond what is kept."""
+        first = self.records[0].sequence if self.records else 1
+        if isinstance(point, datetime):
+            known = [record.sequence for record in self.records if _when(record) <= point]
+            # The clock may have been set back in between: the newest one that was written by then.
+            found = max(known, default=first - 1)
+        else:
+            found = point
+        last = self.records[-1].sequence if self.records else 0
+        if not first - 1 <= found <= last or (found == first - 1 and first > 1 and isinstance(point, datetime)):
+            raise NothingFound(f"The journal does not reach {point}. {self._reach()}")
+        return found
+
+    def stretches(self, file: File) -> Iterator[Stretch]:
+        """The changes of a file, the newest first."""
+        text: str | None = self.left[file]
+        for record in reversed(self.records):
+            change = record.files.get(file)
+            if change is None:
+                continue
+            after = self._with(file, text, change.after)
+            text = self._with(file, _before(after, change), change.before)
+            yield Stretch(record.sequence, change, text, after)
+
+    def text_after(self, file: File, sequence: int) -> str | None:
+        """The text of a file right after a record, `None` where it cannot be told any more."""
+        text: str | None = self.left[file]
+        for stretch in self.stretches(file):
+            if stretch.sequence <= sequence:
+                return stretch.after
+            text = stretch.before
+        return text
+
+    def since(self, file: File, sequence: int) -> tuple[str | None, list[tuple[int, tuple[Splice, ...] | None]]]:
+        """The text before a record's change, and what came after it: number (0 for what nobody has journalled yet)
+        and splices, oldest first; `None` for splices that cannot be told."""
+        steps: list[tuple[int, tuple[Splice, ...] | None]] = []
+        if self.left[file] != self.now[file]:
+            steps.append((0, splices_between(self.left[file], self.now[file])))
+        follows, known = etag(self.left[file]), self.left[file]
+        later: str | None = known
+        for stretch in self.stretches(file):
+            if stretch.change.after != follows:
+                gap = None if stretch.after is None or later is None else splices_between(stretch.after, later)
+                steps.append((stretch.sequence, gap))
+            if stretch.sequence == sequence:
+                return stretch.before, steps[::-1]
+            told = stretch.before is not None and stretch.after is not None
+            steps.append((stretch.sequence, stretch.change.splices if told else None))
+            follows, later = stretch.change.before, stretch.before
+        return None, steps[::-1]
+
+    def ledger_after(self, sequence: int) -> Ledger:
+        """Records and tombstones right after a record, as far as the journal tells."""
+        records: dict[str, Record | None] = {}
+        stones: dict[str, Tombstone | None] = {}
+        for record in self.records:
+            if record.sequence <= sequence:
+                records |= record.delta.records
+                stones |= record.delta.tombstones
+        return Ledger(
+            sequence,
+            records={name: value for name, value in records.items() if value},
+            tombstones={name: stone for name, stone in stones.items() if stone},
+        )
+
+    def _with(self, file: File, text: str | None, mark: str) -> str | None:
+        return text if text is not None and etag(text) == mark else self.versions.text(file, mark)
+
+    def _reach(self) -> str:
+        if not self.records:
+            return "Nothing was changed yet."
+        first, last = self.records[0], self.records[-1]
+        return f"It is kept from {first.sequence} ({first.time}) to {last.sequence} ({last.time})."
+
+
+def _before(after: str | None, change: FileChange) -> str | None:
+    if after is None:
+        return None
+    try:
+        return spliced(after, reversed_splices(change.splices))
+    except ValueError:  # something was forgotten in it since
+        return None
+
+
+def _when(record: JournalRecord) -> datetime:
+    return datetime.fromisoformat(record.time).astimezone()

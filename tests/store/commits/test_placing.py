@@ -1,0 +1,259 @@
+"""A person saves at the worst instant, and nothing of either side is lost."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from pipimem.notes.files import File
+from pipimem.notes.operations import Author, Decision
+from pipimem.store.channel import ChannelStore
+from pipimem.store.commits import placing
+from pipimem.store.disk import exchanging
+from pipimem.store.disk.files import TEMPORARY
+
+Add = Callable[..., Decision]
+
+
+def again(channel: ChannelStore) -> ChannelStore:
+    """The channel as another process opens it."""
+    return ChannelStore.open(channel.workspace, channel.channel_id, create=False)
+
+
+def texts(channel: ChannelStore) -> list[str]:
+    """The entries of MEMORY.md."""
+    return [entry.text for entry in channel.notes().memory.entries]
+
+
+def save_before_exchange(
+    monkeypatch: pytest.MonkeyPatch, save: Callable[[Path], object], *, kill: bool = False
+) -> None:
+    """Lets a person save right before the next exchange of MEMORY.md; `kill` ends the process right after it."""
+    real, done = placing.displace, []
+
+    def displace(prepared: Path, target: Path) -> Path | None:
+        if target.name == File.MEMORY and not done:
+            done.append(save(target))
+            answer = real(prepared, target)
+            if kill:
+                raise KeyboardInterrupt
+            return answer
+        return real(prepared, target)
+
+    monkeypatch.setattr(placing, "displace", displace)
+
+
+def typed(path: Path) -> None:
+    """A line at the end, in place."""
+    with path.open("a") as file:
+        file.write("- typed just now\n")
+
+
+def renamed_over(path: Path) -> None:
+    """The same as `sed -i` does it."""
+    other = path.with_name("sed123")
+    other.write_text(path.read_text() + "- typed just now\n")
+    other.replace(path)
+
+
+@pytest.mark.parametrize("exchanges", [True, False])
+@pytest.mark.parametrize("kill", [False, True])
+@pytest.mark.parametrize("save", [typed, renamed_over])
+def test_a_save_right_before_the_exchange_is_merged(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch,
+    save: Callable[[Path], None], kill: bool, exchanges: bool,
+) -> None:  # fmt: skip
+    """Their line and ours, each once; also when the process is killed before it looks, also without exchange."""
+    channel.commit(add("alice likes tea"), now)
+    save_before_exchange(monkeypatch, save, kill=kill)
+    if not exchanges:
+        monkeypatch.setattr(exchanging, "_renamed", lambda *_: 38)
+    if kill:
+        with pytest.raises(KeyboardInterrupt):
+            channel.commit(add("bob likes tea"), now)
+    else:
+        channel.commit(add("bob likes tea"), now)
+    second = again(channel)
+    second.commit(add("carol likes tea"), now)
+    assert sorted(texts(second)) == ["alice likes tea", "bob likes tea", "carol likes tea", "typed just now"]
+    assert not list(channel.folder.glob(f".*{TEMPORARY}"))
+    assert (channel.folder / "MEMORY.md").read_text() == second.notes().memory.text
+
+
+def test_a_deletion_right_before_the_exchange_holds(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And is not learnt again from older talk."""
+    channel.commit(add("alice likes tea", "the port is 8080", cursor=1), now)
+    save_before_exchange(monkeypatch, lambda path: path.write_text(path.read_text().replace("- alice likes tea\n", "")))
+    channel.commit(add("bob likes cake"), now)
+    assert texts(channel) == ["the port is 8080", "bob likes cake"]
+    channel.commit(add("alice likes tea"), now)
+    assert texts(again(channel)) == ["the port is 8080", "bob likes cake"]
+
+
+@pytest.mark.parametrize("left", ["", "# Memory\n\n## Fa", "# Memory\n\n## Facts\n\n- typed just now\n- ali"])
+def test_half_of_a_save_deletes_nothing(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, left: str
+) -> None:
+    """A text that was cut in the exchange may be half of one: its new lines are kept, nothing is taken for deleted."""
+    channel.commit(add("alice likes tea", "the port is 8080", "we ship on Thursday"), now)
+    save_before_exchange(monkeypatch, lambda path: (path.read_text(), path.write_text(left)))
+    channel.commit(add("bob likes cake"), now)
+    found = {"alice likes tea", "the port is 8080", "we ship on Thursday", "bob likes cake"}
+    assert set(texts(again(channel))) == found | ({"typed just now"} if "typed" in left else set())
+
+
+def test_an_older_buffer_is_merged_from_where_it_began(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Loaded three commits ago, changed, and saved over all of them: what they added stays, what it deleted goes."""
+    path = channel.folder / "MEMORY.md"
+    channel.commit(add("alice likes tea", "the port is 8080"), now)
+    buffer = path.read_text()
+    for name in ("one", "two", "three"):
+        channel.commit(add(f"number {name}"), now)
+    path.write_text(buffer.replace("- the port is 8080\n", "- typed\n"))
+    whole = ["alice likes tea", "typed", "number one", "number two", "number three"]
+    for store in (channel, again(channel)):
+        assert texts(store) == whole
+    channel.commit(add("number four"), now)
+    assert path.read_text() == channel.notes().memory.text
+    assert texts(again(channel)) == [*whole, "number four"]
+    channel.close()
+    assert texts(again(channel)) == [*whole, "number four"]
+
+
+def test_the_newest_bullet_replaced_by_another(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """A person who has read the newest text may change all of it."""
+    path = channel.folder / "MEMORY.md"
+    channel.commit(add("alice likes tea"), now)
+    channel.commit(add("the port is 8080"), now)
+    path.write_text(path.read_text().replace("the port is 8080", "something else entirely"))
+    channel.commit(add("bob likes cake"), now)
+    assert texts(again(channel)) == ["alice likes tea", "something else entirely", "bob likes cake"]
+
+
+def test_a_line_like_the_newest_is_no_rewording_of_what_nobody_read(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """A person's line and ours resemble each other, but they saved without having read ours: both stay."""
+    path = channel.folder / "MEMORY.md"
+    channel.commit(add("the port is 8080"), now)
+    buffer = path.read_text()
+    channel.commit(add("alice likes green tea"), now)
+    path.write_text(buffer + "- alina likes green tea\n")
+    channel.commit(add("we ship on Thursday"), now)
+    assert sorted(texts(again(channel))) == [
+        "alice likes green tea", "alina likes green tea", "the port is 8080", "we ship on Thursday",
+    ]  # fmt: skip
+
+
+def test_a_text_seen_but_not_merged_is_no_ancestor(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Shown is not journalled: what a person typed first is still theirs when they save again."""
+    path = channel.folder / "MEMORY.md"
+    channel.commit(add("alice likes tea", "nobody likes this"), now)
+    buffer = path.read_text()
+    channel.commit(add("the port is 8080"), now)
+    path.write_text(buffer + "- typed first\n")
+    assert "typed first" in texts(channel)
+    path.write_text(buffer.replace("- nobody likes this\n", "") + "- typed first\n- typed then\n")
+    channel.commit(add("bob likes cake"), now)
+    found = ["alice likes tea", "bob likes cake", "the port is 8080", "typed first", "typed then"]
+    assert sorted(texts(again(channel))) == found
+
+
+def test_a_text_that_never_reached_the_file_is_no_ancestor(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While somebody keeps the file open, our texts wait; a line that resembles one of them is no rewording."""
+    monkeypatch.setattr("pipimem.store.channel.PATIENCE", 0.1)
+    channel.commit(add("the port is 8080"), now)
+    with (channel.folder / "MEMORY.md").open("a") as editor:
+        channel.commit(add("alice likes green tea"), now)
+        channel.commit(add("we ship on Thursday"), now)
+        editor.write("- alina likes green tea\n")
+    channel.commit(add("bob likes cake"), now)
+    assert sorted(texts(again(channel))) == [
+        "alice likes green tea", "alina likes green tea", "bob likes cake", "the port is 8080", "we ship on Thursday",
+    ]  # fmt: skip
+
+
+def test_a_file_somebody_keeps_open_is_left_alone(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit is acknowledged and shown; the file follows when the writer is done."""
+    monkeypatch.setattr("pipimem.store.channel.PATIENCE", 0.1)
+    channel.commit(add("alice likes tea"), now)
+    path = channel.folder / "MEMORY.md"
+    with path.open("a") as editor:
+        channel.commit(add("bob likes tea"), now)
+        channel.commit(add("carol likes tea"), now)
+        assert path.read_text() == "# Memory\n\n## Facts\n\n- alice likes tea\n"
+        everybody = ["alice likes tea", "bob likes tea", "carol likes tea"]
+        assert texts(channel) == texts(again(channel)) == everybody
+        editor.write("- typed at last\n")
+    assert sorted(texts(again(channel))) == [*everybody, "typed at last"]
+    channel.commit(add("dave likes tea"), now)
+    assert sorted(texts(again(channel))) == [*everybody, "dave likes tea", "typed at last"]
+    assert path.read_text() == channel.notes().memory.text
+    assert not list(channel.folder.glob(f".*{TEMPORARY}"))
+
+
+def test_a_slow_save_into_the_displaced_file_is_waited_for(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor opened the file right before the exchange, and goes on writing to what is no longer there."""
+    channel.commit(add("alice likes tea", "the port is 8080"), now)
+    threads: list[threading.Thread] = []
+
+    def slowly(path: Path) -> None:
+        text, is_open = path.read_text(), threading.Event()
+
+        def save() -> None:
+            with path.open("w") as file:
+                is_open.set()
+                for line in (text + "- typed slowly\n").splitlines(keepends=True):
+                    file.write(line)
+                    file.flush()
+                    threading.Event().wait(0.02)
+
+        threads.append(threading.Thread(target=save))
+        threads[0].start()
+        is_open.wait(10)
+
+    save_before_exchange(monkeypatch, slowly)
+    channel.commit(add("bob likes cake"), now)
+    threads[0].join()
+    assert sorted(texts(again(channel))) == ["alice likes tea", "bob likes cake", "the port is 8080", "typed slowly"]
+
+
+def test_a_shrink_by_hand_is_told(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """It is done, the text before is kept, and the journal says so."""
+    channel.commit(add("alice likes tea", "the port is 8080", "we ship on Thursday"), now)
+    path = channel.folder / "MEMORY.md"
+    whole = path.read_text()
+    path.write_text("# Memory\n")
+    channel.commit(add("bob likes cake"), now)
+    edit = next(record for record in channel.journal_records() if record.author is Author.EDITOR)
+    assert "MEMORY.md lost more than half of its text by hand" in edit.notes[0]
+    kept = channel.folder / edit.notes[0].rpartition("kept as ")[2].rstrip(".")
+    assert kept.read_text() == whole
+
+
+def test_a_tiny_file_that_was_emptied_stays_so(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Its heading too, and an older text was tinier still: nothing comes back with the next commits."""
+    path = channel.folder / "MEMORY.md"
+    with path.open("a") as file:
+        file.write("- typed first\n")
+    channel.commit(add("alice likes tea"), now)
+    other = path.with_name("sed123")
+    other.write_text("")
+    other.replace(path)
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    assert texts(channel) == texts(again(channel)) == []
+    for name in ("bob likes cake", "carol likes milk"):
+        channel.commit(add(name), now)
+    assert texts(again(channel)) == ["bob likes cake", "carol likes milk"]

@@ -1,0 +1,233 @@
+"""The journal: what is in it is durable, what is torn is cut, what is damaged is told."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pipimem.errors import JournalError, StoreError
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
+from pipimem.notes.notes import Change
+from pipimem.notes.operations import Author, Bullet, Hole, Job, Narrowed, Progress, Trust
+from pipimem.store.journal import journal as rooms
+from pipimem.store.journal import ledger_file
+from pipimem.store.journal.journal import NOWHERE, Journal, line, parsed
+from pipimem.store.journal.ledger_file import Checkpoint
+from pipimem.store.journal.records import FileChange, JournalRecord, RefusedLine
+from pipimem.text.splices import Splice
+
+TEXT = st.text(max_size=20)
+LINES = st.lists(TEXT, max_size=3).map(tuple)
+RECORDS = st.builds(
+    Record,
+    trust=st.sampled_from(Trust),
+    kind=TEXT,
+    sources=LINES,
+    speaker=TEXT,
+    when=TEXT,
+    recalls=st.integers(0, 99),
+    recalled=TEXT,
+    probation_until=TEXT,
+    predecessor=TEXT,
+    confidence=st.sampled_from([0.0, 0.85, 1.0]),
+)
+STONES = st.builds(Tombstone, TEXT, st.integers(0, 99))
+JOBS = st.builds(Job, TEXT, TEXT, st.integers(0, 9), TEXT)
+BULLETS = st.lists(st.builds(Bullet, TEXT, LINES), max_size=2).map(tuple)
+HOLES = st.lists(st.builds(Hole, st.integers(1, 9), st.integers(1, 9), TEXT), max_size=2).map(tuple)
+NARROWED = st.builds(Narrowed, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
+COUNT = st.none() | st.integers(0, 99)
+PROGRESS = st.builds(
+    Progress, COUNT, COUNT, COUNT, COUNT, COUNT, st.none() | BULLETS, st.none() | HOLES, st.none() | NARROWED
+)
+FILES = st.dictionaries(
+    st.sampled_from(File),
+    st.builds(
+        FileChange,
+        TEXT,
+        TEXT,
+        st.lists(st.builds(Splice, st.integers(0, 9), LINES, LINES), max_size=2).map(tuple),
+        TEXT,
+    ),
+    max_size=2,
+)
+
+
+@st.composite
+def journal_records(draw: st.DrawFn) -> JournalRecord:
+    """Any record; the delta's etags are those of its files."""
+    files = draw(FILES)
+    delta = Delta(
+        draw(st.dictionaries(TEXT, st.none() | RECORDS, max_size=2)),
+        draw(st.dictionaries(TEXT, st.none() | STONES, max_size=2)),
+        draw(st.dictionaries(TEXT, JOBS, max_size=2)),
+        draw(PROGRESS),
+        {str(file): change.after for file, change in files.items()},
+    )
+    return JournalRecord(
+        draw(st.integers(1, 99)),
+        draw(TEXT),
+        draw(TEXT),
+        draw(st.sampled_from(Author)),
+        *(draw(TEXT) for _ in range(3)),
+        tuple(draw(st.lists(st.builds(Change, TEXT, st.sampled_from(File), TEXT, TEXT, TEXT, TEXT, TEXT), max_size=2))),
+        tuple(draw(st.lists(st.builds(RefusedLine, TEXT, TEXT, TEXT), max_size=2))),
+        draw(LINES),
+        files,
+        draw(TEXT),
+        draw(st.integers(0, 99)),
+        delta,
+    )
+
+
+def record(sequence: int, text: str = "x") -> JournalRecord:
+    """A record with something in it."""
+    return JournalRecord(sequence, "2026-03-02T09:10:00+08:00", "consolidate", Author.MODEL, why=text)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    """An empty journal."""
+    return Journal(tmp_path)
+
+
+@given(journal_records())
+def test_any_record_survives_its_line(value: JournalRecord) -> None:
+    """Nothing of a commit is lost on the way to the disk and back."""
+    data = line(value)
+    assert data.count(b"\n") == 1
+    assert parsed(data) == value
+
+
+@given(journal_records(), st.data())
+def test_a_changed_byte_is_noticed(value: JournalRecord, data: st.DataObject) -> None:
+    """The checksum at the end covers all before it."""
+    whole = line(value)
+    place = data.draw(st.integers(0, len(whole) - 2))
+    changed = whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+    assert parsed(changed) is None
+
+
+def test_records_come_back_in_their_order(journal: Journal) -> None:
+    """From the beginning, or from where reading ended."""
+    place = journal.append([record(1), record(2)], NOWHERE)
+    journal.append([record(3, "决定")], place)
+    assert [found.sequence for found in journal.records()] == [1, 2, 3]
+    assert [found.why for found in journal.read(place.offset)[0]] == ["决定"]
+
+
+def test_a_torn_end_is_cut_by_the_next_append(journal: Journal) -> None:
+    """A crash in the middle of a write costs only what was never acknowledged."""
+    journal.append([record(1)], NOWHERE)
+    with journal.path.open("ab") as file:
+        file.write(line(record(2))[:-20])
+    found, place = journal.read()
+    assert [each.sequence for each in found] == [1]
+    journal.append([record(2, "again")], place)
+    assert [each.why for each in journal.records()] == ["x", "again"]
+
+
+def test_records_written_as_one_count_together(journal: Journal) -> None:
+    """Torn in the second, an append leaves nothing: half of it would be a hand edit whose merge lies nowhere."""
+    place = journal.append([record(1)], NOWHERE)
+    journal.append([record(2), record(3)], place)
+    whole = journal.path.read_bytes()
+    journal.path.write_bytes(whole[:-20])
+    assert [each.sequence for each in journal.records()] == [1]
+    found, end = journal.read()
+    assert [each.sequence for each in found] == [1]
+    assert end == place
+    journal.append([record(2, "again")], end)
+    assert [each.why for each in journal.records()] == ["x", "again"]
+
+
+def test_a_journal_that_cannot_be_reached_is_not_taken_for_empty(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next append would cut everything off at the end it was told."""
+    journal.append([record(1)], NOWHERE)
+
+    def broken(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "stat", broken)
+    with pytest.raises(StoreError, match="Check the disk"):
+        journal.place()
+
+
+def test_damage_in_the_middle_is_told_with_its_line(journal: Journal) -> None:
+    """Nobody goes on as if half of the history had never been."""
+    journal.append([record(1), record(2), record(3)], NOWHERE)
+    lines = journal.path.read_bytes().splitlines(keepends=True)
+    journal.path.write_bytes(lines[0] + lines[1].replace(b"x", b"y") + lines[2])
+    with pytest.raises(JournalError, match=r"journal\.jsonl, line 2"):
+        journal.read()
+    with pytest.raises(JournalError, match="line 2"):
+        list(journal.records())
+
+
+@pytest.mark.parametrize("call", ["write", "fdatasync"])
+def test_a_failed_append_leaves_nothing(journal: Journal, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """Raised means: not there, and not half there."""
+    place = journal.append([record(1)], NOWHERE)
+    real = os.write
+
+    def refuse(descriptor: int, data: bytes = b"") -> int:
+        if call == "write":
+            real(descriptor, bytes(data)[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, call, refuse)
+    with pytest.raises(StoreError, match="disk is full"):
+        journal.append([record(2)], place)
+    monkeypatch.undo()
+    assert journal.place() == place
+
+
+def test_a_large_journal_is_set_aside_and_dropped_after_a_month(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, now: datetime
+) -> None:
+    """Undo reaches back 30 days; older parts go."""
+    monkeypatch.setattr(rooms, "_ROTATE_AT", 100)
+    journal.append([record(1)], NOWHERE)
+    journal.rotate(now)
+    journal.append([record(2)], NOWHERE)
+    assert [part.name for part in journal.parts()] == ["journal-0001.jsonl", "journal.jsonl"]
+    assert [found.sequence for found in journal.records()] == [1, 2]
+    old = (now - timedelta(days=31)).timestamp()
+    os.utime(journal.parts()[0], (old, old))
+    monkeypatch.setattr(rooms, "_ROTATE_AT", 10**6)
+    journal.rotate(now)
+    assert [found.sequence for found in journal.records()] == [2]
+
+
+@given(
+    st.builds(
+        Ledger,
+        *(st.integers(0, 99) for _ in range(6)),
+        BULLETS,
+        HOLES,
+        NARROWED,
+        st.dictionaries(TEXT, RECORDS, max_size=3),
+        st.dictionaries(TEXT, STONES, max_size=3),
+        st.dictionaries(TEXT, JOBS, max_size=3),
+        st.dictionaries(TEXT, TEXT, max_size=3),
+    )
+)
+def test_a_checkpoint_keeps_the_whole_ledger(tmp_path_factory: pytest.TempPathFactory, ledger: Ledger) -> None:
+    """Loaded, it is equal to what was saved."""
+    path = tmp_path_factory.mktemp("own") / "ledger.json"
+    ledger_file.save(path, Checkpoint(ledger, 7))
+    assert ledger_file.load(path) == Checkpoint(ledger, 7)
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"format": 2}', b'{"format": 1, "offset": 0}', b"\xff"])
+def test_a_damaged_checkpoint_is_none(tmp_path: Path, data: bytes) -> None:
+    """The journal has it all again."""
+    (tmp_path / "ledger.json").write_bytes(data)
+    assert ledger_file.load(tmp_path / "ledger.json") is None
