@@ -114,7 +114,7 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
         job.ran if job else "",
         tuple(task for task, gate in gates.items() if gate),
         ledger.holes,
-        _recalls(store.recall_figures()),
+        _recalls(store.caches.kept_figures()),
         store.shrunk(now - _RECENT),
     )
 

@@ -97,9 +97,9 @@ class Shelf:
         """
         with suppress(PipimemError, OSError):
             if self._to_keep is not None:
-                self.store.keep_search(self._stamp, *self._to_keep)
+                self.store.caches.keep_search(self._stamp, *self._to_keep)
             elif not self._fits:
-                self.store.drop_search()
+                self.store.caches.drop_search()
         self._to_keep, self._fits = None, True
 
     def _packed(self) -> tuple[Bookmark, bytes] | None:
@@ -200,13 +200,13 @@ class Library:
 
 def kept_up(store: ChannelStore, vocabulary: Vocabulary, most: int | None = None) -> None:
     """Bring the kept index of a channel up to its transcript, `most` messages at once; nothing where little is new."""
-    if store.search_lag(vocabulary.stamp()) >= _WORTH_LOADING:
+    if store.caches.search_lag(vocabulary.stamp()) >= _WORTH_LOADING:
         Shelf(store, vocabulary, most=most).keep()
 
 
 def _kept(store: ChannelStore, stamp: str) -> tuple[Pages, Known | None]:
     """The kept index, and the place in the transcript up to which it goes: the beginning where there is none."""
-    if kept := store.kept_search(stamp):
+    if kept := store.caches.kept_search(stamp):
         with suppress(ValueError):  # whole, and yet none of ours
             return kept[0], unpacked(kept[1])
     return Pages(store.transcript), None

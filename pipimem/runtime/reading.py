@@ -79,7 +79,9 @@ class Reading:
         return cls(store, vocabulary, settings, shelf, meaning=meaning)
 
     def _fresh_gathering(self) -> Gathering:
-        self._book = Wordbook(self.vocabulary.words, self.store.key, self.store.kept_words(self.vocabulary.stamp()))
+        self._book = Wordbook(
+            self.vocabulary.words, self.store.key, self.store.caches.kept_words(self.vocabulary.stamp())
+        )
         return Gathering(Index(self.vocabulary.words, self._book.bag))
 
     @property
@@ -116,7 +118,7 @@ class Reading:
         if self._book is not None and self._book.cut >= _WORTH_KEEPING and self._gathered is not None:
             self.notes()
             if self.gathering is not None:
-                self.store.keep_words(
+                self.store.caches.keep_words(
                     self.vocabulary.stamp(), self._book.written(self.gathering.index.bags()), self._gathered
                 )
                 self._book.cut = 0
@@ -202,12 +204,12 @@ class Reading:
         """Keep the vectors for the next start, where there are new ones."""
         seen = self._gathered
         if self._vectors is not None and self._vectors.new and self.meaning is not None and seen is not None:
-            self.store.keep_vectors(self.meaning.name, self._vectors.written(), seen)
+            self.store.caches.keep_vectors(self.meaning.name, self._vectors.written(), seen)
 
     def _place(self, index: Index, meaning: Meaning) -> None:
         if self._vectors is None:
             self._vectors = Vectors(self.store.key)
-            self._vectors.read(self.store.kept_vectors(meaning.name))
+            self._vectors.read(self.store.caches.kept_vectors(meaning.name))
         self._lacking = self._vectors.place(index)
 
     def _nearness(self, question: Vector | None, limits: Limits) -> Nearness:
@@ -221,7 +223,7 @@ class Reading:
     def keep_figures(self) -> None:
         """Add what was counted to the channel's own figures, where anything was."""
         if self.figures.looks or self.figures.turns:
-            self.store.add_recall_figures(self.figures.handed_over())
+            self.store.caches.add_figures(self.figures.handed_over())
 
     def _told(self, found: Recall, *, hit: bool) -> Recall:
         if self._stages is not None:

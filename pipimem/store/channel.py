@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,10 +19,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
 from pipimem.store import identity
-from pipimem.store.caches import figures as figures_file
-from pipimem.store.caches import search as search_file
-from pipimem.store.caches import vectors as vectors_file
-from pipimem.store.caches import words as words_file
+from pipimem.store.caches.caches import Caches
 from pipimem.store.commits.committing import CarryOut, Committed, commit, journal_edits
 from pipimem.store.commits.desk import KEPT, Desk
 from pipimem.store.commits.placing import heal, is_unfinished
@@ -39,7 +37,6 @@ from pipimem.store.journal.state import State
 from pipimem.store.looking_back import undoing
 from pipimem.store.looking_back.past import Past, Point
 from pipimem.store.looking_back.undoing import Restored, Undone
-from pipimem.store.pages import Bookmark, Pages
 from pipimem.store.transcript import Transcript
 from pipimem.store.workspace import WorkspaceStore
 
@@ -201,63 +198,30 @@ class ChannelStore:
             waiting = self._recalls.folded(notes.ledger, Delta())
         return replace(notes, ledger=notes.ledger.after(waiting))
 
-    def kept_words(self, stamp: str) -> str:
-        """What `keep_words` was given under the same stamp, empty where that is gone."""
-        return words_file.load(_own(self.folder), stamp)
+    @property
+    def caches(self) -> Caches:
+        """What only saves time."""
+        return Caches(self)
 
-    @told_at_the_door
-    def keep_words(self, stamp: str, words: str, seen: Notes) -> None:
-        """Keeps what a start would have to find out again about the notes `seen`; it may be lost at any time."""
-        with self._mutex:
-            if self._is_saved:
-                with self._lock.held():
-                    if self._still_knows(seen):
-                        words_file.save(_own(self.folder), stamp, words)
+    @property
+    def is_saved(self) -> bool:
+        """Whether the folder is a channel of ours already, not just one that people made."""
+        return self._is_saved
 
-    def kept_vectors(self, embedder: str) -> bytes:
-        """What `keep_vectors` was given under the same embedder, empty where that is gone."""
-        return vectors_file.load(_own(self.folder), embedder)
+    @contextmanager
+    def keeping(self, seen: Notes | None = None, *, settles: bool = False) -> Iterator[bool]:
+        """Holds the channel against other writers; whether what was made of the notes `seen` may still be kept.
 
-    @told_at_the_door
-    def keep_vectors(self, embedder: str, vectors: bytes, seen: Notes) -> None:
-        """Keeps what would have to be embedded again of the notes `seen`; it may be lost at any time.
-
-        Marks are made with the channel's key, so a folder that people made becomes a channel of ours here.
+        It may in a channel that is saved, while nothing was forgotten since. `settles` saves it first.
         """
         with self._mutex:
-            self._settle_in()
+            if settles:
+                self._settle_in()
+            if not self._is_saved:
+                yield False
+                return
             with self._lock.held():
-                if self._still_knows(seen):
-                    vectors_file.save(_own(self.folder), embedder, vectors)
-
-    def kept_search(self, stamp: str) -> tuple[Pages, memoryview] | None:
-        """The index of the transcript that `keep_search` was given under the same stamp, and how far it goes."""
-        return search_file.load(_own(self.folder), stamp, self.transcript)
-
-    def keep_search(self, stamp: str, read: Bookmark, index: bytes) -> bool:
-        """Keeps an index of what was read, for the next search; whether it could. It may be lost at any time."""
-        return self._is_saved and search_file.save(_own(self.folder), stamp, self.transcript, read, index)
-
-    def search_lag(self, stamp: str) -> int:
-        """About how many bytes of talk the kept index does not have."""
-        return search_file.lag(_own(self.folder), stamp, self.transcript)
-
-    def drop_search(self) -> None:
-        """Takes away an index that is of no use."""
-        if self._is_saved:
-            search_file.drop(_own(self.folder))
-
-    def recall_figures(self) -> figures_file.Kept:
-        """How recall did here, in all processes that have told so far."""
-        return figures_file.load(_own(self.folder))
-
-    @told_at_the_door
-    def add_recall_figures(self, later: figures_file.Kept) -> None:
-        """Adds what a process counted; only a channel that is saved has a place for it."""
-        with self._mutex:
-            if self._is_saved:
-                with self._lock.held():
-                    figures_file.add(_own(self.folder), later)
+                yield seen is None or self._still_knows(seen)
 
     @told_at_the_door
     def checkpoint(self) -> None:

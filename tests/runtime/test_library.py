@@ -223,7 +223,10 @@ class NoFile:
     """A store in which no index is kept."""
 
     def __init__(self, store: ChannelStore) -> None:
-        self.transcript, self.kept_search = store.transcript, lambda stamp: None
+        self.transcript, self.caches = store.transcript, self
+
+    def kept_search(self, stamp: str) -> None:
+        """Nothing."""
 
 
 @pytest.mark.usefixtures("always")
@@ -233,7 +236,7 @@ def test_a_whole_file_that_is_none_of_ours_is_passed_over(room: ChannelStore) ->
     shelf = library.shelf("room")
     bookmark = shelf._pages.bookmark()
     assert bookmark is not None
-    assert room.keep_search(library._vocabulary.stamp(), bookmark, b"no index")
+    assert room.caches.keep_search(library._vocabulary.stamp(), bookmark, b"no index")
     assert found(Library(room.workspace), "ferry") == ["log:a"]
 
 

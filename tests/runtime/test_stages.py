@@ -44,6 +44,6 @@ async def test_turns_are_counted_and_kept_when_the_channel_closes(tmp_path: Path
                 turn = await channel.before_turn("where do we keep the keys?")
                 await channel.after_turn(turn, [Message.user("where do we keep the keys?")])
             store = channel.store
-    kept = store.recall_figures()
+    kept = store.caches.kept_figures()
     assert (kept.turns, kept.looks, kept.hits, len(kept.waits)) == (4, 4, 2, 4)
     assert min(kept.waits) > 0

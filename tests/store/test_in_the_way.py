@@ -90,8 +90,10 @@ def deeds(workspace: WorkspaceStore, now: datetime, add: Add) -> dict[str, Calla
         "commit": opened(lambda channel: channel.commit(add("dave likes tea"), now)),
         "look back": opened(lambda channel: list(channel.journal_records())),
         "forget": opened(lambda channel: channel.forget("nothing like it", keep_transcript=False, now=now)),
-        "keep": opened(lambda channel: (channel.keep_words("cut", "x", channel.notes()), channel.kept_words("cut"))),
-        "figures": opened(lambda channel: channel.recall_figures()),
+        "keep": opened(
+            lambda channel: (channel.caches.keep_words("cut", "x", channel.notes()), channel.caches.kept_words("cut"))
+        ),
+        "figures": opened(lambda channel: channel.caches.kept_figures()),
     }
 
 

@@ -180,7 +180,7 @@ def test_a_damaged_index_is_told_and_taken_away(well: ChannelStore) -> None:
     list(pages.fresh())
     bookmark = pages.bookmark()
     assert bookmark is not None
-    assert well.keep_search("stamp", bookmark, b"words")
+    assert well.caches.keep_search("stamp", bookmark, b"words")
     assert found(well) == []
     path = well.folder / ".pipimem" / "search.idx"
     path.write_bytes(path.read_bytes()[:-1])

@@ -137,12 +137,12 @@ def test_words_and_vectors_of_before_are_not_kept(full: ChannelStore, now: datet
     other = ChannelStore.open(full.workspace, "team", create=False)
     seen = other.notes()
     full.forget("555 0199", keep_transcript=False, now=now)
-    other.keep_words("cut", "0199", seen)
-    other.keep_vectors("toy", b"0199", seen)
-    assert (other.kept_words("cut"), other.kept_vectors("toy")) == ("", b"")
-    other.keep_words("cut", "tea", other.notes())
-    other.keep_vectors("toy", b"tea", other.notes())
-    assert (other.kept_words("cut"), other.kept_vectors("toy")) == ("tea", b"tea")
+    other.caches.keep_words("cut", "0199", seen)
+    other.caches.keep_vectors("toy", b"0199", seen)
+    assert (other.caches.kept_words("cut"), other.caches.kept_vectors("toy")) == ("", b"")
+    other.caches.keep_words("cut", "tea", other.notes())
+    other.caches.keep_vectors("toy", b"tea", other.notes())
+    assert (other.caches.kept_words("cut"), other.caches.kept_vectors("toy")) == ("tea", b"tea")
 
 
 def test_the_mark_of_a_forgetting_outlives_a_checkpoint(full: ChannelStore, now: datetime) -> None:

@@ -1,0 +1,102 @@
+"""The caches of one channel: read by anybody, written only while nothing they hold was forgotten."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pipimem.notes.notes import Notes
+from pipimem.store.caches import figures, search, vectors, words
+from pipimem.store.disk.calls import told_at_the_door
+from pipimem.store.pages import Bookmark, Pages
+from pipimem.store.transcript import Transcript
+
+
+class Owner(Protocol):
+    """The channel, as its caches see it."""
+
+    folder: Path
+    transcript: Transcript
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the folder is a channel of ours already."""
+        ...
+
+    def keeping(self, seen: Notes | None = None, *, settles: bool = False) -> AbstractContextManager[bool]:
+        """Holds the channel; whether what was made of the notes `seen` may be kept. `settles` saves it first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Caches:
+    """What a start or a search would have to find out again. All of it may be lost at any time.
+
+    Every `kept_…` is empty or `None` where nothing was kept, or it is damaged, stale or out of reach.
+    """
+
+    _owner: Owner
+
+    @property
+    def folder(self) -> Path:
+        """The channel's."""
+        return self._owner.folder
+
+    @property
+    def _own(self) -> Path:
+        return self.folder / ".pipimem"
+
+    def kept_words(self, stamp: str) -> str:
+        """What `keep_words` was given under the same stamp."""
+        return words.load(self._own, stamp)
+
+    @told_at_the_door
+    def keep_words(self, stamp: str, text: str, seen: Notes) -> None:
+        """Keeps the words of the notes `seen`."""
+        with self._owner.keeping(seen) as may:
+            if may:
+                words.save(self._own, stamp, text)
+
+    def kept_vectors(self, embedder: str) -> bytes:
+        """What `keep_vectors` was given under the same embedder."""
+        return vectors.load(self._own, embedder)
+
+    @told_at_the_door
+    def keep_vectors(self, embedder: str, body: bytes, seen: Notes) -> None:
+        """Keeps the vectors of the notes `seen`.
+
+        Marks are made with the channel's key, so a folder that people made becomes a channel of ours here.
+        """
+        with self._owner.keeping(seen, settles=True) as may:
+            if may:
+                vectors.save(self._own, embedder, body)
+
+    def kept_search(self, stamp: str) -> tuple[Pages, memoryview] | None:
+        """The index of the transcript that `keep_search` was given under the same stamp, and how far it goes."""
+        return search.load(self._own, stamp, self._owner.transcript)
+
+    def keep_search(self, stamp: str, read: Bookmark, index: bytes) -> bool:
+        """Keeps an index of what was read; whether it could."""
+        return self._owner.is_saved and search.save(self._own, stamp, self._owner.transcript, read, index)
+
+    def search_lag(self, stamp: str) -> int:
+        """About how many bytes of talk the kept index does not have."""
+        return search.lag(self._own, stamp, self._owner.transcript)
+
+    def drop_search(self) -> None:
+        """Takes away an index that is of no use."""
+        if self._owner.is_saved:
+            search.drop(self._own)
+
+    def kept_figures(self) -> figures.Kept:
+        """How recall did here, in all processes that have told so far."""
+        return figures.load(self._own)
+
+    @told_at_the_door
+    def add_figures(self, later: figures.Kept) -> None:
+        """Adds what a process counted; only a channel that is saved has a place for it."""
+        with self._owner.keeping() as may:
+            if may:
+                figures.add(self._own, later)
