@@ -27,7 +27,6 @@ Texts = tuple[str, ...]
 """The texts of the notes, in the order of `KEPT`."""
 Line = tuple[File, str]
 _NEXT = "the next fact of all"
-_PEOPLES = ("SOUL.md", "AGENTS.md", "MEMORY.md")
 
 
 @dataclass(frozen=True, slots=True)

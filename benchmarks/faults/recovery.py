@@ -13,7 +13,6 @@ from benchmarks.faults.shim import ERRNOS
 from benchmarks.faults.tree import Tree
 
 Tell = Callable[[object, list[str]], None]
-Wanted = Callable[[Fault], bool]
 
 
 def unfinished(root: Path) -> dict[str, Callable[[Path], None]]:
