@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -35,6 +35,9 @@ from pipimem.store.forgetting.unwriting import unwritten
 from pipimem.store.journal import journal
 from pipimem.store.journal.records import FileChange, JournalRecord
 from pipimem.store.transcript import Transcript
+
+Counts = Mapping[str, int]
+"""How much went, by the name of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +110,29 @@ def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> Forg
     held = held_in(state.ledger, needles)
     state.ledger = blanked_ledger(state.ledger, needles)
     usage = from_usage(desk.root / ".pipimem", needles)
-    texts = {file: desk.on_disk(file) for file in KEPT}
-    record = _record(desk, log, plan, texts, now)
-    state.append([record], texts)
-    desk.settle()
-    state.checkpoint(texts, now)
-    desk.clear()
+    _written_down(desk, log, plan, now)
     # Nor the other way round: what was taken out is back, and nobody knows.
     for folder in (desk.folder, state.versions.folder, desk.folder / ".pipimem"):
         if folder.is_dir():
             sync_folder(folder)
     remove(_plan_path(desk))
+    return _receipt(entries, versions, messages, journal, held, usage)
+
+
+def _written_down(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> None:
+    """A record of it, and a checkpoint: no older ledger is read again."""
+    state = desk.state
+    texts = {file: desk.on_disk(file) for file in KEPT}
+    state.append([_record(desk, log, plan, texts, now)], texts)
+    desk.settle()
+    state.checkpoint(texts, now)
+    desk.clear()
+
+
+def _receipt(
+    entries: Mapping[File, int], versions: Counts, messages: Counts, journal: Counts, held: int, usage: Counts
+) -> Forgotten:
+    """What went, by kind of place and by file; `held` is what the ledger held."""
     counts = {
         "entries": sum(entries[file] for file in KEPT),
         "archive": entries[File.ARCHIVE],
