@@ -100,3 +100,10 @@ class Caches:
         with self._owner.keeping() as may:
             if may:
                 figures.add(self._own, later)
+
+
+def drop_texts(folder: Path) -> None:
+    """Takes away every cache that is made of texts: what is forgotten is not to be found in one either."""
+    words.drop(folder)
+    vectors.drop(folder)
+    search.drop(folder)

@@ -13,9 +13,7 @@ from pipimem.notes.ledger import Delta, Record, Tombstone
 from pipimem.notes.notes import Change, etag
 from pipimem.notes.operations import Author, Progress
 from pipimem.store import transcript
-from pipimem.store.caches import search as search_file
-from pipimem.store.caches import vectors as vectors_file
-from pipimem.store.caches import words as words_file
+from pipimem.store.caches.caches import drop_texts
 from pipimem.store.commits.desk import KEPT, Desk
 from pipimem.store.commits.placing import rewrite
 from pipimem.store.disk import jsonlines
@@ -94,9 +92,7 @@ def _plan(desk: Desk, what: str | Sequence[str], keep_transcript: bool, actor: s
 
 def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> Forgotten:
     state, needles = desk.state, plan.needles
-    words_file.drop(desk.folder / ".pipimem")
-    vectors_file.drop(desk.folder / ".pipimem")
-    search_file.drop(desk.folder / ".pipimem")
+    drop_texts(desk.folder / ".pipimem")
     # The journal first: what its texts were without the words is told from the files as they stand.
     journal = _from_journal(desk, needles)
     # Its new name first: a checkpoint must not know a record that went with the former one.
