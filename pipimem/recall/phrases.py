@@ -77,7 +77,7 @@ OURS = Pattern(
 
 # ── words that make a question of a few words a question ────────────────────
 _QUESTION = r"[?？]|\b(?:what|which|who|when|where|why|how|is|are|do|does|did|any|anything)\b" + (
-    r"|什么|啥|哪|谁|吗|呢|么|几|多少|怎么|怎样|如何|该|是否|有没有"
+    r"|什么|啥|干嘛|哪|谁|吗|呢|么|几|多少|怎么|怎样|如何|该|是否|有没有"
 )
 QUESTION = Pattern(_QUESTION, re.IGNORECASE)
 ASKING = Pattern(

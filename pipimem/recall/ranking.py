@@ -13,7 +13,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.recall.evidence import Found, Reach
 from pipimem.recall.explaining import Part, scored
 from pipimem.recall.index import Index
-from pipimem.recall.intents import ANSWERED_BY, BONUS, answers
+from pipimem.recall.intents import ANSWERED_BY, BONUS, Intent, answers
 from pipimem.recall.items import Item, Source
 from pipimem.recall.phrases import NAMES_A_TIME
 from pipimem.recall.refinement import Query
@@ -43,6 +43,10 @@ _NOT_NEAR = -0.02
 _SURER = 0.02
 # Far behind the best, an item shares its common words only.
 _SHARE_OF_BEST = 0.3
+# What happened stands in history; so many of its newest bullets are looked through for a day.
+_HAPPENED = frozenset((Source.HISTORY,))
+_NO_KIND: frozenset[str] = frozenset()
+_DAYS_BACK = 2_000
 # What a question that is nothing but an intent finds in the section that answers it.
 _ASKED_FOR = 1.0
 
@@ -150,10 +154,12 @@ def ranked(
     The `most` with the strongest evidence are looked at. Circumstances lift a score by less than half, so
     with twice as many as are wanted, what is left out would not have come to the front. `only` says which
     items count at all. What is surely near in meaning needs no word in common; a question that is nothing but its
-    intents is answered by its section alone.
+    intents is answered by its section alone, one for nothing but days by what happened then.
     """
     by_slot = {one.slot: one for one in _by_evidence(index, query, now, most, floor, only, nearness)}
-    if query.pure:
+    if query.of_days and (those := {one.slot: one for one in _of_days(index, query, now, most)}):
+        by_slot = those
+    elif query.pure:
         by_slot |= {one.slot: one for one in _by_intent(index, query, now, most)}
     elif sure := [
         slot for slot in nearness.surely(_SURER if nearness.sure and query.is_general() else 0.0) if slot not in by_slot
@@ -182,7 +188,7 @@ def structure(item: Item, query: Query, now: datetime) -> list[tuple[str, str, f
         age = now - item.when
         if bonus := next((bonus for span, bonus in _RECENCY if age <= span), 0.0):
             lifts.append(("recent", "", bonus))
-        if any(span.start <= item.when.date() <= span.end for span in query.spans):
+        if _is_of(item, query):
             lifts.append(("date asked for", "", _SAME_DATE))
     if query.asks_when and NAMES_A_TIME().search(item.text):
         lifts.append(("names a time", "", _NAMES_A_TIME))
@@ -233,6 +239,19 @@ def _by_intent(index: Index, query: Query, now: datetime, most: int) -> Iterator
     sources = frozenset[Source]().union(*(place.sources for place in places))
     for slot in index.firsts(kinds, sources, most, _newest_weightiest):
         yield weighed.candidate(slot, index.item(slot), weighed.values(slot))
+
+
+def _of_days(index: Index, query: Query, now: datetime, most: int) -> Iterator[Candidate]:
+    """What history has of the days that were asked for."""
+    weighed = _Weighing(index.search(query.terms), query, now, Intent.HISTORY)
+    slots = index.firsts(_NO_KIND, _HAPPENED, _DAYS_BACK, _newest_weightiest)
+    those = [slot for slot in slots if _is_of(index.item(slot), query)]
+    for slot in those[:most]:
+        yield weighed.candidate(slot, index.item(slot), weighed.values(slot))
+
+
+def _is_of(item: Item, query: Query) -> bool:
+    return item.when is not None and any(span.start <= item.when.date() <= span.end for span in query.spans)
 
 
 def _newest_weightiest(item: Item) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from pipimem.recall import generalities, phrases, weak_words
 from pipimem.recall.index import Term
 from pipimem.recall.intents import Intent, intents_of, without_cues
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
-from pipimem.text.dates import Span, mentioned
+from pipimem.text.dates import Span, mentioned, without_days
 from pipimem.text.patterns import Pattern
 from pipimem.text.words import Words
 
@@ -49,7 +49,8 @@ class Query:
     """A question as recall looks for it.
 
     `asks_when` says that the answer is a time. `silent` is why the automatic path has nothing to look for, empty otherwise. `pure` says that the
-    question is nothing but its intents ("what did we decide?").
+    question is nothing but its intents ("what did we decide?"), `of_days` that it asks for nothing but days ("what did we do on
+    Thursday?").
     """
 
     text: str
@@ -59,6 +60,7 @@ class Query:
     spans: tuple[Span, ...] = ()
     intents: tuple[Intent, ...] = ()
     pure: bool = False
+    of_days: bool = False
     silent: str = ""
     asks_when: bool = False
 
@@ -104,11 +106,12 @@ def refined(
     )
     if raw:
         return asked
+    of_days = _is_of_days(asked, words, now)
     pure = _is_pure(asked, words)
-    silent = _why_silent(asked, terms, pure=pure)
+    silent = "" if of_days else _why_silent(asked, terms, pure=pure)
     asker = _asker(speaker, words, asked) if speaker and phrases.FIRST_PERSON().search(text) else ()
-    if pure or silent or asker:
-        return replace(asked, pure=pure, silent=silent, terms=(*asked.terms, *asker))
+    if pure or of_days or silent or asker:
+        return replace(asked, pure=pure, of_days=of_days, silent=silent, terms=(*asked.terms, *asker))
     return asked
 
 
@@ -126,6 +129,15 @@ def _term(word: str, named: frozenset[str]) -> Term:
     if word in weak_words.COMMON_WORDS or len(word) == 1 or (len(word) <= _SHORT_NUMBER and word.isdecimal()):
         return Term(word, _WEAK, weak=True)
     return Term(word, _NAMED) if word in named else Term(word)
+
+
+def _is_of_days(query: Query, words: Words, now: datetime) -> bool:
+    if not any(span.start < now.date() for span in query.spans) or query.entities or query.asks_when:
+        return False  # of today and tomorrow no history tells
+    if not phrases.ASKING().search(query.text):
+        return False
+    left = words.words(without_cues(without_days(query.text, now)))
+    return all(word in weak_words.FILLERS for word in left)
 
 
 def _without_actions(terms: tuple[Term, ...], *, is_asked: bool) -> tuple[Term, ...]:

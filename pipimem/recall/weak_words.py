@@ -67,7 +67,7 @@ _FILLERS = """
 project team group task item point session convers chat channel overal exact far summari recap review work
 alreadi agre make
 项目 团队 群里 干 任务 事项 计划 会话 对话 群 聊天 总体 一共 到底 究竟 具体 现在 目前 列 说说 讲讲 回顾 梳理
-重要 主要 出 一步 安排 步骤
+重要 主要 出 一步 安排 步骤 发生 干啥 做啥 手头 手上
 """
 
 # Full words, but so common in any talk that one of them shared with an entry is no evidence.

@@ -41,6 +41,20 @@ def test_strong_words_in_history_outrank_an_unrelated_session_section(words: Wor
     assert found.candidates[0].item.source is Source.HISTORY
 
 
+def test_a_day_is_answered_by_what_happened_then(words: Words) -> None:
+    """Without a word in common, and by nothing of other days; a day without history finds nothing."""
+    notes = notes_from(
+        history="## 2026-03-06 20:00–20:30 +08:00 · Cleaning\n\n- The shed was emptied.\n\n"
+        "## 2026-03-05 20:00–20:30 +08:00 · Sale\n\n- The crib went first.\n- 收了 530 块\n"
+    )
+    index = over(words, *items_of(notes))
+    for question in ("what did we do on 5 March?", "上周四发生了什么"):
+        found = recall(index, question, now=NOW).candidates
+        assert sorted(one.item.text for one in found) == ["The crib went first.", "收了 530 块"]
+        assert all(scored(one.parts) == one.score for one in found)
+    assert recall(index, "what did we do on 4 March?", now=NOW).candidates == ()
+
+
 def test_no_seed_without_evidence(words: Words) -> None:
     """A question with an intent brings nothing from its section that shares no word."""
     section = Item("session:decisions", Source.SESSION, "Decisions", "", "Ship the editor.", kind="Decisions")

@@ -61,6 +61,46 @@ def test_a_question_that_is_nothing_but_an_intent_is_pure(ask) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["接下来我该干嘛", "那我们该弄点啥", "我现在手头的情况怎么样", "手上还有什么没做"],
+)
+def test_what_is_next_may_be_asked_in_everyday_words(ask, text: str) -> None:
+    """Not in those of a report alone."""
+    assert ask(text).pure
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what were we doing on 5 March?",
+        "what happened last Friday?",
+        "上周四我们聊了什么",
+        "3月5号发生了什么",
+        "昨天干嘛了",
+    ],
+)
+def test_a_question_may_ask_for_nothing_but_a_day(ask, text: str) -> None:
+    """One that has been; what else is named makes it a question about that."""
+    assert ask(text).of_days
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what did the archive do on 5 March?",
+        "今天星期几",
+        "明天做什么",
+        "when is 5 March?",
+        "see you on 5 March",
+        "下周有什么计划",
+    ],
+)
+def test_a_day_to_come_or_a_thing_is_no_question_for_a_day(ask, text: str) -> None:
+    """History has nothing of tomorrow."""
+    assert not ask(text).of_days
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("你好", "chat that asks for nothing"),

@@ -14,7 +14,7 @@ from pipimem.text.dates import chinese, english
 from pipimem.text.dates.spans import Found, Span
 from pipimem.text.patterns import Pattern
 
-__all__ = ["Span", "dated", "mentioned"]
+__all__ = ["Span", "dated", "mentioned", "without_days"]
 
 # Code, addresses and paths are quoted as they are.
 _CODE = Pattern(
@@ -44,6 +44,16 @@ def mentioned(text: str, when: datetime) -> tuple[Span, ...]:
     Where the year is missing it is the one that brings the date nearest to `when`.
     """
     return tuple(dict.fromkeys(found.span for found in _found(text, when)))
+
+
+def without_days(text: str, when: datetime) -> str:
+    """The text with the days that it names taken out."""
+    pieces: list[str] = []
+    done = 0
+    for found in _found(text, when):
+        pieces.append(text[done : found.start])
+        done = found.end
+    return " ".join((*pieces, text[done:]))
 
 
 def _found(text: str, when: datetime) -> list[Found]:

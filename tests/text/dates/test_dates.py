@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.text.dates import Span, dated, mentioned
+from pipimem.text.dates import Span, dated, mentioned, without_days
 
 NOW = datetime(2026, 3, 4, 10, 0, tzinfo=UTC)  # a Wednesday
 CASES = [
@@ -110,3 +110,16 @@ def test_hostile_text_is_read_in_linear_time(piece):
     began = time.perf_counter()
     dated(piece * (100_000 // len(piece)), NOW)
     assert time.perf_counter() - began < 15
+
+
+def test_the_days_a_text_names_can_be_taken_out() -> None:
+    """Code stays; a text without any is as it was."""
+    assert without_days("what did we do last Friday, 上周四 too?", NOW).split() == [
+        "what",
+        "did",
+        "we",
+        "do",
+        ",",
+        "too?",
+    ]
+    assert without_days("`last Friday` and 2.4", NOW) == "`last Friday` and 2.4"
