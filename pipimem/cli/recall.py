@@ -16,7 +16,6 @@ from pipimem.cli.options import as_json, batch, chosen
 from pipimem.cli.printing import note, record, table
 from pipimem.clock import Clock
 from pipimem.recall.recalling import Recall
-from pipimem.runtime.embedding import embedded_now
 from pipimem.runtime.meaning import meaning_of
 from pipimem.runtime.reading import Reading
 from pipimem.runtime.vocabulary import Vocabulary
@@ -139,6 +138,8 @@ class _Readings:
         """Index a channel; with an embedder, embed what it has not kept."""
         reading.notes()
         if self._meaning is not None:
+            from pipimem.runtime.embedding import embedded_now  # an event loop that others do not need
+
             embedded_now(reading, self._meaning, _embedding)
 
     def question(self, reading: Reading, query: str, speaker: str = "") -> Vector | None:

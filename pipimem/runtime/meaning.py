@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 
-from pipimem.errors import BudgetSpent, PipimemError, SidecarError
+from pipimem.errors import PipimemError, SidecarError
 from pipimem.recall.vectors import Vectors
 from pipimem.recall.yardstick import EXAMPLES, Yardstick
 from pipimem.runtime.stages import may_go_by_meaning
-from pipimem.settings import BudgetSettings, Settings
-from pipimem.sidecar.account import Account, midnight
+from pipimem.settings import Settings
 from pipimem.sidecar.embedding.embedder import Embedder, Vector
-from pipimem.sidecar.purse import counts_money, counts_tokens
 from pipimem.store.workspace import WorkspaceStore
 
 # How long an embedder that failed is not asked again: a provider may be down, an extra may be missing for ever.
@@ -28,8 +24,6 @@ _QUESTIONS = 256
 # The examples belong to no channel.
 _NO_KEY = b""
 LOCAL = "local"
-
-_log = logging.getLogger("pipimem")
 
 
 class Meaning:
@@ -97,32 +91,12 @@ class Meaning:
         except (SidecarError, OSError, ImportError) as error:
             self._rests_until = time.monotonic() + _REST_SECONDS
             if not self._has_warned:
-                _log.warning("recall goes by words alone: %s", error)
+                import logging  # 4 ms, which a start without an embedder saves
+
+                logging.getLogger("pipimem").warning("recall goes by words alone: %s", error)
                 self._has_warned = True
             return None
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Purse:
-    """The day's budget of a workspace, as embedding asks for it: by what is spent and under way, without a hold of its own."""
-
-    workspace: WorkspaceStore
-    settings: BudgetSettings
-    wall: Callable[[], datetime]
-
-    def grant(self, tokens: int) -> None:
-        """Let a request of so many tokens pass. Raises `BudgetSpent`."""
-        if not (counts_money(self.settings) or counts_tokens(self.settings)):
-            return
-        now = self.wall()
-        account = Account.opened(self.settings, now, self.workspace.usages(midnight(now)))
-        whole, _ = account.purse.budgets("", self.workspace.books.held().values())
-        if whole.share >= 1 or whole.spent.tokens + tokens > whole.limit.tokens:
-            raise BudgetSpent(
-                f"Today's budget of {whole.told()} has no room for embedding {tokens:,} tokens. Until midnight recall "
-                "goes by words alone; raise the limit in pipimem.toml, [budget], or wait."
-            )
 
 
 def meaning_of(
@@ -145,9 +119,10 @@ def meaning_of(
 
         embedder = Local()
     elif embedder is None:
-        from pipimem.sidecar.embedding.remote import Remote  # likewise
+        from pipimem.runtime.allowance import Allowance  # likewise
+        from pipimem.sidecar.embedding.remote import Remote
 
         embedder = Remote(
-            name, workspace.append_usage, _Purse(workspace, settings.budget, wall).grant, wall, time.monotonic
+            name, workspace.append_usage, Allowance(workspace, settings.budget, wall).grant, wall, time.monotonic
         )
     return Meaning(embedder, workspace, keeps=keeps)

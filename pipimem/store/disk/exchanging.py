@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -56,6 +55,8 @@ def _exchanged(prepared: Path, target: Path) -> Path:
     except FileNotFoundError:
         raise
     except OSError:  # no second names here (FAT): a copy, which no longer follows a writer
+        import shutil  # here: 5 ms, seldom needed
+
         shutil.copyfile(target, copy)
     prepared.replace(target)
     return copy
