@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipimem.errors import ChannelError, JournalError, StoreError
 from pipimem.notes.files import File
@@ -29,16 +30,18 @@ from pipimem.store.disk import files
 from pipimem.store.disk.calls import make_folder, told, told_at_the_door
 from pipimem.store.disk.files import Stamp, not_a_link_out, read_text, sweep
 from pipimem.store.disk.lock import FolderLock, locks_hold
-from pipimem.store.forgetting import forgetting
-from pipimem.store.forgetting.forgetting import Forgotten
 from pipimem.store.identity import Identity
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.journal.state import State
-from pipimem.store.looking_back import undoing
-from pipimem.store.looking_back.past import Past, Point
-from pipimem.store.looking_back.undoing import Restored, Undone
 from pipimem.store.transcript import Transcript
 from pipimem.store.workspace import WorkspaceStore
+
+if TYPE_CHECKING:
+    from pipimem.store.forgetting.forgetting import Forgotten
+    from pipimem.store.looking_back.past import Past, Point
+    from pipimem.store.looking_back.undoing import Restored, Undone
+
+# Looking back and forgetting are imported where they are done: a recall that starts cold needs neither (5 ms).
 
 # After so many beginnings on a fresher text, what is saved meanwhile is merged instead.
 _TRIES = 2
@@ -267,6 +270,8 @@ class ChannelStore:
     @told_at_the_door
     def shrunk(self, since: datetime) -> tuple[str, ...]:
         """What is to be said of files that lost more than half of their text by hand since then, and were not taken back."""
+        from pipimem.store.looking_back import undoing
+
         try:
             records = list(self.journal_records())
         except JournalError:  # doctor tells
@@ -286,6 +291,8 @@ class ChannelStore:
 
         Raises `JournalError` at a damaged line.
         """
+        from pipimem.store.looking_back import undoing
+
         with self._mutex:
             desk = self._at_desk()
             desk.state.catch_up()
@@ -297,6 +304,8 @@ class ChannelStore:
 
         Raises `CannotTakeBack`, with nothing changed, where later changes stand on it.
         """
+        from pipimem.store.looking_back import undoing
+
         self.journal_edits(now)
         record = undoing.chosen(self.journal_records(), sequence)
         number = record.sequence
@@ -304,17 +313,19 @@ class ChannelStore:
             undoing.UNDO, Author.PERSON, why=f"takes back {number} ({record.task})", correlation=str(number)
         )
         done = self.commit(what, now, actor, carry_out=lambda desk, view: undoing.undoing(desk, view, number))
-        return Undone(record, done.sequence, done.outcome)
+        return undoing.Undone(record, done.sequence, done.outcome)
 
     @told_at_the_door
     def restore(self, point: Point, now: datetime, actor: str = "") -> Restored:
         """Puts the notes back to a moment, as one commit; what stands now is kept as versions."""
+        from pipimem.store.looking_back import undoing
+
         self.journal_edits(now)
         past = self.past()
         to = past.sequence_at(point)
         what = Decision(undoing.RESTORE, Author.PERSON, why=f"the notes as they stood after change {to}")
         done = self.commit(what, now, actor, carry_out=lambda desk, view: undoing.restoring(desk, view, to))
-        return Restored(to, done.sequence, done.outcome, undoing.edits_after(past.records, to))
+        return undoing.Restored(to, done.sequence, done.outcome, undoing.edits_after(past.records, to))
 
     @told_at_the_door
     def journal_edits(self, now: datetime) -> None:
@@ -349,6 +360,8 @@ class ChannelStore:
 
         The workspace's own files are people's: nothing is taken from them.
         """
+        from pipimem.store.forgetting import forgetting
+
         with self._mutex:
             self._settle_in()
             with self._lock.held():
@@ -402,6 +415,8 @@ class ChannelStore:
 
         `None` while an editor is saving.
         """
+        from pipimem.store.forgetting import forgetting
+
         desk = self._at_desk()
         if not self._has_written:
             for folder in (_own(self.folder), _own(self.folder) / "versions"):
