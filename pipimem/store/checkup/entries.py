@@ -37,18 +37,30 @@ def entry_findings(path: Path, notes: Notes, now: datetime) -> Iterator[Finding]
 
 
 def _pairs(path: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
-    grams = [bigrams(entry.text) for entry in entries]
-    for place, entry in enumerate(entries):
-        for other in range(place):
-            if not _may_be_alike(len(grams[place]), len(grams[other])):
-                continue
-            earlier = entries[other]
-            if entry.id != earlier.id and alike(grams[place], grams[other]) < _NEARLY_ALIKE:
-                continue
-            same = entry.id == earlier.id or same_thought(entry.text, earlier.text)
-            told = "says the same as" if same else "may contradict"
-            what = f"{told} line {earlier.start + 1}: {_short(entry.text)} / {_short(earlier.text)}"
-            yield worth_knowing(f"{path}, line {entry.start + 1}", what)
+    """One finding an entry, however many are like it: a line that stands there a thousand times has half a million."""
+    first: dict[str, Entry] = {}
+    for entry in entries:
+        if (earlier := first.setdefault(entry.id, entry)) is not entry:
+            yield _found(path, entry, earlier, same=True)
+    distinct = list(first.values())
+    grams = [bigrams(entry.text) for entry in distinct]
+    for place, entry in enumerate(distinct):
+        near = [
+            distinct[other]
+            for other in range(place)
+            if _may_be_alike(len(grams[place]), len(grams[other]))
+            and alike(grams[place], grams[other]) >= _NEARLY_ALIKE
+        ]
+        if near:
+            same = next((earlier for earlier in near if same_thought(entry.text, earlier.text)), None)
+            yield _found(path, entry, same or near[0], same=same is not None, more=len(near) - 1)
+
+
+def _found(path: Path, entry: Entry, earlier: Entry, *, same: bool, more: int = 0) -> Finding:
+    told = "says the same as" if same else "may contradict"
+    others = f"; it is like {more} more" if more else ""
+    what = f"{told} line {earlier.start + 1}: {_short(entry.text)} / {_short(earlier.text)}{others}"
+    return worth_knowing(f"{path}, line {entry.start + 1}", what)
 
 
 def _may_be_alike(one: int, other: int) -> bool:

@@ -190,3 +190,19 @@ def test_a_damaged_index_is_told_and_taken_away(well: ChannelStore) -> None:
     assert one.mend(NOW) == "removed; the next search makes it anew"
     assert found(well) == []
     assert not path.exists()
+
+
+def test_a_line_that_stands_there_a_hundred_times_is_told_once_each(well: ChannelStore) -> None:
+    """Not once for each pair of them, which would be 4,950."""
+    write(well, "- bob likes tea\n" * 100)
+    words = [what for _, _, what in told(well) if "says the same as" in what]
+    assert len(words) == 99
+
+
+def test_many_that_may_contradict_each_other_are_told_once_each(well: ChannelStore) -> None:
+    """The first of those that are like it, and how many more there are."""
+    write(well, "".join(f"- the port of the lantern is {port}\n" for port in range(8080, 8120)))
+    words = [what for _, _, what in told(well) if "may contradict" in what]
+    assert len(words) == 39
+    assert "may contradict line 1:" in words[-1]
+    assert words[-1].endswith("it is like 38 more")
