@@ -39,7 +39,10 @@ class Time(click.ParamType[datetime]):
                 what = f"write it as 2026-03-02{' or' if self._exact else ','} 2026-03-02T09:00{words}"
                 self.fail(f"{value!r} is not a date; {what}", param, ctx)
             when = datetime.combine(span.end if self._to_come else span.start, time())
-        return when if when.tzinfo else when.astimezone()
+        try:
+            return when if when.tzinfo else when.astimezone()
+        except (ValueError, OverflowError):  # an offset would lead out of the years there are
+            self.fail(f"{value!r} is no time of our calendar; write it as 2026-03-02", param, ctx)
 
 
 def _span(text: str, now: datetime, *, to_come: bool) -> Span | None:

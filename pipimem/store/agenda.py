@@ -134,5 +134,5 @@ def _line(folder: str, appointment: Appointment) -> bytes:
 def _time(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text).astimezone() if text else None
-    except ValueError:
+    except (ValueError, OverflowError):  # the year 1 has no local time
         return None

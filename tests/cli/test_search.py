@@ -70,6 +70,13 @@ def test_what_is_no_date_is_told_how_to_write_one(call: Call, conversation: Path
     assert f"{date!r} is not a date; write it as 2026-03-02, " in told.err
 
 
+def test_a_day_at_the_edge_of_the_calendar_is_refused(call: Call, conversation: Path) -> None:
+    """Its offset would lead into the year 0: a sentence, no traceback."""
+    for words in (("search", "room", "x", "--after", "0001-01-01"), ("diff", "room", "--since", "0001-01-01")):
+        told = call(*words)
+        assert (told.code, "is no time of our calendar" in told.err) == (2, True)
+
+
 def test_filters_that_leave_nothing_say_so(call: Call, conversation: Path) -> None:
     """Which days there are, who speaks, and which way round the two dates go."""
     call("replay", "room", str(conversation))

@@ -54,6 +54,18 @@ def test_a_damaged_line_costs_one_look(damage: bytes, tmp_path: Path) -> None:
     assert Agenda.load(agenda.path).appointments == {"room": Appointment(NOON, "a")}
 
 
+@pytest.mark.parametrize(
+    "due", ["soon", "0001-01-01T00:00:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"]
+)
+def test_a_time_that_cannot_be_is_none(due: str, tmp_path: Path) -> None:
+    """The file is a cache: what is damaged in it stops nobody."""
+    agenda = Agenda(tmp_path / "idle.jsonl")
+    agenda.note("room", Appointment(NOON, "a"))
+    with agenda.path.open("a") as file:
+        file.write(f'{{"folder": "x", "due": "{due}", "mark": "b"}}\n')
+    assert Agenda.load(agenda.path).appointments["room"] == Appointment(NOON, "a")
+
+
 def test_another_format_is_no_agenda(tmp_path: Path) -> None:
     """It is written anew with the first change."""
     path = tmp_path / "idle.jsonl"

@@ -244,7 +244,7 @@ def _refuse_unless_note(path: Path, status: os.stat_result) -> None:
 def _refuse_size(path: Path, size: int) -> None:
     if size > _LARGEST:
         raise UnreadableNote(
-            f"{path} has {size / 1024 / 1024:.0f} MiB; a note may have {_LARGEST // 1024 // 1024}. "
+            f"{path} has {-(-size // 1024 // 1024)} MiB; a note may have {_LARGEST // 1024 // 1024}. "
             "It was left as it is: split it, or move it away."
         )
 

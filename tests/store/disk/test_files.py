@@ -130,6 +130,15 @@ def test_a_huge_file_is_refused_without_reading_it(tmp_path: Path) -> None:
     assert path.stat().st_size == 100 * 1024 * 1024
 
 
+def test_a_byte_too_much_is_told_as_more_than_may_be(tmp_path: Path) -> None:
+    """A sentence like “has 16 MiB; a note may have 16” would help nobody."""
+    path = tmp_path / "MEMORY.md"
+    with path.open("wb") as file:
+        file.truncate(16 * 1024 * 1024 + 1)
+    with pytest.raises(UnreadableNote, match="has 17 MiB; a note may have 16"):
+        read_text(path, tmp_path)
+
+
 def test_a_folder_or_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     """A pipe would wait for ever."""
     (tmp_path / "MEMORY.md").mkdir()
