@@ -43,7 +43,11 @@ def load(path: Path) -> Identity | None:
                 return Identity(name, kind, title, bytes.fromhex(key))
             except ValueError:
                 pass
-    raise ChannelError(f"{path} is damaged. Remove it: the folder is then adopted again, its Markdown untouched.")
+    raise ChannelError(
+        f"{path} is damaged. Put it back from a backup. Without one remove it: the folder is then adopted again, its "
+        "Markdown untouched; but its key is gone, so entries get other ids, and what was forgotten or deleted by hand "
+        "may be learnt again from older talk."
+    )
 
 
 def save(path: Path, identity: Identity) -> None:

@@ -121,6 +121,16 @@ def test_a_newer_format_is_not_touched(channel: ChannelStore) -> None:
         again(channel)
 
 
+@pytest.mark.parametrize("damage", [b"", b"{", b"\0\0", b"[]", b'{"format": 1, "id": "x"}'])
+def test_a_damaged_identity_says_what_removing_it_costs(channel: ChannelStore, damage: bytes) -> None:
+    """The key is in no other file: a backup is the better way."""
+    path = channel.folder / ".pipimem" / "channel.json"
+    path.write_bytes(damage)
+    with pytest.raises(ChannelError, match=r"Put it back from a backup.*may be learnt again"):
+        again(channel)
+    assert path.read_bytes() == damage
+
+
 # ── committing ────────────────────────────────────────────────────────────────────────────────────────────
 
 
