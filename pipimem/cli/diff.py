@@ -23,7 +23,12 @@ _NOW = "now"
 @click.command("diff")
 @channel
 @note_file
-@click.option("--since", type=When(), metavar="WHEN|SEQ", help="From here: a time, or right after a change.")
+@click.option(
+    "--since",
+    type=When(),
+    metavar="WHEN|SEQ",
+    help="From here: a time, as in 2026-03-02 or yesterday, or right after a change.",
+)
 @click.option("--until", type=When(), metavar="WHEN|SEQ", help="Up to here; now by default.")
 @as_json
 @chosen

@@ -13,7 +13,7 @@ from pipimem.cli.forgettable import Forgettable, forgettable
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.picking import picked
-from pipimem.cli.printing import note, one_line, record, say, shown
+from pipimem.cli.printing import counted, note, one_line, record, say, shown
 from pipimem.clock import Clock
 from pipimem.store.channel import ChannelStore
 from pipimem.store.forgetting.traces import traces
@@ -30,7 +30,7 @@ _BEYOND = (
 @click.command("forget")
 @channel
 @click.argument("what", metavar="[TEXT|ID]", required=False)
-@click.option("--query", metavar="QUERY", help="Choose among what recall finds for this.")
+@click.option("--query", metavar="QUERY", help="Choose among what recall finds for this; with --yes all of it goes.")
 @click.option("--verify", metavar="TEXT", help="Forget nothing; prove that TEXT is nowhere any more.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--keep-transcript", is_flag=True, help="Leave log.jsonl as it is.")
@@ -60,9 +60,10 @@ def command(
         _verify(store, verify, as_json)
         return
     wanted: str | Sequence[str] = picked(chosen, store, query or "", yes=yes) if what is None else what
-    for line in lines_of(forgettable(store, wanted, keep_transcript=keep_transcript)):
+    found = forgettable(store, wanted, keep_transcript=keep_transcript)
+    for line in lines_of(found):
         note(line)
-    if not yes and not confirmed("Forget this for good?", "nothing was forgotten"):
+    if not yes and not confirmed(_asked(found), "nothing was forgotten"):
         raise Failed("nothing was forgotten")
     receipt = store.forgotten(wanted, keep_transcript=keep_transcript, now=Clock().now(), actor="person")
     store.close()
@@ -112,7 +113,21 @@ def lines_of(found: Forgettable) -> list[str]:
     lines = [f"- {entry.file} · {entry.section}: {_indented(entry.text)}" for entry in found.entries]
     messages = [f"- log.jsonl, {one.id}: {one_line(one.content, 100)}" for one in found.messages]
     more = len(messages) - _LISTED
-    return ["This would go:", *lines, *messages[:_LISTED], *([f"- and {more} more messages"] if more > 0 else [])]
+    return [
+        "This would go:",
+        *lines,
+        *messages[:_LISTED],
+        *([f"- and {counted(more, 'more message')}"] if more > 0 else []),
+    ]
+
+
+def _asked(found: Forgettable) -> str:
+    """The question; of much it says how much, for the list is longer than a screen."""
+    entries, messages = len(found.entries), len(found.messages)
+    if entries + messages <= _LISTED:
+        return "Forget this for good?"
+    told = f"{entries:,} {'entry' if entries == 1 else 'entries'}"
+    return f"Forget {told} and {counted(messages, 'message')} for good?"
 
 
 def _indented(text: str) -> str:

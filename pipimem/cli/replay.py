@@ -92,14 +92,14 @@ async def _replayed(
 def _lines(report: Report) -> list[str]:
     done, cost = report.replayed, report.usage
     lines = [
-        f"{counted(done.messages, 'message')} read, {done.new} new, {counted(done.turns, 'turn')}",
+        f"{counted(done.messages, 'message')} read, {done.new:,} new, {counted(done.turns, 'turn')}",
         f"{counted(done.compactions, 'compaction')}, {done.deferred} not consolidated at once",
     ]
     lines += [f"  {reason}" for reason in dict.fromkeys(done.reasons)]
     lines += [f"  {job.task}: {'done' if job.ran else 'not run'} ({job.reason})" for job in done.jobs]
     lines += [f"{report.entries} {'entry' if report.entries == 1 else 'entries'} in MEMORY.md"]
     lines += [f"  {size:>7,} bytes  {path}" for path, size in report.files.items()]
-    tokens = f"{cost.tokens_in} tokens in, {cost.tokens_out} out"
+    tokens = f"{cost.tokens_in:,} tokens in, {cost.tokens_out:,} out"
     return [*lines, f"{counted(cost.calls, 'model call')}, {cost.failed} failed, {tokens}, {cost_told(cost)}"]
 
 

@@ -21,7 +21,9 @@ from pipimem.store.looking_back.past import Past, Point
 
 @click.command("restore")
 @channel
-@click.option("--to", type=When(), metavar="TIME|SEQ", required=True, help="A time, or right after a change.")
+@click.option(
+    "--to", type=When(exact=True), metavar="TIME|SEQ", required=True, help="A time in digits, or right after a change."
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @as_json
 @chosen

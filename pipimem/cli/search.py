@@ -30,6 +30,7 @@ from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.secrets import redacted
 from pipimem.text.tokens import estimate
 
+_NO_WORD = "nothing was found: QUERY has no word to look for, only such as everybody says all the time"
 _WARMING = "warm up 预热"
 # What a clear hit is expanded to: about 200 tokens.
 _BEFORE, _AFTER = 2, 2
@@ -42,7 +43,7 @@ _IDS, _NAMES = 5, 10
 @click.argument("query", required=False)
 @click.option("-k", "count", type=click.IntRange(min=1), default=BATCH_K, show_default=True, help="How many to show.")
 @click.option("--after", type=Time(), help="Said on this date or later, as in 2026-03-02, yesterday or 上周.")
-@click.option("--before", type=Time(), help="Said before this date.")
+@click.option("--before", type=Time(), help="Said before this date, as in 2026-03-02, today or 本周.")
 @click.option("--speaker", default="", help="Said by this person.")
 @click.option("--role", type=click.Choice(get_args(Role)), help="Said in this role.")
 @click.option("--smart", is_flag=True, help="Show what was said around a clear hit, or how to narrow unclear ones.")
@@ -104,7 +105,7 @@ def _single(
             value |= {"clear": clear, "timeline": [passage_json(item) for item in around], "hint": hint}
         record(value)
     if not found:
-        note(_nothing(library.shelf(channel).index, filters))
+        note(_nothing(library.shelf(channel).index, filters) if library.may_find(query) else _NO_WORD)
     if as_json or not found:
         return
     lines = [line + _again(one) for one, line in zip(said, lines, strict=True)]

@@ -64,8 +64,9 @@ def command(chosen: Chosen, as_json: bool) -> None:
     """Show how every channel stands.
 
     Entries of MEMORY.md, messages of the transcript, how many of those wait to be consolidated (backlog) or were set
-    aside, when it was last done, the jobs that are due; what today has used of its budget; and files that lost more than
-    half of their text by hand in the last week.
+    aside, when it was last done, the jobs that are due; how long turns waited for recall (half of them, 95 of 100), and
+    how often its cache answered; what today has used of its budget; and files that lost more than half of their text by
+    hand in the last week.
     """
     workspace, now, settings = chosen.store(), Clock().now(), chosen.settings()
     standings = [_standing(workspace, info, now) for info in workspace.channels()]

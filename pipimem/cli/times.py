@@ -35,9 +35,9 @@ class Time(click.ParamType[datetime]):
         except ValueError:
             span = None if self._exact else _span(str(value), Clock().now(), to_come=self._to_come)
             if span is None:
-                words = "" if self._exact else ", yesterday, 3 days ago, 上周 or 3月2日"
+                words = "; words are not taken here" if self._exact else ", yesterday, 3 days ago, 上周 or 3月2日"
                 what = f"write it as 2026-03-02{' or' if self._exact else ','} 2026-03-02T09:00{words}"
-                self.fail(f"{value!r} is not a date; {what}", param, ctx)
+                self.fail(f"{value!r} is not a date{' in digits' if self._exact else ''}; {what}", param, ctx)
             when = datetime.combine(span.end if self._to_come else span.start, time())
         try:
             return when if when.tzinfo else when.astimezone()

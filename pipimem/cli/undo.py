@@ -25,7 +25,7 @@ def command(chosen: Chosen, channel: str, seq: int | None, as_json: bool) -> Non
     SEQ is its number in `pipimem log CHANNEL`; without one it is the newest that still counts.
 
     Later changes stay; where one of them has touched the same lines, nothing is done. An undo is a change too: its
-    number takes it back.
+    number takes it back. What was folded into HISTORY.archive.md stays there too, since that file only grows.
     """
     store = ChannelStore.open(chosen.store(), channel, create=False)
     done = store.undo(seq, Clock().now(), actor="person")

@@ -38,6 +38,8 @@ _WORTH_LOADING = 200 * _WORTH_KEEPING
 # How many hits are looked at for each that is shown, to tell how often it was said; more where they are all the same.
 _LOOKED_AT = 4
 _DEEPEST = 1_000
+# How ids of entries begin: recall gives them, but nobody said them.
+_ENTRIES = tuple(f"{source}:" for source in (Source.SESSION, Source.MEMORY, Source.HISTORY))
 
 
 def unwatched(_read: int, _newest: int) -> None:
@@ -124,7 +126,10 @@ class Shelf:
         if place is None:  # as the fence names a message of the backlog
             place = self._pages.place(name.removeprefix(f"{Source.LOG}:"))
         if place is None:
-            raise StoreError(f"There is no message {name!r} here; `pipimem search` gives the ids.")
+            told = f"There is no message {name!r} here; `pipimem search` gives the ids."
+            if name.startswith(_ENTRIES):
+                told = f"{name!r} is an entry, not a message; `pipimem blame` says from which messages an entry came."
+            raise StoreError(told)
         return place if place < self._first else len(self._old) + place
 
 
@@ -150,6 +155,11 @@ class Library:
     def words(self) -> Words:
         """How texts are cut here."""
         return self._vocabulary.words
+
+    def may_find(self, query: str) -> bool:
+        """Whether a question has anything to look for besides days."""
+        bag = self.words.bag(query)
+        return bool(bag.words or bag.grams)
 
     def found(self, channel: str, query: str, count: int, filters: Filters) -> tuple[Hit, ...]:
         """What a channel has to say to a question, best first."""

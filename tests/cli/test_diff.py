@@ -41,3 +41,13 @@ def test_diff_tells_of_line_ends(call: Call, bot: Path) -> None:
     memory = bot / "channels/room/MEMORY.md"
     memory.write_bytes(memory.read_bytes().replace(b"\n", b"\r\n"))
     assert "only line ends changed" in call("diff", "room").out
+
+
+def test_diff_takes_days_in_words(call: Call) -> None:
+    """It changes nothing, so a word may say the day; restore wants digits, and says so."""
+    call("remember", "room", "The port is 8080")
+    for day in ("yesterday", "昨天", "3 days ago"):
+        assert "+- The port is 8080" in call("diff", "room", "memory", "--since", day).out
+    assert "3 days ago, 上周" in call("diff", "room", "--since", "wibble").err
+    refused = call("restore", "room", "--to", "昨天", "--yes")
+    assert (refused.code, "words are not taken here" in refused.err) == (2, True)

@@ -140,3 +140,13 @@ def test_nothing_brings_back_what_was_forgotten(call: Call, bot: Path, conversat
     assert call("forget", "room", "--verify", "2026-03-12").code == 0
     call("remember", "room", "The lantern release is on Thursday 2026-03-12")
     assert "2026-03-12" in (bot / "channels/room/MEMORY.md").read_text()
+
+
+def test_the_question_says_how_much_would_go(call: Call, conversation: Path) -> None:
+    """The list of a short text is longer than a screen; a few things are not counted."""
+    call("replay", "room", str(conversation))
+    for number in range(11):
+        call("remember", "room", f"Port {number} is taken by the quokka number {number * 7}")
+    told = call("forget", "room", "quokka", typed="n\n")
+    assert (told.code, "Forget 11 entries and 0 messages for good?" in told.err) == (1, True)
+    assert "Forget this for good?" in call("forget", "room", "number 77", typed="n\n").err

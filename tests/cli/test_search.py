@@ -192,3 +192,11 @@ def test_much_talk_is_indexed_once(call: Call, bot: Path, tmp_path: Path, words:
     assert kept.read_bytes() == written
     (again,) = call("search", "--batch", "-", typed=line).lines
     assert again["candidates"] == asked["candidates"]
+
+
+def test_a_question_without_a_word_to_look_for_says_so(call: Call, conversation: Path) -> None:
+    """Greetings and thanks are said all the time, so that "nothing was found" alone would seem a lie."""
+    call("replay", "room", str(conversation))
+    for query in ("hello", "谢谢", "the", "???"):
+        assert "QUERY has no word to look for" in call("search", "room", query).err
+    assert "no word" not in call("search", "room", "xyzzyx").err

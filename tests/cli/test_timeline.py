@@ -62,3 +62,11 @@ def test_an_unknown_id_says_where_ids_come_from(call: Call, conversation: Path) 
     for command in ("timeline", "detail"):
         told = call(command, "room", "nonesuch")
         assert (told.code, "pipimem search" in told.err) == (1, True)
+
+
+def test_the_id_of_an_entry_is_told_from_that_of_a_message(call: Call, conversation: Path) -> None:
+    """Recall gives such ids; where an entry came from is what blame tells."""
+    call("replay", "room", str(conversation))
+    for command in ("timeline", "detail"):
+        told = call(command, "room", "memory:abcd2345")
+        assert (told.code, "is an entry" in told.err, "pipimem blame" in told.err) == (1, True, True)
