@@ -19,6 +19,7 @@ from pipimem.store.commits.placing import rewrite
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import read_whole, sync_folder
 from pipimem.store.disk.files import put_whole, remove
+from pipimem.store.disk.sightings import Unread
 from pipimem.store.forgetting.needles import (
     Needles,
     blanked_ledger,
@@ -93,14 +94,15 @@ def _plan(desk: Desk, what: str | Sequence[str], keep_transcript: bool, actor: s
 def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> Forgotten:
     state, needles = desk.state, plan.needles
     drop_texts(desk.folder / ".pipimem")
-    # The journal first: what its texts were without the words is told from the files as they stand.
-    journal = _from_journal(desk, needles)
+    # The journal first: what its texts were without the words is told from the files as they stand. Before it what is
+    # known by their etags, which nobody could tell any more afterwards.
+    past = unwritten(desk, needles)
+    _from_unread(state.unread, past.etags)
+    journal = _from_journal(desk, needles, past.changes)
     # Its new name first: a checkpoint must not know a record that went with the former one.
     sync_folder(_plan_path(desk).parent)
     entries = {file: _from_file(desk, file, needles) for file in (*KEPT, File.ARCHIVE)}
     versions = _from_versions(desk, needles)
-    # It holds etags, and an etag is a mark of the words; what is not in it only counts as read.
-    remove(state.unread.path)
     messages = {} if plan.keep_transcript else _from_transcript(log, needles)
     state.catch_up()
     held = held_in(state.ledger, needles)
@@ -204,9 +206,22 @@ def _from_transcript(log: Transcript, needles: Needles) -> dict[str, int]:
     return gone
 
 
-def _from_journal(desk: Desk, needles: Needles) -> dict[str, int]:
-    changes = unwritten(desk, needles)
+def _from_unread(unread: Unread, etags: Mapping[File, Mapping[str, str]]) -> None:
+    """An etag is a mark of the words: each becomes that of the text without them, and one nobody knows goes.
 
+    What is not among them counts as read, and a person's shorter text as one that grew out of it.
+    """
+    lines = []
+    for file, known in etags.items():
+        done = set(known.values())  # by a forgetting that was cut off
+        lines += [f"{file} {known.get(mark, mark)}\n" for mark in unread.etags(file) if mark in known or mark in done]
+    if lines:
+        put_whole(unread.path, "".join(lines).encode())
+    else:
+        remove(unread.path)
+
+
+def _from_journal(desk: Desk, needles: Needles, changes: Mapping[int, Mapping[File, FileChange]]) -> dict[str, int]:
     def left(data: bytes) -> bytes:
         record = journal.parsed(data)
         if record is None:

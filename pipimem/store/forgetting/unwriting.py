@@ -17,20 +17,33 @@ from pipimem.text.reparsing import reparsed
 from pipimem.text.splices import reversed_splices, spliced, splices_between
 
 
-def unwritten(desk: Desk, needles: Needles) -> Mapping[int, Mapping[File, FileChange]]:
-    """By record and file, the changes that are other ones without the needles, as far back as the texts are known."""
+@dataclass(frozen=True, slots=True)
+class Unwritten:
+    """The past without some words, as far back as the texts are known.
+
+    By record and file the `changes` that are other ones; by file the `etags` of its texts, and what they are without
+    the words.
+    """
+
+    changes: Mapping[int, Mapping[File, FileChange]] = field(default_factory=dict)
+    etags: Mapping[File, Mapping[str, str]] = field(default_factory=dict)
+
+
+def unwritten(desk: Desk, needles: Needles) -> Unwritten:
+    """The past of a channel's notes without the needles."""
     try:
         records = list(desk.state.journal.records())
     except JournalError:  # what it holds is then blanked line by line, and cannot be undone
-        return {}
+        return Unwritten()
     found: dict[int, dict[File, FileChange]] = defaultdict(dict)
+    etags: dict[File, dict[str, str]] = defaultdict(dict)
     for file in KEPT:
         cleaning = _Cleaning(needles, desk.key)
         text: str | None = desk.on_disk(file)
         for record in reversed(records):
             if file in record.files:
-                text = _unwritten(desk, record, file, text, cleaning, found[record.sequence])
-    return found
+                text = _unwritten(desk, record, file, text, cleaning, found[record.sequence], etags[file])
+    return Unwritten(found, etags)
 
 
 @dataclass(slots=True)
@@ -60,8 +73,9 @@ class _Cleaning:
 
 
 def _unwritten(
-    desk: Desk, record: JournalRecord, file: File, text: str | None, cleaning: _Cleaning, found: dict[File, FileChange]
-) -> str | None:
+    desk: Desk, record: JournalRecord, file: File, text: str | None, cleaning: _Cleaning,
+    found: dict[File, FileChange], etags: dict[str, str],
+) -> str | None:  # fmt: skip
     """Notes the change without the needles, and answers with the text before it; `None` where nobody knows it."""
     change = record.files[file]
     after = _known(desk, file, change.after, text, cleaning)
@@ -69,6 +83,7 @@ def _unwritten(
     if after is None or before is None:
         return before
     old, new = cleaning.of(before), cleaning.of(after)
+    etags |= {change.before: etag(old), change.after: etag(new)}
     if (old, new) != (before, after):
         # The etag of a person's text that was merged would be a mark of its words.
         found[file] = replace(change, before=etag(old), after=etag(new), splices=splices_between(old, new), found="")
