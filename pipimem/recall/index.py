@@ -180,11 +180,10 @@ class Index:
         if not all(word in places for word, places in zip(words, known, strict=True)):
             return None
         first, *others = sorted((places[word] for word, places in zip(words, known, strict=True)), key=len)
-        return {
-            slot: min(value, *[o[slot] for o in others])
-            for slot, value in first.items()
-            if all(slot in o for o in others)
-        }
+        common = first
+        for places in others:
+            common = {slot: min(value, places[slot]) for slot, value in common.items() if slot in places}
+        return common
 
     def _within(self, word: str) -> Iterator[dict[int, float]]:
         """Where an unknown Chinese word stands inside longer ones: a given name, half of a compound."""
