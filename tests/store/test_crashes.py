@@ -296,11 +296,15 @@ def test_two_processes_commit_at_once_and_lose_nothing(
     prepared(root, now, add)
     path = root / "channels" / "team" / "MEMORY.md"
     children = []
+    # To fork a large process takes longer than twenty commits: all wait here until the last is there.
+    gate, opener = os.pipe()
     for part in range(3):
         child = os.fork()
         if child == 0:
             code = 1
             try:
+                os.close(opener)
+                os.read(gate, 1)
                 channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=False)
                 for number in range(20):
                     channel.commit(add(f"fact {part} {number} {'abc'[part] * 9}"), now)
@@ -310,6 +314,8 @@ def test_two_processes_commit_at_once_and_lose_nothing(
             finally:
                 os._exit(code)
         children.append(child)
+    os.close(opener)
+    os.close(gate)
     assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0, 0, 0]
     channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=False)
     texts = [entry.text for entry in channel.notes().memory.entries]
