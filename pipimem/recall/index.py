@@ -6,7 +6,7 @@ import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
-from pipimem.recall.evidence import Found, Reach, Reached, Share, Term, size_of
+from pipimem.recall.evidence import Found, Reach, Share, Term, ordered, totals_of
 from pipimem.recall.items import Item, Source
 from pipimem.recall.postings import Postings
 from pipimem.recall.spelling import Spelling
@@ -37,7 +37,6 @@ class Index:
         self._slots: dict[str, int] = {}
         self._items: list[Item | None] = []
         self._bags: list[Bag] = []
-        self._sizes: list[int] = []
         self._free: list[int] = []
         self._parts: dict[str, dict[str, Item]] = {}
         self._postings = Postings()
@@ -116,19 +115,8 @@ class Index:
         With a `floor`, an item whose words that mean something cannot add up to it may be missing; the rest
         is exact.
         """
-        reached = Reached.of([*self._reached(terms, grams)])
-        return Found((*reached.strong, *reached.weak), reached.totals(floor=floor))
-
-    def strongest(
-        self, terms: Sequence[Term], grams: Sequence[str], most: int, *, floor: float = 0.0, share: float = 0.0
-    ) -> Found:
-        """As `search`, but only the `most` items with the highest sums, best first.
-
-        What stays below `share` of the best may be missing.
-        """
-        reached = Reached.of([*self._reached(terms, grams)])
-        totals = reached.strongest(self._sizes, most, floor=floor, share=share)
-        return Found((*reached.strong, *reached.weak), totals)
+        reached = ordered(self._reached(terms, grams))
+        return Found(reached, totals_of(reached, floor))
 
     def bags(self) -> Iterator[tuple[str, Bag]]:
         """Each text that can be searched, with its words; messages are left out, for they do not stay."""
@@ -153,17 +141,15 @@ class Index:
                 others = [(places, _MISSPELT_WEIGHT) for places in unknown]
             if others:
                 best = self._best(slots, others)
-                yield Reach(term, term.weight, term.weight * max(best.values()), best, said=slots or {})
+                yield Reach(term, term.weight, term.weight * max(best.values()), best, slots or {})
             elif slots is not None:
                 weight = term.weight * rarity(len(slots))
-                times = self._postings.times(term.word)
-                yield Reach(term, weight, weight * self._postings.peak(term.word), slots, times=times)
+                yield Reach(term, weight, weight * max(slots.values()), slots, slots)
         known = self._grams.by_word
         for gram in grams:
             if slots := known.get(gram):
                 weight = _GRAM_WEIGHT * rarity(len(slots))
-                most, times = weight * self._grams.peak(gram), self._grams.times(gram)
-                yield Reach(Term(gram, weak=True), weight, most, slots, gram=True, times=times)
+                yield Reach(Term(gram, weak=True), weight, weight * max(slots.values()), slots, slots, gram=True)
 
     def _misspelt(self, word: str) -> Iterator[dict[int, float]]:
         """Where the known words stand that an unknown one may mean."""
@@ -224,16 +210,13 @@ class Index:
         if before is not None:
             self._remove(item.id)
         bag = self._cut(_searched(item))
-        grams = _pairs(bag)
-        size = size_of(len(bag.words), len(grams))
         slot = self._free.pop() if self._free else len(self._items)
         if slot == len(self._items):
             self._items.append(item)
             self._bags.append(bag)
-            self._sizes.append(size)
-        self._slots[item.id], self._items[slot], self._bags[slot], self._sizes[slot] = slot, item, bag, size
+        self._slots[item.id], self._items[slot], self._bags[slot] = slot, item, bag
         self._postings.add(slot, bag.words, spelling=self._spelling)
-        self._grams.add(slot, grams)
+        self._grams.add(slot, _pairs(bag))
         self._place(slot, item)
 
     def _remove(self, name: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from math import inf
 
 from pipimem.recall.spelling import Spelling
 
@@ -16,12 +15,12 @@ _K1 = 1.2
 _B = 0.2
 _USUAL_LENGTH = 16
 # A long message or section may hold one sentence that matters: beyond this length it is punished no further.
-LONG = 6 * _USUAL_LENGTH
+_LONG = 6 * _USUAL_LENGTH
 
 
 def impact(count: int, length: int) -> float:
     """What a word that stands `count` times in an item of `length` words counts: BM25's saturated count."""
-    norm = _K1 * (1 - _B + _B * min(length, LONG) / _USUAL_LENGTH)
+    norm = _K1 * (1 - _B + _B * min(length, _LONG) / _USUAL_LENGTH)
     return count * (_K1 + 1) / (count + norm)
 
 
@@ -30,26 +29,11 @@ class Postings:
     """Word → slot → impact, the saturated count of the word in the item of that slot."""
 
     by_word: dict[str, dict[int, float]] = field(default_factory=dict)
-    # Of the words that were asked for: a common one has thousands of places, and is asked for again.
-    _peaks: dict[str, float] = field(default_factory=dict)
-    # Of the words that stand twice in an item, how often at most.
-    _times: dict[str, int] = field(default_factory=dict)
-
-    def peak(self, word: str) -> float:
-        """The highest impact of a word that stands somewhere."""
-        peak = self._peaks.get(word)
-        if peak is None:
-            peak = self._peaks[word] = max(self.by_word[word].values())
-        return peak
-
-    def times(self, word: str) -> int:
-        """No item has the word more often than this."""
-        return self._times.get(word, 1)
 
     def add(self, slot: int, words: Sequence[str], *, spelling: Spelling | None = None) -> None:
         """Take in the words of an item; `spelling` learns those that are new."""
         length, once = len(words), impact(1, len(words))
-        by_word, peaks = self.by_word, self._peaks
+        by_word = self.by_word
         for word in words:
             slots = by_word.get(word)
             if slots is None:
@@ -57,24 +41,17 @@ class Postings:
                 if spelling is not None:
                     spelling.add(word)
             slots[slot] = once
-            if peaks and once > peaks.get(word, inf):
-                peaks[word] = once
         if len(set(words)) < length:
             for word, count in Counter(words).items():
                 if count > 1:
-                    value = by_word[word][slot] = impact(count, length)
-                    self._times[word] = max(count, self._times.get(word, 1))
-                    if value > peaks.get(word, inf):
-                        peaks[word] = value
+                    by_word[word][slot] = impact(count, length)
 
     def remove(self, slot: int, words: Iterable[str], *, spelling: Spelling | None = None) -> None:
         """Forget the words of an item."""
         for word in set(words):
             slots = self.by_word[word]
-            if slots.pop(slot) >= self._peaks.get(word, inf):
-                del self._peaks[word]
+            del slots[slot]
             if not slots:
                 del self.by_word[word]
-                self._times.pop(word, None)
                 if spelling is not None:
                     spelling.remove(word)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property, reduce
 from operator import add, itemgetter
@@ -212,14 +212,11 @@ def _by_evidence(
     least_of_all = seed_floor if query.intents else floor
     if query.asks_when:
         most *= 2  # what names a time may come from further behind
-    if only is None:
-        share = _SHARE_OF_BEST if floor else 0.0
-        found = index.strongest(query.terms, query.grams, most, floor=least_of_all, share=share)
-        strongest = [*found.totals.items()]
-    else:
-        found = index.search(query.terms, query.grams, floor=least_of_all)
-        counting = ((slot, evidence) for slot, evidence in found.totals.items() if only(index.item(slot)))
-        strongest = heapq.nlargest(most, counting, key=itemgetter(1))
+    found = index.search(query.terms, query.grams, floor=least_of_all)
+    counting: Iterable[tuple[int, float]] = found.totals.items()
+    if only is not None:
+        counting = [(slot, evidence) for slot, evidence in counting if only(index.item(slot))]
+    strongest = heapq.nlargest(most, counting, key=itemgetter(1))
     least = _SHARE_OF_BEST * strongest[0][1] if strongest and floor else 0.0
     weighed = _Weighing(found, query, now, nearness=nearness)
     for slot, evidence in strongest:
@@ -289,13 +286,13 @@ class _Weighing:
         if self._asked_for <= _FEW_WORDS:
             return True
         share = _FEW_WORDS / self._asked_for
-        return sum([value if reach.is_said(slot) else value * share for reach, value in hit]) >= floor
+        return sum([value if slot in reach.said else value * share for reach, value in hit]) >= floor
 
     def _may_be_chance(self, lone: Reach, slot: int) -> bool:
         """Whether a lone word says nothing: out of many, of talk, in a question about anything, or meant by who only tells."""
         if self._asked_for >= _LONE_AMONG or self._seems_talk(slot) or self._is_general:
             return True
-        return not lone.is_said(slot) and self._is_told
+        return slot not in lone.said and self._is_told
 
     def _seems_talk(self, slot: int) -> bool:
         return self._may_be_talk and self._nearness.margins.get(slot, 0.0) + self._nearness.lead < _NOT_NEAR

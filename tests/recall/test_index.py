@@ -135,19 +135,20 @@ def test_the_floor_leaves_out_only_what_is_below_it(words: Words) -> None:
     assert {slot for slot, value in whole.items() if value >= 0.9} <= floored.keys()
 
 
-def test_a_word_that_loses_its_best_place_is_weighed_by_the_next(words: Words) -> None:
-    """What was remembered of a word's highest impact does not outlive the item."""
+def test_without_a_floor_weak_words_alone_find_something(words: Words) -> None:
+    """Who searches on purpose may ask with nothing but common words."""
     index = Index(words)
-    index.update([item("a", "port port port"), item("b", "the port of call")])
-    assert [reach.most for reach in index.search([Term("port")]).reached] == [
-        max(index.search([Term("port")]).totals.values())
-    ]
-    index.update([item("b", "the port of call")])
-    found = index.search([Term("port")])
-    assert [reach.most for reach in found.reached] == list(found.totals.values())
-    index.update([item("b", "the port of call"), item("c", "port port")])
-    found = index.search([Term("port")])
-    assert [reach.most for reach in found.reached] == [max(found.totals.values())]
+    index.update([item(str(n), f"the owner of gateway {n}") for n in range(30)])
+    terms = [Term(word, 0.4, weak=True) for word in ("gateway", "port", "owner")]
+    assert len(index.search(terms).totals) == 30
+    assert index.search(terms, floor=0.4).totals == {}
+
+
+def test_no_words_find_nothing(words: Words) -> None:
+    """A question none of whose words stands anywhere."""
+    index = Index(words)
+    index.update([item("a", "the gateway is up")])
+    assert index.search([], floor=0.4).totals == {}
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(PHRASES), max_size=6), max_size=6))
