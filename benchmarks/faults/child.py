@@ -33,16 +33,21 @@ class Ended:
         return [line[1:] for line in self.said if line[0] == kind]
 
 
-def in_child(work: Callable[[Say], None], meanwhile: Callable[[int], float] = lambda _: math.inf) -> Ended:
-    """Forks, works, and listens to the end.
+def in_child(
+    work: Callable[[Say], None],
+    meanwhile: Callable[[int], float] = lambda _: math.inf,
+    seconds: int = _SECONDS,
+) -> Ended:
+    """Forks, works for so many seconds at most, and listens to the end.
 
-    `meanwhile` gets the number of the process that works; what that says after the answered instant does not count.
+    `meanwhile` gets the number of the process that works; what that says after the answered
+    instant does not count.
     """
     listen, speak = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(listen)
-        _work(work, speak)
+        _work(work, speak, seconds)
     os.close(speak)
     until = meanwhile(child)
     with os.fdopen(listen, "rb") as file:
@@ -54,7 +59,7 @@ def in_child(work: Callable[[Say], None], meanwhile: Callable[[int], float] = la
     return Ended({0: "done", KILLED: "killed", _RAISED: "raised"}[os.WEXITSTATUS(status)], said)
 
 
-def _work(work: Callable[[Say], None], speak: int) -> None:
+def _work(work: Callable[[Say], None], speak: int, seconds: int) -> None:
     """Never returns: nothing of the child may run on in the parent's code."""
     write, leave = os.write, os._exit
 
@@ -65,7 +70,7 @@ def _work(work: Callable[[Say], None], speak: int) -> None:
     for stream in (1, 2):
         os.dup2(nowhere, stream)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(_SECONDS)
+    signal.alarm(seconds)
     try:
         work(say)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the parent judges it

@@ -103,7 +103,7 @@ def _first_turn(root: Path, say: Say) -> None:
     say("template")
 
     async def turn() -> None:
-        async with _runtime(root) as pipimem:
+        async with runtime(root) as pipimem:
             channel = await pipimem.channel(STRANGE, kind="group", title="The room")
             say("made", STRANGE)
             begun = await channel.before_turn("when is the release?", speaker="alice")
@@ -115,7 +115,8 @@ def _first_turn(root: Path, say: Say) -> None:
     anyio.run(turn)
 
 
-def _runtime(root: Path) -> Pipimem:
+def runtime(root: Path) -> Pipimem:
+    """The runtime of the embedded rules, at a clock that stands."""
     return Pipimem(root, "offline", clock=Clock(now=lambda: NOW, wall=lambda: NOW, monotonic=lambda: 0.0))
 
 
@@ -130,7 +131,7 @@ def _append(root: Path, say: Say) -> None:
 
 def _remember(root: Path, say: Say) -> None:
     async def asked() -> None:
-        async with _runtime(root) as pipimem:
+        async with runtime(root) as pipimem:
             channel = await pipimem.channel(CHANNEL)
             await channel.remember("the office cat is called Miso", speaker="alice")
             say("entry", "the office cat is called Miso")
@@ -191,7 +192,7 @@ def backlog(root: Path) -> None:
 
 def _compact(root: Path, say: Say) -> None:
     async def gate() -> None:
-        async with _runtime(root) as pipimem:
+        async with runtime(root) as pipimem:
             channel = await pipimem.channel(CHANNEL)
             last = Message.user("we always deploy from the main branch", id="u7", speaker="carol")
             receipt = await channel.before_compaction([last])
@@ -294,6 +295,7 @@ CONSOLIDATION = Journey("a commit of three files", lived, _consolidate)
 EDIT = Journey("a hand edit taken in", edited, _commit)
 LIFE = Journey("forty turns and commits", lived, _live)
 FORGETTING = Journey("forget", told, _forget, apart=True)
+PRUNING = Journey("versions pruned, journal set aside", many_versions, _prune)
 JOURNEYS = (
     Journey("init and a first turn", nothing, _first_turn, channel=STRANGE, goes_on=True),
     Journey("append", lived, _append),
@@ -305,6 +307,6 @@ JOURNEYS = (
     Journey("undo", lived, _undo),
     Journey("restore", lived, _restore),
     FORGETTING,
-    Journey("versions pruned, journal set aside", many_versions, _prune),
+    PRUNING,
 )
 """Those that begin with a whole workspace; `recovery` has those that begin with what a crash left."""

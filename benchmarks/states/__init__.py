@@ -1,0 +1,1 @@
+"""Damaged files of ours, and whether anything of ours breaks over them."""

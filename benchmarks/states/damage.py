@@ -1,0 +1,132 @@
+"""What may become of one file: bits, ranges, cuts, older copies, other things in its place."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+# The longest range of zeros, and the longest tail that stands twice, in bytes.
+_LONGEST = 600
+_VALUES = (None, "", "x", -1, 0, 10**30, 1.5, True, [], {}, ["x"], {"x": 1}, "9999-12-31T23:59:59+14:00", "\ud800")
+"""What somebody may type where a value of ours stood."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The bytes of a file as they stand, and as they stood earlier where they were others."""
+
+    now: bytes
+    before: tuple[bytes, ...] = ()
+
+
+def _flipped(path: Path, copies: Copies, dice: random.Random) -> bool:
+    data = bytearray(copies.now)
+    for _ in range(dice.choice((1, 1, 1, 2, 8))):
+        data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+    return _written(path, copies, bytes(data))
+
+
+def _zeroed(path: Path, copies: Copies, dice: random.Random) -> bool:
+    first = dice.randrange(len(copies.now))
+    last = min(len(copies.now), first + dice.randint(1, _LONGEST))
+    return _written(path, copies, copies.now[:first] + bytes(last - first) + copies.now[last:])
+
+
+def _cut(path: Path, copies: Copies, dice: random.Random) -> bool:
+    at = dice.choice((0, dice.randrange(len(copies.now)), max(0, len(copies.now) - dice.randint(1, 40))))
+    return _written(path, copies, copies.now[:at])
+
+
+def _deleted(path: Path, copies: Copies, dice: random.Random) -> bool:  # noqa: ARG001 - one of many alike
+    path.unlink()
+    return True
+
+
+def _repeated(path: Path, copies: Copies, dice: random.Random) -> bool:
+    lines = copies.now.splitlines(keepends=True)
+    tail = b"".join(lines[-dice.randint(1, len(lines)) :])
+    return _written(path, copies, copies.now + dice.choice((tail, copies.now[-dice.randint(1, _LONGEST) :])))
+
+
+def _older(path: Path, copies: Copies, dice: random.Random) -> bool:
+    return bool(copies.before) and _written(path, copies, dice.choice(copies.before))
+
+
+def _retyped(path: Path, copies: Copies, dice: random.Random) -> bool:
+    """A value somewhere in the JSON of a line, or a key, is another one."""
+    lines = copies.now.splitlines(keepends=True)
+    at = dice.randrange(len(lines))
+    try:
+        record = json.loads(lines[at])
+    except ValueError:
+        return False
+    if not isinstance(record, dict):
+        return False
+    inner = record
+    while nested := [each for each in inner.values() if isinstance(each, dict) and each]:
+        if dice.random() < 0.3:
+            break
+        inner = dice.choice(nested)
+    key = dice.choice(list(inner))
+    value = inner.pop(key)
+    inner[dice.choice((key, key, key, "x"))] = dice.choice((*_VALUES, [value], str(value)))
+    lines[at] = json.dumps(record, ensure_ascii=True).encode() + b"\n"
+    return _written(path, copies, b"".join(lines))
+
+
+def _folder(path: Path, copies: Copies, dice: random.Random) -> bool:
+    path.unlink()
+    path.mkdir()
+    if dice.random() < 0.5:
+        (path / "inside").write_bytes(copies.now)
+    return True
+
+
+def _pipe(path: Path, copies: Copies, dice: random.Random) -> bool:  # noqa: ARG001 - one of many alike
+    path.unlink()
+    os.mkfifo(path)
+    return True
+
+
+def _link(path: Path, copies: Copies, dice: random.Random) -> bool:
+    """A link: to itself, to nothing, out of the workspace, or to the file under another name."""
+    path.unlink()
+    other = path.with_name(f"{path.name}.moved")
+    target = dice.choice((path, path.with_name("nowhere"), Path("/etc/hostname"), Path("/dev/zero"), other))
+    if target == other:
+        other.write_bytes(copies.now)
+    path.symlink_to(target)
+    return True
+
+
+KINDS: dict[str, Callable[[Path, Copies, random.Random], bool]] = {
+    "bits": _flipped,
+    "zeros": _zeroed,
+    "cut": _cut,
+    "deleted": _deleted,
+    "tail twice": _repeated,
+    "older copy": _older,
+    "value retyped": _retyped,
+    "a folder": _folder,
+    "a pipe": _pipe,
+    "a link": _link,
+}
+"""Each damages the file in place, and answers whether it is another one now."""
+# Where a bit, a range or a value stands matters; a deleted file is a deleted file.
+_WEIGHTS = {"bits": 8, "zeros": 4, "cut": 3, "tail twice": 2, "older copy": 3, "value retyped": 6}
+
+
+def drawn(dice: random.Random, files: dict[str, list[str]]) -> tuple[str, str]:
+    """A kind of damage and a file, by lot; `files` has them by sort, and each sort is as likely as another."""
+    kinds = list(KINDS)
+    [kind] = dice.choices(kinds, [_WEIGHTS.get(each, 1) for each in kinds])
+    return kind, dice.choice(files[dice.choice(sorted(files))])
+
+
+def _written(path: Path, copies: Copies, data: bytes) -> bool:
+    path.write_bytes(data)
+    return data != copies.now

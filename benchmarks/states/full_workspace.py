@@ -1,0 +1,156 @@
+"""A small workspace with one of each file that pipimem keeps, and how its files stood earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+from pipimem import Clock, Message, Pipimem
+from pipimem.notes.files import File
+from pipimem.notes.usage import Hold, Usage
+from pipimem.settings import MaintenanceSettings, Settings
+from pipimem.store.workspace import WorkspaceStore
+
+from benchmarks.faults.child import Say, in_child
+from benchmarks.faults.injection import KILL, Fault, calls_of, met
+from benchmarks.faults.journeys import (
+    CHANNEL,
+    NOW,
+    PRUNING,
+    SECRET,
+    TYPED,
+    Journey,
+    adding,
+    committed,
+    opened,
+    silent,
+    three_files,
+    told,
+)  # fmt: skip
+from benchmarks.faults.tree import Tree
+
+PENDING = "the fact that waits beside its file"
+_IDLE_SECONDS = 0.05
+_STANDING = Clock(now=lambda: NOW, wall=lambda: NOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """A workspace as it stands, and as it stood at earlier moments of its life, oldest first."""
+
+    now: Tree
+    before: tuple[Tree, ...]
+
+
+def full_workspace(root: Path) -> Lived:
+    """Lets a workspace live, one process a stage; the last is killed while a text waits for its file."""
+    trees = []
+    for stage in (told, _set_aside, _archived, _edited, _spoken, _forgotten, _undone, _idled, _accounted):
+        ended = in_child(lambda _, stage=stage: stage(root))  # type: ignore[misc]
+        assert ended.how == "done", (stage, ended)
+        trees.append(Tree.of(root))
+    _cut_off(root, trees[-1])
+    return Lived(Tree.of(root), tuple(trees))
+
+
+def _set_aside(root: Path) -> None:
+    PRUNING.run(root, silent)
+
+
+def _archived(root: Path) -> None:
+    store = opened(root)
+    store.commit(three_files(store), NOW)
+    store.close()
+
+
+def _edited(root: Path) -> None:
+    path = root / "channels" / CHANNEL / File.MEMORY
+    path.write_text(path.read_text().replace("- alice likes tea\n", f"- {TYPED}\n"))
+    store = opened(root)
+    store.commit(adding("dana takes the early train"), NOW)
+    store.close()
+
+
+class _Letters:
+    """An embedder that counts letters."""
+
+    name = "letters"
+
+    def queries(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """How often each letter stands in a text."""
+        return [[float(text.lower().count(letter)) + 0.1 for letter in "aeioutnrs"] for text in texts]
+
+    passages = queries
+
+
+def _spoken(root: Path) -> None:
+    """Turns, a compaction, and every cache, however little there is to keep."""
+    from pipimem.runtime import library, reading
+
+    reading._WORTH_KEEPING = library._WORTH_KEEPING = library._WORTH_LOADING = 1  # noqa: SLF001 - small, yet whole
+
+    async def talk() -> None:
+        async with Pipimem(root, "offline", embedder=_Letters(), clock=_STANDING) as pipimem:
+            channel = await pipimem.channel(CHANNEL)
+            for number in range(3):
+                turn = await channel.before_turn(f"who waters the plants on day {number}?", speaker="alice")
+                said = [Message.user(f"we decided to plant tree {number}", id=f"s{number}", speaker="alice")]
+                await channel.after_turn(turn, [*said, Message.assistant("fine", id=f"t{number}")])
+            await channel.compacted(await channel.before_compaction())
+            await channel.remember("the spare key hangs behind the door", speaker="bob")
+            await channel.before_turn("where is the spare key?")
+            await channel.maintain()
+            await channel.settle()
+
+    anyio.run(talk)
+
+
+def _forgotten(root: Path) -> None:
+    store = opened(root)
+    store.forget(SECRET, keep_transcript=False, now=NOW)
+    store.close()
+
+
+def _undone(root: Path) -> None:
+    store = opened(root)
+    store.commit(adding("a mistake that is taken back"), NOW)
+    store.undo(None, NOW)
+    store.close()
+
+
+def _idled(root: Path) -> None:
+    """An agenda of idle work; caches, which a forgetting takes away, are made anew."""
+    _spoken(root)
+    settings = Settings(maintenance=MaintenanceSettings(idle_seconds=_IDLE_SECONDS))
+
+    async def watch() -> None:
+        async with Pipimem(root, "offline", settings=settings, clock=_STANDING):
+            with anyio.move_on_after(5):
+                while not (root / ".pipimem" / "idle.jsonl").exists():
+                    await anyio.sleep(0.05)
+
+    anyio.run(watch)
+
+
+def _accounted(root: Path) -> None:
+    """Two lines of a usage ledger, and a hold that a killed process left."""
+    store = WorkspaceStore.open(root)
+    when, task, model = NOW.isoformat(), "consolidate", "a/model"
+    for number in range(2):
+        usage = Usage(when, CHANNEL, task, model, 10, 5, 0, 0.01, 1.5, "ok", f"c{number}")
+        store.append_usage(usage)
+    store.books.place(Hold(when, when, CHANNEL, task, model, 10, 5, 0.01, "c2"))
+
+
+def _cut_off(root: Path, tree: Tree) -> None:
+    """A commit that is killed right before its text takes the place of the file's."""
+    commit = Journey("commit", lambda _: None, _pending)
+    calls = calls_of(commit, tree, root)
+    tree.laid(root)
+    assert met(commit, Fault(calls.index("exchange") + 1, KILL), root).how == "killed"
+
+
+def _pending(root: Path, say: Say) -> None:
+    committed(opened(root), adding(PENDING), say, PENDING)
