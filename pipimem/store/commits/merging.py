@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from pipimem.text.lines import split_lines
+from pipimem.text.lines import line_ending, split_lines
 from pipimem.text.splices import Splice, splices_between
 
 _BULLETS = ("- ", "* ", "+ ")
@@ -36,6 +36,15 @@ def merged(base: str, ours: str, theirs: str) -> str:
         at = high
     chunks.append(lines[at:])
     return _joined([line for chunk in chunks for line in chunk])
+
+
+def clashing_lines(base: str, ours: str, theirs: str) -> tuple[str, ...]:
+    """The lines of `base` that both sides changed or took out."""
+    lines = split_lines(base)
+    groups = _groups(splices_between(base, ours), splices_between(base, theirs))
+    return tuple(
+        lines[number] for _, _, mine, other in groups for number in sorted(_taken_out(mine) & _taken_out(other))
+    )
 
 
 def _groups(left: Iterable[Splice], right: Iterable[Splice]) -> list[tuple[int, int, list[Splice], list[Splice]]]:
@@ -99,7 +108,8 @@ def _end(splice: Splice) -> int:
 
 def _joined(lines: Sequence[str]) -> str:
     """The lines as a text; one without an ending that is no longer the last gets one."""
-    whole = [line if line.endswith(("\n", "\r")) else line + "\n" for line in lines[:-1]]
+    eol = line_ending(lines)
+    whole = [line if line.endswith(("\n", "\r")) else line + eol for line in lines[:-1]]
     return "".join([*whole, *lines[-1:]])
 
 

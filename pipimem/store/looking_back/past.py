@@ -12,7 +12,7 @@ from pipimem.notes.ledger import Ledger, Record, Tombstone
 from pipimem.notes.notes import etag
 from pipimem.store.journal.records import FileChange, JournalRecord
 from pipimem.store.journal.versions import Versions
-from pipimem.text.splices import Splice, reversed_splices, spliced, splices_between
+from pipimem.text.splices import reversed_splices, spliced
 
 Point = int | datetime
 """A moment: right after the record of this number (0: before the first), or a time."""
@@ -77,25 +77,6 @@ class Past:
                 return stretch.after
             text = stretch.before
         return text
-
-    def since(self, file: File, sequence: int) -> tuple[str | None, list[tuple[int, tuple[Splice, ...] | None]]]:
-        """The text before a record's change, and what came after it: number (0 for what nobody has journalled yet)
-        and splices, oldest first; `None` for splices that cannot be told."""
-        steps: list[tuple[int, tuple[Splice, ...] | None]] = []
-        if self.left[file] != self.now[file]:
-            steps.append((0, splices_between(self.left[file], self.now[file])))
-        follows, known = etag(self.left[file]), self.left[file]
-        later: str | None = known
-        for stretch in self.stretches(file):
-            if stretch.change.after != follows:
-                gap = None if stretch.after is None or later is None else splices_between(stretch.after, later)
-                steps.append((stretch.sequence, gap))
-            if stretch.sequence == sequence:
-                return stretch.before, steps[::-1]
-            told = stretch.before is not None and stretch.after is not None
-            steps.append((stretch.sequence, stretch.change.splices if told else None))
-            follows, later = stretch.change.before, stretch.before
-        return None, steps[::-1]
 
     def ledger_after(self, sequence: int) -> Ledger:
         """Records and tombstones right after a record, as far as the journal tells."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 
 from pipimem.errors import CannotTakeBack, NothingFound
 from pipimem.notes.brought_back import brought_back, changes_between
@@ -13,8 +14,8 @@ from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author
 from pipimem.store.commits.desk import KEPT, Desk, View
 from pipimem.store.journal.records import JournalRecord
-from pipimem.store.looking_back.past import Past
-from pipimem.text.taking_back import InTheWay, without_change
+from pipimem.store.looking_back.past import Past, Stretch
+from pipimem.store.looking_back.reverting import Clash, clash, reverted
 
 UNDO, RESTORE, FORGET = "undo", "restore", "forget"
 _SHOWN = 60
@@ -94,6 +95,8 @@ def undoing(desk: Desk, view: View, sequence: int) -> Outcome:
     past = past_of(desk, view)
     record = chosen(past.records, sequence)
     texts = {file: _without(past, record, file) for file in record.files if file in KEPT}
+    if all(text == past.now[file] for file, text in texts.items()):
+        raise CannotTakeBack(f"Change {sequence} cannot be taken back: nothing of it is left.")
     then = past.ledger_after(sequence - 1)
     return _outcome(desk, view, texts, then, record.delta, f"taken back ({sequence})")
 
@@ -131,37 +134,39 @@ def _outcome(
 
 
 def _without(past: Past, record: JournalRecord, file: File) -> str:
-    before, steps = past.since(file, record.sequence)
-    unknown = next((number for number, splices in steps if splices is None), None)
-    if unknown is not None:
+    """The text of a file without a change. Raises `CannotTakeBack`."""
+    stretch = next(each for each in past.stretches(file) if each.sequence == record.sequence)
+    if stretch.before is None or stretch.after is None:
         raise CannotTakeBack(
-            f"Change {record.sequence} cannot be taken back: what change {unknown} did to {file} is not kept word for "
-            "word any more, because something was forgotten since or a part of .pipimem/ is gone."
+            f"Change {record.sequence} cannot be taken back: what it did to {file} is not kept word for word any more, "
+            "because a part of .pipimem/ is gone."
         )
-    later = [splices for _, splices in steps if splices is not None]
-    try:
-        found = without_change(past.now[file], record.files[file].splices, later, before)
-    except ValueError:
-        raise CannotTakeBack(
-            f"Change {record.sequence} cannot be taken back: its words were forgotten since."
-        ) from None
-    if isinstance(found, InTheWay):
-        raise CannotTakeBack(_told(past, record, file, found, steps[found.step][0] if found.step is not None else None))
+    found = reverted(stretch.before, stretch.after, past.now[file])
+    if isinstance(found, Clash):
+        in_the_way = None if found.moves_entries else _first_clash(past, file, stretch)
+        raise CannotTakeBack(_told(record, file, found, in_the_way))
     return found
 
 
-def _told(past: Past, record: JournalRecord, file: File, found: InTheWay, number: int | None) -> str:
+def _first_clash(past: Past, file: File, change: Stretch) -> JournalRecord | None:
+    """The record after a change that first changed its lines again; `None` where none did that is journalled."""
+    later = takewhile(lambda each: each.sequence > change.sequence, past.stretches(file))
+    for stretch in reversed(list(later)):
+        if stretch.after is not None and clash(change.before or "", change.after or "", stretch.after):
+            return past.record(stretch.sequence)
+    return None
+
+
+def _told(record: JournalRecord, file: File, found: Clash, other: JournalRecord | None) -> str:
     lines = " ".join("".join(found.lines).split())
-    words = f"“{lines[:_SHOWN]}{'…' if len(lines) > _SHOWN else ''}”" if lines else "its place"
+    words = f"“{lines[:_SHOWN]}{'…' if len(lines) > _SHOWN else ''}”"
     refused = f"Change {record.sequence} cannot be taken back: "
-    match number:
-        case None:
-            return f"{refused}later entries of {file} stand below {words} and would come under another heading."
-        case 0:
-            return f"{refused}{words} in {file} was edited by hand since. Edit the file."
-    other = past.record(number)
+    if found.moves_entries:
+        return f"{refused}later entries of {file} stand below {words} and would come under another heading."
+    if other is None:
+        return f"{refused}{words} in {file} was edited by hand since. Edit the file."
     who = other.actor or str(other.author)
     return (
-        f"{refused}{words} in {file} was changed again by {number} ({other.task}, {who}, {other.time[:16]}). "
-        f"Take back {number} first, or edit the file."
+        f"{refused}{words} in {file} was changed again by {other.sequence} ({other.task}, {who}, {other.time[:16]}). "
+        f"Take back {other.sequence} first, or edit the file."
     )
