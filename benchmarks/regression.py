@@ -20,10 +20,10 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Supersede, Trust
-from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 from benchmarks.machine import heading
+from benchmarks.segmenting import loaded_segmenter
 
 _KEY = b"benchmark"
 _NOW = datetime(2026, 8, 20, tzinfo=UTC)
@@ -87,9 +87,7 @@ def measured(notes: Notes, words: Words, questions: Sequence[Question], decision
 def main() -> None:
     """Print the table."""
     print(heading("Regression check, 50 questions, 30 operations; best of 5, milliseconds", "jieba"))
-    segmenter = Segmenter(None)
-    segmenter.load_all()
-    words = Words(segmenter)
+    words = Words(loaded_segmenter())
     print(f"{'entries':>8}{'would lose':>12}{'build + old':>13}{'check':>9}{'all':>9}{'left out':>10}")
     for count in (500, 5_000):
         chance = random.Random(count)

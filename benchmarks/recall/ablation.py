@@ -6,17 +6,16 @@ usage: python -m benchmarks.recall.ablation EVALS_DIR
 from __future__ import annotations
 
 import sys
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from pipimem.recall.search.formula import FORMULA, Formula
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
-from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 from benchmarks.machine import heading
 from benchmarks.recall.talks import Talk, pooled, talks
+from benchmarks.segmenting import loaded_segmenter
 
 _BARE = Formula(
     saturation=1.2,
@@ -57,10 +56,7 @@ ROWS: tuple[tuple[str, Formula, Synonyms | None], ...] = (
 
 def main(evals: Path) -> None:
     """Print the table."""
-    with tempfile.TemporaryDirectory() as cache:
-        segmenter = Segmenter(Path(cache))
-        segmenter.load_all()
-        loaded = talks(evals, Words(segmenter))
+    loaded = talks(evals, Words(loaded_segmenter()))
     print(heading("What each part of search gives: R@5 / R@10, and what is lost without it"))
     print("| | English | | Chinese | |\n|---|---|---|---|---|")
     whole = _both(loaded, FORMULA, None)

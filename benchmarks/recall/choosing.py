@@ -9,17 +9,16 @@ round; a value must be better by more than `_WORTH` to be taken. Takes about a q
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from pipimem.recall.search.formula import Formula
-from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 from benchmarks.machine import heading
 from benchmarks.recall.talks import Talk, pooled, talks
+from benchmarks.segmenting import loaded_segmenter
 
 _GRID: dict[str, tuple[object, ...]] = {
     "before": ((), (0.3,), (0.5,), (0.4, 0.2), (0.5, 0.25), (0.4, 0.2, 0.1), (0.5, 0.25, 0.12), (0.6, 0.36, 0.22)),
@@ -85,10 +84,7 @@ def fitted(at_hand: Sequence[Talk], known: _Scores) -> Formula:
 
 def main(evals: Path) -> None:
     """Print the choice of each fold, its score on what it has not seen, and the choice on all."""
-    with tempfile.TemporaryDirectory() as cache:
-        segmenter = Segmenter(Path(cache))
-        segmenter.load_all()
-        loaded = talks(evals, Words(segmenter))
+    loaded = talks(evals, Words(loaded_segmenter()))
     print(heading("Constants of search, each conversation left out once"))
     known: _Scores = {}
     unseen = []

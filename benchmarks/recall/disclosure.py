@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import statistics
 import sys
-import tempfile
 from pathlib import Path
 
 from pipimem.cli.passages import tokens_of
@@ -16,12 +15,12 @@ from pipimem.recall.search.confidence import beside, is_clear
 from pipimem.recall.search.excerpts import excerpt, headed
 from pipimem.recall.search.grouping import grouped
 from pipimem.recall.search.hits import Hit
-from pipimem.text.segmentation import Segmenter
 from pipimem.text.tokens import estimate
 from pipimem.text.words import Words
 
 from benchmarks.machine import heading
 from benchmarks.recall.talks import Talk, talks
+from benchmarks.segmenting import loaded_segmenter
 
 # As `timeline` and `search --smart` show it, and how much of a session a tool without steps hands over with a hit.
 _AROUND, _SMART, _CONTEXT = 2, 2, 10
@@ -30,11 +29,8 @@ _SHOWN = 10
 
 def main(evals: Path) -> None:
     """Print the tables."""
-    with tempfile.TemporaryDirectory() as cache:
-        segmenter = Segmenter(Path(cache))
-        segmenter.load_all()
-        words = Words(segmenter)
-        loaded = talks(evals, words)
+    words = Words(loaded_segmenter())
+    loaded = talks(evals, words)
     print(heading("Tokens of an answer: mean over the questions, ten hits each"))
     print("| | index | a hit of it | timeline of one | smart | ten hits whole | … with ten messages on both sides |")
     print("|---|---|---|---|---|---|---|")

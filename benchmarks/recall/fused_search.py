@@ -18,11 +18,11 @@ from pipimem.recall.search.kinds import Kinds
 from pipimem.recall.search.ranking import search
 from pipimem.recall.vectors import body, unit
 from pipimem.sidecar.embedding.local import Local
-from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 from benchmarks.machine import heading
 from benchmarks.recall.talks import messages, talks
+from benchmarks.segmenting import loaded_segmenter
 
 _WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3)
 _BY_WORDS, _BY_MEANING = 50, 20
@@ -30,8 +30,7 @@ _BY_WORDS, _BY_MEANING = 50, 20
 
 def main(evals: Path) -> None:
     """Print the table."""
-    segmenter, embedder, kinds = Segmenter(), Local(), Kinds()
-    segmenter.load_all()
+    segmenter, embedder, kinds = loaded_segmenter(), Local(), Kinds()
     scores = defaultdict[tuple[bool, float, int], list[float]](list)
     for talk in talks(evals, Words(segmenter)):
         items = [message_item(one) for one in messages(evals / "transcripts" / f"{talk.name}.jsonl")]

@@ -37,6 +37,7 @@ from benchmarks.recall import asked
 from benchmarks.recall.near import ByMeaning, Near, nowhere
 from benchmarks.recall.quality import notes_of
 from benchmarks.recall.talks import lines
+from benchmarks.segmenting import loaded_segmenter
 
 _SCALE_NOW = datetime.fromisoformat("2026-08-20T00:00:00+00:00")
 _FIVE = 5
@@ -267,8 +268,7 @@ def _print(name: str, cells: Sequence[str]) -> None:
 
 def main(evals: Path, *, local: bool) -> None:
     """Print the table."""
-    segmenter = Segmenter()
-    segmenter.load_all()
+    segmenter = loaded_segmenter()
     sets = sets_of(evals, segmenter)
     print(heading("What each part of the automatic path gives: R@1 / R@5, and the share of talk it is silent on"))
     _print("", [part for one in sets for part in (f"{one.name} ({len(one.questions)})", "silent")])

@@ -25,10 +25,10 @@ from pipimem.recall.budgeting import Limits
 from pipimem.recall.index import Index
 from pipimem.recall.items import items_of
 from pipimem.recall.recalling import recall
-from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 from benchmarks.recall.talks import lines, talks
+from benchmarks.segmenting import loaded_segmenter
 
 _KEY = b"benchmark"
 _REPEATS = 5
@@ -122,9 +122,8 @@ def write(path: Path, rows: list[dict]) -> None:
 def main(evals: Path, out: Path) -> None:
     """Run everything and print the tables."""
     print(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
-    segmenter = Segmenter(out / "dictionary")
-    segmenter.load_all()
-    words = Words(segmenter)
+    out.mkdir(parents=True, exist_ok=True)
+    words = Words(loaded_segmenter())
     notes_scale(words, evals, out)
     transcripts(words, evals, out)
     score = runpy.run_path(str(evals / "score.py"))["main"]

@@ -36,12 +36,12 @@ from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.caches import search as search_file
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 from benchmarks.machine import heading, quantile
 from benchmarks.recall.engines import Engine, installed
 from benchmarks.recall.talks import lines, messages
+from benchmarks.segmenting import loaded_segmenter
 
 _MESSAGES = 100_000
 _NEEDLES = 20
@@ -128,8 +128,7 @@ def main(evals: Path, count: int) -> Iterator[Row]:
         texts = [message.content for message in made]
         del made
         vocabulary = Vocabulary(store.workspace)
-        segmenter = Segmenter()
-        segmenter.load_all()  # before anything is measured: all that cut Chinese share it
+        segmenter = loaded_segmenter()  # before anything is measured: all that cut Chinese share it
         vocabulary.words = Words(segmenter)
         yield {"n": count} | _pipimem(vocabulary, store, questions, words_of_needles, size)
         yield {"series": "pipimem, a new process", "n": count} | _cold(root, questions)

@@ -25,7 +25,6 @@ import anyio
 from pipimem import Pipimem
 from pipimem.runtime.channel import Channel
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 from benchmarks.machine import heading, quantile
@@ -33,6 +32,7 @@ from benchmarks.notes import QUERIES, write_channel
 from benchmarks.recall.engines import installed
 from benchmarks.recall.scale import measured, resident
 from benchmarks.recall.talks import lines
+from benchmarks.segmenting import loaded_segmenter
 
 SIZES = (50, 500, 5_000, 50_000)
 _COLD = (500, 5_000)
@@ -177,8 +177,7 @@ def main() -> None:
             write_channel(root, size)
         for size in SIZES:
             anyio.run(warm, root, size, asked, told)
-        segmenter = Segmenter(Path(folder) / "dictionary")
-        segmenter.load_all()
+        segmenter = loaded_segmenter()
         for size in SIZES:
             others(root, size, asked, Words(segmenter), told)
         for size in _COLD:

@@ -21,7 +21,7 @@ class Vocabulary:
 
     def __init__(self, workspace: WorkspaceStore) -> None:
         self._workspace = workspace
-        self._segmenter = Segmenter(None)
+        self._segmenter = Segmenter()
         self._synonyms: Synonyms | None = None
         self._stamp = ""
         self.words = Words(self._segmenter)

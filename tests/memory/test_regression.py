@@ -36,7 +36,7 @@ MEMORY = """## Facts
 - it rained in March
 - 林晓对花生过敏
 """
-WORDS = Words(Segmenter(None))
+WORDS = Words(Segmenter())
 
 
 def target(notes: Notes, word: str) -> Target:

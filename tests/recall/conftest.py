@@ -34,9 +34,9 @@ def notes_from(
 
 
 @pytest.fixture(scope="session")
-def words(tmp_path_factory: pytest.TempPathFactory) -> Words:
+def words() -> Words:
     """The words of every index in these tests; the dictionary is loaded once."""
-    return Words(Segmenter(tmp_path_factory.mktemp("dictionary")))
+    return Words(Segmenter())
 
 
 @pytest.fixture(scope="session")

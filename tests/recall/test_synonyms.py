@@ -36,7 +36,7 @@ def test_an_entry_is_found_in_the_other_language(ask: str, finds: str, words: Wo
     """Everyday words of home and work are known in both languages, also a Han word of one character."""
     index = Index(words)
     index.update(items_of(notes_from(memory=MEMORY)))
-    found = recall(index, ask, now=NOW, synonyms=learnt("", Segmenter(None), words))
+    found = recall(index, ask, now=NOW, synonyms=learnt("", Segmenter(), words))
     assert found.injected[0].text == finds
 
 
@@ -60,14 +60,14 @@ def test_an_entry_is_found_by_more_than_single_words(ask: str, finds: str, words
 """
     index = Index(words)
     index.update(items_of(notes_from(memory=memory)))
-    found = recall(index, ask, now=NOW, synonyms=learnt("", Segmenter(None), words))
+    found = recall(index, ask, now=NOW, synonyms=learnt("", Segmenter(), words))
     assert found.injected[0].text == finds
 
 
 def test_what_people_wrote_down_counts_more(words: Words) -> None:
     """A group of words.txt and one of ours name the same pair: the workspace's own share holds."""
     (release,) = words.words("release")
-    assert _share(learnt("release, 上线\n", Segmenter(None), words), release, "上线") == 0.8
+    assert _share(learnt("release, 上线\n", Segmenter(), words), release, "上线") == 0.8
     assert _share(common(), release, "发版") == 0.6
 
 

@@ -1,20 +1,26 @@
-"""Han is cut into the words jieba finds, without jieba's price."""
+"""Han is cut into the words jieba finds, though only parts of its dictionary are read."""
 
 from __future__ import annotations
 
+import marshal
+import os
 import random
+import re
 import subprocess
 import sys
 import threading
-import warnings
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from pipimem.text.dictionary import CACHE_NAME
+from pipimem.text import segmentation
 from pipimem.text.domain_words import BY_FIRST_CHARACTER
 from pipimem.text.segmentation import Segmenter
+
+TESTS = Path(__file__).parent.parent
+TEXTS = (".py", ".md", ".jsonl", ".txt")
+OURS = [word for words in BY_FIRST_CHARACTER.values() for word in words]  # these win over jieba's, and are meant to
 
 SENTENCES = [
     "今晚的上线窗口是什么时候",
@@ -33,28 +39,16 @@ SENTENCES = [
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("words")
-
-
-@pytest.fixture(scope="module")
-def segmenter(cache: Path) -> Segmenter:
-    return Segmenter(cache)
+def segmenter() -> Segmenter:
+    return Segmenter()
 
 
 @pytest.fixture(scope="module")
 def jieba(tmp_path_factory: pytest.TempPathFactory):
-    """jieba itself, with its cache where nobody else sees it, as the judge."""
-    before = sys.modules.get("pkg_resources")
-    sys.modules["pkg_resources"] = None  # type: ignore[assignment]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import jieba
-    finally:
-        del sys.modules["pkg_resources"]
-        if before is not None:
-            sys.modules["pkg_resources"] = before
+    """jieba as it is, with its whole dictionary and its cache where nobody else sees it, as the judge."""
+    Segmenter().cut("一")  # imports jieba quietly
+    import jieba
+
     jieba.setLogLevel(60)
     tokenizer = jieba.Tokenizer()
     tokenizer.tmp_dir = str(tmp_path_factory.mktemp("jieba"))
@@ -80,48 +74,79 @@ def test_thousands_of_random_runs_are_cut_as_jieba_cuts_them(segmenter, jieba):
     words = [word for word in jieba.FREQ if all("\u4e00" <= c <= "\u9fd5" for c in word)]
     runs = ["".join(chance.choices(words, k=chance.randint(1, 8))) for _ in range(1500)]
     runs += ["".join(chr(chance.randint(0x4E00, 0x9FD5)) for _ in range(chance.randint(1, 12))) for _ in range(500)]
-    ours = [word for words in BY_FIRST_CHARACTER.values() for word in words]  # these win over jieba's, and are meant to
-    runs = [run for run in runs if not any(word in run for word in ours)]
+    runs = [run for run in runs if not any(word in run for word in OURS)]
     different = [run for run in runs if segmenter.cut(run) != jieba.lcut(run)]
     assert different == []
     assert [run for run in runs if for_search(segmenter, run) != jieba.lcut_for_search(run)] == []
 
 
+def test_lines_people_wrote_are_cut_as_jieba_cuts_them(jieba):
+    """All Han of our own cases and sources, met in the order of the files by a segmenter that begins with nothing."""
+    folders = [TESTS, *(TESTS.parent / name for name in ("benchmarks", "pipimem", "thesaurus"))]
+    files = [path for folder in folders for path in sorted(folder.rglob("*.*")) if path.suffix in TEXTS]
+    text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files)
+    runs = [
+        run for run in dict.fromkeys(re.findall(r"[\u4e00-\u9fff]+", text)) if not any(word in run for word in OURS)
+    ]
+    assert len(runs) > 3_000
+    fresh = Segmenter()
+    assert [run for run in runs if fresh.cut(run) != jieba.lcut(run)] == []
+    assert [run for run in runs if for_search(fresh, run) != jieba.lcut_for_search(run)] == []
+
+
+def test_the_dictionary_is_sorted_as_it_is_read(jieba):
+    """Read character by character it says what it says whole: no line stands where it is not looked for."""
+    every = Segmenter()
+    every.cut("".join(map(chr, range(0x4E00, 0x9FD6))))
+    read = every._tokenizer
+    ours = {word[:end] for word in OURS for end in range(1, len(word) + 1)}
+    different = [word for word in jieba.FREQ.keys() | read.FREQ.keys() if read.FREQ.get(word) != jieba.FREQ.get(word)]
+    assert [word for word in different if word not in ours and "\u4e00" <= word[0] <= "\u9fd5"] == []
+    assert read.total == jieba.total
+
+
+def test_another_dictionary_is_read_whole(segmenter, monkeypatch):
+    """One of another size may be in any order."""
+    monkeypatch.setattr(segmentation, "_SORTED_SIZE", 1)
+    other = Segmenter()
+    assert [other.cut(sentence) for sentence in SENTENCES] == [segmenter.cut(sentence) for sentence in SENTENCES]
+
+
+@settings(deadline=None)  # the first text opens the dictionary
 @given(st.text(alphabet=st.characters(min_codepoint=0x3000, max_codepoint=0xA000), max_size=30))
 def test_words_joined_are_the_text(text):
     """Nothing is dropped, whatever the characters."""
     assert "".join(SHARED.cut(text)) == text
 
 
-SHARED = Segmenter(None)  # opened at the first example, never at import
+SHARED = Segmenter()  # opened at the first example, never at import
 
 
-@pytest.fixture(autouse=True)
-def _shared_lives_in_the_cache(cache: Path):
-    SHARED._cache_dir = cache
-
-
-def test_added_words_win_over_their_parts(cache):
+def test_added_words_win_over_their_parts():
     """A domain word is found whole, its parts stay findable, and other segmenters do not hear of it."""
-    taught = Segmenter(cache)
+    taught = Segmenter()
     assert taught.cut("今晚的上线窗口") == ["今晚", "的", "上线", "窗口"]
     taught.add_words(["上线窗口", "x", "not han"])
     assert taught.cut("今晚的上线窗口") == ["今晚", "的", "上线窗口"]
     assert for_search(taught, "上线窗口") == ["上线", "窗口", "上线窗口"]
     assert taught.knows("上线窗口")
-    assert Segmenter(cache).cut("上线窗口") == ["上线", "窗口"]
+    assert Segmenter().cut("上线窗口") == ["上线", "窗口"]
 
 
-def test_loading_all_changes_no_result(cache, segmenter):
-    """With the whole dictionary at hand the words are the same."""
-    whole = Segmenter(cache)
-    whole.load_all()
-    assert [whole.cut(sentence) for sentence in SENTENCES] == [segmenter.cut(sentence) for sentence in SENTENCES]
+def test_a_host_that_uses_jieba_keeps_its_own_words(jieba):
+    """Neither what is read nor what is added reaches the tokenizer that jieba's functions share."""
+    import jieba as module
+
+    taught = Segmenter()
+    taught.add_words(["上线窗口"])
+    assert taught.cut("上线窗口") == ["上线窗口"]
+    assert module.dt.FREQ == {}
+    assert not module.dt.initialized
 
 
-def test_threads_share_a_segmenter(cache, segmenter):
+def test_threads_share_a_segmenter(segmenter):
     """Four threads that start at once on a cold segmenter all get the right words."""
-    shared = Segmenter(cache)
+    shared = Segmenter()
     results: list[list[list[str]]] = []
     threads = [
         threading.Thread(target=lambda: results.append([shared.cut(sentence) for sentence in SENTENCES]))
@@ -134,14 +159,20 @@ def test_threads_share_a_segmenter(cache, segmenter):
     assert results == [[segmenter.cut(sentence) for sentence in SENTENCES]] * 4
 
 
-def test_a_process_that_cuts_never_imports_jieba(cache, segmenter):
-    """Neither jieba nor pkg_resources is loaded, and nothing is said on any stream."""
-    segmenter.cut("先把缓存写好")
+def test_a_planted_cache_in_the_shared_folder_is_not_believed(tmp_path):
+    """jieba's own file there is neither read nor written, nothing is said on any stream, and setuptools can be used."""
+    planted = marshal.dumps(({"上线窗口": 10**9, "上": 1, "上线": 1, "上线窗": 0}, 10**9))
+    (tmp_path / "jieba.cache").write_bytes(planted)
     code = (
-        "import sys; from pathlib import Path; from pipimem.text.segmentation import Segmenter\n"
-        f"assert Segmenter(Path({str(cache)!r})).cut('上线窗口') == ['上线', '窗口']\n"
-        "assert not {'jieba', 'pkg_resources', 'platformdirs'} & sys.modules.keys()"
+        "import sys\n"
+        "from pipimem.text.segmentation import Segmenter\n"
+        "assert 'jieba' not in sys.modules\n"
+        "assert Segmenter().cut('上线窗口') == ['上线', '窗口']\n"
+        "assert 'jieba' in sys.modules\n"
+        "assert 'pkg_resources' not in sys.modules"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "TEMP": str(tmp_path), "PYTHONWARNINGS": "always"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert (cache / CACHE_NAME).exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["jieba.cache"]
+    assert (tmp_path / "jieba.cache").read_bytes() == planted

@@ -13,8 +13,8 @@ SETS = st.frozensets(st.sampled_from("abcdef"))
 
 
 @pytest.fixture(scope="module")
-def words(tmp_path_factory: pytest.TempPathFactory) -> Words:
-    return Words(Segmenter(tmp_path_factory.mktemp("words")))
+def words() -> Words:
+    return Words(Segmenter())
 
 
 def test_jaccard_is_the_shared_part_of_all():

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.traditional import simplified
 from pipimem.text.words import Words
 
 
-def test_both_ways_of_writing_are_one_word(tmp_path: Path) -> None:
+def test_both_ways_of_writing_are_one_word() -> None:
     """What was asked in one is found in the other."""
-    words = Words(Segmenter(tmp_path))
+    words = Words(Segmenter())
     assert words.words("資料庫的備份時間") == words.words("资料库的备份时间")
 
 

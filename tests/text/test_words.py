@@ -17,8 +17,8 @@ CASES = [json.loads(line) for line in (Path(__file__).parent / "cases" / "words.
 
 
 @pytest.fixture(scope="module")
-def words(tmp_path_factory: pytest.TempPathFactory) -> Words:
-    return Words(Segmenter(tmp_path_factory.mktemp("words")))
+def words() -> Words:
+    return Words(Segmenter())
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['say']}: {case['text'][:20]}")

@@ -220,7 +220,7 @@ async def test_a_fold_of_one_bullet_is_that_bullet() -> None:
 
 def test_what_differs_in_more_than_its_value_is_another_thing() -> None:
     """Alpha's port is no newer value of beta's, nor one person's birthday of another's."""
-    weights = Weights(Words(Segmenter(None)), [])
+    weights = Weights(Words(Segmenter()), [])
 
     def replaces(new: str, old: str) -> bool:
         return takes_the_place(Statement(new, Kind.FACT), Statement(old, Kind.FACT), weights, ())
