@@ -291,19 +291,21 @@ def doctored(prepare: Callable[[Path], None]) -> Journey:
     return Journey("doctor --fix", prepare, _doctor, apart=True)
 
 
+REMEMBERING = Journey("remember", lived, _remember, goes_on=True)
 CONSOLIDATION = Journey("a commit of three files", lived, _consolidate)
 EDIT = Journey("a hand edit taken in", edited, _commit)
+COMPACTION = Journey("the gate before a compaction", backlog, _compact, goes_on=True)
 LIFE = Journey("forty turns and commits", lived, _live)
 FORGETTING = Journey("forget", told, _forget, apart=True)
 PRUNING = Journey("versions pruned, journal set aside", many_versions, _prune)
 JOURNEYS = (
     Journey("init and a first turn", nothing, _first_turn, channel=STRANGE, goes_on=True),
     Journey("append", lived, _append),
-    Journey("remember", lived, _remember, goes_on=True),
+    REMEMBERING,
     CONSOLIDATION,
     EDIT,
     Journey("an old buffer merged", edited_from_old, _commit),
-    Journey("the gate before a compaction", backlog, _compact, goes_on=True),
+    COMPACTION,
     Journey("undo", lived, _undo),
     Journey("restore", lived, _restore),
     FORGETTING,

@@ -13,7 +13,7 @@ from pipimem.notes.files import File
 
 from benchmarks.commands import complaint, is_sentence, ran
 from benchmarks.faults.child import Ended, Say, in_child
-from benchmarks.faults.journeys import CHANNEL, runtime
+from benchmarks.faults.journeys import CHANNEL, runtime, silent
 
 NOTES = (File.MEMORY, File.SESSION, File.HISTORY)
 SAID = "the newest word of all"
@@ -44,6 +44,11 @@ def endured(root: Path, lasting: Lasting, *, fix_first: bool) -> list[str]:
     # A compaction writes SESSION.md anew: that one was looked at before.
     kept = Counter({line: count for line, count in lasting.notes.items() if not line.startswith(File.SESSION)})
     return [*wrong, *_gone(root, kept), *_gone_from_the_log(root, lasting.log)]
+
+
+def warm(root: Path) -> None:
+    """Loads once, in this process, what each of its children would have to load anew."""
+    _met(root, silent, Lasting(Counter(), frozenset()), fix_first=False)
 
 
 def _last(ended: Ended) -> str:
@@ -162,6 +167,6 @@ def lines_of(folder: Path) -> Counter[str]:
     found: Counter[str] = Counter()
     for file in NOTES:
         path = folder / file
-        text = path.read_text() if path.is_file() else ""
+        text = path.read_text(errors="replace") if path.is_file() else ""
         found.update(f"{file}: {line}" for line in text.splitlines() if line.strip() and line[0] != "#")
     return found

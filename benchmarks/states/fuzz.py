@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.faults.journeys import CHANNEL
 from benchmarks.states.damage import KINDS, Copies, drawn
-from benchmarks.states.enduring import Lasting, endured, lines_of
+from benchmarks.states.enduring import Lasting, endured, lines_of, warm
 from benchmarks.states.full_workspace import PENDING, Lived, full_workspace
 
 
@@ -37,6 +37,7 @@ class Fuzz:
 
     def __post_init__(self) -> None:
         self.lived = full_workspace(self.root)
+        warm(self.lived.now.laid(self.root))
         self._files = defaultdict(list)
         for name, *_ in self.lived.now.files:
             if is_ours(name):

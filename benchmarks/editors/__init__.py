@@ -1,0 +1,1 @@
+"""A person saves while a bot works and is killed, and what is lost."""

@@ -1,0 +1,133 @@
+"""Kills a bot while a person saves, and prints what was lost.
+
+Run: `python -m benchmarks.editors [--trials N] [--seed S] [--minutes M] [--journey J] [--style S] [--number K] [DIR]`;
+N trials for each of six journeys and five styles, in rounds, until they are done or the time is over. `--number`
+replays one trial of a journey and a style.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.editors.journeys import JOURNEYS
+from benchmarks.editors.judge import BACK, COLUMNS, Loss, judged
+from benchmarks.editors.styles import STYLES
+from benchmarks.editors.trial import Editor, Plan, memory_of, met
+from benchmarks.faults.child import in_child
+from benchmarks.faults.injection import calls_of, prepared
+from benchmarks.faults.journeys import Journey
+from benchmarks.faults.tree import Tree
+from benchmarks.machine import heading
+
+_ROW = "{:<12}{:<20}{:>8}{:>8}" + "{:>12}" * len(COLUMNS)
+_EXAMPLES = 5
+
+
+@dataclass(slots=True)
+class Bed:
+    """A journey's workspace, and how long the journey is when nobody disturbs it."""
+
+    journey: Journey
+    root: Path
+    tree: Tree = field(init=False)
+    calls: list[str] = field(init=False)
+    seconds: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tree = prepared(self.journey, self.root)
+        self.calls = calls_of(self.journey, self.tree, self.root)
+        self.tree.laid(self.root)
+        start = time.perf_counter()
+        in_child(lambda say: self.journey.run(self.root, say))
+        self.seconds = time.perf_counter() - start
+
+    def trial(self, style: str, seed: str) -> tuple[bool, Plan, list[Loss]]:
+        """One: whether the bot was killed, when it all was to happen, and what is wrong."""
+        dice = random.Random(seed)
+        self.tree.laid(self.root)
+        path = memory_of(self.root)
+        plan = Plan.drawn(dice, self.calls, self.seconds)
+        before, editor = path.read_text(), Editor(path, style, plan, dice)
+        ended = met(self.journey, self.root, editor)
+        return ended.how == "killed", plan, judged(self.root, before, editor, ended)
+
+
+@dataclass(slots=True)
+class Row:
+    """The trials of one journey and one style."""
+
+    trials: int = 0
+    kills: int = 0
+    losses: Counter[str] = field(default_factory=Counter)
+    told: list[str] = field(default_factory=list)
+
+    def take(self, name: str, *, killed: bool, plan: Plan, losses: list[Loss]) -> None:
+        """One more trial; a loss counts once a column, however many lines went."""
+        self.trials += 1
+        self.kills += killed
+        self.losses.update({loss.column for loss in losses})
+        self.told += [f"{name} {loss.column}: {loss.told[:400]} [{plan}]" for loss in losses]
+
+
+def main() -> int:
+    """Prints the table; the exit code is 1 where anything was lost."""
+    asked = _asked()
+    print(heading(f"Kills beside an editor, seed {asked.seed}"))
+    start = time.perf_counter()
+    rows: dict[tuple[str, str], Row] = {}
+    with tempfile.TemporaryDirectory(dir=asked.folder) as name:
+        beds = {each: Bed(JOURNEYS[each], Path(name) / each) for each in asked.journey or JOURNEYS}
+        numbers = [asked.number] if asked.number is not None else range(asked.trials)
+        for number in numbers:
+            for journey, bed in beds.items():
+                for style in asked.style or STYLES:
+                    if time.perf_counter() - start > asked.minutes * 60:
+                        break
+                    seed = f"{asked.seed} {journey} {style} {number}"
+                    killed, plan, losses = bed.trial(style, seed)
+                    row = rows.setdefault((journey, style), Row())
+                    row.take(f"number {number}", killed=killed, plan=plan, losses=losses)
+            done = sum((row.losses for row in rows.values()), Counter[str]())
+            print(f"… round {number}, {time.perf_counter() - start:.0f} s, {dict(done)}", flush=True)
+    return _print(rows)
+
+
+def _print(rows: dict[tuple[str, str], Row]) -> int:
+    print(_ROW.format("journey", "style", "trials", "kills", *COLUMNS))
+    total = Row()
+    for (journey, style), row in sorted(rows.items()):
+        _print_row(journey, style, row)
+        total.trials, total.kills = total.trials + row.trials, total.kills + row.kills
+        total.losses += row.losses
+    _print_row("all", "", total)
+    for (journey, style), row in sorted(rows.items()):
+        for told in row.told[:_EXAMPLES]:
+            print(f"{journey}, {style}, {told}")
+    return 1 if any(count for column, count in total.losses.items() if column != BACK) else 0
+
+
+def _print_row(journey: str, style: str, row: Row) -> None:
+    counts = (row.losses[column] for column in COLUMNS)
+    print(_ROW.format(journey, style, row.trials, row.kills, *counts), flush=True)
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Kills of a bot while a person saves.")
+    parser.add_argument("folder", nargs="?", help="where to work; a temporary folder if not said")
+    parser.add_argument("--trials", type=int, default=10, help="for each journey and style (10)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no trial after so many")
+    parser.add_argument("--journey", action="append", choices=sorted(JOURNEYS))
+    parser.add_argument("--style", action="append", choices=sorted(STYLES))
+    parser.add_argument("--number", type=int, help="only this trial of each")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,74 @@
+"""The judge of kills beside an editor: silent where nothing is lost, and it notices each kind of loss."""
+
+from __future__ import annotations
+
+import random
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from benchmarks.editors.journeys import JOURNEYS
+from benchmarks.editors.judge import ACKED, BACK, DOUBLED, FORGOTTEN, HUMAN, RAISED, judged
+from benchmarks.editors.styles import STYLES
+from benchmarks.editors.trial import Editor, Plan, memory_of, met
+from benchmarks.faults.child import Ended
+from benchmarks.faults.injection import prepared
+from benchmarks.faults.journeys import SECRET, Journey
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness forks, and knows Linux's calls")
+
+EARLY = Plan(by_call=True, save=3, kill=0, torn=False, pause=0.01, stale=False, deletes=False)
+
+
+def columns(root: Path, journey: Journey, plan: Plan = EARLY, style: str = "rename over") -> set[str]:
+    """What is lost in one trial, by its columns."""
+    prepared(journey, root)
+    before = memory_of(root).read_text()
+    editor = Editor(memory_of(root), style, plan, random.Random(1))
+    ended = met(journey, root, editor)
+    assert editor.typed
+    return {loss.column for loss in judged(root, before, editor, ended)}
+
+
+def after(journey: Journey, root: Path, said: tuple[tuple[object, ...], ...], old: str, new: str) -> set[str]:
+    """What is lost where nobody ran, some things were acknowledged, and a text stands for another in MEMORY.md."""
+    prepared(journey, root)
+    path = memory_of(root)
+    before, editor = path.read_text(), Editor(path, "append", EARLY, random.Random(1))
+    assert old in before
+    path.write_text(before.replace(old, new))
+    return {loss.column for loss in judged(root, before, editor, Ended("done", said))}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_save_beside_a_memory_loses_nothing(tmp_path: Path, style: str) -> None:
+    """Each style, with a kill some calls after the first step of the save."""
+    assert columns(tmp_path / "w", JOURNEYS["remember"], replace(EARLY, kill=9), style) == set()
+
+
+def test_a_bot_that_writes_over_a_person_is_noticed(tmp_path: Path) -> None:
+    """A journey that puts an older text into the file loses what was just typed."""
+
+    def write_over(root: Path, say: object) -> None:
+        path = memory_of(root)
+        old = path.read_text()
+        for _ in range(4):
+            path.stat()
+        path.write_text(old)
+
+    assert columns(tmp_path / "w", replace(JOURNEYS["remember"], run=write_over)) == {HUMAN}
+
+
+def test_each_kind_of_loss_has_its_column(tmp_path: Path) -> None:
+    """Acknowledged and not there, twice there, forgotten and there, taken back and there, an error that is not ours."""
+    remember, forget, undo = JOURNEYS["remember"], JOURNEYS["forget"], JOURNEYS["undo"]
+    root, tea = tmp_path / "w", "- alice likes tea\n"
+    assert after(remember, root, (), tea, tea) == set()
+    assert after(remember, root, (("entry", "never written"),), tea, tea) == {ACKED}
+    assert after(remember, root, (("message", "never-said", "x"),), tea, tea) == {ACKED}
+    assert after(remember, root, (), tea, tea + tea) == {DOUBLED}
+    assert after(forget, root, (("forgotten", SECRET),), tea, tea) == {FORGOTTEN}
+    assert after(undo, root, (("gone", "quartz viburnum jackdaw sphinx"),), tea, tea) == {BACK}
+    raised = ("raised", ["KeyError"], "'when'", "a traceback")
+    assert after(remember, root, (raised,), tea, tea) == {RAISED}
