@@ -107,7 +107,7 @@ class Change:
 
     verb: str  # added, confirmed, superseded, moved, invalidated, section, block, folded, edited
     file: File
-    section: str
+    section: str = ""
     before: str = ""
     after: str = ""
     id: str = ""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from pipimem.notes.usage import Hold
+from pipimem.store.codec import decoded, encoded
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import (
     BINARY,
@@ -78,7 +79,7 @@ class Holds:
         with told("write", path):
             descriptor = os.open(path, flags, FILE_MODE)
             try:
-                write_whole(descriptor, jsonlines.line(asdict(hold)))
+                write_whole(descriptor, jsonlines.line(encoded(hold)))
             except OSError:
                 path.unlink(missing_ok=True)
                 raise
@@ -87,18 +88,9 @@ class Holds:
 
 
 def _hold(data: bytes) -> Hold | None:
-    value = jsonlines.value(data)
-    if value is None or set(value) != {one.name for one in fields(Hold)}:
-        return None
-    hold = Hold(**value)  # type: ignore[arg-type]
-    numbers = (hold.tokens_in, hold.tokens_out)
-    sound = all(type(number) is int for number in numbers) and isinstance(hold.cost, int | float | None)
-    texts = (hold.time, hold.until, hold.channel, hold.task, hold.model, hold.correlation, hold.prompt)
-    return hold if sound and all(isinstance(text, str) for text in texts) and _timed(hold.until) else None
-
-
-def _timed(until: str) -> bool:
     try:
-        return datetime.fromisoformat(until).tzinfo is not None
-    except ValueError:
-        return False
+        hold = decoded(Hold, jsonlines.value(data))
+        has_offset = datetime.fromisoformat(hold.until).tzinfo is not None
+    except ValueError:  # of the codec, or no time
+        return None
+    return hold if has_offset else None

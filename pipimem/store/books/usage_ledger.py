@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from pipimem.notes.usage import Usage
+from pipimem.store.codec import CodecError, decoded, encoded
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import make_folder, opened, reading, told, write_whole
 
@@ -20,7 +21,6 @@ _STEP = 256 * 1024
 _OUT_OF_ORDER = timedelta(hours=1)
 # More tokens than any bill has: a line that says more is damaged, and sums stay exact.
 _MOST_TOKENS = 10**12
-_NAMES = tuple(one.name for one in fields(Usage))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class UsageLedger:
         with told("write", path):
             descriptor = opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
-                write_whole(descriptor, jsonlines.line(asdict(usage)))
+                write_whole(descriptor, jsonlines.line(encoded(usage)))
             finally:
                 os.close(descriptor)
 
@@ -106,38 +106,24 @@ def _start(path: Path, size: int, since: datetime) -> int:
 
 def _usage(data: bytes) -> Usage | None:
     """The call on a line, `None` where there is none, or one that no sum could take."""
-    value = jsonlines.value(data)
-    if value is None:
-        return None
-    known = {name: value[name] for name in _NAMES if name in value}
     try:
-        usage = Usage(**known)  # type: ignore[arg-type]
-    except TypeError:  # a field is missing
+        usage = decoded(Usage, jsonlines.value(data))
+    except CodecError:
         return None
-    return usage if _sound(usage) else None
-
-
-def _sound(usage: Usage) -> bool:
     counts = (usage.tokens_in, usage.tokens_out, usage.tokens_cached, usage.estimated_in, usage.estimated_out)
-    texts = (usage.channel, usage.task, usage.model, usage.outcome, usage.correlation, usage.reason, usage.prompt)
-    return (
-        all(type(count) is int and 0 <= count <= _MOST_TOKENS for count in counts)
-        and all(cost is None or _amount(cost) for cost in (usage.cost, usage.estimated_cost))
-        and _amount(usage.latency)
-        and all(type(text) is str for text in texts)
-        and _when(usage.time) is not None
-    )
-
-
-def _amount(number: float) -> bool:
-    return type(number) in {int, float} and 0 <= number < math.inf
+    amounts = (usage.cost or 0, usage.estimated_cost or 0, usage.latency)
+    if not all(0 <= count <= _MOST_TOKENS for count in counts):
+        return None
+    if not all(0 <= amount < math.inf for amount in amounts):
+        return None
+    return usage if _when(usage.time) is not None else None
 
 
 def _when(time: str) -> datetime | None:
     try:
         when = datetime.fromisoformat(time)
         return when if when.tzinfo else when.astimezone()
-    except (TypeError, ValueError, OverflowError):  # the year 1 has no local time
+    except (ValueError, OverflowError):  # the year 1 has no local time
         return None
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipimem.errors import StoreError
+from pipimem.store.codec import CodecError, decoded, encoded
+from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import read_whole
 from pipimem.store.disk.files import put_whole
 
@@ -38,17 +39,12 @@ class Kept:
 def load(folder: Path) -> Kept:
     """What was kept; nothing where there is no file, or a damaged one."""
     try:
-        told = json.loads(read_whole(folder / NAME))
-    except (OSError, StoreError, ValueError):
+        return decoded(Kept, jsonlines.value(read_whole(folder / NAME)))
+    except (OSError, StoreError, CodecError):
         return Kept()
-    match told:
-        case {"turns": int(turns), "looks": int(looks), "hits": int(hits), "waits_ms": [*waits]}:
-            return Kept(turns, looks, hits, tuple(float(wait) for wait in waits if isinstance(wait, int | float)))
-    return Kept()
 
 
 def add(folder: Path, later: Kept) -> None:
     """Keep more on top of what there is. The caller holds the lock."""
     kept = load(folder).and_then(later)
-    told = {"turns": kept.turns, "looks": kept.looks, "hits": kept.hits, "waits_ms": list(kept.waits)}
-    put_whole(folder / NAME, json.dumps(told).encode() + b"\n", synced=False)
+    put_whole(folder / NAME, jsonlines.line(encoded(kept)), synced=False)

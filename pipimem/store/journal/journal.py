@@ -10,11 +10,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from pipimem.errors import JournalError, StoreError
+from pipimem.store.codec import CodecError, decoded, encoded
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import append_synced, reading, sync_folder, told
 from pipimem.store.disk.files import remove
-from pipimem.store.journal.codec import record_from, record_json
-from pipimem.store.journal.json_values import CodecError
 from pipimem.store.journal.records import JournalRecord
 
 _NAME = "journal.jsonl"
@@ -157,7 +156,7 @@ class Journal:
 
 def line(record: JournalRecord) -> bytes:
     """A record as its line, with a checksum as the last field."""
-    body = jsonlines.line(record_json(record)).rstrip(b"\n")
+    body = jsonlines.line(encoded(record)).rstrip(b"\n")
     return body[:-1] + b', "sum": "%08x"}\n' % zlib.crc32(body)
 
 
@@ -169,6 +168,8 @@ def parsed(data: bytes) -> JournalRecord | None:
     body = data[: found.start()] + b"}"
     value = jsonlines.value(body) if b"%08x" % zlib.crc32(body) == found[1] else None
     try:
-        return None if value is None else record_from(value)
+        record = decoded(JournalRecord, value)
     except CodecError:
         return None
+    etags = {str(file): change.after for file, change in record.files.items()}
+    return replace(record, delta=replace(record.delta, etags=etags))

@@ -8,13 +8,12 @@ from pathlib import Path
 
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
+from pipimem.store.codec import CodecError, decoded, encoded
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import read_whole, told
 from pipimem.store.disk.files import put_whole
-from pipimem.store.journal.json_values import CodecError, a_string, an_object
-from pipimem.store.journal.ledger_codec import ledger_from, ledger_json
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +36,14 @@ def load(path: Path) -> Checkpoint | None:
         except FileNotFoundError:
             return None
     value = jsonlines.value(data)
+    if value is None or value.get("format") != _FORMAT:
+        return None
     try:
-        if value is None or value.get("format") != _FORMAT or not isinstance(offset := value.get("offset"), int):
-            return None
-        texts = an_object(value.get("texts", {}))
-        return Checkpoint(ledger_from(value), offset, {File(name): a_string(text) for name, text in texts.items()})
-    except (CodecError, ValueError):
+        return decoded(Checkpoint, value)
+    except CodecError:
         return None
 
 
 def save(path: Path, checkpoint: Checkpoint) -> None:
     """Writes the checkpoint in the place of the former one, whole or not at all."""
-    texts = {str(file): text for file, text in checkpoint.texts.items()}
-    value = {"format": _FORMAT, "offset": checkpoint.offset, **ledger_json(checkpoint.ledger), "texts": texts}
-    put_whole(path, jsonlines.line(value))
+    put_whole(path, jsonlines.line({"format": _FORMAT, **encoded(checkpoint)}))

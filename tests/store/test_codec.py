@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from pipimem.notes.files import File
 from pipimem.notes.operations import Author
-from pipimem.store.journal.codec import record_from, record_json
-from pipimem.store.journal.json_values import CodecError
+from pipimem.store.codec import CodecError, decoded, encoded
 from pipimem.store.journal.records import FileChange, JournalRecord
 from pipimem.text.splices import Splice
 
@@ -16,8 +15,8 @@ RECORD = JournalRecord(1, "2026-03-02T09:10:00+08:00", "edit", Author.EDITOR, fi
 
 def test_what_is_empty_is_left_out() -> None:
     """A record costs a line that people read."""
-    assert set(record_json(RECORD)) == {"seq", "ts", "task", "author", "files"}
-    assert record_json(RECORD)["files"] == {
+    assert set(encoded(RECORD)) == {"seq", "ts", "task", "author", "files"}
+    assert encoded(RECORD)["files"] == {
         "MEMORY.md": {"before": "aa", "after": "bb", "splices": [[0, ["old\n"], ["new\n"]]]}
     }
 
@@ -27,16 +26,16 @@ def test_how_a_text_came_to_be_is_kept(unseen: bool) -> None:
     """Which person's text was merged, and whether the text before ever stood in the file."""
     change = FileChange("aa", "bb", (), found="cc", unseen=unseen)
     record = JournalRecord(1, "x", "edit", Author.EDITOR, files={File.MEMORY: change})
-    assert record_from(record_json(record)).files[File.MEMORY] == change
+    assert decoded(JournalRecord, encoded(record)).files[File.MEMORY] == change
 
 
 def test_unknown_keys_are_passed_over() -> None:
     """A newer pipimem may add some."""
-    assert record_from({**record_json(RECORD), "later": 1}) == record_from(record_json(RECORD))
+    assert decoded(JournalRecord, {**encoded(RECORD), "later": 1}) == decoded(JournalRecord, encoded(RECORD))
 
 
 @pytest.mark.parametrize(("key", "value"), [("seq", "one"), ("author", "nobody"), ("files", []), ("ts", 3)])
 def test_a_wrong_value_is_refused(key: str, value: object) -> None:
     """Whoever reads the journal says which line it is in."""
     with pytest.raises(CodecError):
-        record_from({**record_json(RECORD), key: value})
+        decoded(JournalRecord, {**encoded(RECORD), key: value})
