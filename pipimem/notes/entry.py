@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from base64 import b32encode
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from operator import attrgetter
 
 from pipimem.notes.files import File
 from pipimem.notes.operations import Target
 from pipimem.text import markdown
-from pipimem.text.reparsing import Reparsed
 from pipimem.text.whitespace import white_folded
 
-_ID = attrgetter("id")
 # 40 bits: at 5,000 entries a chance of about 1 in 90,000 that any two share an id, and a clash only costs a refused operation.
 _ID_BYTES = 5
 
@@ -66,36 +62,6 @@ def entries(document: markdown.Document, key: bytes, file: File) -> tuple[Entry,
             ordinal = seen[section.title, entry.id]
             found.append(entry if ordinal == 1 else replace(entry, ordinal=ordinal))
     return tuple(found)
-
-
-def entries_after(change: Reparsed, old: Sequence[Entry], key: bytes, file: File) -> tuple[Entry, ...] | None:
-    """The entries after a change, those around it taken over from the `old` ones; None where texts stand twice."""
-    first = bisect_left(old, change.start, key=_start)
-    last = bisect_left(old, change.old_end, key=_start)
-    section = change.document.sections[bisect_right(change.document.sections, change.start, key=_start_of) - 1]
-    low = bisect_left(section.blocks, change.start, key=_start_of)
-    high = bisect_left(section.blocks, change.end, key=_start_of)
-    fresh = tuple(_entries_of(section.title, section.blocks[low:high], key, file))
-    touched = {entry.id for entry in (*old[first:last], *fresh)}
-    before, after = old[:first], old[last:]
-    stand_twice = len({entry.id for entry in fresh}) < len(fresh)
-    if stand_twice or not touched.isdisjoint(map(_ID, before)) or not touched.isdisjoint(map(_ID, after)):
-        return None
-    shift = change.end - change.old_end
-    return (*before, *fresh, *(after if shift == 0 else [_moved(entry, shift) for entry in after]))
-
-
-def _start(entry: Entry) -> int:
-    return entry.start
-
-
-def _start_of(part: markdown.Block | markdown.Section) -> int:
-    return part.start
-
-
-def _moved(entry: Entry, lines: int) -> Entry:
-    start, end = entry.start + lines, entry.end + lines
-    return Entry(entry.file, entry.section, entry.id, entry.text, start, end, entry.ordinal, entry.marker, entry.bullet)
 
 
 def _entries_of(title: str, blocks: Sequence[markdown.Block], key: bytes, file: File) -> Iterator[Entry]:

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
-from pipimem.notes.entry import Entry, entries, entries_after
+from pipimem.notes.entry import Entry, entries
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta, Ledger
 from pipimem.notes.operations import Operation, Target
 from pipimem.text import markdown
-from pipimem.text.reparsing import reparsed
 
 
 def etag(text: str) -> str:
@@ -29,13 +28,10 @@ class Note:
     entries: tuple[Entry, ...]
 
     @classmethod
-    def read(cls, file: File, text: str, key: bytes, like: Note | None = None) -> Note:
-        """The note that a text makes under the channel's key; what did not change since `like` is taken over from it."""
-        if like is not None and (change := reparsed(like.document, like.text, text)) is not None:
-            document, found = change.document, entries_after(change, like.entries, key, file)
-        else:
-            document, found = markdown.parsed(text), None
-        return cls(file, text, document, entries(document, key, file) if found is None else found)
+    def read(cls, file: File, text: str, key: bytes) -> Note:
+        """The note that a text makes under the channel's key."""
+        document = markdown.parsed(text)
+        return cls(file, text, document, entries(document, key, file))
 
     @property
     def etag(self) -> str:

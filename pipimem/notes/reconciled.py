@@ -14,7 +14,6 @@ from pipimem.notes.ledger import Delta, Record, Tombstone, still
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
 from pipimem.text.bigrams import alike, bigrams
-from pipimem.text.shared_ends import shared_ends
 
 # A reworded bullet keeps most of its characters; below this it is another bullet. Measured on pairs by hand:
 # rewordings share 0.5 to 0.95 of their bigrams, unrelated bullets of one section under 0.25.
@@ -65,8 +64,7 @@ def _newest(notes: Notes) -> int:
 
 def _touched(old: Sequence[Entry], new: Sequence[Entry]) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
     """The bullets by id before and now: all of those ids that a change between the two readings had to do with."""
-    head, tail = shared_ends(old, new)
-    gone, came = (Counter(map(_PLACE, some[head : len(some) - tail])) for some in (old, new))
+    gone, came = Counter(map(_PLACE, old)), Counter(map(_PLACE, new))
     touched = {place[0] for place, _ in gone.items() ^ came.items()}
     was, now = ([entry for entry in entries if entry.id in touched] for entries in (old, new))
     return _by_id(was), _by_id(now)

@@ -54,12 +54,12 @@ class Index:
         """Every item with its slot."""
         return ((slot, item) for slot, item in enumerate(self._items) if item is not None)
 
-    def update(self, items: Iterable[Item], part: str = "") -> bool:
+    def update(self, items: Iterable[Item], part: str = "") -> None:
         """Make `items` all there is of `part`; what did not change costs a look, what kept its text no cutting.
 
-        Of equal ids the last stands; whether there were none such.
+        Of equal ids the last stands.
         """
-        old, items = self._parts.get(part, {}), tuple(items)
+        old = self._parts.get(part, {})
         fresh = {item.id: item for item in items}
         for name in old.keys() - fresh.keys():
             self._remove(name)
@@ -67,25 +67,6 @@ class Index:
             if (before := old.get(name)) is not item and before != item:
                 self._put(item, before)
         self._parts[part] = fresh
-        return len(fresh) == len(items)
-
-    def change(self, gone: Iterable[str], came: Iterable[Item], part: str = "") -> None:
-        """Take some items of `part` out by their ids, and put others in: the rest is not even looked at."""
-        present, fresh = self._parts.setdefault(part, {}), {item.id: item for item in came}
-        for name in gone:
-            if name not in fresh and present.pop(name, None) is not None:
-                self._remove(name)
-        for name, item in fresh.items():
-            self._put(item, present.get(name))
-            present[name] = item
-
-    def add(self, items: Iterable[Item], part: str = "") -> None:
-        """Items that come on top of what `part` has: a transcript only grows."""
-        present = self._parts.setdefault(part, {})
-        for item in items:
-            if item.id not in present:
-                self._put(item, None)
-                present[item.id] = item
 
     def item(self, slot: int) -> Item:
         """The item in a slot that `search` named."""

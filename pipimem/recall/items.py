@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -105,48 +105,39 @@ def session_items(note: Note, gone: Container[str] = ()) -> tuple[Item, ...]:
     )
 
 
-def memory_items(note: Note, records: Mapping[str, Record]) -> tuple[Item, ...]:
+def memory_items(note: Note, records: Mapping[str, Record]) -> list[Item]:
     """One item for each entry of the channel's MEMORY.md, with what the ledger knows of it."""
-    return tuple(from_memory(note.entries, records))
-
-
-def workspace_items(note: Note) -> tuple[Item, ...]:
-    """One item for each entry of the MEMORY.md that all channels share."""
-    return tuple(from_workspace(note.entries))
-
-
-def history_items(note: Note, gone: Container[str] = ()) -> tuple[Item, ...]:
-    """One item for each bullet of HISTORY.md that is not `gone`, under the title and the end of its block."""
-    return tuple(from_history(note.entries, gone))
-
-
-def from_memory(entries: Iterable[Entry], records: Mapping[str, Record]) -> Iterator[Item]:
-    """The items of some entries of the channel's MEMORY.md."""
-    for section, group in groupby(entries, key=attrgetter("section")):
+    items: list[Item] = []
+    for section, group in groupby(note.entries, key=attrgetter("section")):
         head, kind, end = _own_heading(section), kind_of(section), read_heading(section)[1]
-        for entry in group:
-            if _says_something(entry):
-                yield _memory_item(entry, records.get(entry.id), head, kind, end)
+        said = (entry for entry in group if _says_something(entry))
+        items += [_memory_item(entry, records.get(entry.id), head, kind, end) for entry in said]
+    return items
 
 
-def from_workspace(entries: Iterable[Entry]) -> Iterator[Item]:
-    """The items of some entries of the workspace's MEMORY.md."""
-    for section, group in groupby(entries, key=attrgetter("section")):
+def workspace_items(note: Note) -> list[Item]:
+    """One item for each entry of the MEMORY.md that all channels share."""
+    items: list[Item] = []
+    for section, group in groupby(note.entries, key=attrgetter("section")):
         head, kind = _own_heading(section), kind_of(section) or ""
         for entry in group:
             if _says_something(entry):
                 name = f"{Source.WORKSPACE}:{entry.ref}"
-                yield Item(name, Source.WORKSPACE, section, head, entry.text, kind=kind)
+                items.append(Item(name, Source.WORKSPACE, section, head, entry.text, kind=kind))
+    return items
 
 
-def from_history(entries: Iterable[Entry], gone: Container[str] = ()) -> Iterator[Item]:
-    """The items of some bullets of HISTORY.md."""
-    for section, group in groupby(entries, key=attrgetter("section")):
+def history_items(note: Note, gone: Container[str] = ()) -> list[Item]:
+    """One item for each bullet of HISTORY.md that is not `gone`, under the title and the end of its block."""
+    items: list[Item] = []
+    for section, group in groupby(note.entries, key=attrgetter("section")):
         _, end, _, title = read_heading(section)
         head = title if title != section else _own_heading(section)
         for entry in group:
             if entry.id not in gone and _says_something(entry):
-                yield Item(f"{Source.HISTORY}:{entry.ref}", Source.HISTORY, section, head, entry.text, end)
+                name = f"{Source.HISTORY}:{entry.ref}"
+                items.append(Item(name, Source.HISTORY, section, head, entry.text, end))
+    return items
 
 
 def backlog_items(messages: Iterable[Message]) -> tuple[Item, ...]:

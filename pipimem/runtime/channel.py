@@ -43,6 +43,8 @@ from pipimem.text.fence import NOTE, fenced
 _QUESTION_CHARS = 300
 # Of what was said since the last time, idle work indexes so much at once: 0.3 s of a thread beside others' turns.
 _INDEXED_AT_ONCE = 2_000
+# A file that changed is parsed anew, at 10 to 20 us an entry: from here on longer than an event loop may stand still.
+_MANY_ENTRIES = 1_000
 # Of one candidate there is no order.
 _LEAST_TO_RERANK = 2
 
@@ -320,9 +322,11 @@ class Channel:
         self._fresh = True
 
     async def _ready(self) -> Notes:
-        """Fresh notes with the index brought up to them; only the first reading leaves the event loop's thread."""
+        """Fresh notes with the index brought up to them; what takes long leaves the event loop's thread."""
         if not self.reading.is_warm:
             await to_thread.run_sync(self.reading.notes)
+        elif self.reading.size() >= _MANY_ENTRIES and not self.store.is_current:
+            await to_thread.run_sync(self.store.notes)
         # Once more, and nothing waits between this and the question: others' questions may have laid the index to rest.
         return self.reading.notes()
 

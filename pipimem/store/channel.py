@@ -248,6 +248,11 @@ class ChannelStore:
         """Whether notes or ledger are held in memory."""
         return self._desk is not None
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the notes as last read still stand; a few stats."""
+        return self._desk is not None and self._desk.is_current
+
     def rest(self) -> None:
         """Lets go of what was read; the next use reads it again. What waits to be written stays.
 

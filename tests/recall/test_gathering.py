@@ -32,7 +32,6 @@ def test_only_the_file_that_changed_is_read_again(words: Words, monkeypatch: pyt
     gathering.update(first)
     updated: list[str] = []
     monkeypatch.setattr(Index, "update", lambda self, items, part="": updated.append(part))
-    monkeypatch.setattr(Index, "change", lambda self, gone, came, part="": updated.append(part))
     gathering.update(first)
     assert updated == []
     gathering.update(replace(first, memory=notes_from(memory="## Facts\n\n- two\n").memory))
@@ -89,8 +88,8 @@ def test_whatever_changes_the_index_is_that_of_the_notes(
     gathering = Gathering(index)
     memory = history = Note.read(File.MEMORY, "", KEY)
     for memory_text, history_text, known, gone in states:
-        memory = Note.read(File.MEMORY, memory_text, KEY, like=memory)
-        history = Note.read(File.HISTORY, history_text, KEY, like=history)
+        memory = Note.read(File.MEMORY, memory_text, KEY)
+        history = Note.read(File.HISTORY, history_text, KEY)
         records = {one.id: Record(Trust.EXPLICIT, recalls=n) for n, one in enumerate(memory.entries) if n in known}
         stones = {one.id: Tombstone("deleted", 0) for n, one in enumerate(history.entries) if n in gone}
         notes = Notes(KEY, EMPTY, memory, history, memory, Ledger(records=records, tombstones=stones))

@@ -60,8 +60,8 @@ class Desk:
     _notes: Notes | None = None
     _stamps: tuple[Stamp | Place | None, ...] = ()
     _readings: dict[Path, Reading] = field(default_factory=dict)
-    # Notes by file, as they stand and as the journal left them: equal texts are not parsed again.
-    _parsed: dict[tuple[Path, bool], Note] = field(default_factory=dict)
+    # By file the notes asked for last, newest first: what stands, and what the journal left where that is another.
+    _parsed: dict[Path, tuple[Note, ...]] = field(default_factory=dict)
     # By file the etag of the text that waits for it, and the stamp it was seen whole under: hashed once.
     _prepared: dict[File, tuple[str, Stamp]] = field(default_factory=dict)
     _paths: dict[File, Path] = field(default_factory=dict)
@@ -84,6 +84,11 @@ class Desk:
     def cached(self) -> Notes | None:
         """The notes as last shown."""
         return self._notes
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the notes as last shown are those of the disk as it is now."""
+        return self._notes is not None and self._look() == self._stamps
 
     def shown(self) -> Notes:
         """The notes for reading.
@@ -211,13 +216,13 @@ class Desk:
 
     def note(self, file: File, text: str) -> Note:
         """The note of a text, parsed anew only when it is another than last time."""
-        return self._note(self.path(file), file, text, left=False)
+        return self._note(self.path(file), file, text)
 
     def put_down(self, notes: Notes, stamps: dict[File, Stamp]) -> None:
         """Takes over what a commit just wrote, so that nothing of it is read back."""
         for file, mark in stamps.items():
             self._readings[self.path(file)] = Reading(notes.note(file).text, mark)
-            self._parsed[self.path(file), False] = notes.note(file)
+            self._parsed[self.path(file)] = (notes.note(file),)
         self._notes = notes
         # The stamps of the readings, not of the disk: a person may have saved since.
         self._stamps = (*(self._mark(path) for path in self._watched), self.state.place)
@@ -265,14 +270,14 @@ class Desk:
 
     def _view(self, disk: Mapping[File, Reading]) -> View:
         ledger = self.state.ledger
-        shared = self._note(self._shared, File.MEMORY, self._read_shared().text, left=False)
+        shared = self._note(self._shared, File.MEMORY, self._read_shared().text)
         held = frozenset(file for file, reading in disk.items() if self.is_held(file, reading))
         now, left = {}, {}
         for file, reading in disk.items():
             known = self._known(file, reading.text)
             now[file] = self.note(file, known if file in held else self.taken_in(file, reading))
             same = known == now[file].text
-            left[file] = now[file] if same else self._note(self.path(file), file, known, left=True)
+            left[file] = now[file] if same else self.note(file, known)
         edited = tuple(file for file in KEPT if left[file] is not now[file])
         before = Notes(self.key, left[File.SESSION], left[File.MEMORY], left[File.HISTORY], shared, ledger)
         after = Notes(self.key, now[File.SESSION], now[File.MEMORY], now[File.HISTORY], shared, ledger)
@@ -280,13 +285,11 @@ class Desk:
         after = replace(after, ledger=ledger.after(delta)) if edited else after
         return View(before, after, edited, delta, disk, held)
 
-    def _note(self, path: Path, file: File, text: str, *, left: bool) -> Note:
-        note = self._parsed.get((path, left))
-        if note is None or note.text != text:
-            # What was left is compared with what stands, so it takes its entries over from there.
-            likes = self._parsed.get((path, False)), self._parsed.get((path, True))
-            note = Note.read(file, text, self.key, like=likes[0] or likes[1])
-            self._parsed[path, left] = note
+    def _note(self, path: Path, file: File, text: str) -> Note:
+        kept = self._parsed.get(path, ())
+        note = next((note for note in kept if note.text == text), None) or Note.read(file, text, self.key)
+        others = [other for other in kept if other is not note]
+        self._parsed[path] = (note, *others[:1])
         return note
 
     def _known(self, file: File, text: str) -> str:

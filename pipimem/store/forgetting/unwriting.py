@@ -12,8 +12,7 @@ from pipimem.notes.notes import etag
 from pipimem.store.commits.desk import KEPT, Desk
 from pipimem.store.forgetting.needles import Needles, document_without
 from pipimem.store.journal.records import FileChange, JournalRecord
-from pipimem.text.markdown import Document, parsed
-from pipimem.text.reparsing import reparsed
+from pipimem.text.markdown import parsed
 from pipimem.text.splices import reversed_splices, spliced, splices_between
 
 
@@ -48,12 +47,11 @@ def unwritten(desk: Desk, needles: Needles) -> Unwritten:
 
 @dataclass(slots=True)
 class _Cleaning:
-    """Texts without the needles; each is read as a change of the one before, for they are nearly alike."""
+    """Texts without the needles."""
 
     needles: Needles
     key: bytes
     _held: dict[str, bool] = field(default_factory=dict)
-    _last: tuple[str, Document] | None = None
     _done: dict[str, str] = field(default_factory=dict)
 
     def of(self, text: str) -> str:
@@ -62,14 +60,8 @@ class _Cleaning:
             # Two at a time are asked for: before and after a change.
             if len(self._done) > 1:
                 self._done.pop(next(iter(self._done)))
-            self._done[text] = document_without(self._document(text), self.needles, self.key, self._held)[0]
+            self._done[text] = document_without(parsed(text), self.needles, self.key, self._held)[0]
         return self._done[text]
-
-    def _document(self, text: str) -> Document:
-        change = reparsed(self._last[1], self._last[0], text) if self._last else None
-        document = change.document if change else parsed(text)
-        self._last = text, document
-        return document
 
 
 def _unwritten(

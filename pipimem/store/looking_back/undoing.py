@@ -127,7 +127,7 @@ def _outcome(
 ) -> Outcome:
     new: Notes = view.now
     for file, text in texts.items():
-        new = new.having(Note.read(file, text, desk.key, like=view.now.note(file)))
+        new = new.having(Note.read(file, text, desk.key))
     changed = {file: text for file, text in texts.items() if text != view.now.note(file).text}
     changes = tuple(changes_between(view.now, new))
     return Outcome(changed, "", brought_back(view.now, new, then, undone, reason), changes)
