@@ -9,10 +9,11 @@ from math import inf
 from pathlib import Path
 
 import anyio
+from pipimem.clock import Clock
 from pipimem.notes.usage import Usage
 from pipimem.settings import BudgetSettings, Limit
 from pipimem.sidecar.door import Ask, Completion, Price, Turn
-from pipimem.sidecar.metered import Metered
+from pipimem.sidecar.governor import Governor
 from pipimem.store.books.books import Books
 
 from benchmarks.machine import heading
@@ -42,14 +43,14 @@ async def measured(lines: int) -> tuple[float, float]:
         books = Books(Path(folder))
         for _ in range(lines):
             books.append(_usage(0))
-        metered = Metered(
-            Free(), books, BudgetSettings(Limit(inf), Limit(inf), Limit(inf), Limit(inf)), _now, _no_price, print
-        )
+        none = BudgetSettings(Limit(inf), Limit(inf), Limit(inf), Limit(inf))
+        governor = Governor(books, none, Clock(), print)
         times = []
         for number in range(_REQUESTS):
             started = time.perf_counter()
-            await metered.complete(Ask("m", (Turn("user", _PROMPT),), 30.0, 4000, None, "room", "chat", f"c{number}"))
-            metered.record(_usage(number))
+            ask = Ask("m", (Turn("user", _PROMPT),), 30.0, 4000, None, "room", "chat", f"c{number}")
+            with await governor.begin(ask, _no_price) as attempt:
+                attempt.completion = await Free().complete(attempt.ask)
             times.append(1000 * (time.perf_counter() - started))
     return times[0], min(times[1:])
 

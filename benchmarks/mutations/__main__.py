@@ -20,7 +20,8 @@ from random import Random
 
 import anyio
 from pipimem.notes.operations import Author, Decision
-from pipimem.sidecar.scripted import Answered, Scripted
+from pipimem.sidecar.contracts import Answer
+from pipimem.sidecar.scripted import Scripted
 from tests.sidecar.replies import judging
 from tests.sidecar.replies.mutating import mutated
 from tests.sidecar.replies.trial import Reply, Trial, Tried, entry_ids, facts, replies
@@ -75,7 +76,7 @@ async def _repaired(trial: Trial, reply: Reply, text: str, wanted: frozenset[str
         tally.lost[name] += len(tried.lost)
 
 
-def _understood(task: str, text: str) -> Answered:
+def _understood(task: str, text: str) -> Answer:
     match task:
         case "consolidate":
             return repaired.consolidated(text, entry_ids(), _MESSAGES)

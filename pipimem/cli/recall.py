@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,6 +24,9 @@ from pipimem.settings import Settings
 from pipimem.sidecar.embedding.embedder import Vector
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
+
+if TYPE_CHECKING:
+    from pipimem.sidecar.governor import Governor
 
 # Any message at all: it makes the first timed query find the index built and the dictionaries loaded.
 _WARMING = "warm up 预热"
@@ -123,9 +127,14 @@ class _Readings:
 
     def __init__(self, store: WorkspaceStore, settings: Settings) -> None:
         self._store, self._settings = store, settings
-        self._meaning = meaning_of(settings, store, Clock().wall, keeps=False)
+        self._meaning = meaning_of(settings, store, self._governor, keeps=False)
         self._vocabulary = Vocabulary(store)
         self._open: dict[str, Reading] = {}
+
+    def _governor(self) -> Governor:
+        from pipimem.sidecar.governor import Governor  # only where embedding costs something
+
+        return Governor(self._store.books, self._settings.budget, Clock(), note)
 
     def of(self, channel: str) -> Reading:
         """The reading of a channel. Raises `ChannelError` for an unknown one."""

@@ -11,7 +11,7 @@ from pipimem.memory.narrowing import passed_by
 from pipimem.memory.window import Window
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import AddBlock, Author, Bullet, Decision, Invalidate, Operation, Progress
-from pipimem.sidecar.contracts import Assistant, Call, Consolidate, Consolidated
+from pipimem.sidecar.contracts import Assistant, Call, Consolidate, Consolidated, answered
 from pipimem.text.secrets import redacted
 from pipimem.text.tokens import clipped
 from pipimem.text.whitespace import white_folded
@@ -40,7 +40,7 @@ async def consolidate(
         return _decided(Consolidated(), notes, window, call, since, today)
     about = "\n".join(message.content for message in window.messages)
     task = Consolidate(now, window.participants, known(notes, now, about), window.messages, group)
-    answer = await assistant.consolidate(task, call)
+    answer = await answered(assistant, task, Consolidated, call)
     if window.exchanged and not any(bullet.text.strip() for bullet in answer.history):
         raise AnswerRefused("the window holds a real exchange, so the history needs at least one bullet")
     return _decided(answer, notes, window, call, since, today)

@@ -10,7 +10,7 @@ from pipimem.errors import AnswerRefused
 from pipimem.notes.history import Block, blocks
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Bullet, Decision, FoldBlocks
-from pipimem.sidecar.contracts import Assistant, Call, Fold, Folded
+from pipimem.sidecar.contracts import Assistant, Call, Fold, Folded, answered
 from pipimem.sidecar.door import ContextOverflow
 from pipimem.text.secrets import redacted
 
@@ -51,7 +51,7 @@ async def _folded(
 async def _shorter(assistant: Assistant, task: Fold, call: Call) -> Folded:
     """The answer; a month that is longer than the model can read is folded in halves."""
     try:
-        return await assistant.fold(task, call)
+        return await answered(assistant, task, Folded, call)
     except ContextOverflow:
         middle = len(task.bullets) // 2
         if not middle:

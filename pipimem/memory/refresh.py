@@ -8,7 +8,7 @@ from pipimem.memory.window import Window
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Progress, SetSection
 from pipimem.notes.session import SECTIONS
-from pipimem.sidecar.contracts import Assistant, Call, Refresh, Refreshed
+from pipimem.sidecar.contracts import Assistant, Call, Refresh, Refreshed, answered
 from pipimem.text.secrets import redacted
 from pipimem.text.whitespace import white_folded
 
@@ -21,7 +21,7 @@ async def refresh(assistant: Assistant, notes: Notes, window: Window, now: datet
     progress = Progress(refreshed=window.last)
     if not window.messages:
         return Decision("refresh", Author.MODEL, progress=progress, correlation=call.correlation)
-    answer = await assistant.refresh(Refresh(now, notes.session.text, window.messages), call)
+    answer = await answered(assistant, Refresh(now, notes.session.text, window.messages), Refreshed, call)
     why = f"messages {window.first}–{window.last}"
     return Decision("refresh", Author.MODEL, _sections(answer), progress, why, call.correlation)
 

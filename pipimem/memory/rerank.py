@@ -7,7 +7,7 @@ from collections.abc import Set
 from pipimem.recall.budgeting import Limits
 from pipimem.recall.recalling import Recall
 from pipimem.recall.reranking import CANDIDATE_CHARS, reordered
-from pipimem.sidecar.contracts import Assistant, Call, Rerank
+from pipimem.sidecar.contracts import Assistant, Call, Rerank, Reranked, answered
 from pipimem.text.secrets import redacted
 from pipimem.text.tokens import clipped
 
@@ -17,5 +17,5 @@ async def rerank(
 ) -> Recall:
     """What was found, injected in the order an assistant gives. Raises `SidecarError` when it cannot think."""
     texts = tuple(clipped(redacted(one.item.text), CANDIDATE_CHARS) for one in found.candidates)
-    answer = await assistant.rerank(Rerank(redacted(query)[:CANDIDATE_CHARS], texts), call)
+    answer = await answered(assistant, Rerank(redacted(query)[:CANDIDATE_CHARS], texts), Reranked, call)
     return reordered(found, answer.order, limits, shown)

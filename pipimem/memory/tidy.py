@@ -9,7 +9,7 @@ from pipimem.memory.known import known, targets
 from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Move, Operation, Supersede, Trust
-from pipimem.sidecar.contracts import Assistant, Call, Tidied, Tidy
+from pipimem.sidecar.contracts import Assistant, Call, Tidied, Tidy, answered
 from pipimem.text.bigrams import same_thought
 from pipimem.text.secrets import redacted
 
@@ -25,7 +25,7 @@ _STILL_SO = frozenset(("duplicate", "in_history"))
 
 async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) -> Decision:
     """The decision on MEMORY.md as it stands; nothing to do is an empty decision."""
-    answer = await assistant.tidy(Tidy(now, known(notes, now, _newest(notes)), _told(notes)), call)
+    answer = await answered(assistant, Tidy(now, known(notes, now, _newest(notes)), _told(notes)), Tidied, call)
     operations = _operations(answer, notes)
     taken = {target for op in operations for target in _targets(op)}
     operations += [op for op in _in_history(notes) if op.target not in taken]

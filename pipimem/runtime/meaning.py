@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
+from typing import TYPE_CHECKING
 
 from pipimem.errors import PipimemError, SidecarError
 from pipimem.recall.vectors import Vectors
@@ -16,6 +16,9 @@ from pipimem.runtime.stages import may_go_by_meaning
 from pipimem.settings import Settings
 from pipimem.sidecar.embedding.embedder import Embedder, Vector
 from pipimem.store.workspace import WorkspaceStore
+
+if TYPE_CHECKING:
+    from pipimem.sidecar.governor import Governor
 
 # How long an embedder that failed is not asked again: a provider may be down, an extra may be missing for ever.
 _REST_SECONDS = 300.0
@@ -88,7 +91,7 @@ class Meaning:
             found = embed(texts)
             if len(found) != len(texts) or not all(len(vector) for vector in found):
                 raise SidecarError(f"{self.name} gave {len(found)} vectors for {len(texts)} texts.")
-        except (SidecarError, OSError, ImportError) as error:
+        except (PipimemError, OSError, ImportError) as error:
             self._rests_until = time.monotonic() + _REST_SECONDS
             if not self._has_warned:
                 import logging  # 4 ms, which a start without an embedder saves
@@ -102,14 +105,14 @@ class Meaning:
 def meaning_of(
     settings: Settings,
     workspace: WorkspaceStore,
-    wall: Callable[[], datetime],
+    governor: Callable[[], Governor],
     embedder: Embedder | None = None,
     *,
     keeps: bool = True,
 ) -> Meaning | None:
     """What the settings name, or the host's own `embedder`; None where there is none, or PIPIMEM_SEARCH=keyword.
 
-    Unless it `keeps`, nothing is written.
+    `governor` is asked for where requests cost something. Unless it `keeps`, nothing is written.
     """
     name = settings.embedder.name
     if not may_go_by_meaning() or not (name or embedder):
@@ -119,10 +122,7 @@ def meaning_of(
 
         embedder = Local()
     elif embedder is None:
-        from pipimem.runtime.allowance import Allowance  # likewise
-        from pipimem.sidecar.embedding.remote import Remote
+        from pipimem.sidecar.embedding.remote import Remote  # likewise
 
-        embedder = Remote(
-            name, workspace.append_usage, Allowance(workspace, settings.budget, wall).grant, wall, time.monotonic
-        )
+        embedder = Remote(name, governor().begin_in_thread)
     return Meaning(embedder, workspace, keeps=keeps)

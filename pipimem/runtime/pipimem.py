@@ -6,6 +6,7 @@ import logging
 import secrets
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
@@ -16,7 +17,6 @@ from anyio.abc import TaskGroup
 
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SettingsError, WorkspaceError
-from pipimem.notes.usage import Usage
 from pipimem.runtime.channel import Channel, unwanted
 from pipimem.runtime.embedding import Embedding
 from pipimem.runtime.hosted import Hosted
@@ -35,7 +35,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
-    from pipimem.sidecar.metered import Metered
+    from pipimem.sidecar.governor import Governor
 
 _OFFLINE = "offline"
 
@@ -68,9 +68,9 @@ class Pipimem:
             raise SettingsError("the clock's times need an offset: datetime.now().astimezone(), not datetime.now()")
         self._vocabulary = Vocabulary(self.store)
         self._shelf = Shelf()
-        self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
         self._spending = Spending(self.store.usages)
-        self._meaning = meaning_of(self.settings, self.store, self.clock.wall, embedder)
+        self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
+        self._meaning = meaning_of(self.settings, self.store, lambda: self._governor, embedder)
         self._embedding = Embedding(self._meaning) if self._meaning else None
         self._channels: dict[str, Channel] = {}
         # The same channels by the names of their folders, as idle work knows them.
@@ -186,27 +186,27 @@ class Pipimem:
             from pipimem.sidecar.offline import Offline  # its tables of cues: only where the rules think
 
             return Offline(self._vocabulary.words)
-        from pipimem.sidecar.assistant import ModelAssistant  # litellm's room: only when a model is asked for
+        from pipimem.sidecar.asking import Asking  # litellm's room: only when a model is asked for
+        from pipimem.sidecar.assistant import ModelAssistant
         from pipimem.sidecar.litellm_door import LiteLLM
-        from pipimem.sidecar.metered import Metered
+        from pipimem.sidecar.prompts import Prompts
 
         door = LiteLLM()
-        metered = Metered(
-            door, self.store.books, self.settings.budget, wall=self.clock.wall, price=door.price, tell=_log.warning
-        )
-        return ModelAssistant(
+        asking = Asking(
             (model, *self.settings.model.fallbacks),
-            prompts=self.store.root / "prompts",
-            record=lambda usage: self._record(metered, usage),
-            concurrency=self.settings.model.concurrency,
-            wall=self.clock.wall,
-            monotonic=self.clock.monotonic,
-            door=metered,
+            door,
+            partial(self._governor.begin, price=door.price),
+            self.clock.monotonic,
+            self.settings.model.concurrency,
         )
+        return ModelAssistant(asking, Prompts(self.store.root / "prompts"))
 
-    def _record(self, metered: Metered, usage: Usage) -> None:
-        if (line := metered.record(usage)) is not None:
-            self._spending.note(line)
+    @cached_property
+    def _governor(self) -> Governor:
+        """The one account of all requests to models and embedders."""
+        from pipimem.sidecar.governor import Governor
+
+        return Governor(self.store.books, self.settings.budget, self.clock, _log.warning, self._spending.note)
 
     def _thinker(self) -> Assistant:
         """The assistant of one channel: once the day's budget is spent, the embedded rules stand in for a model."""

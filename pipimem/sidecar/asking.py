@@ -1,16 +1,15 @@
-"""One question to models in their order: retries, fallbacks, a second chance, and a ledger line for each attempt."""
+"""One question to models in their order: retries, fallbacks and a second chance."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import anyio
 
 from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError
-from pipimem.notes.usage import Usage
 from pipimem.sidecar.contracts import Call
 from pipimem.sidecar.door import (
     AnswerCut,
@@ -23,7 +22,7 @@ from pipimem.sidecar.door import (
     Schema,
     Turn,
 )
-from pipimem.text.secrets import redacted
+from pipimem.sidecar.metering import Begin
 
 T = TypeVar("T")
 
@@ -52,36 +51,32 @@ class Question:
     shrinks: bool = False
 
 
+@dataclass(slots=True)
 class Asking:
-    """Questions to `models` through a door; `record` takes every attempt, also failed ones."""
+    """Questions to `models`, in their order, through a door; `begin` lets each attempt out and records it.
 
-    def __init__(
-        self,
-        models: Sequence[str],
-        door: Door,
-        *,
-        record: Callable[[Usage], None],
-        wall: Callable[[], datetime],
-        monotonic: Callable[[], float],
-        concurrency: int,
-        chance: Callable[[], float],
-    ) -> None:
-        self.models = tuple(dict.fromkeys(models))
-        self._door = door
-        self._record = record
-        self._wall = wall
-        self._monotonic = monotonic
-        self._chance = chance
-        self._places = concurrency
-        self._limiter: anyio.Semaphore | None = None
+    `concurrency` bounds the requests under way at a time, `monotonic` gives seconds, `chance` numbers from 0 to 1.
+    """
+
+    models: Sequence[str]
+    door: Door
+    begin: Begin
+    monotonic: Callable[[], float]
+    concurrency: int = 4
+    chance: Callable[[], float] = random.random
+    _places: anyio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.models = tuple(dict.fromkeys(self.models))
+        self._places = anyio.Semaphore(self.concurrency)
 
     async def answered(self, question: Question, parse: Callable[[str], T]) -> T:
         """The first answer that `parse` accepts, within the call's time; raises what the last model failed with.
 
         A prompt too long for one model is not sent to the next one if a smaller one can be asked instead.
         """
-        end = self._monotonic() + question.call.timeout * _OF_THE_CALLERS_TIME
-        limiter = await self._place(end)
+        end = self.monotonic() + question.call.timeout * _OF_THE_CALLERS_TIME
+        await self._take_place(end)
         last: SidecarError = ModelTimeout(f"No time was left to ask {self.models[0]}.")
         try:
             for model in self.models:
@@ -97,20 +92,17 @@ class Asking:
                     break
             raise last
         finally:
-            limiter.release()
+            self._places.release()
 
-    async def _place(self, end: float) -> anyio.Semaphore:
-        """A place among those who may ask at a time, taken; to wait for it costs the question's own time."""
-        if self._limiter is None:
-            self._limiter = anyio.Semaphore(self._places)
+    async def _take_place(self, end: float) -> None:
+        """Waits for a place among those who may ask at a time, which costs the question's own time."""
         try:
             with anyio.fail_after(max(0.0, self._left(end))):
-                await self._limiter.acquire()
+                await self._places.acquire()
         except TimeoutError as reason:
             raise ModelTimeout(
                 f"No place was free to ask {self.models[0]}: raise concurrency in pipimem.toml, [model]."
             ) from reason
-        return self._limiter
 
     async def _asked_twice(self, question: Question, model: str, until: float, parse: Callable[[str], T]) -> T:
         """The answer; one that was refused is asked for once more, with the reason."""
@@ -144,12 +136,10 @@ class Asking:
 
     def _wait(self, tries: int, busy: ModelBusy) -> float:
         """Seconds until the next try; a provider's own word is kept, and nobody comes back at the same moment."""
-        backoff = _FIRST_WAIT * float(2 ** (tries - 1)) * (0.5 + self._chance())
+        backoff = _FIRST_WAIT * float(2 ** (tries - 1)) * (0.5 + self.chance())
         if busy.retry_after is None:
             return backoff
-        return max(backoff, busy.retry_after + _FIRST_WAIT * self._chance())
-
-    # ── one attempt, one line of the ledger ─────────────────────────────────────────────────────────
+        return max(backoff, busy.retry_after + _FIRST_WAIT * self.chance())
 
     async def _attempt(self, question: Question, model: str, until: float, parse: Callable[[str], T]) -> T:
         timeout = self._left(until)
@@ -165,53 +155,16 @@ class Asking:
             task=question.task,
             correlation=question.call.correlation,
         )
-        completion, started = Completion(""), self._monotonic()
-        outcome, reason = "error", "interrupted"
-        try:
-            completion = await self._door.complete(ask)
-            answer = parse(_whole(completion, model))
-            outcome, reason = "ok", ""
-            return answer
-        except AnswerRefused as refused:
-            outcome, reason = "refused", str(refused)
-            raise
-        except ModelTimeout as late:
-            outcome, reason = "timeout", str(late)
-            raise
-        except SidecarError as failed:
-            outcome, reason = "error", str(failed)
-            raise
-        except anyio.get_cancelled_exc_class():
-            outcome, reason = "timeout", "the caller gave up"
-            raise
-        finally:
-            latency = self._monotonic() - started
-            self._record(self._usage(question, model, completion, latency, outcome, reason))
+        with await self.begin(ask) as attempt:
+            attempt.completion = await self.door.complete(attempt.ask)
+            return parse(_whole(attempt.completion, model))
 
     def _until(self, model: str, end: float) -> float:
         """When a model must have answered, all its tries together."""
         return end if model == self.models[-1] else end - self._left(end) * (1 - _SHARE_OF_TIME)
 
     def _left(self, until: float) -> float:
-        return until - self._monotonic()
-
-    def _usage(
-        self, question: Question, model: str, completion: Completion, latency: float, outcome: str, reason: str
-    ) -> Usage:
-        return Usage(
-            time=self._wall().isoformat(timespec="seconds"),
-            channel=question.call.channel,
-            task=question.task,
-            model=model,
-            tokens_in=completion.tokens_in,
-            tokens_out=completion.tokens_out,
-            tokens_cached=completion.tokens_cached,
-            cost=completion.cost,
-            latency=round(latency, 3),
-            outcome=outcome,
-            correlation=question.call.correlation,
-            reason=redacted(reason)[:_REASON_CHARS],
-        )
+        return until - self.monotonic()
 
 
 def _whole(completion: Completion, model: str) -> str:

@@ -23,7 +23,7 @@ def completion(response: ModelResponse, model: str) -> Completion:
         tokens_in=getattr(usage, "prompt_tokens", 0) or 0,
         tokens_out=getattr(usage, "completion_tokens", 0) or 0,
         tokens_cached=getattr(details, "cached_tokens", 0) or 0,
-        cost=_cost(response),
+        cost=cost_of(response),
         model=response.model or model,
         refusal=_refusal(message),
     )
@@ -51,7 +51,8 @@ def _refusal(message: Message | None) -> str:
     return said if isinstance(said, str) else ""
 
 
-def _cost(response: ModelResponse) -> float | None:
+def cost_of(response: object) -> float | None:
+    """US dollars by litellm's own list, `None` where it has no price."""
     # litellm leaves it out for a model it has no price of: unknown, which is not free.
     cost = getattr(response, "_hidden_params", {}).get("response_cost")
     return float(cost) if cost is not None else None

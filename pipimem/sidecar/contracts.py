@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from pipimem.errors import AnswerRefused
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Trust
@@ -156,8 +157,21 @@ class Reranked:
     order: tuple[int, ...] = ()
 
 
+Task = Consolidate | Refresh | Tidy | Fold | Rerank
+Answer = Consolidated | Refreshed | Tidied | Folded | Reranked
+A = TypeVar("A", bound=Answer)
+
+ANSWERS: Mapping[type[Task], type[Answer]] = {
+    Consolidate: Consolidated,
+    Refresh: Refreshed,
+    Tidy: Tidied,
+    Fold: Folded,
+    Rerank: Reranked,
+}
+
+
 class Assistant(Protocol):
-    """The sidecar: thinks for the memory, never for the user; raises `SidecarError` when it cannot.
+    """The sidecar: thinks for the memory, never for the user.
 
     `name` goes into the journal and `paid` says whether a thought costs anything.
     """
@@ -168,12 +182,18 @@ class Assistant(Protocol):
     @property
     def paid(self) -> bool: ...
 
-    async def consolidate(self, task: Consolidate, call: Call) -> Consolidated: ...
+    async def answer(self, task: Task, call: Call) -> Answer:
+        """The answer of the type that `ANSWERS` has for the task. Raises `SidecarError` when it cannot give one."""
 
-    async def refresh(self, task: Refresh, call: Call) -> Refreshed: ...
 
-    async def tidy(self, task: Tidy, call: Call) -> Tidied: ...
+def task_name(task: Task) -> str:
+    """The task's name in prompts, settings, scripts and the usage ledger: `consolidate`, `refresh` and so on."""
+    return type(task).__name__.lower()
 
-    async def fold(self, task: Fold, call: Call) -> Folded: ...
 
-    async def rerank(self, task: Rerank, call: Call) -> Reranked: ...
+async def answered(assistant: Assistant, task: Task, wanted: type[A], call: Call) -> A:
+    """The assistant's answer. Raises `SidecarError`, `AnswerRefused` for one that is not of the `wanted` type."""
+    answer = await assistant.answer(task, call)
+    if not isinstance(answer, wanted):
+        raise AnswerRefused(f"the assistant answered with {type(answer).__name__} instead of {wanted.__name__}")
+    return answer

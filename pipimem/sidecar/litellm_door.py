@@ -52,10 +52,7 @@ class LiteLLM:
         """What a model's tokens cost by litellm's own list, `None` where it has none; no request is made."""
         if self._loaded is None:
             self._loaded = await to_thread.run_sync(loaded, abandon_on_cancel=True)
-        listed = self._loaded.model_cost
-        entry = listed.get(model) or listed.get(model.partition("/")[2]) or {}
-        prompt, answer = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
-        return None if prompt is None or answer is None else Price(float(prompt), float(answer))
+        return listed_price(self._loaded, model)
 
     async def _requested(self, litellm: ModuleType, ask: Ask) -> Completion:
         quirks = self._manners.of(ask.model)
@@ -88,6 +85,14 @@ class LiteLLM:
             "drop_params": True,
             **{name: value for name, value in self._address.items() if value is not None},
         }
+
+
+def listed_price(litellm: ModuleType, model: str) -> Price | None:
+    """What a model's tokens cost by litellm's own list, `None` where it has none."""
+    listed = litellm.model_cost
+    entry = listed.get(model) or listed.get(model.partition("/")[2]) or {}
+    prompt, answer = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
+    return None if prompt is None or answer is None else Price(float(prompt), float(answer))
 
 
 def loaded() -> ModuleType:

@@ -92,16 +92,22 @@ def counts_tokens(settings: BudgetSettings) -> bool:
     return min(settings.tokens_per_day, settings.channel_tokens_per_day) != inf
 
 
-def granted(budgets: Iterable[Budget], tokens_in: int, max_tokens: int, price: Price | None) -> int:
+def granted(
+    budgets: Iterable[Budget],
+    tokens_in: int,
+    max_tokens: int,
+    price: Price | None,
+    meanwhile: str = "the embedded rules think",
+) -> int:
     """How many tokens an answer to a prompt may take: `max_tokens`, or the fewer that every budget still holds.
 
-    Raises `BudgetSpent` where the prompt and a usable answer do not fit.
+    Raises `BudgetSpent` where the prompt and a usable answer do not fit; it says what happens `meanwhile`.
     """
     room: float = max_tokens
     for budget in budgets:
         left = _room(budget, tokens_in, price)
         if left < min(max_tokens, LEAST_ANSWER):
-            raise BudgetSpent(_refusal(budget, tokens_in))
+            raise BudgetSpent(_refusal(budget, tokens_in, meanwhile))
         room = min(room, left)
     return int(room)
 
@@ -117,10 +123,10 @@ def _room(budget: Budget, tokens_in: int, price: Price | None) -> float:
     return min(tokens, dollars / price.answer)
 
 
-def _refusal(budget: Budget, tokens_in: int) -> str:
+def _refusal(budget: Budget, tokens_in: int, meanwhile: str) -> str:
     spent = budget.share >= 1
     why = "is used up" if spent else f"has no room for a request of {tokens_in:,} tokens and its answer"
     return (
-        f"Today's budget of {budget.told()} (requests under way included) {why}. Until midnight the embedded rules "
-        "think; raise the limit in pipimem.toml, [budget], or wait."
+        f"Today's budget of {budget.told()} (requests under way included) {why}. Until midnight {meanwhile}; "
+        "raise the limit in pipimem.toml, [budget], or wait."
     )

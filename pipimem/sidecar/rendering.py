@@ -3,51 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.contracts import Consolidate, Fold, Known, Refresh, Rerank, Tidy
+from pipimem.sidecar.contracts import Consolidate, Fold, Known, Refresh, Rerank, Task, Tidy
 
 NOTHING = "(none)"
 
 
-def consolidate_values(task: Consolidate, channel: str) -> dict[str, str]:
-    """For `prompts/consolidate.md`."""
-    return {
-        "today": _day(task.now.isoformat(), task.now.strftime("%A")),
-        "channel": _line(channel),
-        "participants": ", ".join(_line(name) for name in task.participants) or NOTHING,
-        "memory": _listed(f"[{known.id}] ({_line(known.section)}) {_line(known.text)}" for known in task.memory),
-        "window": window_lines(task.window),
-    }
-
-
-def refresh_values(task: Refresh) -> dict[str, str]:
-    """For `prompts/refresh.md`."""
-    return {
-        "today": _day(task.now.isoformat(), task.now.strftime("%A")),
-        "session": task.session.strip() or NOTHING,
-        "window": window_lines(task.window),
-    }
-
-
-def tidy_values(task: Tidy) -> dict[str, str]:
-    """For `prompts/tidy.md`."""
-    return {
-        "today": _day(task.now.isoformat(), task.now.strftime("%A")),
-        "memory": _listed(_tidied_line(known) for known in task.memory),
-        "history": _listed(f"- {_line(bullet)}" for bullet in task.history),
-    }
-
-
-def fold_values(task: Fold) -> dict[str, str]:
-    """For `prompts/fold.md`."""
-    return {"month": task.month, "blocks": _listed(f"[{name}] {_line(text)}" for name, text in task.bullets)}
-
-
-def rerank_values(task: Rerank) -> dict[str, str]:
-    """For `prompts/rerank.md`."""
-    numbered = (f"[{place}] {_line(text)}" for place, text in enumerate(task.candidates, 1))
-    return {"query": _line(task.query), "candidates": _listed(numbered)}
+def placeholder_values(task: Task, channel: str) -> dict[str, str]:
+    """The values for the placeholders of the task's prompt, `prompts/<name>.md`."""
+    match task:
+        case Consolidate():
+            return {
+                "today": _day(task.now),
+                "channel": _line(channel),
+                "participants": ", ".join(_line(name) for name in task.participants) or NOTHING,
+                "memory": _listed(f"[{one.id}] ({_line(one.section)}) {_line(one.text)}" for one in task.memory),
+                "window": window_lines(task.window),
+            }
+        case Refresh():
+            return {
+                "today": _day(task.now),
+                "session": task.session.strip() or NOTHING,
+                "window": window_lines(task.window),
+            }
+        case Tidy():
+            return {
+                "today": _day(task.now),
+                "memory": _listed(_tidied_line(known) for known in task.memory),
+                "history": _listed(f"- {_line(bullet)}" for bullet in task.history),
+            }
+        case Fold():
+            return {"month": task.month, "blocks": _listed(f"[{name}] {_line(text)}" for name, text in task.bullets)}
+        case Rerank():
+            numbered = (f"[{place}] {_line(text)}" for place, text in enumerate(task.candidates, 1))
+            return {"query": _line(task.query), "candidates": _listed(numbered)}
 
 
 def window_lines(window: Iterable[Message]) -> str:
@@ -66,8 +57,8 @@ def _listed(lines: Iterable[str]) -> str:
     return "\n".join(lines) or NOTHING
 
 
-def _day(iso: str, weekday: str) -> str:
-    return f"{iso[:10]} ({weekday})"  # small models cannot tell the weekday of a date
+def _day(now: datetime) -> str:
+    return f"{now:%Y-%m-%d} ({now:%A})"  # small models cannot tell the weekday of a date
 
 
 def _minute(message: Message) -> str:

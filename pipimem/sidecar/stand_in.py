@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from pipimem.errors import BudgetSpent
-from pipimem.sidecar.contracts import (
-    Assistant,
-    Call,
-    Consolidate,
-    Consolidated,
-    Fold,
-    Folded,
-    Refresh,
-    Refreshed,
-    Rerank,
-    Reranked,
-    Tidied,
-    Tidy,
-)
-
-T = TypeVar("T")
+from pipimem.sidecar.contracts import Answer, Assistant, Call, Rerank, Task
 
 
 @dataclass(slots=True)
@@ -47,30 +30,17 @@ class StandIn:
         """The model's."""
         return self.model.paid
 
-    async def consolidate(self, task: Consolidate, call: Call) -> Consolidated:
-        """What to keep."""
-        return await self._thought(lambda assistant: assistant.consolidate(task, call))
+    async def answer(self, task: Task, call: Call) -> Answer:
+        """The model's answer, or the rules' one when the budget is spent. Raises what the model fails with otherwise.
 
-    async def refresh(self, task: Refresh, call: Call) -> Refreshed:
-        """What is going on now."""
-        return await self._thought(lambda assistant: assistant.refresh(task, call))
-
-    async def tidy(self, task: Tidy, call: Call) -> Tidied:
-        """What to merge, re-file or drop."""
-        return await self._thought(lambda assistant: assistant.tidy(task, call))
-
-    async def fold(self, task: Fold, call: Call) -> Folded:
-        """One shorter block for a month."""
-        return await self._thought(lambda assistant: assistant.fold(task, call))
-
-    async def rerank(self, task: Rerank, call: Call) -> Reranked:
-        """The model's alone: it may run beside a thought, commits nothing, and the local order is there without it."""
-        return await self.model.rerank(task, call)
-
-    async def _thought(self, think: Callable[[Assistant], Awaitable[T]]) -> T:
+        A `Rerank` is the model's alone: it may run beside a thought, commits nothing, and the local order is there
+        without it.
+        """
+        if isinstance(task, Rerank):
+            return await self.model.answer(task, call)
         self._last = self.model
         try:
-            return await think(self.model)
+            return await self.model.answer(task, call)
         except BudgetSpent:
             self._last = self.rules
-            return await think(self.rules)
+            return await self.rules.answer(task, call)

@@ -10,7 +10,7 @@ import pytest
 from pipimem import Message, ModelUnavailable
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet
-from pipimem.sidecar.contracts import Call, Consolidate, Consolidated, Learned, Refreshed
+from pipimem.sidecar.contracts import Answer, Call, Consolidate, Consolidated, Learned, Refreshed, Task
 from pipimem.sidecar.scripted import Scripted
 
 from tests.runtime.building import opened, read, say, workspace, write
@@ -235,7 +235,9 @@ async def test_talk_that_idle_work_consolidated_first_still_gets_its_block(tmp_p
     root, thinking = workspace(tmp_path), anyio.Event()
 
     class Slow(Scripted):
-        async def consolidate(self, task: Consolidate, call: Call) -> Consolidated:
+        async def answer(self, task: Task, call: Call) -> Answer:
+            if not isinstance(task, Consolidate):
+                return await Scripted.answer(self, task, call)
             if not thinking.is_set():
                 thinking.set()
                 await anyio.sleep(0.2)

@@ -11,7 +11,7 @@ from pipimem import Channel, Message
 from pipimem.errors import AnswerRefused, BudgetSpent, ModelTimeout, ModelUnavailable, SidecarError
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet, Hole, Narrowed
-from pipimem.sidecar.contracts import Call, Consolidate, Consolidated, Learned, Refresh, Refreshed
+from pipimem.sidecar.contracts import Answer, Call, Consolidate, Consolidated, Learned, Refresh, Refreshed, Task
 from pipimem.sidecar.door import ContextOverflow
 from pipimem.sidecar.scripted import Scripted
 
@@ -30,10 +30,10 @@ class Choking(Scripted):
         self.error, self.most, self.poison = error, most, POISON
         self.windows: list[list[str]] = []
 
-    async def refresh(self, task: Refresh, call: Call) -> Refreshed:
-        return Refreshed()
-
-    async def consolidate(self, task: Consolidate, call: Call) -> Consolidated:
+    async def answer(self, task: Task, call: Call) -> Answer:
+        if isinstance(task, Refresh):
+            return Refreshed()
+        assert isinstance(task, Consolidate)
         self.windows.append([message.content for message in task.window])
         if sum(len(message.content) for message in task.window) > self.most:
             raise ContextOverflow("too long")
@@ -209,13 +209,13 @@ async def test_a_hole_turns_nothing_newer_back(tmp_path: Path) -> None:
         await channel.before_compaction()
         [newer] = (await channel.notes()).memory.entries
         old = Learned(Kind.DECISION, "the release is on Thursday", ("m1",), replaces=(newer.id,))
-        script.consolidate = _always(Consolidated((old,), history=(Bullet("release day", ("m1",)),)))  # type: ignore[method-assign]
+        script.answer = _always(Consolidated((old,), history=(Bullet("release day", ("m1",)),)))  # type: ignore[method-assign]
         assert set((await channel.fill_holes()).values()) == {""}
     assert facts(root) == ["the release is on Monday"]
 
 
-def _always(answer: Consolidated) -> Callable[[Consolidate, Call], Awaitable[Consolidated]]:
-    async def answered(task: Consolidate, call: Call) -> Consolidated:
-        return replace(answer)
+def _always(answer: Consolidated) -> Callable[[Task, Call], Awaitable[Answer]]:
+    async def answered(task: Task, call: Call) -> Answer:
+        return Refreshed() if isinstance(task, Refresh) else replace(answer)
 
     return answered

@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 from pipimem import Clock, Pipimem, SettingsError
-from pipimem.sidecar.contracts import Consolidated
+from pipimem.sidecar.contracts import Answer, Call, Consolidate, Task
 from pipimem.sidecar.scripted import Scripted
 
 from tests.runtime.building import MORNING, opened, say, workspace
@@ -29,8 +29,10 @@ async def test_an_answer_of_another_type_is_refused(tmp_path: Path) -> None:
     """None where a decision should be changes nothing."""
 
     class Silent(Scripted):
-        async def consolidate(self, *_: object) -> Consolidated:
-            return cast("Consolidated", None)
+        async def answer(self, task: Task, call: Call) -> Answer:
+            if isinstance(task, Consolidate):
+                return cast("Answer", None)
+            return await Scripted.answer(self, task, call)
 
     async with opened(workspace(tmp_path), Silent()) as channel:
         await say(channel, "hello")

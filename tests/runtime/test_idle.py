@@ -20,9 +20,11 @@ from pipimem.runtime.watching.news import Deaf as NotHeard
 from pipimem.runtime.watching.news import Missed
 from pipimem.runtime.watching.watch import Watch
 from pipimem.settings import MaintenanceSettings, ModelSettings
+from pipimem.sidecar.asking import Asking
 from pipimem.sidecar.assistant import ModelAssistant
-from pipimem.sidecar.contracts import Assistant, Call, Consolidate, Consolidated, Refresh, Refreshed
+from pipimem.sidecar.contracts import Answer, Assistant, Call, Consolidated, Refresh, Refreshed, Task
 from pipimem.sidecar.door import Ask, Completion
+from pipimem.sidecar.prompts import Prompts
 from pipimem.sidecar.scripted import Scripted
 from pipimem.store.agenda import Agenda
 from pipimem.store.channel import ChannelStore
@@ -30,6 +32,7 @@ from pipimem.store.transcript import Transcript
 
 from tests.runtime.building import Hands, read, settings, workspace, write
 from tests.runtime.test_scheduling import until
+from tests.sidecar.conftest import unlimited
 
 pytestmark = pytest.mark.anyio
 
@@ -183,12 +186,10 @@ class Slow(Scripted):
     begun: list[str] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
 
-    async def refresh(self, task: Refresh, call: Call) -> Refreshed:
+    async def answer(self, task: Task, call: Call) -> Answer:
         await self._think(call)
-        return Refreshed({"Current State": ("greeting",)})
-
-    async def consolidate(self, task: Consolidate, call: Call) -> Consolidated:
-        await self._think(call)
+        if isinstance(task, Refresh):
+            return Refreshed({"Current State": ("greeting",)})
         return Consolidated(history=(Bullet("they said hello", ("m1",)),))
 
     async def _think(self, call: Call) -> None:
@@ -302,9 +303,8 @@ async def test_a_cancelled_thought_is_in_the_usage_ledger(tmp_path: Path) -> Non
     """The provider may bill what nobody waits for: one attempt, one line."""
     root, door, used = workspace(tmp_path), Deaf(), list[Usage]()
     clock = Clock()
-    model = ModelAssistant(
-        ("test",), prompts=None, record=used.append, wall=clock.wall, monotonic=clock.monotonic, door=door
-    )
+    begin = unlimited(used.append, clock.wall)
+    model = ModelAssistant(Asking(("test",), door, begin, clock.monotonic), Prompts())
     async with watched(root, model) as (pipimem, _):
         channel = await spoken(pipimem)
         await until(lambda: door.asked == 1)

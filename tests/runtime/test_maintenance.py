@@ -12,7 +12,19 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Asked
 from pipimem.notes.operations import Bullet
 from pipimem.notes.usage import Usage
-from pipimem.sidecar.contracts import Call, Consolidated, Folded, Learned, Merge, Over, Refreshed, Tidied, Tidy
+from pipimem.sidecar.contracts import (
+    Answer,
+    Call,
+    Consolidated,
+    Folded,
+    Learned,
+    Merge,
+    Over,
+    Refreshed,
+    Task,
+    Tidied,
+    Tidy,
+)
 from pipimem.sidecar.scripted import Scripted
 from pipimem.store.transcript import Transcript
 
@@ -56,8 +68,10 @@ class Meddled(Scripted):
         super().__init__(answers)  # type: ignore[arg-type]
         self.root = root
 
-    async def tidy(self, task: Tidy, call: Call) -> Tidied:
-        answer = await Scripted.tidy(self, task, call)
+    async def answer(self, task: Task, call: Call) -> Answer:
+        answer = await Scripted.answer(self, task, call)
+        if not isinstance(task, Tidy):
+            return answer
         text = read(self.root)
         write(self.root, "MEMORY.md", text.replace("port 8080", "port 8080, for Dana only").replace("2 holds", "2 hid"))
         return answer
@@ -103,13 +117,13 @@ class Paid(Scripted):
 
     channel: Channel
 
-    async def tidy(self, task: Tidy, call: Call) -> Tidied:
-        for outcome, count in (("timeout", 200), ("ok", 400)):
+    async def answer(self, task: Task, call: Call) -> Answer:
+        for outcome, count in (("timeout", 200), ("ok", 400)) if isinstance(task, Tidy) else ():
             when = MORNING.isoformat(timespec="seconds")
             one = Usage(when, call.channel, "tidy", "m", count, 50, 0, None, 1.0, outcome, call.correlation)
             self.channel.store.workspace.append_usage(one)
             self.channel.thoughts.spending.note(one)
-        return await Scripted.tidy(self, task, call)
+        return await Scripted.answer(self, task, call)
 
 
 async def test_each_run_leaves_one_line_of_what_it_did(tmp_path: Path) -> None:

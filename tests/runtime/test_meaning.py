@@ -12,12 +12,15 @@ from pathlib import Path
 
 import anyio
 import pytest
+from pipimem.clock import Clock
 from pipimem.errors import BudgetSpent
 from pipimem.notes.usage import Usage
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.meaning import meaning_of
 from pipimem.runtime.pipimem import Pipimem
 from pipimem.settings import BudgetSettings, EmbedderSettings, Settings
+from pipimem.sidecar.door import Ask, Turn
+from pipimem.sidecar.governor import Governor, prompt_tokens
 from pipimem.store.caches import vectors as vectors_file
 from pipimem.store.workspace import WorkspaceStore
 
@@ -142,16 +145,18 @@ async def test_keyword_forces_words(root: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_spent_budget_embeds_nothing(tmp_path: Path) -> None:
-    """The day's budget holds embedding too; without a limit nothing is read."""
+    """The day's budget holds embedding too, with what is under way; recall goes on by words."""
     store = WorkspaceStore.open(workspace(tmp_path))
     told = Settings(embedder=EmbedderSettings("openai/some-embedder"), budget=BudgetSettings(tokens_per_day=100))
-    meaning = meaning_of(told, store, lambda: MORNING)
-    store.append_usage(usage(MORNING, 99))
+    governor = Governor(store.books, told.budget, Clock(wall=lambda: MORNING), print)
+    meaning = meaning_of(told, store, lambda: governor)
     assert meaning is not None
-    grant = meaning._embedder._grant  # type: ignore[attr-defined]
-    grant(1)
-    with pytest.raises(BudgetSpent, match=r"99 of 100 tokens.* has no room for embedding 2 tokens"):
-        grant(2)
+    begin = meaning._embedder._begin  # type: ignore[attr-defined]
+    ask = Ask("openai/some-embedder", (Turn("user", "which oil?"),), 30.0, 0, task="embed")
+    store.append_usage(usage(MORNING, 100 - prompt_tokens(ask)))
+    begin(ask, None)
+    with pytest.raises(BudgetSpent, match=r"100 of 100 tokens.* Until midnight recall goes by words alone"):
+        begin(ask, None)
 
 
 def usage(when: datetime, tokens: int) -> Usage:

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 from pipimem import Channel, ModelTimeout, Pipimem
-from pipimem.sidecar.contracts import Call, Rerank, Reranked
+from pipimem.sidecar.contracts import Answer, Call, Rerank, Reranked, Task
 from pipimem.sidecar.scripted import Scripted
 
 from tests.runtime.building import Hands, say, settings, workspace, write
@@ -79,7 +79,7 @@ async def test_a_slow_model_is_not_waited_for(tmp_path: Path) -> None:
     """After its seconds the local order is taken."""
 
     class Slow(Scripted):
-        async def rerank(self, task: Rerank, call: Call) -> Reranked:
+        async def answer(self, task: Task, call: Call) -> Answer:
             await anyio.sleep_forever()
 
     async with asked(tmp_path, Slow(paid=True), seconds=0.05) as channel:

@@ -172,7 +172,7 @@ async def test_money_holds_as_tokens_do(tmp_path: Path, monkeypatch: pytest.Monk
 def test_our_estimate_of_a_prompt_is_above_the_servers_count() -> None:
     """What the silent server above bills is held only as far as this is true."""
     from pipimem.sidecar.door import Ask, Turn
-    from pipimem.sidecar.metered import prompt_tokens
+    from pipimem.sidecar.governor import prompt_tokens
 
     from tests.servers.openai import ChatMessage
 

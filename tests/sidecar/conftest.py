@@ -9,12 +9,17 @@ from datetime import UTC, datetime
 from time import monotonic
 
 import pytest
+from pipimem.clock import Clock
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
-from pipimem.notes.usage import Usage
+from pipimem.notes.usage import Hold, Usage
+from pipimem.sidecar.asking import Asking
 from pipimem.sidecar.assistant import ModelAssistant
 from pipimem.sidecar.contracts import Call, Consolidate, Known
+from pipimem.sidecar.door import Ask
 from pipimem.sidecar.litellm_door import LiteLLM
+from pipimem.sidecar.metering import Attempt, Begin
+from pipimem.sidecar.prompts import Prompts
 
 NOW = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
 
@@ -70,6 +75,19 @@ def answer(**changes: object) -> str:
     return json.dumps(body | changes, ensure_ascii=False)
 
 
+def unlimited(
+    record: Callable[[Usage], None], wall: Callable[[], datetime], monotonic: Callable[[], float] = monotonic
+) -> Begin:
+    """Attempts that no budget holds: each is let out as it is, and `record` takes its line."""
+
+    async def begin(ask: Ask) -> Attempt:
+        when = wall().isoformat()
+        hold = Hold(when, when, ask.channel, ask.task, ask.model, 0, 0, None, ask.correlation)
+        return Attempt(ask, hold, None, Clock(wall=wall, monotonic=monotonic), record)
+
+    return begin
+
+
 @dataclass
 class Books:
     """A model assistant on a server, and what it put into the ledger."""
@@ -78,16 +96,10 @@ class Books:
 
     def assistant(self, url: str, *models: str, concurrency: int = 4) -> ModelAssistant:
         """An assistant on the models served at `url`."""
-        return ModelAssistant(
-            models or ("openai/test",),
-            prompts=None,
-            record=self.used.append,
-            wall=lambda: NOW,
-            monotonic=monotonic,
-            concurrency=concurrency,
-            door=LiteLLM(api_base=f"{url}/v1", api_key="x"),
-            chance=lambda: 0.0,
-        )
+        door = LiteLLM(api_base=f"{url}/v1", api_key="x")
+        begin = unlimited(self.used.append, lambda: NOW)
+        asking = Asking(models or ("openai/test",), door, begin, monotonic, concurrency, chance=lambda: 0.0)
+        return ModelAssistant(asking, Prompts())
 
     @property
     def outcomes(self) -> list[str]:

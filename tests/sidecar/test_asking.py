@@ -13,6 +13,7 @@ from pipimem.notes.usage import Usage
 from pipimem.sidecar.asking import Asking, Question
 from pipimem.sidecar.contracts import Call
 from pipimem.sidecar.door import Ask, Completion, ContextOverflow, ModelBusy, ParameterRefused, Turn
+from tests.sidecar.conftest import unlimited
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
@@ -38,15 +39,9 @@ class Played:
         return answer
 
     async def answered(self, question: Question = QUESTION, models: Sequence[str] = ("a", "b")) -> str:
-        asking = Asking(
-            models,
-            self,
-            record=self.used.append,
-            wall=lambda: NOW,
-            monotonic=lambda: self.now,
-            concurrency=1,
-            chance=lambda: -0.5,  # no pause
-        )
+        clock = lambda: self.now  # noqa: E731
+        begin = unlimited(self.used.append, lambda: NOW, clock)
+        asking = Asking(models, self, begin, clock, concurrency=1, chance=lambda: -0.5)  # no pause
         return await asking.answered(question, _good)
 
     @property
@@ -154,10 +149,7 @@ async def test_a_model_that_refuses_everything_is_left() -> None:
 async def test_nobody_comes_back_at_the_same_moment(tries: int, asked_for: float, least: float, most: float) -> None:
     """Pauses double and are spread; a provider's own is kept and spread behind it."""
     for chance, wait in ((0.0, least), (1.0, most)):
-        asking = Asking(
-            ["a"], Played([]), record=print, wall=lambda: NOW, monotonic=lambda: 0.0, concurrency=1,
-            chance=lambda at=chance: at,
-        )  # fmt: skip
+        asking = Asking(["a"], Played([]), unlimited(print, lambda: NOW), lambda: 0.0, chance=lambda at=chance: at)
         assert asking._wait(tries, ModelBusy("full", asked_for)) == wait
 
 
@@ -171,10 +163,8 @@ async def test_waiting_for_a_place_counts() -> None:
             return GOOD
 
     played = Holding([])
-    asking = Asking(
-        ["a"], played, record=played.used.append, wall=lambda: NOW, monotonic=anyio.current_time, concurrency=1,
-        chance=lambda: 0.0,
-    )  # fmt: skip
+    begin = unlimited(played.used.append, lambda: NOW)
+    asking = Asking(["a"], played, begin, anyio.current_time, concurrency=1, chance=lambda: 0.0)
     short = replace(QUESTION, call=Call("room", "c-2", 0.2))
 
     async def first(done: Callable[[], None]) -> None:

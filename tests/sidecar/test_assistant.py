@@ -38,7 +38,7 @@ async def test_an_answer_becomes_values_and_the_ledger_equals_the_bill(
 ) -> None:
     """A good answer is parsed; its one ledger line says what the provider billed, at an unknown price."""
     with OpenAIServer(lambda _: Reply(answer(), cached_tokens=7)) as server:
-        got = await books.assistant(server.url).consolidate(task, call(20))
+        got = await books.assistant(server.url).answer(task, call(20))
     assert got.learned[0].kind is Kind.DECISION
     assert got.learned[0].text == "The release is on 2026-03-06"
     assert got.learned[0].replaces == ("k1",)
@@ -54,7 +54,7 @@ async def test_the_prompt_holds_the_window_and_the_schema_its_bounds(
 ) -> None:
     """Messages stand one a line with their ids, and the schema bounds every string and list."""
     with OpenAIServer(lambda _: Reply(answer())) as server:
-        await books.assistant(server.url).consolidate(task, call(20))
+        await books.assistant(server.url).answer(task, call(20))
     (request,) = server.requests
     assert "[m1] 2026-03-04 09:10 Dana: We ship on Friday instead." in request.user
     assert "[m2] 2026-03-04 09:11 pipi (bot): Noted." in request.user
@@ -78,7 +78,7 @@ async def test_thinking_and_fences_around_the_answer_are_taken_off(
 ) -> None:
     """The one JSON object counts, wherever it stands."""
     with OpenAIServer(lambda _: Reply(text)) as server:
-        got = await books.assistant(server.url).consolidate(task, call(20))
+        got = await books.assistant(server.url).answer(task, call(20))
     assert got.title == "Release moved"
 
 
@@ -91,7 +91,7 @@ async def test_a_refused_answer_is_asked_for_once_more_with_the_reason(
         return Reply(answer(learned=[learnt(sources=["m9"])]) if request.number == 1 else answer())
 
     with OpenAIServer(respond) as server:
-        got = await books.assistant(server.url).consolidate(task, call(20))
+        got = await books.assistant(server.url).answer(task, call(20))
     assert got.title == "Release moved"
     assert "There is no message [m9]" in server.requests[1].user
     assert books.outcomes == ["refused", "ok"]
@@ -101,7 +101,7 @@ async def test_a_refused_answer_is_asked_for_once_more_with_the_reason(
 async def test_a_second_refusal_is_final(task: Consolidate, books: Books, call: Calls) -> None:
     """There is no third question, and nothing of the answer is used."""
     with OpenAIServer(lambda _: Reply('{"learned": [')) as server, pytest.raises(AnswerRefused):
-        await books.assistant(server.url).consolidate(task, call(20))
+        await books.assistant(server.url).answer(task, call(20))
     assert books.outcomes == ["refused", "refused"]
 
 
@@ -112,7 +112,7 @@ async def test_a_cut_answer_is_refused_even_if_it_parses(task: Consolidate, book
         return Reply(answer(), finish_reason="length" if request.number == 1 else "stop")
 
     with OpenAIServer(respond) as server:
-        await books.assistant(server.url).consolidate(task, call(20))
+        await books.assistant(server.url).answer(task, call(20))
     assert books.outcomes == ["refused", "ok"]
     assert "cut off" in books.used[0].reason
 
@@ -125,10 +125,10 @@ async def test_structure_steps_down_and_is_remembered(task: Consolidate, books: 
 
     with OpenAIServer(respond) as server:
         assistant = books.assistant(server.url)
-        await assistant.consolidate(task, call(20))
-        await assistant.consolidate(task, call(20))
+        await assistant.answer(task, call(20))
+        await assistant.answer(task, call(20))
     assert [request.response_format for request in server.requests] == ["json_schema", "json_object", "", ""]
-    assert books.outcomes == ["error", "error", "ok", "ok"]
+    assert books.outcomes == ["unfit", "unfit", "ok", "ok"]
 
 
 async def test_a_refused_key_is_not_asked_again(task: Consolidate, books: Books, call: Calls) -> None:
@@ -137,8 +137,8 @@ async def test_a_refused_key_is_not_asked_again(task: Consolidate, books: Books,
         OpenAIServer(lambda _: refused_key()) as server,
         pytest.raises(ModelUnavailable, match="OPENAI_API_KEY"),
     ):
-        await books.assistant(server.url).consolidate(task, call(20))
-    assert books.outcomes == ["error"]
+        await books.assistant(server.url).answer(task, call(20))
+    assert books.outcomes == ["denied"]
 
 
 async def test_an_unknown_model_is_named(task: Consolidate, books: Books, call: Calls) -> None:
@@ -147,7 +147,7 @@ async def test_an_unknown_model_is_named(task: Consolidate, books: Books, call: 
         OpenAIServer(lambda request: unknown_model(request.model)) as server,
         pytest.raises(ModelUnavailable, match="no model 'openai/test'"),
     ):
-        await books.assistant(server.url).consolidate(task, call(20))
+        await books.assistant(server.url).answer(task, call(20))
 
 
 async def test_a_busy_provider_is_waited_for_as_it_asks(task: Consolidate, books: Books, call: Calls) -> None:
@@ -158,7 +158,7 @@ async def test_a_busy_provider_is_waited_for_as_it_asks(task: Consolidate, books
 
     with OpenAIServer(respond) as server:
         started = anyio.current_time()
-        await books.assistant(server.url).consolidate(task, call(20))
+        await books.assistant(server.url).answer(task, call(20))
         assert anyio.current_time() - started >= 1
     assert books.outcomes == ["error", "ok"]
     assert "429" in books.used[0].reason
@@ -167,14 +167,14 @@ async def test_a_busy_provider_is_waited_for_as_it_asks(task: Consolidate, books
 async def test_a_wait_beyond_the_deadline_is_not_begun(task: Consolidate, books: Books, call: Calls) -> None:
     """Retry-After of a minute within a task of ten seconds gives up at once."""
     with OpenAIServer(lambda _: too_many(60)) as server, pytest.raises(ModelUnavailable, match="slow down"):
-        await books.assistant(server.url).consolidate(task, call(10))
+        await books.assistant(server.url).answer(task, call(10))
     assert books.outcomes == ["error"]
 
 
 async def test_a_broken_provider_is_tried_three_times(task: Consolidate, books: Books, call: Calls) -> None:
     """500 may pass; three in a row are enough."""
     with OpenAIServer(lambda _: broken()) as server, pytest.raises(ModelUnavailable):
-        await books.assistant(server.url).consolidate(task, call(20))
+        await books.assistant(server.url).answer(task, call(20))
     assert books.outcomes == ["error"] * 3
     assert len(server.requests) == 3
 
@@ -186,7 +186,7 @@ async def test_the_next_model_steps_in(task: Consolidate, books: Books, call: Ca
         return Reply(answer()) if request.model == "second" else unknown_model(request.model)
 
     with OpenAIServer(respond) as server:
-        await books.assistant(server.url, "openai/first", "openai/second").consolidate(task, call(20))
+        await books.assistant(server.url, "openai/first", "openai/second").answer(task, call(20))
     assert [(usage.model, usage.outcome) for usage in books.used] == [
         ("openai/first", "error"),
         ("openai/second", "ok"),
@@ -198,7 +198,7 @@ async def test_no_answer_in_time_is_a_timeout_in_the_ledger(task: Consolidate, b
     with OpenAIServer(lambda _: Reply(answer(), delay=30)) as server:
         assistant = books.assistant(server.url)
         with anyio.fail_after(5), pytest.raises(ModelTimeout):
-            await assistant.consolidate(task, call(1))
+            await assistant.answer(task, call(1))
     assert books.outcomes == ["timeout"]
 
 
@@ -207,14 +207,14 @@ async def test_a_caller_that_gives_up_leaves_a_line_too(task: Consolidate, books
     with OpenAIServer(lambda _: Reply(answer(), delay=30)) as server:
         assistant = books.assistant(server.url)
         with anyio.move_on_after(0.5):
-            await assistant.consolidate(task, call(20))
-    assert [(usage.outcome, usage.reason) for usage in books.used] == [("timeout", "the caller gave up")]
+            await assistant.answer(task, call(20))
+    assert [(usage.outcome, usage.reason) for usage in books.used] == [("cancelled", "the caller gave up")]
 
 
 async def test_no_connection_says_where_to_look(task: Consolidate, books: Books, call: Calls) -> None:
     """A port where nobody listens."""
     with pytest.raises(ModelUnavailable, match="No connection to openai/test"):
-        await books.assistant("http://127.0.0.1:9").consolidate(task, call(20))
+        await books.assistant("http://127.0.0.1:9").answer(task, call(20))
     assert books.outcomes == ["error"] * 3
 
 
@@ -226,7 +226,7 @@ async def test_a_prompt_too_long_for_the_model_is_told_apart(task: Consolidate, 
         code="context_length_exceeded",
     )
     with OpenAIServer(lambda _: reply) as server, pytest.raises(ContextOverflow):
-        await books.assistant(server.url).consolidate(task, call(20))
+        await books.assistant(server.url).answer(task, call(20))
 
 
 async def test_no_more_requests_at_a_time_than_allowed(task: Consolidate, books: Books, call: Calls) -> None:
@@ -235,8 +235,8 @@ async def test_no_more_requests_at_a_time_than_allowed(task: Consolidate, books:
         assistant = books.assistant(server.url, concurrency=1)
         started = anyio.current_time()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(assistant.consolidate, task, call(20))
-            tasks.start_soon(assistant.consolidate, task, call(20))
+            tasks.start_soon(assistant.answer, task, call(20))
+            tasks.start_soon(assistant.answer, task, call(20))
         assert anyio.current_time() - started >= 0.6
     assert books.outcomes == ["ok", "ok"]
 

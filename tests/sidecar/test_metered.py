@@ -1,8 +1,9 @@
-"""The door that asks the purse: what it lets out, what it counts, and what it refuses."""
+"""The governor of budgets: what it lets out, what it counts, and what it refuses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import inf
@@ -10,11 +11,12 @@ from pathlib import Path
 
 import anyio
 import pytest
-from pipimem.errors import BudgetSpent, ModelTimeout, ModelUnavailable, NoProgress, StoreError
+from pipimem.clock import Clock
+from pipimem.errors import AnswerRefused, BudgetSpent, ModelTimeout, ModelUnavailable, NoProgress, StoreError
 from pipimem.notes.usage import Usage
 from pipimem.settings import BudgetSettings, Limit
 from pipimem.sidecar.door import Ask, Completion, KeyRefused, ModelBusy, ParameterRefused, Price, Turn
-from pipimem.sidecar.metered import Metered, prompt_tokens
+from pipimem.sidecar.governor import Governor, prompt_tokens
 from pipimem.store.books.books import Books
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +32,7 @@ def limits(tokens: float = inf, cost: float = inf, own_tokens: float = inf, own_
 
 @dataclass
 class Bank:
-    """A door that answers from a list, or raises; a metered door before it; and an assistant that records."""
+    """A door that answers from a list, or raises, and a governor before it."""
 
     folder: Path
     settings: BudgetSettings
@@ -44,7 +46,8 @@ class Bank:
 
     def __post_init__(self) -> None:
         self.books = Books(self.folder)
-        self.metered = Metered(self, self.books, self.settings, lambda: self.now, self.priced, self.warned.append)
+        clock = Clock(wall=lambda: self.now)
+        self.governor = Governor(self.books, self.settings, clock, self.warned.append)
         self.count = 0
 
     async def priced(self, model: str) -> Price | None:
@@ -68,28 +71,16 @@ class Bank:
         task: str = "chat",
         model: str = "openai/m",
         max_tokens: int = 4000,
-        outcome: str = "ok",
+        refused: bool = False,
     ) -> Completion | None:
-        """One attempt as the assistant makes it: whatever happens, it is recorded."""
+        """One attempt as the assistant makes it."""
         self.count += 1
         ask = Ask(model, (Turn("user", prompt),), 30.0, max_tokens, None, channel, task, f"c{self.count}")
-        completion = None
-        try:
-            completion = await self.metered.complete(ask)
-            return completion
-        except ModelTimeout:
-            outcome = "timeout"
-            raise
-        except Exception:
-            outcome = "error"
-            raise
-        finally:
-            got = completion or Completion("")
-            time = self.now.isoformat(timespec="seconds")
-            self.metered.record(
-                Usage(time, channel, task, model, got.tokens_in, got.tokens_out, got.tokens_cached, got.cost, 0.5,
-                      outcome, ask.correlation)
-            )  # fmt: skip
+        with suppress(AnswerRefused), await self.governor.begin(ask, self.priced) as attempt:
+            attempt.completion = await self.complete(attempt.ask)
+            if refused:
+                raise AnswerRefused("not good enough")
+        return attempt.completion
 
     @property
     def lines(self) -> list[Usage]:
@@ -211,9 +202,9 @@ async def test_at_midnight_a_new_budget_begins(tmp_path: Path) -> None:
 
 async def test_a_request_whose_process_was_killed_counts_as_spent(tmp_path: Path) -> None:
     """A crash in a loop cannot burn money unseen: the hold counts at once, and becomes a line after its deadline."""
-    dead = Bank(tmp_path, limits(SIZE + 6000), default=ModelBusy("killed here: nothing is recorded any more"))
-    with pytest.raises(ModelBusy):
-        await dead.metered.complete(Ask("openai/m", (Turn("user", PROMPT),), 30.0, 4000, None, "room", "chat", "c"))
+    dead = Bank(tmp_path, limits(SIZE + 6000))
+    ask = Ask("openai/m", (Turn("user", PROMPT),), 30.0, 4000, None, "room", "chat", "c")
+    await dead.governor.begin(ask, dead.priced)  # killed here: nothing is recorded any more
     again = Bank(tmp_path, limits(SIZE + 6000))
     with pytest.raises(BudgetSpent):
         await again.ask()
@@ -368,7 +359,7 @@ async def test_a_restart_may_try_at_once_but_remembers(tmp_path: Path) -> None:
 async def test_the_same_question_twice_is_refused_once_it_was_accepted(tmp_path: Path) -> None:
     """A refused answer may be asked for again; after an accepted one something must have changed."""
     bank = Bank(tmp_path, limits())
-    await bank.ask(task="consolidate", outcome="refused")
+    await bank.ask(task="consolidate", refused=True)
     await bank.ask(task="consolidate")
     with pytest.raises(NoProgress, match="The same consolidate of room"):
         await bank.ask(task="consolidate")

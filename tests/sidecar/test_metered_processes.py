@@ -16,16 +16,15 @@ BUDGET = 100_000
 # A bot that asks as fast as it can until it is refused, and is billed all it reserved; with `hang` it waits for ever.
 BOT = """
 import sys
-from datetime import datetime
 from math import inf
 from pathlib import Path
 
 import anyio
+from pipimem.clock import Clock
 from pipimem.errors import BudgetSpent
-from pipimem.notes.usage import Usage
 from pipimem.settings import BudgetSettings, Limit
 from pipimem.sidecar.door import Ask, Completion, Turn
-from pipimem.sidecar.metered import Metered, prompt_tokens
+from pipimem.sidecar.governor import Governor, prompt_tokens
 from pipimem.store.books.books import Books
 
 
@@ -40,29 +39,23 @@ async def price(model):
     return None
 
 
-def now():
-    return datetime.now().astimezone()
-
-
-async def one(metered, number, limit):
+async def one(governor, number, limit):
     async with limit:
         ask = Ask("m", (Turn("user", "lamp oil " * 300),), 600.0, 2000, None, f"c{number % 3}", "chat", f"n{number}")
         try:
-            got = await metered.complete(ask)
+            with await governor.begin(ask, price) as attempt:
+                attempt.completion = await Door().complete(attempt.ask)
         except BudgetSpent:
             return
-        time = now().isoformat(timespec="seconds")
-        metered.record(Usage(time, ask.channel, "chat", "m", got.tokens_in, got.tokens_out, 0, None, 0.1, "ok",
-                             ask.correlation))
 
 
 async def main():
     limits = BudgetSettings(Limit(100_000), Limit(inf), Limit(inf), Limit(inf))
-    metered = Metered(Door(), Books(Path(sys.argv[1])), limits, now, price, lambda text: None)
+    governor = Governor(Books(Path(sys.argv[1])), limits, Clock(), lambda text: None)
     limit = anyio.Semaphore(4)
     async with anyio.create_task_group() as tasks:
         for number in range(60):
-            tasks.start_soon(one, metered, number, limit)
+            tasks.start_soon(one, governor, number, limit)
 
 
 anyio.run(main)

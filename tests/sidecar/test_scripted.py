@@ -15,12 +15,12 @@ CALL = Call("room", "c-1", 20)
 async def test_a_queue_serves_every_task_in_order(task: Consolidate) -> None:
     """Values, strings and exceptions, one after the other; what was asked is on record."""
     scripted = Scripted([Consolidated(title="a"), answer(), ModelTimeout("late"), answer()[:-9]])
-    assert (await scripted.consolidate(task, CALL)).title == "a"
-    assert (await scripted.consolidate(task, CALL)).title == "Release moved"
+    assert (await scripted.answer(task, CALL)).title == "a"
+    assert (await scripted.answer(task, CALL)).title == "Release moved"
     with pytest.raises(ModelTimeout):
-        await scripted.consolidate(task, CALL)
+        await scripted.answer(task, CALL)
     with pytest.raises(AnswerRefused):
-        await scripted.consolidate(task, CALL)
+        await scripted.answer(task, CALL)
     assert scripted.asked == [task] * 4
     assert scripted.calls == [CALL] * 4
 
@@ -28,14 +28,14 @@ async def test_a_queue_serves_every_task_in_order(task: Consolidate) -> None:
 async def test_a_queue_by_task(task: Consolidate) -> None:
     """Each task has its own answers; where none is left, the model is unavailable."""
     scripted = Scripted({"refresh": [Refreshed({"Worklog": ("x",)})]}, paid=True)
-    refreshed = await scripted.refresh(Refresh(NOW, "", task.window), CALL)
+    refreshed = await scripted.answer(Refresh(NOW, "", task.window), CALL)
     assert refreshed.sections == {"Worklog": ("x",)}
     with pytest.raises(ModelUnavailable, match="no answer left for consolidate"):
-        await scripted.consolidate(task, CALL)
+        await scripted.answer(task, CALL)
     assert (scripted.name, scripted.paid) == ("scripted", True)
 
 
 async def test_a_value_for_another_task_is_a_mistake_of_the_test(task: Consolidate) -> None:
     """A Refreshed is no answer to Consolidate."""
     with pytest.raises(TypeError, match="consolidate wants Consolidated"):
-        await Scripted([Refreshed()]).consolidate(task, CALL)
+        await Scripted([Refreshed()]).answer(task, CALL)

@@ -21,9 +21,9 @@ async def test_a_spent_budget_is_thought_through_by_the_rules(task: Consolidate)
     """The thought is done all the same; the next one asks the model first again."""
     both = pair(BudgetSpent("gone"), Consolidated(title="by the model"))
     assert both.name == "scripted"
-    first = await both.consolidate(task, CALL)
+    first = await both.answer(task, CALL)
     assert (both.name, first.history != ()) == ("offline", True)
-    assert (await both.consolidate(task, CALL)).title == "by the model"
+    assert (await both.answer(task, CALL)).title == "by the model"
     assert both.name == "scripted"
 
 
@@ -32,7 +32,7 @@ async def test_other_failures_are_the_models(task: Consolidate, error: Exception
     """They pass, and are tried again; the rules know less and must not decide then."""
     both = pair(error)
     with pytest.raises(type(error)):
-        await both.consolidate(task, CALL)
+        await both.answer(task, CALL)
     assert both.name == "scripted"
 
 
@@ -40,5 +40,5 @@ async def test_a_rerank_is_the_models_alone() -> None:
     """It may run beside a thought, and who reranked last must not sign for it; without a model the local order stays."""
     both = StandIn(Scripted([BudgetSpent("gone"), Reranked((1,))], paid=True), Offline())
     with pytest.raises(BudgetSpent):
-        await both.rerank(Rerank("q", ("a", "b")), CALL)
-    assert (both.name, (await both.rerank(Rerank("q", ("a", "b")), CALL)).order) == ("scripted", (1,))
+        await both.answer(Rerank("q", ("a", "b")), CALL)
+    assert (both.name, (await both.answer(Rerank("q", ("a", "b")), CALL)).order) == ("scripted", (1,))

@@ -14,6 +14,7 @@ from pipimem.sidecar.wire import consolidation, folding, refreshing, reranking, 
 from tests.sidecar.conftest import NOW, answer, answered, learnt
 
 TIDY = Tidy(NOW, tuple(Known(f"k{n}", "Facts", f"fact {n}") for n in range(60)), ())
+SHEET = Refresh(NOW, "", ())
 FOLD = Fold("2026-03", (("h1", "one"), ("h2", "two")))
 
 
@@ -74,11 +75,11 @@ def test_a_session_sheet_goes_under_its_headings() -> None:
         ("current_state", "active_files", "decisions", "constraints", "errors", "next_steps", "worklog"), ()
     )
     body = {"title": "", **lists, "user_intent": ["上线", "上线"]}
-    got = refreshing.parsed(json.dumps(body))
+    got = refreshing.parsed(json.dumps(body), SHEET)
     assert got.sections["User Intent"] == ("上线",)
     assert got.sections["Errors & Corrections"] == ()
     assert "Session Title" not in got.sections
-    assert refreshing.parsed(json.dumps(body | {"title": "发布"})).sections["Session Title"] == ("发布",)
+    assert refreshing.parsed(json.dumps(body | {"title": "发布"}), SHEET).sections["Session Title"] == ("发布",)
 
 
 def test_a_tidying_touches_each_entry_once() -> None:
@@ -151,7 +152,7 @@ def test_a_schema_fits_strict_modes(task: Consolidate) -> None:
             for value in node.values():
                 walked(value)
 
-    for schema in (consolidation.schema(task), refreshing.SCHEMA, tidying.schema(TIDY), folding.schema(FOLD)):
+    for schema in (consolidation.schema(task), refreshing.schema(SHEET), tidying.schema(TIDY), folding.schema(FOLD)):
         walked(schema.schema)
 
 

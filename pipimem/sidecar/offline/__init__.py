@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from pipimem.sidecar.contracts import (
-    Call,
-    Consolidate,
-    Consolidated,
-    Fold,
-    Folded,
-    Refresh,
-    Refreshed,
-    Rerank,
-    Reranked,
-    Tidied,
-    Tidy,
-)
+from pipimem.sidecar.contracts import Answer, Call, Task
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
@@ -26,50 +14,17 @@ class Offline:
     shared with recall; its dictionary loads on the first thought.
     """
 
+    name = "offline"
+    paid = False
+
     def __init__(self, words: Words | None = None) -> None:
         self._words = words
 
-    @property
-    def name(self) -> str:
-        """As it stands in the journal."""
-        return "offline"
+    async def answer(self, task: Task, call: Call) -> Answer:  # noqa: ARG002 - rules are never late
+        """The rules' answer; they never fail."""
+        # Loaded with the first thought, so that importing pipimem stays quick.
+        from pipimem.sidecar.offline.rules import by_rules
 
-    @property
-    def paid(self) -> bool:
-        """Rules cost nothing."""
-        return False
-
-    # The rules' tables are loaded with the first thought, so that importing pipimem stays quick.
-
-    async def consolidate(self, task: Consolidate, call: Call) -> Consolidated:  # noqa: ARG002 - rules are never late
-        """What is worth keeping of a window, and what happened in it."""
-        from pipimem.sidecar.offline.consolidating import consolidated
-
-        return consolidated(task, self._loaded())
-
-    async def refresh(self, task: Refresh, call: Call) -> Refreshed:  # noqa: ARG002
-        """What is going on now."""
-        from pipimem.sidecar.offline.refreshing import refreshed
-
-        return refreshed(task, self._loaded())
-
-    async def tidy(self, task: Tidy, call: Call) -> Tidied:  # noqa: ARG002
-        """What stands twice or in the wrong place."""
-        from pipimem.sidecar.offline.tidying import tidied
-
-        return tidied(task, self._loaded())
-
-    async def fold(self, task: Fold, call: Call) -> Folded:  # noqa: ARG002
-        """The weightiest bullets of a month."""
-        from pipimem.sidecar.offline.folding import folded
-
-        return folded(task, self._loaded())
-
-    async def rerank(self, task: Rerank, call: Call) -> Reranked:  # noqa: ARG002
-        """The order as it is: recall's own ranking is the best these rules know."""
-        return Reranked(tuple(range(1, len(task.candidates) + 1)))
-
-    def _loaded(self) -> Words:
         if self._words is None:
             self._words = Words(Segmenter())
-        return self._words
+        return by_rules(task, self._words)

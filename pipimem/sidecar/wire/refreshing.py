@@ -6,7 +6,8 @@ from typing import Annotated
 
 import msgspec
 
-from pipimem.sidecar.contracts import Refreshed
+from pipimem.sidecar.contracts import Refresh, Refreshed
+from pipimem.sidecar.door import Schema
 from pipimem.sidecar.wire.strictness import BulletText, Title, decoded, one_line, schema_of
 
 _Items = Annotated[list[BulletText], msgspec.Meta(max_length=8)]
@@ -24,7 +25,7 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     worklog: _Items
 
 
-SCHEMA = schema_of("session", _Answer)
+_SCHEMA = schema_of("session", _Answer)
 
 # Field of the answer → section of SESSION.md.
 _SECTIONS = {
@@ -39,7 +40,12 @@ _SECTIONS = {
 }
 
 
-def parsed(answer: str) -> Refreshed:
+def schema(_: Refresh) -> Schema:
+    """The shape of the answer."""
+    return _SCHEMA
+
+
+def parsed(answer: str, _: Refresh) -> Refreshed:
     """A model's text as `Refreshed`; raises `AnswerRefused`. An empty list empties its section."""
     got = decoded(answer, _Answer)
     lists: dict[str, list[str]] = {field: getattr(got, field) for field in _SECTIONS}

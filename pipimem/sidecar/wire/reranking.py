@@ -19,7 +19,12 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     order: Annotated[list[Annotated[int, msgspec.Meta(ge=1, le=_MOST)]], msgspec.Meta(max_length=_MOST)]
 
 
-SCHEMA: Schema = schema_of("rerank", _Answer)
+_SCHEMA = schema_of("rerank", _Answer)
+
+
+def schema(_: Rerank) -> Schema:
+    """The shape of the answer."""
+    return _SCHEMA
 
 
 def parsed(answer: str, task: Rerank) -> Reranked:

@@ -7,12 +7,15 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from time import monotonic
 
 import pytest
+from pipimem.clock import Clock
 from pipimem.errors import BudgetSpent, ModelUnavailable
-from pipimem.notes.usage import Usage
+from pipimem.notes.usage import Hold, Usage
+from pipimem.sidecar.door import Ask, Price
 from pipimem.sidecar.embedding.remote import Remote
+from pipimem.sidecar.governor import prompt_tokens
+from pipimem.sidecar.metering import Attempt
 
 
 class Provider(BaseHTTPRequestHandler):
@@ -50,12 +53,15 @@ def url() -> Iterator[str]:
 
 
 def remote(url: str, told: list[Usage], key: str = "right", most: int = 1_000_000) -> Remote:
-    def grant(tokens: int) -> None:
-        if tokens > most:
-            raise BudgetSpent("nothing is left")
+    clock = Clock(wall=lambda: datetime(2026, 3, 2, tzinfo=UTC))
 
-    wall = lambda: datetime(2026, 3, 2, tzinfo=UTC)  # noqa: E731
-    return Remote("openai/some-embedder", told.append, grant, wall, monotonic, api_base=url, api_key=key)
+    def begin(ask: Ask, price: Price | None) -> Attempt:
+        if prompt_tokens(ask) > most:
+            raise BudgetSpent("nothing is left")
+        when = clock.wall().isoformat()
+        return Attempt(ask, Hold(when, when, "", ask.task, ask.model, 0, 0, None, "c"), price, clock, told.append)
+
+    return Remote("openai/some-embedder", begin, api_base=url, api_key=key)
 
 
 def test_texts_become_vectors_in_their_order(url: str) -> None:
@@ -75,7 +81,7 @@ def test_a_refused_key_is_told_and_recorded(url: str) -> None:
     told: list[Usage] = []
     with pytest.raises(ModelUnavailable, match="key"):
         remote(url, told, key="wrong").queries(["hello"])
-    assert [(one.outcome, one.tokens_in) for one in told] == [("error", 0)]
+    assert [(one.outcome, one.tokens_in) for one in told] == [("denied", 0)]
 
 
 def test_without_a_budget_nothing_is_sent(url: str) -> None:

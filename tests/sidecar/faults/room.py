@@ -16,10 +16,13 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Trust
 from pipimem.notes.usage import Usage
 from pipimem.runtime.turns import Receipt
+from pipimem.sidecar.asking import Asking
 from pipimem.sidecar.assistant import ModelAssistant
 from pipimem.sidecar.litellm_door import LiteLLM
+from pipimem.sidecar.prompts import Prompts
 from tests.runtime.building import MORNING, Hands, read, settings, workspace, write
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply
+from tests.sidecar.conftest import unlimited
 
 # The messages of a window as the prompt shows them: "[id] 2026-03-02 09:10 Dana: text".
 _LINE = re.compile(r"^\[([^\]]+)\] \d{4}-\d\d-\d\d \d\d:\d\d ([^:]+): (.+)$", re.MULTILINE)
@@ -107,15 +110,8 @@ async def talked(
     root, used = workspace(tmp_path), list[Usage]()
     write(root, "MEMORY.md", TYPED)
     door = LiteLLM(api_base=f"{url}/v1", api_key="x")
-    assistant = ModelAssistant(
-        models or ("openai/test",),
-        prompts=None,
-        record=used.append,
-        wall=lambda: MORNING,
-        monotonic=monotonic,
-        door=door,
-        chance=chance,
-    )
+    begin = unlimited(used.append, lambda: MORNING)
+    assistant = ModelAssistant(Asking(models or ("openai/test",), door, begin, monotonic, chance=chance), Prompts())
     async with Pipimem(root, assistant=assistant, settings=settings(), clock=Hands().clock()) as pipimem:
         channel = await pipimem.channel("room", kind="group")
         adds = tuple(Add(Kind.FACT, text, Trust.INFERRED) for text in LEARNT)

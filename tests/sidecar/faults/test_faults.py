@@ -318,7 +318,7 @@ async def test_a_window_too_long_shrinks(tmp_path: Path) -> None:
             assert SAID in room.memory
             assert set(before.splitlines()) <= set(room.memory.splitlines())
             assert {request.model for request in mind.thought} == {"first"}
-            assert room.outcomes == ["error", "ok"]
+            assert room.outcomes == ["unfit", "ok"]
 
 
 async def test_what_cannot_shrink_goes_to_a_larger_model(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ async def test_a_newer_value_replaces_the_older_entry() -> None:
         Known("k2", "Preferences", "林晓喜欢简短的回答", Trust.INFERRED),
         Known("k3", "Decisions", "老周：备份改到凌晨两点", Trust.INFERRED),
     )
-    got = await Offline().consolidate(window(said(1, "发布窗口改到下周三晚上八点。", "林晓"), memory=memory), CALL)
+    got = await Offline().answer(window(said(1, "发布窗口改到下周三晚上八点。", "林晓"), memory=memory), CALL)
     (learned,) = got.learned
     assert learned.text == "林晓：发布窗口改到 2026-03-11 晚上八点"
     assert learned.replaces == ("k1",)
@@ -61,7 +61,7 @@ async def test_a_value_is_replaced_across_languages() -> None:
     """The words of plans are known in both."""
     memory = (Known("k1", "Decisions", "林晓：发布改到 2026-03-11 晚上八点到九点", Trust.INFERRED),)
     told = said(1, "Decision: the 2.4 release moves to Thursday 12 March, 10:00 to 11:30.")
-    got = await Offline().consolidate(window(told, memory=memory), CALL)
+    got = await Offline().answer(window(told, memory=memory), CALL)
     assert got.learned[0].replaces == ("k1",)
 
 
@@ -69,13 +69,13 @@ async def test_one_persons_liking_does_not_replace_anothers() -> None:
     """Two people may disagree."""
     memory = (Known("k1", "Preferences", "老周 prefers squash merges for every feature branch", Trust.INFERRED),)
     told = said(1, "I prefer no squash merges now for any feature branch.", "Priya")
-    got = await Offline().consolidate(window(told, memory=memory), CALL)
+    got = await Offline().answer(window(told, memory=memory), CALL)
     assert got.learned[0].replaces == ()
 
 
 async def test_within_a_window_the_last_word_counts() -> None:
     """A date that moved twice is learnt once."""
-    got = await Offline().consolidate(
+    got = await Offline().answer(
         window(
             said(1, "The release moves to Tuesday 10 March, 21:00 to 22:00."),
             said(2, "The release moves to Wednesday 11 March, 20:00 to 21:00."),
@@ -90,23 +90,23 @@ async def test_a_promise_kept_is_over() -> None:
     """The owner says it is done, in the words of the promise."""
     memory = (Known("k1", "Open Loops", "回滚脚本 ops/rollback.sh 老周来写，2026-03-09 之前要能跑", Trust.INFERRED),)
     done = said(1, "回滚脚本写完了，ops/rollback.sh，演练过。", "老周")
-    assert (await Offline().consolidate(window(done, memory=memory), CALL)).over[0].id == "k1"
+    assert (await Offline().answer(window(done, memory=memory), CALL)).over[0].id == "k1"
     other = said(1, "回滚脚本写完了，ops/rollback.sh，演练过。", "林晓")
     task = Consolidate(NOW, ("林晓", "老周"), memory, (other,), group=True)
-    assert (await Offline().consolidate(task, CALL)).over == ()
+    assert (await Offline().answer(task, CALL)).over == ()
 
 
 async def test_a_real_exchange_leaves_a_bullet_even_if_nothing_was_said() -> None:
     """Small talk is history too."""
-    got = await Offline().consolidate(window(said(1, "Hi"), answered(2, "Hello!")), CALL)
+    got = await Offline().answer(window(said(1, "Hi"), answered(2, "Hello!")), CALL)
     assert [bullet.text for bullet in got.history] == ["Dana: small talk (2 messages)"]
-    zh = await Offline().consolidate(window(said(1, "你好", "林晓"), answered(2, "你好！")), CALL)
+    zh = await Offline().answer(window(said(1, "你好", "林晓"), answered(2, "你好！")), CALL)
     assert [bullet.text for bullet in zh.history] == ["林晓闲聊（2 条消息）"]
 
 
 async def test_nothing_said_leaves_nothing() -> None:
     """The bot alone is no exchange."""
-    assert await Offline().consolidate(window(answered(1, "Anyone?")), CALL) == Consolidated()
+    assert await Offline().answer(window(answered(1, "Anyone?")), CALL) == Consolidated()
 
 
 async def test_the_sample_conversation_reads_well() -> None:
@@ -116,7 +116,7 @@ async def test_the_sample_conversation_reads_well() -> None:
     texts: list[str] = []
     for start in range(0, len(messages), 60):
         part = tuple(messages[start : start + 60])
-        got = await offline.consolidate(window(*part), CALL)
+        got = await offline.answer(window(*part), CALL)
         ids = {message.id for message in part}
         users = sum(message.role == "user" for message in part)
         assert 1 <= len(got.history) <= 6
@@ -145,7 +145,7 @@ def shared_run(a: str, b: str) -> int:
 async def test_history_is_in_own_words() -> None:
     """No bullet copies more than a line of what was said."""
     messages = room()[:60]
-    got = await Offline().consolidate(window(*messages), CALL)
+    got = await Offline().answer(window(*messages), CALL)
     longest = max(shared_run(bullet.text, m.content) for bullet in got.history for m in messages)
     assert longest <= 110
 
@@ -158,7 +158,7 @@ async def test_a_session_is_brought_up_to_date() -> None:
         said(2, "We decided to keep Redis for this release."),
         said(3, "The deploy crashed with a NullPointerException in CartView."),
     )
-    got = (await Offline().refresh(Refresh(NOW, old, new), CALL)).sections
+    got = (await Offline().answer(Refresh(NOW, old, new), CALL)).sections
     assert got["Next Steps"] == ("Dana will test the iPad by 2026-03-06",)
     assert got["Decisions"] == ("Dana: We decided to keep Redis for this release",)
     assert got["Active Files"] == ("ops/rollback.sh",)
@@ -167,7 +167,7 @@ async def test_a_session_is_brought_up_to_date() -> None:
     assert "Worklog" not in got  # it stands above
     later = (said(4, "The release notes are done.", "林晓"),)
     sheet = f"## Current State\n- {got['Current State'][0]}\n"
-    got = (await Offline().refresh(Refresh(NOW, sheet, later), CALL)).sections
+    got = (await Offline().answer(Refresh(NOW, sheet, later), CALL)).sections
     assert got["Current State"] == ("林晓: The release notes are done",)
     assert got["Worklog"][0].startswith("老周：回滚脚本写完了")
     assert "Constraints" not in got
@@ -192,7 +192,7 @@ async def test_tidying_merges_moves_and_drops_only_what_was_inferred() -> None:
         ),
         ("Priya submitted build 1187 to review on 2026-03-09",),
     )
-    got = await Offline().tidy(task, CALL)
+    got = await Offline().answer(task, CALL)
     assert got.merge == (Merge(("k1", "k2"), "Dana prefers short answers, in bullets."),)
     assert got.move == (Refile("k3", Kind.CONSTRAINT),)
     assert got.drop == (Over("k4", "in_history"),)
@@ -206,14 +206,14 @@ async def test_a_fold_keeps_what_weighs_and_says_nothing_twice() -> None:
         ("h3", "Dana: the release moves to 2026-03-12, 10:00"),
         ("h4", "Lunch"),
     )
-    got = await Offline().fold(Fold("2026-03", bullets), CALL)
+    got = await Offline().answer(Fold("2026-03", bullets), CALL)
     assert [bullet.sources for bullet in got.bullets][:2] == [("h1",), ("h2", "h3")]
     assert got.title
 
 
 async def test_a_fold_of_one_bullet_is_that_bullet() -> None:
     """Nothing is lost."""
-    got = await Offline().fold(Fold("2026-03", (("h1", "x"),)), CALL)
+    got = await Offline().answer(Fold("2026-03", (("h1", "x"),)), CALL)
     assert [bullet.text for bullet in got.bullets] == ["x"]
     assert got.title == "2026-03"
 

@@ -1,4 +1,4 @@
-"""The door that asks the purse first: no request leaves unless the day's budgets hold all it may cost."""
+"""The one governor of budgets: no request leaves unless the day's budgets hold all it may cost."""
 
 from __future__ import annotations
 
@@ -7,21 +7,24 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from math import ceil
 from typing import Protocol
 
 import anyio
 from anyio import to_thread
 
+from pipimem.clock import Clock
 from pipimem.errors import BudgetSpent, ModelTimeout, ModelUnavailable, NoProgress, StoreError
 from pipimem.notes.usage import Hold, Usage
 from pipimem.settings import BudgetSettings
 from pipimem.sidecar import breaker
 from pipimem.sidecar.account import Account, midnight
-from pipimem.sidecar.door import Ask, Completion, Door, Price
+from pipimem.sidecar.billing import abandoned
+from pipimem.sidecar.door import Ask, Price
+from pipimem.sidecar.metering import Attempt
 from pipimem.sidecar.purse import WARN_AT, Budget, counts_money, counts_tokens, granted
 from pipimem.sidecar.repeats import prompt_hash
-from pipimem.sidecar.settled import Attempt, abandoned, settled
 from pipimem.text.tokens import estimate
 
 # Our estimate is within 15 % for 95 of 100 texts; a reservation should rather be too large.
@@ -30,6 +33,8 @@ _MARGIN = 1.2
 _AROUND_A_MESSAGE = 5
 # A living process has written its line this long after its request's deadline.
 _GRACE = timedelta(minutes=1)
+# The task of embedding requests in the ledger.
+EMBED = "embed"
 
 
 class Fresh(Protocol):
@@ -56,71 +61,49 @@ class Books(Protocol):
 
 
 @dataclass(slots=True)
-class Metered:
-    """`Door` in front of another, and the `record` of the assistant that uses it: both ends of an attempt.
+class Governor:
+    """The budgets of a workspace: a reservation before each request, a line of the ledger after it.
 
     Reservations are on disk, so that processes on one workspace cannot overshoot together, and a request whose
-    process was killed counts as spent. `price` gives a model's price or `None`; `tell` takes warnings.
+    process was killed counts as spent. `tell` takes warnings, `note` each line that was written.
     """
 
-    door: Door
     books: Books
     settings: BudgetSettings
-    wall: Callable[[], datetime]
-    price: Callable[[str], Awaitable[Price | None]]
+    clock: Clock
     tell: Callable[[str], None]
+    note: Callable[[Usage], None] = lambda _: None
     _account: Account | None = None
     _tail: Fresh | None = None
     # Ended attempts that the disk refused: they count all the same.
     _unwritten: list[Usage] = field(default_factory=list)
-    _open: dict[tuple[str, str], list[Attempt]] = field(default_factory=dict)
     _told: set[tuple[str, str, str]] = field(default_factory=set)
 
-    async def complete(self, ask: Ask) -> Completion:
-        """One request, with `max_tokens` cut to what is left. Before anything is sent it raises `BudgetSpent`,
-        `NoProgress`, or `ModelUnavailable` where the model is left alone after failures; then what `door` raises."""
+    async def begin(self, ask: Ask, price: Callable[[str], Awaitable[Price | None]]) -> Attempt:
+        """`begin_in_thread` in a thread. To ask for the `price`, `None` where nobody knows it, costs the request's time.
+
+        Raises `ModelTimeout` as well.
+        """
         started = anyio.current_time()
         try:
             with anyio.fail_after(ask.timeout):
-                price = await self.price(ask.model) if counts_money(self.settings) else None
+                found = await price(ask.model) if counts_money(self.settings) else None
         except TimeoutError as reason:
             raise ModelTimeout(f"{ask.model} was not ready within {ask.timeout:.0f} s.") from reason
-        ask = replace(ask, timeout=max(0.0, ask.timeout - (anyio.current_time() - started)))
-        attempt = await to_thread.run_sync(self._reserved, ask, price)
-        self._open.setdefault((ask.correlation, ask.task), []).append(attempt)
-        try:
-            attempt.completion = await self.door.complete(replace(ask, max_tokens=attempt.hold.tokens_out))
-        except BaseException as error:
-            attempt.error = error
-            raise
-        return attempt.completion
+        left = max(0.0, ask.timeout - (anyio.current_time() - started))
+        return await to_thread.run_sync(self.begin_in_thread, replace(ask, timeout=left), found)
 
-    def record(self, usage: Usage) -> Usage | None:
-        """The end of an attempt: the line it becomes, `None` for one that never left.
+    def begin_in_thread(self, ask: Ask, price: Price | None) -> Attempt:
+        """The attempt, with `max_tokens` cut to what is left; may wait for the disk and for other processes.
 
-        Raises `StoreError`, and counts it all the same.
+        Before anything is sent it raises `BudgetSpent`, `NoProgress`, `StoreError`, or `ModelUnavailable` where the
+        model is left alone after failures.
         """
-        waiting = self._open.get((usage.correlation, usage.task))
-        if not waiting:
-            return None
-        attempt = waiting.pop(0)
-        if not waiting:
-            del self._open[usage.correlation, usage.task]
-        whole = settled(usage, attempt)
-        if self._account is not None:
-            self._account.repeats.count(whole, self.wall(), own=True)
-        try:
-            self._append(whole)
-        finally:
-            self.books.release(attempt.name)
-        return whole
-
-    # ── under the lock of the books, in a thread ────────────────────────────────────────────────────────────────
-
-    def _reserved(self, ask: Ask, price: Price | None) -> Attempt:
-        prompt, size = prompt_hash(ask.turns), prompt_tokens(ask)
+        # A question for an embedder may be a few words: their unkeyed hash would tell who guesses them.
+        prompt = prompt_hash(ask.turns) if ask.task != EMBED else ""
+        size = prompt_tokens(ask)
         with self.books.locked():
-            now = self.wall()
+            now = self.clock.wall()
             held = self._living(now)
             account = self._caught_up(now)
             self._refuse_rest(account, ask, held, now)
@@ -139,7 +122,20 @@ class Metered:
                 correlation=ask.correlation,
                 prompt=prompt,
             )
-            return Attempt(self.books.place(hold), hold, price)
+            name = self.books.place(hold)
+        return Attempt(replace(ask, max_tokens=answer), hold, price, self.clock, partial(self._ended, name))
+
+    def _ended(self, name: str, usage: Usage) -> None:
+        """Puts an attempt's line in the place of its hold. Raises `StoreError`, and counts it all the same."""
+        if self._account is not None:
+            self._account.repeats.count(usage, self.clock.wall(), own=True)
+        try:
+            self._append(usage)
+        finally:
+            self.books.release(name)
+        self.note(usage)
+
+    # ── under the lock of the books, in a thread ────────────────────────────────────────────────────────────────
 
     def _living(self, now: datetime) -> list[Hold]:
         """The requests under way; one whose process died becomes a line of the ledger."""
@@ -187,7 +183,9 @@ class Metered:
 
     def _granted(self, account: Account, ask: Ask, size: int, price: Price | None, held: Sequence[Hold]) -> int:
         purse = account.purse
-        for budget in purse.budgets(ask.channel):
+        # What is embedded for all channels together is held by the workspace's budget alone.
+        limits = 2 if ask.channel else 1
+        for budget in purse.budgets(ask.channel)[:limits]:
             self._warn(budget, str(purse.day))
         try:
             if price is None and counts_money(self.settings) and not counts_tokens(self.settings):
@@ -195,7 +193,9 @@ class Metered:
                     f"{ask.model} has no known price, so a budget in dollars alone cannot hold it: set tokens_per_day "
                     "in pipimem.toml, [budget], or its limits in dollars to inf. Until then the embedded rules think."
                 )
-            return granted(purse.budgets(ask.channel, held), size, ask.max_tokens, price)
+            budgets = purse.budgets(ask.channel, held)[:limits]
+            meanwhile = "recall goes by words alone" if ask.task == EMBED else "the embedded rules think"
+            return granted(budgets, size, ask.max_tokens, price, meanwhile)
         except BudgetSpent as spent:
             # By what comes before the figures: a line for the budget, not for each of 20,000 channels it stops.
             self._tell_once(str(purse.day), str(spent).partition(":")[0], "spent", str(spent))

@@ -1,0 +1,46 @@
+"""One attempt at a model as a context: let out by the budget, and a line of the usage ledger however it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from pipimem.clock import Clock
+from pipimem.notes.usage import Hold, Usage
+from pipimem.sidecar.billing import billed
+from pipimem.sidecar.door import Ask, Completion, Price
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A request that was let out. While the context lasts `ask` is sent, and `completion` set when its answer came.
+
+    On leaving `record` is given the line of the ledger; it may raise `StoreError`.
+    """
+
+    ask: Ask
+    hold: Hold
+    price: Price | None
+    clock: Clock
+    record: Callable[[Usage], None]
+    completion: Completion | None = None
+    _began: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._began = self.clock.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        latency = self.clock.monotonic() - self._began
+        self.record(billed(self.hold, self.price, self.completion, error, self.clock.wall(), latency))
+
+
+# Lets a request out, with `max_tokens` cut to what the budgets hold. Raises `BudgetSpent`, `NoProgress`,
+# `ModelUnavailable`, `ModelTimeout` or `StoreError` before anything is sent, and then nothing is recorded.
+Begin = Callable[[Ask], Awaitable[Attempt]]
