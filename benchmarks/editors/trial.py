@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import random
+import select
 import signal
 import threading
 import time
@@ -24,6 +25,7 @@ from benchmarks.races.hands import unlike
 
 # Seconds between two steps of a save, and how often of a hundred; the store waits 2 s for an editor at work.
 _PAUSES, _OFTEN = ((0.0, 0.02), (0.05, 0.3), (2.2, 2.8)), (80, 16, 4)
+_LONGEST_FIRST_STEP = 0.05
 _CHANGING_HANDS = frozenset({"exchange", "replace", "rename", "link", "unlink"})
 
 
@@ -120,9 +122,9 @@ class _ByCall:
         say("calls", watch.count, plan.save)
 
     def wait_for_the_first_step(self) -> None:
-        """In the bot's process, in the middle of a file call."""
+        """In the bot's process, before a file call; not for ever: the step may have to wait for the bot's lease."""
         os.write(self._asks[1], b".")
-        os.read(self._answers[0], 1)
+        select.select([self._answers[0]], [], [], _LONGEST_FIRST_STEP)
 
     def meanwhile(self, child: int) -> float:  # noqa: ARG002 - it is told by its pipe
         """In the editor's process; a bot that ended before its call is saved after."""

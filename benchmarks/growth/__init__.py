@@ -1,0 +1,1 @@
+"""How the time of every public call grows with what people paste."""
