@@ -25,9 +25,9 @@ def busy(seconds: float) -> None:
 
 
 async def quadratic(at: Situation) -> None:
-    """1 s for 10,000 letters, 10 ms for 1,000, never long at a time."""
+    """0.7 s for 10,000 letters, 7 ms for 1,000, never long at a time."""
     for _ in range(100):
-        busy((len(at.text) / 100_000) ** 2)
+        busy(0.7 * (len(at.text) / 100_000) ** 2)
         await anyio.sleep(0)
 
 
@@ -46,21 +46,25 @@ async def raising(at: Situation) -> None:
     raise RecursionError(len(at.text))
 
 
-def growth(act: object, root: Path) -> Growth:
+def growth(act: object, root: Path, bound: int = 60) -> Growth:
     """Of a planted call, over letters."""
     call = Call(act)  # type: ignore[arg-type]
     tree = warmed(root, {})
-    return grown("planted", call, "letters", SHAPES["one line of letters"], tree, root, [1_000, 10_000], 3)
+    return grown("planted", call, "letters", SHAPES["one line of letters"], tree, root, [1_000, 10_000], bound)
 
 
 @pytest.mark.parametrize(
     ("act", "reason"),
-    [(quadratic, "grows too fast"), (holding, "holds the loop"),
-     (endless, "10 KB, the call: hung after 3 s"), (raising, "raised RecursionError: 100")],
-)  # fmt: skip
+    [(quadratic, "grows too fast"), (holding, "holds the loop"), (raising, "raised RecursionError: 100")],
+)
 def test_what_must_not_be_is_noticed(tmp_path: Path, act: object, reason: str) -> None:
     """Each fault by its own words."""
     assert reason in why_wrong(growth(act, tmp_path / "w"))
+
+
+def test_what_does_not_end_is_ended(tmp_path: Path) -> None:
+    """At the bound, with the size and the step."""
+    assert why_wrong(growth(endless, tmp_path / "w", bound=2)) == "10 KB, the call: hung after 2 s"
 
 
 def test_a_call_that_does_little_is_well(tmp_path: Path) -> None:
