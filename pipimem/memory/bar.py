@@ -13,10 +13,10 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Add, Confirm, Evidence, Operation, Supersede, Target, Trust
 from pipimem.sidecar.contracts import Learned
-from pipimem.text.bigrams import same_thought
 from pipimem.text.dates.lasting import lasts_until
 from pipimem.text.same_subject import same_script, same_subject
 from pipimem.text.secrets import redacted
+from pipimem.text.similarity import same_thought
 from pipimem.text.whitespace import white_folded
 
 # DESIGN §8. High and 0.85 alone learns nothing from careful models, so what is middling goes on probation.

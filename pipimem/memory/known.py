@@ -8,7 +8,7 @@ from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Target, Trust
 from pipimem.sidecar.contracts import Known
-from pipimem.text.bigrams import bigrams, share_in
+from pipimem.text.similarity import bigrams, share_in
 
 # About 4,000 tokens: a prompt with a full window stays within 16,000.
 _MOST_CHARS = 12_000

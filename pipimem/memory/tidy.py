@@ -10,8 +10,8 @@ from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Move, Operation, Supersede, Trust
 from pipimem.sidecar.contracts import Assistant, Call, Tidied, Tidy, answered
-from pipimem.text.bigrams import same_thought
 from pipimem.text.secrets import redacted
+from pipimem.text.similarity import same_thought
 
 # What happened once belongs to history; what holds (decisions, constraints, preferences …) stands in both on purpose.
 _EVENTS = (Kind.FACT, Kind.ONGOING)

@@ -6,10 +6,7 @@ from collections.abc import Iterator
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Notes
-from pipimem.text.bigrams import alike, bigrams, same_thought
-
-# Of two lines about the same messages, what shares this much tells the same of them; one message may hold two facts.
-_NEARLY = 0.4
+from pipimem.text.similarity import REWORDED, alike, bigrams, same_thought
 
 
 def echoes(notes: Notes, entry: Entry) -> Iterator[str]:
@@ -24,6 +21,7 @@ def echoes(notes: Notes, entry: Entry) -> Iterator[str]:
     pairs = bigrams(entry.text)
     for line in (*notes.session.entries, *notes.history.entries):
         told = records.get(f"history:{line.id}")
+        # Of two lines about the same messages one may be the other reworded; one message may also hold two facts.
         same_talk = told is not None and told.sources and sources.issuperset(told.sources)
-        if same_thought(line.text, entry.text) or (same_talk and alike(bigrams(line.text), pairs) >= _NEARLY):
+        if same_thought(line.text, entry.text) or (same_talk and alike(bigrams(line.text), pairs) >= REWORDED):
             yield line.id

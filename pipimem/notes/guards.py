@@ -15,7 +15,7 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
-from pipimem.text.bigrams import bigrams, share_in
+from pipimem.text.similarity import bigrams, share_in
 
 # DESIGN §7.6 and §8: beyond this share a run does not tidy, it erases.
 _LEAST_ALLOWED = 3

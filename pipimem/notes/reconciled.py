@@ -13,11 +13,8 @@ from pipimem.notes.kinds import kind_of
 from pipimem.notes.ledger import Delta, Record, Tombstone, still
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
-from pipimem.text.bigrams import alike, bigrams
+from pipimem.text.similarity import REWORDED, alike, bigrams
 
-# A reworded bullet keeps most of its characters; below this it is another bullet. Measured on pairs by hand:
-# rewordings share 0.5 to 0.95 of their bigrams, unrelated bullets of one section under 0.25.
-_SAME_THOUGHT = 0.4
 # Comparing each lost entry with each new one is quadratic; a file that changed more than this was rewritten.
 _MOST_PAIRS = 200_000
 # What only moved to other lines of its section did not change.
@@ -104,7 +101,7 @@ def _heirs(lost: Sequence[Entry], fresh: Sequence[Entry]) -> dict[str, str]:
     )
     heirs: dict[str, str] = {}
     for score, gone_id, came_id in pairs:
-        if score < _SAME_THOUGHT:
+        if score < REWORDED:
             break
         if came_id not in heirs and gone_id not in heirs.values():
             heirs[came_id] = gone_id

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pipimem.notes.kinds import Kind
 from pipimem.recall.items import Item, Source
 from pipimem.text.patterns import Pattern
+from pipimem.text.weekdays import WEEKDAY_EN
 
 
 class Intent(StrEnum):
@@ -105,8 +106,8 @@ CUES: dict[Intent, Pattern] = {
         ),
         (
             Intent.HISTORY,
-            r"last (?:time|week|month|year|night|spring|summer|autumn|fall|winter|(?:mon|tues|wednes|thurs"
-            r"|fri|satur|sun)day)|previous(?:ly)?|before"
+            r"last (?:time|week|month|year|night|spring|summer|autumn|fall|winter|"
+            rf"{WEEKDAY_EN})|previous(?:ly)?|before"
             r"|earlier|history|yesterday|ago|back then|used to|(?:did|have|had) we (?:talk|talked|discuss"
             r"|discussed|done?|say|said|mention(?:ed)?)",
             r"之前|以前|从前|上次|上回|上周|上个?月|去年|前(?:几)?天|昨天|历史|曾经|当时|那时|(?:聊|讨论"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from pipimem.text.patterns import Pattern
+from pipimem.text.weekdays import WEEKDAY_EN, WEEKDAY_ZH
 
 # ── a line for a shell ──────────────────────────────────────────────────────
 _PROGRAMS = (
@@ -97,10 +98,12 @@ ASKS_WHEN = Pattern(
     re.IGNORECASE,
 )
 NAMES_A_TIME = Pattern(
-    r"\d{1,2}[:：]\d\d|\d{4}-\d\d|\d\s?(?:am|pm)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+    r"\d{1,2}[:：]\d\d|\d{4}-\d\d|\d\s?(?:am|pm)\b"
+    rf"|\b{WEEKDAY_EN}\b"
     r"|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
     r"|\b(?:noon|midnight|o'clock|in (?:19|20)\d\d)\b"
-    r"|\d\s?[月日号](?!本)|周[一二三四五六日天]|星期[一二三四五六日天]|[一二三四五六七八九十两\d]点(?!儿)",
+    r"|\d\s?[月日号](?!本)"
+    rf"|{WEEKDAY_ZH}|[一二三四五六七八九十两\d]点(?!儿)",
     re.IGNORECASE,
 )
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item
 from pipimem.recall.yardstick import Yardstick, unit
-from pipimem.text.words import has_han
+from pipimem.text.han import has_han
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 
-from pipimem.text.bigrams import bigrams, share_in
+from pipimem.text.han import HAN_CHARACTER
 from pipimem.text.patterns import Pattern
+from pipimem.text.similarity import SAME_SUBJECT, bigrams, share_in
+from pipimem.text.weekdays import WEEKDAY_EN, WEEKDAY_ZH
 
 # What a newer value changes: numbers, dates, days.
 _VALUE = Pattern(
-    r"\d+(?:[-:/.,]\d+)*|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+    rf"\d+(?:[-:/.,]\d+)*|\b{WEEKDAY_EN}s?\b"
     r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b"
-    r"|(?:周|星期)[一二三四五六日天]|[一二三四五六七八九十两]+[点号日月年]",
+    rf"|{WEEKDAY_ZH}|[一二三四五六七八九十两]+[点号日月年]",
     re.IGNORECASE,
 )
 # The commonest words of any sentence; rarer ones of grammar hardly count among the pairs of a text.
@@ -20,15 +22,12 @@ _GRAMMAR = Pattern(
     r"|not|no|until|since)\b|[的了是在和与及也都把被]",
     re.IGNORECASE,
 )
-_HAN = Pattern(r"[\u3400-\u9fff]")
 _LATIN = Pattern(r"[A-Za-z]")
-# Of twenty changed values in two languages ("Bob lives in Paris", "Bob moved to London") the least alike share 0.22.
-_ENOUGH = 0.2
 
 
 def same_subject(old: str, new: str) -> bool:
     """Whether `new` may be a newer word on what `old` says, in one language; two that only share a date may not."""
-    return share_in(_matter(old), _matter(new)) >= _ENOUGH
+    return share_in(_matter(old), _matter(new)) >= SAME_SUBJECT
 
 
 def same_script(a: str, b: str) -> bool:
@@ -38,7 +37,7 @@ def same_script(a: str, b: str) -> bool:
 
 def _is_chinese(text: str) -> bool:
     # A Chinese word is about two characters, an English one about five.
-    return 5 * len(_HAN().findall(text)) > 2 * len(_LATIN().findall(text))
+    return 5 * len(HAN_CHARACTER().findall(text)) > 2 * len(_LATIN().findall(text))
 
 
 def _matter(text: str) -> frozenset[str]:

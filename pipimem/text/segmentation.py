@@ -14,16 +14,20 @@ from io import BytesIO
 from typing import Any
 
 from pipimem.text import domain_words
+from pipimem.text.han import HAN, HAN_CHARACTER
 from pipimem.text.patterns import Pattern
 
-# What jieba calls Han; rarer characters come out one by one.
-_HAN = Pattern(r"[\u4e00-\u9fd5]+")
+_ALL_HAN = Pattern(rf"[{HAN}]+")
 
 # The dictionary of jieba 0.42.1: its size in bytes, and the sum of its frequencies. From the first line that begins
 # with 一 its lines are sorted by their first character, which a test checks. Any other file is read whole.
 _SORTED_SIZE = 5_071_852
 _SORTED_TOTAL = 60_101_967
 _FIRST_SORTED = "\n一".encode()
+
+# A run of one character 100,000 times took half a minute: jieba's time for what it does not know grows with the square
+# of its length. Nobody writes so much without a sign.
+_MOST_AT_ONCE = 500
 
 
 class Segmenter:
@@ -42,7 +46,10 @@ class Segmenter:
     def cut(self, text: str) -> list[str]:
         """The words of a run of Han, in order; joined they are the text again."""
         self._load(text)
-        return list(self._tokenizer.cut(text))
+        words: list[str] = []
+        for start in range(0, len(text), _MOST_AT_ONCE):
+            words += self._tokenizer.cut(text[start : start + _MOST_AT_ONCE])
+        return words
 
     def inner(self, word: str) -> list[str]:
         """The words of two, then of three characters that a longer word holds; the word must come from `cut`."""
@@ -61,7 +68,7 @@ class Segmenter:
     def add_words(self, words: Iterable[str]) -> None:
         """Let these words of two or more Han characters win over the shorter words they would be cut into."""
         for word in words:
-            if len(word) > 1 and _HAN().fullmatch(word):
+            if len(word) > 1 and _ALL_HAN().fullmatch(word):
                 self._load(word)
                 with self._lock:
                     self._tokenizer.add_word(word)
@@ -75,7 +82,7 @@ class Segmenter:
             if self._tokenizer is None:
                 self._open()
             for character in missing.difference(self._loaded):
-                if _HAN().match(character):  # jieba looks no other up
+                if HAN_CHARACTER().match(character):
                     self._tokenizer.FREQ.update(self._words_of(character))
                 for word in domain_words.BY_FIRST_CHARACTER.get(character, ()):
                     self._add_frequent(word)

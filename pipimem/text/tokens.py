@@ -11,12 +11,12 @@ from __future__ import annotations
 import unicodedata
 from math import ceil
 
+from pipimem.text.han import HAN
 from pipimem.text.patterns import Pattern
 
-_HAN = r"\u3005-\u3007\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _DENSE = r"\u3040-\u30ff\uac00-\ud7a3"
 _PIECES = Pattern(
-    rf"(?P<word>[^\W\d_{_HAN}{_DENSE}]+)|(?P<number>\d+)|(?P<han>[{_HAN}]+)|(?P<dense>[{_DENSE}]+)"
+    rf"(?P<word>[^\W\d_{HAN}{_DENSE}]+)|(?P<number>\d+)|(?P<han>[{HAN}]+)|(?P<dense>[{_DENSE}]+)"
     r"|(?P<newlines>[\r\n]+)|(?P<spaces>[ \t]{2,})"
     r"|(?P<signs>[!-/:-@\[-`{-~]+)|(?P<wide>[\u3000-\u303f\uff00-\uffef\u2000-\u206f])|(?P<symbol>\S)"
 )
@@ -34,7 +34,7 @@ MOST_PER_CHARACTER = 2
 ELLIPSIS = "…"
 # The end of a sentence: Chinese marks anywhere, English ones before white space, a line break.
 _SENTENCE_END = Pattern(r"[。！？；…]+[”’」』）)\"']*|(?<![.!?])[.!?]+[”’)\"']*(?=\s)|(?=\n)")
-_WORD_END = Pattern(rf"(?<=\S)(?=\s)|(?<=[{_HAN}，、：])")
+_WORD_END = Pattern(rf"(?<=\S)(?=\s)|(?<=[{HAN}，、：])")
 # An earlier boundary would throw away more than it makes readable.
 _SHORTEST_SHARE = 0.5
 _JOINERS = "\u200d\ufe0e\ufe0f"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pipimem.text import compounds
 from pipimem.text.dates.index_words import without_dates
+from pipimem.text.han import HAN
 from pipimem.text.identifiers import CHUNK, LATIN, identifier_words, unaccented
 from pipimem.text.patterns import Pattern
 from pipimem.text.segmentation import Segmenter
@@ -26,7 +27,6 @@ _REMEMBERED_CHUNKS = 20_000
 
 _PAIR = 2
 
-_HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 # Kana, Hangul, and the scripts of South-East Asia that put no spaces between words.
 _DENSE = (
     r"\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
@@ -36,8 +36,8 @@ _MARKS = r"\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 
 _LATIN_CHUNK = Pattern(CHUNK)
 _STRETCH = Pattern(
-    rf"(?P<latin>{CHUNK})|(?P<han>[{_HAN}]+)|(?P<dense>[{_DENSE}]+)"
-    rf"|(?P<other>(?:[^\W_{LATIN}{_HAN}{_DENSE}]|[{_MARKS}])+)"
+    rf"(?P<latin>{CHUNK})|(?P<han>[{HAN}]+)|(?P<dense>[{_DENSE}]+)"
+    rf"|(?P<other>(?:[^\W_{LATIN}{HAN}{_DENSE}]|[{_MARKS}])+)"
 )
 # NFKC would turn these into the ASCII signs that hold identifiers together: "alice：bob" is two words.
 # Left alone are ．－＿＠, which a wide keyboard puts into versions and addresses.
@@ -45,14 +45,6 @@ _WIDE_PUNCTUATION = Pattern(r"[！-，／：-？［-＾｀｛-･]+")
 _DATED = Pattern(r"[\d月年]")
 _THOUSANDS = Pattern(r"(?<=\d),(?=\d{3}(?!\d))")
 _NOT = Pattern(r"n['’]t\Z", re.IGNORECASE)
-
-
-_HAS_HAN = Pattern(rf"[{_HAN}]")
-
-
-def has_han(text: str) -> bool:
-    """Whether there is a Chinese character in a text."""
-    return not text.isascii() and _HAS_HAN().search(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Add, Confirm, Operation, Supersede, Trust
 from pipimem.sidecar.contracts import Learned
-from pipimem.text.bigrams import same_thought
+from pipimem.text.similarity import same_thought
 
 from tests.notes.building import NOW, notes_of
 

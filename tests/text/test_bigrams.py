@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.text.bigrams import alike, bigrams, share_in
+from pipimem.text.similarity import alike, bigrams, share_in
 
 
 def test_pairs_pass_over_white_space_and_case():

@@ -7,6 +7,7 @@ from enum import IntFlag
 
 from pipimem.recall.phrases import ASKS_WHEN, NAMES_A_TIME
 from pipimem.text.patterns import Pattern
+from pipimem.text.weekdays import SHORT
 
 
 class Shape(IntFlag):
@@ -22,7 +23,8 @@ SHAPELESS = Shape(0)
 
 _RELATIVE = Pattern(
     r"\b(?:yesterday|today|tonight|tomorrow|(?:last|next|this|past|previous|coming)"
-    r" (?:week|month|year|night|weekend|summer|winter|spring|fall|autumn|few|mon|tue|wed|thu|fri|sat|sun)\w*"
+    r" (?:week|month|year|night|weekend|summer|winter|spring|fall|autumn|few"
+    rf"|{'|'.join(SHORT)})\w*"
     r"|ago|recently|since|weeks?|months?|years?|days?|just)\b"
     r"|昨|今天|明天|前天|后天|上周|下周|上个?月|下个?月|去年|明年|刚",
     re.IGNORECASE,

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pipimem.sidecar.offline.sentences import Sentence
 from pipimem.sidecar.offline.weights import Weights
 from pipimem.sidecar.offline.wording import clauses
+from pipimem.text.han import HAN
 
 # This share of a promise's words must come back with "done" to close it; of one clause that says it all, some more.
 _CLOSED, _CLOSED_CLAUSE = 0.5, 0.6
@@ -17,7 +18,7 @@ _OF_PROMISING = re.compile(
     r"^(?:open|item|todo|remind|task|need|提醒|待办|之前|以前|中午|上午|下午|早上|晚上|月底|到期|今天|明天|后天|下班|下周|下班前|负责)$"
 )
 # "换完" is promised, "换好了" is told: the verb is the same.
-_RESULT = re.compile(r"([\u4e00-\u9fff])(?:好|完|定|掉|成|了)")
+_RESULT = re.compile(rf"([{HAN}])(?:好|完|定|掉|成|了)")
 _WAITING = re.compile(r"\b(?:waiting (?:for|on)|pending)\b|等[^，。]{0,10}(?:回复|确认|审核|批复)", re.IGNORECASE)
 _DECIDED = re.compile(
     r"\b(?:approved|rejected|confirmed|granted|released)\b|通过|批了|回复了|审核(?:通过|完)|确认了", re.IGNORECASE

@@ -17,7 +17,7 @@ from pipimem.sidecar.offline.sentences import Sentence, sentences
 from pipimem.sidecar.offline.summarising import summarised
 from pipimem.sidecar.offline.voice import third_person
 from pipimem.sidecar.offline.weights import Weights
-from pipimem.text.bigrams import alike, bigrams
+from pipimem.text.similarity import COPY, alike, bigrams, same_numbers
 from pipimem.text.words import Words
 
 # Of the weight of its words, name and all, this much in one older text is nothing new.
@@ -91,7 +91,7 @@ def _covers(told: str, text: str, weights: Weights, words: Words) -> bool:
 
 def _stands(text: str, memory: Iterable[Known]) -> bool:
     pairs = bigrams(text)
-    return any(known.text == text or alike(pairs, bigrams(known.text)) >= 0.97 for known in memory)
+    return any(same_numbers(text, known.text) and alike(pairs, bigrams(known.text)) >= COPY for known in memory)
 
 
 def _over(task: Consolidate, done: Sequence[Sentence], weights: Weights, replaced: frozenset[str]) -> tuple[Over, ...]:

@@ -10,6 +10,7 @@ from functools import cache
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.offline import life
 from pipimem.sidecar.offline.sentences import is_chinese
+from pipimem.text.weekdays import WEEKDAY_EN, WEEKDAY_ZH
 
 
 class Strength(IntEnum):
@@ -35,7 +36,7 @@ _ADV = (
 )
 _LIKES = r"(?:喜欢|爱吃|爱喝|爱看|爱听|热爱|钟爱|偏爱|偏好|讨厌|受不了|不吃|不喝|忌口|过敏|习惯)"
 _OF_YOU = r"\b(?:you|your|yours|y'all)\b|[你您]"
-_WHEN_EN = r"(?:tomorrow|tonight|next|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d)"
+_WHEN_EN = rf"(?:tomorrow|tonight|next|{WEEKDAY_EN}|\d)"
 # What friends tell each other to cheer up is no rule to remember.
 _PEP_TALK = r"\b(?:believe in|yourself|your (?:dreams?|abilities|journey|heart|passion)|here for you|got this|just do it|stay(?:ing)? (?:positive|strong|true|focused)|give up|quit|failures?|mistakes|you're (?:awesome|amazing|not alone|doing|never)|keep (?:going|shining|pushing))\b"
 _POINTER = r"\b(?:like|love|hate|enjoy|prefer|dislike) (?:the|all the|it|that|this|these|those|them|him|her|how|what|the idea|to)\b|\b(?:having|seeing|watching|making|doing|feeding|got|took) (?:them|it|this|that)\b"
@@ -84,9 +85,9 @@ _IDENTITIES: tuple[Cue, ...] = (
 _LOOPS: tuple[Cue, ...] = (
     Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"\b(?:todo|to-do|action item|open item|my item)\b\s*:|^(?:todo|to-do)\b|\b(?:waiting (?:for|on)|blocked (?:by|on)|pending)\b [^.?]{4,}|(?<!always )(?<!they )(?<!it )(?<!to )(?<!and )(?<!that )\bremind me (?:about|to|on|at|when)\b|\bstill open\b", r"\bcan't wait|\bwaiting for (?:this|that|it|so long)\b|\bfor you\b|\bwaiting for me\b"),
     Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"\b(?:we|let's|we'll) (?:talk|discuss|decide|revisit|come back)\b[^.?]{3,60}\b(?:after|later|next|once|on \w+day)\b|[^，。]{2,12}(?:以后|之后|下周|回头)再(?:谈|讨论|决定|议)", r"\byou\b|[你您]"),
-    Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"待办|TODO|提醒我|(?:由)?(?!我)[\w\u4e00-\u9fff]{1,4}来(?:写|跟|处理|负责|续|做|改)(?=[，,。]|$)|等[^，。]{2,12}(?:回复|确认|审核|批复)"),
+    Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"待办|TODO|提醒我|(?:由)?(?!我)\w{1,4}来(?:写|跟|处理|负责|续|做|改)(?=[，,。]|$)|等[^，。]{2,12}(?:回复|确认|审核|批复)"),
     Cue(Kind.OPEN_LOOP, Strength.CLEAR, rf"\b(?:I'll|I will|we'll|we will|I need|I submit|I'm taking|I take|needs? to|has to|takes over|is due|due)\b[^.?]{{2,60}}\b(?:by|before|until|on|due) (?:the )?{_WHEN_EN}", rf"{_OF_YOU}"),
-    Cue(Kind.OPEN_LOOP, Strength.CLEAR, r"(?:之前|以前|前|后天|明天|周[一二三四五六日天]|下午|月底|到期)[^。]{0,16}(?:写好|完成|交付|交稿|给出|换完|调好|搞定|提交|要能|能跑|写完|上线|发布|发给|测完|测试)|(?:我|我来|由我)[^，。]{0,10}(?:写|续|换|调|接|测|交|提交|跟进)[^，。]{0,10}(?:之前|前)", r"[你您]|了$|已经|好久|以前|想"),
+    Cue(Kind.OPEN_LOOP, Strength.CLEAR, rf"(?:之前|以前|前|后天|明天|{WEEKDAY_ZH}|下午|月底|到期)" r"[^。]{0,16}(?:写好|完成|交付|交稿|给出|换完|调好|搞定|提交|要能|能跑|写完|上线|发布|发给|测完|测试)|(?:我|我来|由我)[^，。]{0,10}(?:写|续|换|调|接|测|交|提交|跟进)[^，。]{0,10}(?:之前|前)", r"[你您]|了$|已经|好久|以前|想"),
     Cue(Kind.OPEN_LOOP, Strength.FAINT, rf"\b(?:I'm|I am|we're|we are) (?:going|gonna|planning|hoping|flying|moving|taking|having|getting|starting)\b[^.?]{{2,80}}\b(?:this|next|tomorrow|on|in) (?:week|weekend|month|year|summer|winter|spring|fall|{_WHEN_EN}|january|february|march|april|may|june|july|august|september|october|november|december)", rf"{_OF_YOU}"),
     Cue(Kind.OPEN_LOOP, Strength.FAINT, r"我(?:计划|打算|准备|要)[^，。]{0,8}(?:下周|下个月|明年|明天|后天|周末|月底|暑假|国庆|春节)", r"[你您]"),
 )  # fmt: skip

@@ -27,8 +27,9 @@ from pipimem.sidecar.offline.cues import (
 from pipimem.sidecar.offline.sentences import Sentence, sentences
 from pipimem.sidecar.offline.voice import speaks_of_self, third_person
 from pipimem.sidecar.offline.wording import clauses, core, dates_once, trimmed
-from pipimem.text.bigrams import alike, bigrams
 from pipimem.text.dates import dated
+from pipimem.text.han import HAN
+from pipimem.text.similarity import COPY, SAID_AGAIN, alike, bigrams, same_numbers
 from pipimem.text.words import Words
 
 # Chinese says the same in half the characters.
@@ -42,17 +43,13 @@ _SAME_MATTER = 2
 _NOTHING_MORE, _NOTHING_MORE_ZH = 12, 4
 # More than one entry to so many things people say is noise.
 _MESSAGES_AN_ENTRY = 2
-# Above this two candidates of one window say the same.
-_SAME = 0.7
-_TWIN = 0.92
-_NUMBERS = re.compile(r"\d+")
 _REASON = (
     r"^(?:the )?(?:reason|because|since|that's (?:why|the whole reason)|otherwise)\b|^(?:原因|因为|理由|不然|否则|由于)"
 )
 VAGUE = re.compile(
     r"^(?:this|that|these|those|it|they|he|she|here|there)\b(?!\s+(?:turned out|group|channel|week))"
     r"|^[加换改删修好发贴]了[，,]"
-    r"|^(?:这个?|那个?|它|他|她|他们|她们|这些|那些|这样|这里|那里)(?![\u4e00-\u9fff]{0,3}(?:版|群|次|周|月|年))"
+    rf"|^(?:这个?|那个?|它|他|她|他们|她们|这些|那些|这样|这里|那里)(?![{HAN}]{{0,3}}(?:版|群|次|周|月|年))"
     r"|^(?:reminds|makes|gives|helps|means|feels|sounds|looks|seems|keeps|brings|have to|hope)\b"
     r"|^.{1,12}[：:]\s*(?:(?:it|this|that|they)\b|[这那它他她])",
     re.IGNORECASE,
@@ -143,9 +140,9 @@ def _is_binding(learned: Learned) -> bool:
 
 def _repeats(one: Learned, other: Learned) -> bool:
     """Whether two say the same; what somebody asked for goes only for its very twin."""
-    if sorted(_NUMBERS.findall(one.text)) != sorted(_NUMBERS.findall(other.text)):
+    if not same_numbers(one.text, other.text):
         return False
-    return alike(bigrams(one.text), bigrams(other.text)) >= (_TWIN if one.explicit else _SAME)
+    return alike(bigrams(one.text), bigrams(other.text)) >= (COPY if one.explicit else SAID_AGAIN)
 
 
 def _candidate(said: list[Sentence], place: int, words: Words, *, group: bool) -> Candidate | None:

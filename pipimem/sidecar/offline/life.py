@@ -6,7 +6,9 @@ import re
 from functools import cache
 
 from pipimem.notes.kinds import Kind
+from pipimem.text.han import HAN
 from pipimem.text.stopwords import STOP_WORDS
+from pipimem.text.weekdays import WEEKDAY_EN
 
 _ADV = (
     r"(?:(?:just|also|recently|finally|actually|even|already|currently|still|always|really|now|once|first|never|both|usually"
@@ -103,7 +105,7 @@ happen happened happening happens meet met next week month ago yesterday tomorro
 _GENERAL_EN = frozenset(_GENERAL.split())
 _EXACT_EN = (
     r"\d|\"[^\"]+\"|\b(?:yesterday|tomorrow|tonight|ago|last (?:week|weekend|month|year|night|summer|winter|spring|fall|\w+day)|next (?:week|weekend|month|year|\w+day)"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:two|three|four|five|six|seven|eight|nine|ten) (?:years|months|weeks|days|kids|children|sons|daughters|dogs|cats|siblings|times))\b"
+    rf"|{WEEKDAY_EN}|(?:two|three|four|five|six|seven|eight|nine|ten) (?:years|months|weeks|days|kids|children|sons|daughters|dogs|cats|siblings|times))\b"
 )
 _NAMED_EN = r"(?<=[a-z,'] )(?!I\b|I')[A-Z][\w'-]+"
 
@@ -138,7 +140,7 @@ _ASIDE_ZH = (
 _GENERAL_ZH = re.compile(
     r"出去|一圈|今天|昨天|最近|我们?|自己|感觉|觉得|非常|很|有点|比较|开心|快乐|高兴|舒服|美好|美丽|漂亮|努力|加油|心情|事情|东西|问题|一些|一个|一下|真的|特别|还是|就是|可以|能够|需要|时候|有趣|不错|过得|天气|今后|以后|继续|相信|喜欢|一直|经常|总是|总|真|好|了|的|在|是|也|都|和|去|到|过|会|想|要|不|有|得|地|让|更|最|但是?|虽然|因为|所以|而且|尝试着?|着|一种|这|那|些|种"
 )
-_HAN = re.compile(r"[一-鿿]|[A-Za-z0-9]+")
+_HAN = re.compile(rf"[{HAN}]|[A-Za-z0-9]+")
 _EXACT_ZH = r"\d|《[^》]+》|“[^”]+”|「[^」]+」|[A-Za-z]{2,}|公司|生日|结婚|毕业"
 
 # So many of its words must be about something.

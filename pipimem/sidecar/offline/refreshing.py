@@ -14,7 +14,7 @@ from pipimem.sidecar.offline.replacing import Statement, takes_the_place
 from pipimem.sidecar.offline.sentences import Sentence, sentences
 from pipimem.sidecar.offline.summarising import headline, summarised
 from pipimem.sidecar.offline.weights import Weights
-from pipimem.text.bigrams import alike, bigrams
+from pipimem.text.similarity import SAID_AGAIN, alike, bigrams
 from pipimem.text.words import Words
 
 # A sheet one takes in at a glance.
@@ -22,7 +22,6 @@ _MOST_ITEMS = 6
 _MOST_STATES = 3
 # Current state is the last stretch of talk, not the whole window.
 _LAST_SENTENCES = 24
-_SAME = 0.7
 _FILE = re.compile(
     r"https?://[^\s<>\"'，。；、）)]+|(?<![\w/.])(?:~?/)?(?:[\w.-]+/)+[\w.-]*\.\w{1,8}\b|(?<![\w/.])(?:~?/)?(?:[\w.-]+/){2,}[\w.-]*\w"
     r"|(?<![\w/.])/(?:[\w.-]+/)+[\w.-]*\w|\b(?:release|feature|feat|fix|hotfix|bugfix|chore)/[\w.-]*\w|(?<![\w.])[\w-]{2,}\.(?:py|ts|js|tsx|jsx|md|toml|json|ya?ml|sh|kts?"
@@ -112,7 +111,7 @@ def _merged(new: Sequence[str], old: Sequence[str], weights: Weights) -> tuple[s
 
 
 def _says_all(newer: str, older: str, weights: Weights) -> bool:
-    if alike(bigrams(newer), bigrams(older)) >= _SAME:
+    if alike(bigrams(newer), bigrams(older)) >= SAID_AGAIN:
         return True
     return takes_the_place(Statement(newer, Kind.DECISION), Statement(older, Kind.DECISION), weights, ())
 
@@ -122,7 +121,7 @@ def _log_what_is_done(sections: dict[str, tuple[str, ...]], old: dict[str, tuple
     was = [text for text in old.get("Current State", ()) if "Current State" in sections and found(DONE, text)]
     now = [bigrams(text) for text in sections.get("Current State", ())]
     log = _merged([*reversed(was), *reversed(sections.get("Worklog", ()))], old.get("Worklog", ()), weights)
-    left = tuple(text for text in log if not any(alike(bigrams(text), state) >= _SAME for state in now))
+    left = tuple(text for text in log if not any(alike(bigrams(text), state) >= SAID_AGAIN for state in now))
     if left != old.get("Worklog", ()):
         sections["Worklog"] = left
     if not left and not old.get("Worklog"):

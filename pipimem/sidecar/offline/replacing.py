@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.offline.cues import CHANGED, found, without
 from pipimem.sidecar.offline.weights import Weights
+from pipimem.text.weekdays import WEEKDAY_EN, WEEKDAY_ZH
 
 # The same thing in two languages, among words that plans and arrangements are made of.
 _TRANSLATED = {
@@ -18,7 +19,7 @@ _TRANSLATED = {
     "flight": "航班", "appoint": "预约", "deploy": "部署", "backup": "备份", "rollback": "回滚", "test": "测试",
 }  # fmt: skip
 # A word that only holds a digit (s3, lan-482) is a name.
-_VALUE = re.compile(r"^\d|^(?:mon|tues|wednes|thurs|fri|satur|sun)|周[一二三四五六日天]|点|[上下早晚]午|晚上|早上|月")
+_VALUE = re.compile(rf"^\d|^{WEEKDAY_EN}|{WEEKDAY_ZH}|点|[上下早晚]午|晚上|早上|月")
 _CLOCK = re.compile(r"\d{1,2}:\d\d|\d\s*(?:am|pm)\b|[\d一二三四五六七八九十]点", re.IGNORECASE)
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _DATE = re.compile(rf"\d{{4}}-\d\d-\d\d|\b\d{{1,2}} (?:{_MONTHS})|\b(?:{_MONTHS})\w* \d|\d月\d+[日号]", re.IGNORECASE)

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from pipimem.notes.message import Message
 from pipimem.sidecar.offline.subjects import made_whole
+from pipimem.text.han import HAN, HAN_CHARACTER
 
 # Longer messages are pasted documents rather than talk; their head says what they are about.
 _MOST_CHARS = 1500
@@ -25,7 +26,8 @@ _EMOJI = re.compile(r"[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+|(?<!\w)[
 # A full stop ends a sentence before a space, but not behind a title or a single letter.
 _ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|vs|etc|e\.g|i\.e|approx|No|[A-Z])\.$")
 _END = re.compile(
-    r"(?:[。！？!?；\n]|…(?!」))+[”』」\"')）]*|(?<=\w\w)\.+[\"')]*(?=\s|$)|\.+[\"')]*(?=\s+[\"'(@]?[A-Z\u4e00-\u9fff]|\s*$)|;(?=\s)"
+    r"(?:[。！？!?；\n]|…(?!」))+[”』」\"')）]*|(?<=\w\w)\.+[\"')]*(?=\s|$)"
+    rf"|\.+[\"')]*(?=\s+[\"'(@]?[A-Z{HAN}]|\s*$)|;(?=\s)"
 )
 
 _GREETING = re.compile(
@@ -52,7 +54,7 @@ _LEADING_ON = re.compile(
 
 # "我看了，…", "合并方式我说一下：…": that somebody speaks is no news.
 _SAYING = re.compile(
-    r"(?:^|(?<=[\u4e00-\u9fff]))(?:我(?:来|先)?)?(?:看了(?:一?[下眼]|看)?|说一下|说两句|提一句|补充一[下点句]|报告一下)[，,：:]\s*"
+    rf"(?:^|(?<=[{HAN}]))(?:我(?:来|先)?)?(?:看了(?:一?[下眼]|看)?|说一下|说两句|提一句|补充一[下点句]|报告一下)[，,：:]\s*"
 )
 _ASKED_OF_ONE = re.compile(r"[，,]\s*@\S+\s*(?:麻烦|请|帮)[^，。]*|,\s*@\S+ (?:please|can you|could you)\b[^,.]*")
 _LEADING_ON_EN = re.compile(
@@ -84,7 +86,7 @@ class Sentence:
 
 def is_chinese(text: str) -> bool:
     """Whether a text reads as Chinese: at least one Han character for two Latin words."""
-    han = sum("\u4e00" <= character <= "\u9fff" for character in text)
+    han = len(HAN_CHARACTER().findall(text))
     return han * 2 >= len(re.findall(r"[A-Za-z]+", text)) and han > 0
 
 

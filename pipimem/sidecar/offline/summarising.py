@@ -17,6 +17,8 @@ from pipimem.sidecar.offline.voice import speaks_of_self, third_person
 from pipimem.sidecar.offline.weights import Weights
 from pipimem.sidecar.offline.wording import core, dates_once, tightened, trimmed
 from pipimem.text.dates import dated
+from pipimem.text.han import HAN
+from pipimem.text.weekdays import SHORT
 from pipimem.text.words import Words
 
 # Half a line on a screen; Chinese says as much in fewer characters.
@@ -44,7 +46,9 @@ _THING = (
 _NO_TOPIC = (
     r"^(?:last|next|new|great|good|best|same|few|lot|bit|big|nice|little|way|time|day|thing|things|people|week|part|kind|first"
     r"|whole|first|other|own|more|most|past|year|month|family|much|long|being|having|making|getting|one|two|three|real|fam"
-    r"|super|old|huge|which|those|these|that|this|them|they|their|your|really|mon|tue|wed|thu|fri|sat|sun|like|bad|ok|okay|\w+day|\w+ful|\w+ous|\w{3,}ed)$"
+    r"|super|old|huge|which|those|these|that|this|them|they|their|your|really"
+    rf"|{'|'.join(SHORT)}"
+    r"|like|bad|ok|okay|\w+day|\w+ful|\w+ous|\w{3,}ed)$"
     r"|^(?:喜欢|今天|昨天|明天|最近|觉得|感觉|过得|不错|时间|很多|一些|一个|一下|可以|知道|开始|需要|希望|帮助|问题|非常|特别|比较|现在"
     r"|之前|之后|以后|以前|有点|不要|不用|没有|已经|自己|大家|我们|他们|看到|听到|去年|今年|一起|一直|东西|事情|地方|时候|有时|有时候"
     r"|其他|各种|很大|更加|真的|可能|应该|还有|尝试|包括|往往|尤其|左右|下来|起来|出来|朋友|生活|称呼|看不懂|麻烦|看了|[一两几][部本件个场次道种位家名只条张项份]|好看|了解|不同|重要|认为|得到|讲述|同时|美好|准备|放松|学到|发现|意思|变得|有关|关于|进行|成为|获得|有趣|漂亮|美丽|开心|[一二三四五六七八九十]+[点号月日天个])$"
@@ -52,7 +56,7 @@ _NO_TOPIC = (
 _PAST = (
     r"\b(?:went|took|got|made|gave|met|finished|bought|started|joined|decided|moved|visited|read|saw|won|lost|celebrated"
     r"|signed up|applied|passed|attended|ran|painted|adopted|wrote|built|shipped|fixed|submitted|released|\w{3,}ed)\b"
-    r"|了(?:一|两|三|[\u4e00-\u9fff])|昨[天晚]|上周|刚刚?"
+    rf"|了(?:一|两|三|[{HAN}])|昨[天晚]|上周|刚刚?"
 )
 _SHOWN = r"^(?:here(?:'s| is| are)|check out|look at|take a look|guess what)\b|\b(?:feels|seems|looks) like\b"
 _CHATTER = (

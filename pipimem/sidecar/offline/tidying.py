@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.operations import Trust
 from pipimem.sidecar.contracts import Known, Merge, Over, Refile, Tidied, Tidy
 from pipimem.sidecar.offline.cues import kinds
-from pipimem.text.bigrams import alike, bigrams
+from pipimem.text.similarity import COPY, NEARLY_ALIKE, SAME_THOUGHT, alike, bigrams, jaccard, same_numbers
 from pipimem.text.words import Words
 
-# Nearly the same letters, or nearly the same words; the numbers must be the very same.
-_SAME_LETTERS = 0.82
-_SAME_WORDS = 0.8
-_TOLD = 0.9
 # DESIGN §8: what a run may take out.
 _LEAST = 3
 _SHARE = 0.25
-_NUMBERS = re.compile(r"\d+")
 # What happened once belongs to history; what holds stands in both on purpose.
 _EVENTS = (Kind.FACT, Kind.ONGOING)
 
@@ -40,14 +34,13 @@ def tidied(task: Tidy, words: Words) -> Tidied:
 
 def same(a: str, b: str, words: Words) -> bool:
     """Whether two entries say one thing."""
-    if sorted(_NUMBERS.findall(a)) != sorted(_NUMBERS.findall(b)):
+    if not same_numbers(a, b):
         return False
     mine, theirs = words.bag(a), words.bag(b)
     if mine.negations != theirs.negations:
         return False
-    one, other = frozenset(mine.words), frozenset(theirs.words)
-    shared = len(one & other) / len(one | other) if one | other else 0.0
-    return shared >= _SAME_WORDS or alike(bigrams(a), bigrams(b)) >= _SAME_LETTERS
+    shared = jaccard(frozenset(mine.words), frozenset(theirs.words))
+    return shared >= NEARLY_ALIKE or alike(bigrams(a), bigrams(b)) >= SAME_THOUGHT
 
 
 def _repetitions(ours: Sequence[Known], words: Words) -> list[list[Known]]:
@@ -77,7 +70,7 @@ def _told(ours: Sequence[Known], history: Sequence[str]) -> list[Over]:
     return [
         Over(known.id, "in_history")
         for known in ours
-        if kind_of(known.section) in _EVENTS and any(alike(bigrams(known.text), line) >= _TOLD for line in told)
+        if kind_of(known.section) in _EVENTS and any(alike(bigrams(known.text), line) >= COPY for line in told)
     ]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pipimem.sidecar.offline.cues import DONE, found
 from pipimem.sidecar.offline.sentences import is_chinese
 from pipimem.sidecar.offline.wording import clauses, trimmed
+from pipimem.text.weekdays import CHINESE
 
 # A heading on one line; two short things, or one that takes more room.
 _MOST_CHARS, _MOST_CHARS_ZH = 60, 30
@@ -28,7 +29,8 @@ _OPENING = re.compile(
 )
 # Who "we" or "that" is, a title does not say.
 _NO_TOPIC = re.compile(
-    r"^(?:we|our|us|you|your|it|they|he|she|this|that|these|those|there|here|and|in \w+ \d{4}$)\b|^[这那]|^(?:还有|以及|比如)|是周[末一二三四五六日]",
+    r"^(?:we|our|us|you|your|it|they|he|she|this|that|these|those|there|here|and|in \w+ \d{4}$)\b|^[这那]|^(?:还有|以及|比如)"
+    rf"|是周[末{CHINESE}]",
     re.IGNORECASE,
 )
 _PATH = re.compile(r"^\S*[/\\.]\S+")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from pipimem.sidecar.offline.sentences import is_chinese
+from pipimem.text.han import HAN
 
 # Where a clause may end: a Chinese comma, an English one before a space, a dash, a conjunction.
 _CLAUSE = re.compile(r"[，；]|[,;:](?=\s)|\s[-–—]+\s|\s+(?=(?:because|but|so that|which|although|while)\s)")
 _FILLER_ZH = re.compile(
-    r"其实|真的是?(?=[一-鿿])|就是说|(?<![的种个])(?:我?感觉(?:自己)?|我觉得)(?=[一-鿿])|有点儿?|一下子?(?=[^一-鿿]|$)|非常地?"
+    rf"其实|真的是?(?=[{HAN}])|就是说|(?<![的种个])(?:我?感觉(?:自己)?|我觉得)(?=[{HAN}])|有点儿?|一下子?(?=[^{HAN}]|$)|非常地?"
     r"|特别(?!是)地?|十分(?![钟之])|总的来说|的话(?=，|$)|[呢吧啊呀哦啦嘛](?=[，。、；！]|$)|哈哈+|说实话|老实说|也就是|基本上"
 )
 _FILLER_EN = re.compile(
@@ -18,7 +19,7 @@ _FILLER_EN = re.compile(
     re.IGNORECASE,
 )
 _ISO = re.compile(r"(?:\b[Oo]n )?(\d{4}-\d\d-\d\d) ?")
-_CRAMPED = re.compile(r"(?<=[\u4e00-\u9fff])(?=\d{4}-\d\d)|(?<=\d\d-\d\d)(?=[\u4e00-\u9fff])")
+_CRAMPED = re.compile(rf"(?<=[{HAN}])(?=\d{{4}}-\d\d)|(?<=\d\d-\d\d)(?=[{HAN}])")
 _QUOTED = re.compile(r"(「[^」]*」|『[^』]*』|“[^”]*”|《[^》]*》|\"[^\"]*\"|`[^`]*`)")
 # Feelings and thanks around a fact are not the fact.
 _FEELING_ZH = re.compile(
@@ -26,10 +27,14 @@ _FEELING_ZH = re.compile(
     r"|有没有|不知道|请问|想[和跟][你您]|(?:真|非常|很|好)(?:棒|美|好|不错|开心|有趣|舒服|漂亮|美丽|感人)|收获很多|心情)"
 )
 _DANGLING = re.compile(
-    r"(?:\s+(?:and|or|but|because|so|that|which)|[，,、：:；;-]|(?<=[\u4e00-\u9fff])[吧呢啊呀哦啦嘛])+$", re.IGNORECASE
+    r"(?:\s+(?:and|or|but|because|so|that|which)|[，,、：:；;-]"
+    rf"|(?<=[{HAN}])[吧呢啊呀哦啦嘛])+$",
+    re.IGNORECASE,
 )
 _LEADING = re.compile(
-    r"^(?:(?:and|but|so|then|because)\s+|(?:所以|但是?|其实|而且|因此|然后|并且|因为|不过|而|就|也就)(?=[^，]{4})|那(?=[我就么]|[\u4e00-\u9fff]{2,3}\d)|[，,、：:；;\s-]+)",
+    r"^(?:(?:and|but|so|then|because)\s+|(?:所以|但是?|其实|而且|因此|然后|并且|因为|不过|而|就|也就)(?=[^，]{4})"
+    rf"|那(?=[我就么]|[{HAN}]{{2,3}}\d)"
+    r"|[，,、：:；;\s-]+)",
     re.IGNORECASE,
 )
 

@@ -9,14 +9,11 @@ from pathlib import Path
 from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Notes
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
-from pipimem.text.bigrams import alike, bigrams, same_thought
 from pipimem.text.dates import dated
+from pipimem.text.similarity import NEARLY_ALIKE, alike, bigrams, same_thought
 
 # An entry should be one thought; a turn is shown five thousand characters in all.
 _LONG = 800
-# Above this two entries differ in a word or a number. "Hall 1 is painted" and "Hall 2 is painted" do too: a person
-# decides.
-_NEARLY_ALIKE = 0.8
 # Comparing all pairs is quadratic: 1,500 entries take about a second.
 _MOST = 1_500
 _TOLD = 60
@@ -48,8 +45,7 @@ def _pairs(path: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
         near = [
             distinct[other]
             for other in range(place)
-            if _may_be_alike(len(grams[place]), len(grams[other]))
-            and alike(grams[place], grams[other]) >= _NEARLY_ALIKE
+            if _may_be_alike(len(grams[place]), len(grams[other])) and alike(grams[place], grams[other]) >= NEARLY_ALIKE
         ]
         if near:
             same = next((earlier for earlier in near if same_thought(entry.text, earlier.text)), None)
@@ -65,7 +61,7 @@ def _found(path: Path, entry: Entry, earlier: Entry, *, same: bool, more: int = 
 
 def _may_be_alike(one: int, other: int) -> bool:
     """Dice's coefficient is at most this, whatever the texts: most pairs need no look."""
-    return 2 * min(one, other) >= _NEARLY_ALIKE * (one + other)
+    return 2 * min(one, other) >= NEARLY_ALIKE * (one + other)
 
 
 def _said(notes: Notes, entry: Entry) -> datetime | None:

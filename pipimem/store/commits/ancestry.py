@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import NamedTuple
 
-from pipimem.text.bigrams import alike, bigrams
 from pipimem.text.line_counts import Lines, added, more_lines, stands_in, step_back
 from pipimem.text.lines import split_lines
+from pipimem.text.similarity import alike, bigrams
 from pipimem.text.splices import Splice
 
 # Above this a line is another line reworded, and that is a smaller change than one left out and one added.

@@ -18,22 +18,23 @@ from pipimem.text.dates.spans import (
     weekend,
     year,
 )
+from pipimem.text.han import HAN
 from pipimem.text.numerals import number
 from pipimem.text.patterns import Pattern
+from pipimem.text.weekdays import CHINESE, WEEK_ZH
 
 _Meant = tuple[Span, str | None]
 _Reader = Callable[[re.Match[str], date], _Meant | None]
 
 _NUM = r"(?:\d{1,3}|[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
-_WEEK = r"(?:周|星期|礼拜)"
 # 马上周五, 以上, 线下周边, 一下周报: there 上 and 下 belong to the word before.
 _UP_DOWN = r"(?:上上|下下|(?<![马早晚以之身网线路])上|(?<![一以之底线私地乡楼])下|(?<![基版剧书成日])本|这)"
 _HABIT = Pattern(
     r"从不|从来|不许|不准|禁止|不能|不要|不可|不得|不发|不上线|每|都|一律|总是|一般|通常|永远|别|习惯|固定|例|经常|平时"
 )
 _PAST = Pattern(r"已经|已于|刚刚|上次|当时|[开做去见聊吃买看定改修说发]了(?!吧|算)|[开做去见聊吃买看]过")
-_RANGE_AFTER = Pattern(rf"\s?[到至~～—–-]\s?(?:{_WEEK})?[一二三四五六日天]")
-_RANGE_BEFORE = Pattern(r"[一二三四五六日天]\s?[到至~～—–-]\s?\Z")
+_RANGE_AFTER = Pattern(rf"\s?[到至~～—–-]\s?(?:{WEEK_ZH})?[{CHINESE}]")
+_RANGE_BEFORE = Pattern(rf"[{CHINESE}]\s?[到至~～—–-]\s?\Z")
 _SHIFTS = {"上上": -2, "上": -1, "本": 0, "这": 0, "": 0, "下": 1, "下下": 2}
 _YEARS = {"前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
 _DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
@@ -109,7 +110,7 @@ def _bare_weekday(match: re.Match[str], when: date) -> _Meant | None:
 
 
 def _weekday_number(match: re.Match[str]) -> int:
-    return min("一二三四五六日天".index(match["weekday"]), 6)
+    return min(CHINESE.index(match["weekday"]), 6)
 
 
 def _week(match: re.Match[str], when: date) -> _Meant:
@@ -165,11 +166,11 @@ def _rule(hints: str, pattern: str, reader: _Reader) -> tuple[frozenset[str], Pa
 _MD = rf"(?P<month>{_NUM})月(?:(?P<day>{_NUM})[日号](?!线|楼|院|店))"
 # What makes 周一 the beginning of another word (老周一直在, 周日常) or of a count (三周三天).
 _WEEKDAY = (
-    rf"{_WEEK}(?P<weekday>[一二三四五六日]|(?<!周)天)"
+    rf"{WEEK_ZH}(?P<weekday>[一二三四五六日]|(?<!周)天)"
     r"(?!(?<=周一)[直起样个些共定边般旦次点块](?!床)|(?<=四)川|(?<=日)[常程期志本均活]|[人个名位岁倍天年百千万折刊])"
 )
 # A count of days says when only where nothing before it does: 出院三天后 counts from then.
-_FREE = r"(?:(?<![\u4e00-\u9fff\d.])(?<!\d )|(?<=[我你您他她它们会在于将就再约是的请定改说等从自]))"
+_FREE = rf"(?:(?<![{HAN}\d.])(?<!\d )|(?<=[我你您他她它们会在于将就再约是的请定改说等从自]))"
 _MONTH_AFTER = r"(?![球台亮光饼经食色老宫])"
 # 后端, 前台, 前提 …: the side begins another word.
 _SIDE = r"(?P<side>(?:之|以)?(?:前(?![端台提言期缀置沿景途进面任锋])|后(?![端台勤悔续期果面来代退置缀门备援])))"
@@ -191,7 +192,7 @@ _TODAY = (
     r"今(?:天(?!(?<=如今天)气|下(?!午|班|雨|雪|周|个|课|单|线|去|来|楼|了))|日(?!头条|份)|儿)"
     r"|(?P<day>昨|明)日(?!之星|方舟)"
 )
-_PART_OF_WEEK = r"(?![一二三四五六日天末边围转到而密年刊报会期游折])"
+_PART_OF_WEEK = rf"(?![{CHINESE}末边围转到而密年刊报会期游折])"
 # 老周一, 三周一次, 每周五 …; the date that stands beside it says it already.
 _BARE = (
     rf"(?<![\d{_COUNTED}每几半数整多老小姓大个那隔逢单双各某上下这本色])"
@@ -213,9 +214,9 @@ _RULES = (
     _rule("昨天 明天 前天 后天", _DAY, _day),
     _rule("今 昨日 明日", _TODAY, _day),
     _rule("今 昨 明", r"(?P<day>今|明|昨)(?P<part>早|晨|晚|夜)", _day),
-    _rule("周 星期 礼拜", rf"(?P<which>{_UP_DOWN})个?{_WEEK}末", _weekend),
+    _rule("周 星期 礼拜", rf"(?P<which>{_UP_DOWN})个?{WEEK_ZH}末", _weekend),
     _rule("周 星期 礼拜", rf"(?P<which>{_UP_DOWN})个?{_WEEKDAY}", _weekday),
-    _rule("周 星期 礼拜", rf"(?P<which>{_UP_DOWN})个?{_WEEK}{_PART_OF_WEEK}", _week),
+    _rule("周 星期 礼拜", rf"(?P<which>{_UP_DOWN})个?{WEEK_ZH}{_PART_OF_WEEK}", _week),
     _rule("周 星期 礼拜", _BARE, _bare_weekday),
     _rule("月", rf"(?P<is>(?P<which>{_UP_DOWN})个月){_OF_MONTH}", _month),
     _rule("上月 下月 本月", rf"(?P<is>(?P<which>(?:{_UP_DOWN})(?<!这))月){_OF_MONTH}", _month),

@@ -9,6 +9,7 @@ from datetime import date
 
 from pipimem.text.dates.spans import Span
 from pipimem.text.patterns import Pattern
+from pipimem.text.weekdays import SHORT, WEEKDAY_EN
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,11 @@ class Rule:
 _LEFT = r"(?<![A-Za-z0-9_/@.#$'’-])"
 _RIGHT = r"(?![A-Za-z0-9_/@]|-[A-Za-z]|\.[A-Za-z0-9])"
 
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 WEEKDAY = (
-    r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    rf"(?P<weekday>{WEEKDAY_EN}"
     r"|(?-i:Mon|Tues?|Wed|Thur?s?|Fri|Sat|Sun)(?![a-z]))"
 )
-WEEKDAY_HINTS = "mon|tue|wed|thu|fri|sat|sun"
+WEEKDAY_HINTS = "|".join(SHORT)
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 MONTH_HINTS = "|".join(MONTHS)
 # "may" and "march" are words, and so are some short forms: those only with a capital letter, or before a day.
@@ -87,8 +87,7 @@ def number(match: re.Match[str]) -> int:
 
 def weekday_number(match: re.Match[str]) -> int:
     """The weekday of the match, Monday is 0."""
-    short = group(match, "weekday")[:3]
-    return next(place for place, name in enumerate(_DAYS) if name.startswith(short))
+    return SHORT.index(group(match, "weekday")[:3])
 
 
 def month_number(match: re.Match[str]) -> int:

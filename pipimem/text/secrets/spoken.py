@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pipimem.text.han import HAN
 from pipimem.text.patterns import Pattern
 from pipimem.text.secrets.harmless import NO_SECRETS, is_no_secret, tells_about
 
@@ -84,8 +85,8 @@ _RUN_CHARS = r"[^\s,;\"'`<>，。；、！？（）()【】「」『』“”‘
 _LOOK = 256
 _RUN = Pattern(rf"{_RUN_CHARS}{{1,{_LOOK}}}")
 _REST = Pattern(rf"{_RUN_CHARS}*")
-_HAN_PHRASE = Pattern(r"[\u4e00-\u9fff]{2,10}(?=[\s，。；！,;!]|$)")
-_AFTER_HAN = Pattern(r"(?P<han>[\u4e00-\u9fff]{1,6})(?P<run>[A-Za-z0-9!@#$%^&*._-]{6,64})(?![\w])")
+_HAN_PHRASE = Pattern(rf"[{HAN}]{{2,10}}(?=[\s，。；！,;!]|$)")
+_AFTER_HAN = Pattern(rf"(?P<han>[{HAN}]{{1,6}})(?P<run>[A-Za-z0-9!@#$%^&*._-]{{6,64}})(?![\w])")
 _NEXT_PARAMETER = Pattern(r"&\w{1,40}=")
 
 _SENTENCE_END = Pattern(r"[\"'`”’)）]?[ \t]*(?:[.!?;,，。！；\n]|$)")
@@ -99,7 +100,7 @@ _REVERSED = Pattern(
     r"(?<![\w-])(?P<value>[\w!@#$%^&*.-]{4,40})(?:[ \t]is[ \t](?:my|your|our|the)[ \t]"
     r"(?:[\w-]{1,12}[ \t]){0,2}"
     r"(?P<what>password|passcode|pin|code)|[ \t]as[ \t](?:the[ \t])?(?P<what_as>password)"
-    r"|[ \t]?(?:就?是|为)(?:我|你|您|我们)?的?[\u4e00-\u9fff]{0,6}?(?P<what_zh>密码|口令|验证码))",
+    rf"|[ \t]?(?:就?是|为)(?:我|你|您|我们)?的?[{HAN}]{{0,6}}?(?P<what_zh>密码|口令|验证码))",
     re.IGNORECASE,
 )
 _PAIR = Pattern(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pipimem.errors import AnswerRefused
 from pipimem.notes.files import File
 from pipimem.text.answers import json_in
-from pipimem.text.bigrams import bigrams, share_in
+from pipimem.text.similarity import bigrams, share_in
 
 # DESIGN §7.6: a text that keeps less than half of the words does not stand for what it replaces.
 KEPT = 0.5
