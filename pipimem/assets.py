@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
 from pathlib import Path
+
+from pipimem.private_cache import cached
 
 _HERE = Path(__file__).parent
 
@@ -19,10 +22,21 @@ def prompt(name: str) -> str:
     return (_folder("prompts") / f"{name}.md").read_text(encoding="utf-8")
 
 
-def thesaurus() -> str:
-    """The groups of words that mean the same, compiled for looking up."""
-    # As bytes first: looking for other line ends would take thrice as long.
-    return (_folder("thesaurus") / "compiled").read_bytes().decode("utf-8")
+def thesaurus(compiled: Callable[[list[str]], str]) -> str:
+    """The groups of words that mean the same, compiled for looking up.
+
+    The wheel's build hook has put them beside the texts. In a checkout `compiled` makes them of `thesaurus_texts` once
+    for each version of the texts and of the code that cuts words.
+    """
+    try:
+        # As bytes first: looking for other line ends would take thrice as long.
+        return (_folder("thesaurus") / "compiled").read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        texts = thesaurus_texts()
+    code = sorted((_HERE / "text").rglob("*.py"))
+    sources = [*(text.encode("utf-8") for text in texts), *(path.read_bytes() for path in code)]
+    stamp = blake2b(b"\0".join(sources), digest_size=16).hexdigest()
+    return cached("thesaurus", stamp, lambda: compiled(texts))
 
 
 def thesaurus_texts() -> list[str]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+
 import pytest
 from hypothesis import settings
 
 # A busy machine is no fault of a text: time is measured in benchmarks/.
 settings.register_profile("suite", deadline=None)
 settings.load_profile("suite")
+# What pipimem keeps in the user's cache folder stays in the suite's own, that of its processes too.
+_CACHE = tempfile.TemporaryDirectory(prefix="pipimem-tests-cache-")
+os.environ["XDG_CACHE_HOME"] = _CACHE.name
 
 
 @pytest.fixture(params=["asyncio", "trio"])

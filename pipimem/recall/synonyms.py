@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pipimem import assets
 from pipimem.recall.index import Term
-from pipimem.recall.thesaurus import Phrase, Thesaurus
+from pipimem.recall.thesaurus import Phrase, Thesaurus, common_thesaurus
 from pipimem.recall.weak_words import COMMON_WORDS
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
@@ -116,7 +115,7 @@ def synonyms_in(text: str, words: Words) -> Synonyms:
 
 def common() -> Synonyms:
     """The synonyms of the thesaurus alone."""
-    return Synonyms(thesaurus=Thesaurus(assets.thesaurus()))
+    return Synonyms(thesaurus=common_thesaurus())
 
 
 def _listed(text: str, words: Words) -> Mapping[Phrase, Mapping[str, float]]:

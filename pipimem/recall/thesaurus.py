@@ -5,7 +5,7 @@ A word may stand in several groups; of two words only those that share a line st
 is a kind and what is of that kind: the left finds the right, not the other way round.
 
 What is looked up is made of those texts beforehand (`compiled`), as the words of the index, so that a start neither
-stems nor parses ten thousand words:
+stems nor parses ten thousand words: for the wheel by `hatch_build.py`, from a checkout once, into the user's cache.
 
     <tenths of share> <word or phrase>,<word or phrase>, …            one group a line, counted from 0
     <empty line>
@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from pipimem import assets
+from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 Phrase = tuple[str, ...]
@@ -80,6 +82,11 @@ class Thesaurus:
                 if member != own:
                     others[member] = max(share, others.get(member, 0.0))
         return Instead(phrase, tuple(others.items()))
+
+
+def common_thesaurus() -> Thesaurus:
+    """The thesaurus that travels with pipimem."""
+    return Thesaurus(assets.thesaurus(lambda texts: compiled(texts, Words(Segmenter()))))
 
 
 def compiled(texts: Iterable[str], words: Words) -> str:

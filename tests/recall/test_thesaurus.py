@@ -52,9 +52,11 @@ def test_a_phrase_that_hangs_on_a_stop_word_is_left_out(phrase: str, words: Word
     assert _others(Thesaurus(compiled([f"{phrase}, zebra"], words)), "zebra") == {}
 
 
-def test_what_travels_is_made_of_the_texts(words: Words) -> None:
-    """After a change of the texts or of how words are cut: python thesaurus/compile.py"""
-    assert assets.thesaurus() == compiled(assets.thesaurus_texts(), words)
+def test_a_checkout_compiles_its_texts_once(words: Words) -> None:
+    """The first start compiles them, the next one finds them in the user's cache; a wheel has them beside the texts."""
+    first = assets.thesaurus(lambda texts: compiled(texts, words))
+    assert first == compiled(assets.thesaurus_texts(), words)
+    assert assets.thesaurus(lambda _: "compiled again") == first
 
 
 def test_no_word_stands_in_for_itself(words: Words) -> None:
