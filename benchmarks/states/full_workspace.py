@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from pipimem.notes.usage import Hold, Usage
 from pipimem.settings import MaintenanceSettings, Settings
 from pipimem.store.workspace import WorkspaceStore
 
+from benchmarks.background.plugs import Letters
 from benchmarks.faults.child import Say, in_child
 from benchmarks.faults.injection import KILL, Fault, calls_of, met
 from benchmarks.faults.journeys import (
@@ -73,18 +73,6 @@ def _edited(root: Path) -> None:
     store.close()
 
 
-class _Letters:
-    """An embedder that counts letters."""
-
-    name = "letters"
-
-    def queries(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """How often each letter stands in a text."""
-        return [[float(text.lower().count(letter)) + 0.1 for letter in "aeioutnrs"] for text in texts]
-
-    passages = queries
-
-
 def _spoken(root: Path) -> None:
     """Turns, a compaction, and every cache, however little there is to keep."""
     from pipimem.runtime import library, reading
@@ -92,7 +80,7 @@ def _spoken(root: Path) -> None:
     reading._WORTH_KEEPING = library._WORTH_KEEPING = library._WORTH_LOADING = 1  # noqa: SLF001 - small, yet whole
 
     async def talk() -> None:
-        async with Pipimem(root, "offline", embedder=_Letters(), clock=_STANDING) as pipimem:
+        async with Pipimem(root, "offline", embedder=Letters(), clock=_STANDING) as pipimem:
             channel = await pipimem.channel(CHANNEL)
             for number in range(3):
                 turn = await channel.before_turn(f"who waters the plants on day {number}?", speaker="alice")

@@ -1,0 +1,1 @@
+"""Whatever pipimem does beside its host raises, and whether the host lives."""
