@@ -207,118 +207,29 @@ _APART = {
     for form in forms.split()
 }
 # British: American, where no rule of endings tells; both forms of an entry's words come out as one.
-_SPELT = dict(
-    pair.split(":")
-    for pair in [
-        "colour:color",
-        "flavour:flavor",
-        "favour:favor",
-        "favourite:favorite",
-        "neighbour:neighbor",
-        "behaviour:behavior",
-        "humour:humor",
-        "honour:honor",
-        "labour:labor",
-        "harbour:harbor",
-        "rumour:rumor",
-        "vapour:vapor",
-        "odour:odor",
-        "armour:armor",
-        "tumour:tumor",
-        "endeavour:endeavor",
-        "savour:savor",
-        "neighbourhood:neighborhood",
-        "colourful:colorful",
-        "centre:center",
-        "metre:meter",
-        "litre:liter",
-        "theatre:theater",
-        "fibre:fiber",
-        "kilometre:kilometer",
-        "centimetre:centimeter",
-        "millimetre:millimeter",
-        "grey:gray",
-        "cheque:check",
-        "programme:program",
-        "licence:license",
-        "defence:defense",
-        "offence:offense",
-        "catalogue:catalog",
-        "dialogue:dialog",
-        "analogue:analog",
-        "analyse:analyze",
-        "paralyse:paralyze",
-        "jewellery:jewelry",
-        "pyjamas:pajamas",
-        "yoghurt:yogurt",
-        "moustache:mustache",
-        "plough:plow",
-        "sceptical:skeptical",
-        "enrol:enroll",
-        "enrolment:enrollment",
-        "fulfil:fulfill",
-        "instalment:installment",
-        "skilful:skillful",
-        "practise:practice",
-        "storey:story",
-        "tyre:tire",
-        "aeroplane:airplane",
-        "aluminium:aluminum",
-        "anaemia:anemia",
-        "anaesthesia:anesthesia",
-        "diarrhoea:diarrhea",
-        "oestrogen:estrogen",
-        "paediatric:pediatric",
-        "orthopaedic:orthopedic",
-        "manoeuvre:maneuver",
-        "mould:mold",
-        "draught:draft",
-        "ageing:aging",
-        "judgement:judgment",
-        "acknowledgement:acknowledgment",
-        "artefact:artifact",
-        "counsellor:counselor",
-        "counselling:counseling",
-        "travelling:traveling",
-        "traveller:traveler",
-        "modelling:modeling",
-        "labelling:labeling",
-        "cosy:cozy",
-        "maths:math",
-        "mum:mom",
-        "mummy:mommy",
-    ]
-)
+_SPELT_FORMS = """
+colour:color flavour:flavor favour:favor favourite:favorite neighbour:neighbor behaviour:behavior humour:humor
+honour:honor labour:labor harbour:harbor rumour:rumor vapour:vapor odour:odor armour:armor tumour:tumor
+endeavour:endeavor savour:savor neighbourhood:neighborhood colourful:colorful centre:center metre:meter
+litre:liter theatre:theater fibre:fiber kilometre:kilometer centimetre:centimeter millimetre:millimeter
+grey:gray cheque:check programme:program licence:license defence:defense offence:offense catalogue:catalog
+dialogue:dialog analogue:analog analyse:analyze paralyse:paralyze jewellery:jewelry pyjamas:pajamas
+yoghurt:yogurt moustache:mustache plough:plow sceptical:skeptical enrol:enroll enrolment:enrollment
+fulfil:fulfill instalment:installment skilful:skillful practise:practice storey:story tyre:tire
+aeroplane:airplane aluminium:aluminum anaemia:anemia anaesthesia:anesthesia diarrhoea:diarrhea
+oestrogen:estrogen paediatric:pediatric orthopaedic:orthopedic manoeuvre:maneuver mould:mold draught:draft
+ageing:aging judgement:judgment acknowledgement:acknowledgment artefact:artifact counsellor:counselor
+counselling:counseling travelling:traveling traveller:traveler modelling:modeling labelling:labeling cosy:cozy
+maths:math mum:mom mummy:mommy
+"""
+_SPELT = dict(pair.split(":") for pair in _SPELT_FORMS.split())
 # "organise" is "organize"; not so where -ise belongs to the word.
 _ISE = Pattern(r"([a-z]{4,})is(e[drs]?|ers|ing|ations?)")
-_KEEPS_S = frozenset(
-    [
-        "prom",
-        "exerc",
-        "surpr",
-        "likew",
-        "otherw",
-        "franch",
-        "enterpr",
-        "prem",
-        "expert",
-        "comprom",
-        "disgu",
-        "superv",
-        "parad",
-        "merchand",
-        "advert",
-        "improv",
-        "telev",
-        "appra",
-        "parap",
-        "prec",
-        "conc",
-        "rev",
-        "adv",
-        "dev",
-    ]
-)
+_KEEPS_S_FORMS = """
+prom exerc surpr likew otherw franch enterpr prem expert comprom disgu superv parad merchand advert improv
+telev appra parap prec conc rev adv dev
+"""
+_KEEPS_S = frozenset(_KEEPS_S_FORMS.split())
 
 
 class Stemmer:

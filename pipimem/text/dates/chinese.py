@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date
 
+from pipimem.text.dates.rules import Meant, Reader, Rule, Rules
 from pipimem.text.dates.spans import (
     Found,
     Span,
@@ -23,9 +24,6 @@ from pipimem.text.numerals import number
 from pipimem.text.patterns import Pattern
 from pipimem.text.weekdays import CHINESE, WEEK_ZH
 
-_Meant = tuple[Span, str | None]
-_Reader = Callable[[re.Match[str], date], _Meant | None]
-
 _NUM = r"(?:\d{1,3}|[一二两三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九])"
 # 马上周五, 以上, 线下周边, 一下周报: there 上 and 下 belong to the word before.
 _UP_DOWN = r"(?:上上|下下|(?<![马早晚以之身网线路])上|(?<![一以之底线私地乡楼])下|(?<![基版剧书成日])本|这)"
@@ -42,32 +40,25 @@ _DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大�
 
 def found(text: str, when: date) -> Iterator[Found]:
     """Dates in the order of the rules; a caller drops those that overlap earlier ones."""
-    present = () if text.isascii() else [hint for hint in _HINTS if hint in text]
-    for hints, pattern, reader in _RULES if present else ():
-        if hints.isdisjoint(present):
-            continue
-        for match in pattern().finditer(text):
-            try:
-                meant = reader(match, when)
-            except (ValueError, OverflowError):
-                continue  # 31 February, or outside of the calendar
-            if meant:
-                yield _placed(match, *meant)
+    if not text.isascii():
+        for match, meant in _RULES.read(text, text, when):
+            yield _placed(match, meant)
 
 
-def _placed(match: re.Match[str], span: Span, said: str | None) -> Found:
+def _placed(match: re.Match[str], meant: Meant) -> Found:
     """A phrase with a part of its own group `is` is replaced in that part alone: 去年 of 去年3月5日."""
     start, end = match.span("is" if "is" in match.re.groupindex else 0)
+    said = meant.phrase
     if said is not None:  # digits do not run into the ones beside them: 明天3点
         text = match.string
         if start and text[start - 1].isascii() and text[start - 1].isalnum():
             said = f" {said}"
         if said[-1].isdigit() and text[end : end + 1].isascii() and text[end : end + 1].isalnum():
             said = f"{said} "
-    return Found(start, end, span, said)
+    return Found(start, end, meant.span, said)
 
 
-def _absolute(match: re.Match[str], when: date) -> _Meant | None:
+def _absolute(match: re.Match[str], when: date) -> Meant | None:
     """2026年3月5日 and its parts; without a year the nearest."""
     parts = match.groupdict()
     shift = parts.get("is")
@@ -76,27 +67,27 @@ def _absolute(match: re.Match[str], when: date) -> _Meant | None:
     of_month = number(parts["day"]) if parts.get("day") else None
     said = f"{full}年" if shift else None
     if not full:
-        return (nearest(when, month_number, of_month), said) if 1 <= month_number <= 12 else None
+        return Meant(nearest(when, month_number, of_month), said) if 1 <= month_number <= 12 else None
     if not month_number:
-        return year(full), said
-    return (day(date(full, month_number, of_month)) if of_month else month(full, month_number)), said
+        return Meant(year(full), said)
+    return Meant(day(date(full, month_number, of_month)) if of_month else month(full, month_number), said)
 
 
-def _day(match: re.Match[str], when: date) -> _Meant:
+def _day(match: re.Match[str], when: date) -> Meant:
     parts = match.groupdict()
     span = day(when, _DAYS[parts.get("day") or parts.get("day2") or "今"])
     part = {"早": "早上", "晨": "早上", "晚": "晚上", "夜": "夜里"}.get(parts.get("part") or "", "")
     if match.string.startswith("上", match.end()):
         part = part.removesuffix("上")  # 明早上课: what follows brings it
-    return span, f"{span.start}{part}"
+    return Meant(span, f"{span.start}{part}")
 
 
-def _weekday(match: re.Match[str], when: date) -> _Meant:
+def _weekday(match: re.Match[str], when: date) -> Meant:
     there = day(week(when, _SHIFTS[match["which"]]).start, _weekday_number(match))
-    return there, str(there.start)
+    return Meant(there, str(there.start))
 
 
-def _bare_weekday(match: re.Match[str], when: date) -> _Meant | None:
+def _bare_weekday(match: re.Match[str], when: date) -> Meant | None:
     """周五 alone: the next one; the last one in a past clause; a habit (周五不许发布) or a range stays."""
     text, start, end = match.string, *match.span()
     before, after = text[max(0, start - 40) : start], text[end : end + 40]
@@ -106,61 +97,61 @@ def _bare_weekday(match: re.Match[str], when: date) -> _Meant | None:
     if _weekday_number(match) == when.weekday():
         return None  # today, or a week away: nobody but the speaker knows
     there = (weekday_before if _PAST().search(clause) else weekday_after)(when, _weekday_number(match))
-    return there, str(there.start)
+    return Meant(there, str(there.start))
 
 
 def _weekday_number(match: re.Match[str]) -> int:
     return min(CHINESE.index(match["weekday"]), 6)
 
 
-def _week(match: re.Match[str], when: date) -> _Meant:
+def _week(match: re.Match[str], when: date) -> Meant:
     span = week(when, _SHIFTS[match["which"]])
-    return span, f"{span.start}那周"
+    return Meant(span, f"{span.start}那周")
 
 
-def _weekend(match: re.Match[str], when: date) -> _Meant:
+def _weekend(match: re.Match[str], when: date) -> Meant:
     span = weekend(when, _SHIFTS[match["which"]])
-    return span, f"{span.start}那个周末"
+    return Meant(span, f"{span.start}那个周末")
 
 
-def _month(match: re.Match[str], when: date) -> _Meant:
+def _month(match: re.Match[str], when: date) -> Meant:
     span = month(when.year, when.month, _SHIFTS[match["which"]])
     said = f"{span.start.year}年{span.start.month}月"
     of_month = match["of_month"]
-    return (day(date(span.start.year, span.start.month, number(of_month))) if of_month else span), said
+    return Meant(day(date(span.start.year, span.start.month, number(of_month))) if of_month else span, said)
 
 
-def _edge_of_month(match: re.Match[str], when: date) -> _Meant:
+def _edge_of_month(match: re.Match[str], when: date) -> Meant:
     span = month(when.year, when.month)
     part = (
         Span(span.start, day(span.start, 9).start) if match["edge"] == "初" else Span(day(span.end, -9).start, span.end)
     )
-    return part, f"{when.year}年{when.month}月"
+    return Meant(part, f"{when.year}年{when.month}月")
 
 
-def _edge_of_year(match: re.Match[str], when: date) -> _Meant:
+def _edge_of_year(match: re.Match[str], when: date) -> Meant:
     months = (1, 2) if match["edge"] == "初" else (11, 12)
-    return Span(month(when.year, months[0]).start, month(when.year, months[1]).end), f"{when.year}年"
+    return Meant(Span(month(when.year, months[0]).start, month(when.year, months[1]).end), f"{when.year}年")
 
 
-def _counted(match: re.Match[str], when: date) -> _Meant:
+def _counted(match: re.Match[str], when: date) -> Meant:
     count = number(match["number"]) * (-1 if match["side"].endswith("前") else 1)
     match match["unit"][-1]:
         case "天" | "日":
             span = day(when, count)
-            return span, str(span.start)
+            return Meant(span, str(span.start))
         case "月":
             span = month(when.year, when.month, count)
-            return span, f"{span.start.year}年{span.start.month}月"
+            return Meant(span, f"{span.start.year}年{span.start.month}月")
         case "年":
-            return year(when.year + count), f"{when.year + count}年"
+            return Meant(year(when.year + count), f"{when.year + count}年")
         case _:
             middle = day(when, 7 * count).start
-            return week(middle), f"{middle}前后"
+            return Meant(week(middle), f"{middle}前后")
 
 
-def _rule(hints: str, pattern: str, reader: _Reader) -> tuple[frozenset[str], Pattern, _Reader]:
-    return frozenset(hints.split()), Pattern(pattern), reader
+def _rule(hints: str, pattern: str, reader: Reader) -> Rule:
+    return Rule(frozenset(hints.split()), Pattern(pattern), reader)
 
 
 _MD = rf"(?P<month>{_NUM})月(?:(?P<day>{_NUM})[日号](?!线|楼|院|店))"
@@ -203,7 +194,7 @@ _BARE_MONTH = rf"(?<![\d{_COUNTED}个每上下本这该当几年岁日蜜明正�
 _BARE_YEAR = rf"(?<![\d{_COUNTED}〇零去今明前后每半全同当几多周期拜])(?P<is>年)(?P<edge>底|末|初)(?!级)"
 
 # The order counts: longer readings first, absolute ones before all.
-_RULES = (
+_RULES = Rules(
     _rule("年", rf"{_YEAR}{_MD}", _absolute),
     _rule("年", rf"{_YEAR}(?P<month>{_NUM})月", _absolute),
     _rule("年", rf"{_YEAR}(?!代)", _absolute),
@@ -225,5 +216,3 @@ _RULES = (
     _rule("前 后", rf"{_FREE}(?P<number>{_NUM})(?P<unit>天|日|周|个?星期|个?礼拜|个月|年){_SIDE}", _counted),
     _rule("月", rf"(?<![\d年个第])(?P<month>{_NUM})月(?:份|(?![\d{_COUNTED}]))", _absolute),
 )
-# Nearly every text has few of them: looked for once, not once for each rule.
-_HINTS = tuple(dict.fromkeys(hint for hints, _, _ in _RULES for hint in sorted(hints)))

@@ -11,7 +11,6 @@ from pipimem.text.dates.english_calendar import (
     NUMBER,
     WEEKDAY,
     WEEKDAY_HINTS,
-    Meant,
     group,
     month_name,
     month_number,
@@ -19,6 +18,7 @@ from pipimem.text.dates.english_calendar import (
     rule,
     weekday_number,
 )
+from pipimem.text.dates.rules import Meant, Rules
 from pipimem.text.dates.spans import Found, Span, day, month, week, weekday_after, weekday_before, weekend, year
 from pipimem.text.dates.written import BARE, WRITTEN
 from pipimem.text.patterns import Pattern
@@ -59,12 +59,8 @@ _IDIOM = Pattern(
 
 def found(text: str, lowered: str, when: date) -> Iterator[Found]:
     """Dates in the order of the rules; a caller drops those that overlap earlier ones."""
-    present = [hint for hint in _HINTS if hint in lowered]
-    if present:
-        for one in _RULES:
-            if not one.hints.isdisjoint(present):
-                for match, meant in one.read(text, when):
-                    yield _placed(match, meant)
+    for match, meant in _RULES.read(text, lowered, when):
+        yield _placed(match, meant)
 
 
 def _placed(match: re.Match[str], meant: Meant) -> Found:
@@ -260,6 +256,4 @@ _RELATIVE = (
     ),
     rule(" ago| from ", rf"{_EXACT}{NUMBER}[ ]{_UNIT}[ ](?:(?P<ago>ago)|from[ ](?:now|today))", _counted),
 )
-_RULES = (*WRITTEN, *_RELATIVE, *BARE)
-# Nearly every text has few of them: looked for once, not once for each rule.
-_HINTS = tuple(dict.fromkeys(hint for one in _RULES for hint in sorted(one.hints)))
+_RULES = Rules(*WRITTEN, *_RELATIVE, *BARE)

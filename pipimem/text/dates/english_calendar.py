@@ -3,45 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import date
 
-from pipimem.text.dates.spans import Span
+from pipimem.text.dates.rules import Reader, Rule
 from pipimem.text.patterns import Pattern
 from pipimem.text.weekdays import SHORT, WEEKDAY_EN
-
-
-@dataclass(frozen=True, slots=True)
-class Meant:
-    """What a phrase means: the days, the absolute phrase, and the preposition it needs where none stands."""
-
-    span: Span
-    phrase: str | None = None
-    preposition: str = ""
-
-
-Reader = Callable[[re.Match[str], date], Meant | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A pattern and what it means; to be tried only on a text that holds one of the hints (lower case)."""
-
-    hints: frozenset[str]
-    pattern: Pattern
-    reader: Reader
-
-    def read(self, text: str, when: date) -> Iterator[tuple[re.Match[str], Meant]]:
-        """Each match with its meaning; what lies outside of the calendar (31 February) is left out."""
-        for match in self.pattern().finditer(text):
-            try:
-                meant = self.reader(match, when)
-            except (ValueError, OverflowError):
-                continue
-            if meant:
-                yield match, meant
-
 
 # Not inside of names, paths, addresses and hyphenated words; next to Chinese is fine.
 _LEFT = r"(?<![A-Za-z0-9_/@.#$'’-])"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from pipimem.text.dates.english_calendar import MONTH, MONTH_HINTS, Meant, group, month_number, rule
+from pipimem.text.dates.english_calendar import MONTH, MONTH_HINTS, group, month_number, rule
+from pipimem.text.dates.rules import Meant
 from pipimem.text.dates.spans import day, month, nearest, year
 
 

@@ -34,15 +34,9 @@ _PLACEHOLDER = Pattern(
 _PLAIN_URL_PASSWORDS = frozenset(("password", "pass", "passwd", "pwd", "secret", "token", "pw", "密码"))
 
 
-def _shortest(hints: Iterable[str]) -> tuple[str, ...]:
-    """Those that hold no other."""
-    each = dict.fromkeys(hints)
-    return tuple(hint for hint in each if not any(other in hint for other in each if other != hint))
-
-
-_KEY_HINTS = _shortest(hint for form in FORMATS for hint in form.hints)
+_KEY_HINTS = tuple(hint for form in FORMATS for hint in form.hints)
 # Nearly every text has none of them: plain searches for all cost less than one look for a pattern of so many words.
-_HINTS = _shortest((*_KEY_HINTS, *HINTS))
+_HINTS = (*_KEY_HINTS, *HINTS)
 
 
 def secrets(text: str) -> tuple[Finding, ...]:
