@@ -87,12 +87,7 @@ class Words:
             text, words = without_dates(_THOUSANDS().sub("", text))
         grams: list[str] = []
         negations = 0
-        if text.isascii():
-            chunks: list[str] = _LATIN_CHUNK().findall(text)
-            for chunk in chunks:
-                negations += self._add_latin(chunk, words, grams)
-            return Bag((*words, *self._compounds(chunks)), tuple(grams), negations)
-        chunks = []
+        chunks: list[str] = []
         for stretch in _STRETCH().finditer(text):
             match stretch.lastgroup:
                 case "latin":
