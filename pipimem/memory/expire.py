@@ -40,23 +40,15 @@ def expired(notes: Notes, now: datetime) -> Decision:
 
 def overdue(notes: Notes, now: datetime) -> Iterator[Invalidate]:
     """The operations of `expired`, in the order of the file; the gate asks for the first."""
-    for entry in notes.memory.entries:
-        record = notes.ledger.records.get(entry.id)
-        if not entry.bullet or entry.ordinal > 1 or record is None or record.trust is Trust.HUMAN:
-            continue
-        if reason := _ended(record, now) or _stale(entry, record, now):
+    for entry, record in _learnt(notes):
+        reason = next((why for end, why in _ends(entry, record, now) if end <= now), "")
+        if reason and entry.ordinal == 1:
             yield Invalidate(entry.target, reason, still_so=True, archived=True)
 
 
 def next_end(notes: Notes, now: datetime) -> datetime | None:
     """When the first of the entries that still have time has had it, `None` where none will by the calendar."""
-    ends = (
-        end
-        for entry in notes.memory.entries
-        if entry.bullet and (record := notes.ledger.records.get(entry.id)) and record.trust is not Trust.HUMAN
-        for end in (_dated_until(record, now), _on_probation_until(record), _fresh_until(entry, record))
-        if end is not None and end > now
-    )
+    ends = (end for entry, record in _learnt(notes) for end, _ in _ends(entry, record, now) if end > now)
     return min(ends, default=None)
 
 
@@ -65,42 +57,28 @@ def is_dated(op: Invalidate) -> bool:
     return op.reason.startswith(_DATED)
 
 
-def _ended(record: Record, now: datetime) -> str:
-    if (dated := _dated_until(record, now)) and dated <= now:
-        return f"{_DATED} {record.expires}"
-    if (probation := _on_probation_until(record)) and probation <= now:
-        return "its probation ended without a recall"
-    return ""
+def _learnt(notes: Notes) -> Iterator[tuple[Entry, Record]]:
+    """The bullets that no person typed, with what is known of them."""
+    for entry in notes.memory.entries:
+        record = notes.ledger.records.get(entry.id)
+        if entry.bullet and record is not None and record.trust is not Trust.HUMAN:
+            yield entry, record
 
 
-def _stale(entry: Entry, record: Record, now: datetime) -> str:
-    fresh = _fresh_until(entry, record)
-    return f"stale: nobody came back to it for {_days(entry, record):.0f} days" if fresh and fresh <= now else ""
-
-
-def _dated_until(record: Record, now: datetime) -> datetime | None:
-    """The end of the last day an entry holds, where people read the clock now."""
-    if not record.expires:
-        return None
-    return datetime.combine(date.fromisoformat(record.expires) + timedelta(days=1), time.min, now.tzinfo)
-
-
-def _on_probation_until(record: Record) -> datetime | None:
-    if not record.probation_until or record.recalls:
-        return None
-    return aware(datetime.fromisoformat(record.probation_until))
-
-
-def _fresh_until(entry: Entry, record: Record) -> datetime | None:
-    """When an inferred entry is stale; `None` for what is immune."""
-    seen = [aware(datetime.fromisoformat(when)) for when in (record.when, record.learnt, record.recalled) if when]
-    if record.trust is not Trust.INFERRED or record.probation_until or kind_of(entry.section) not in _DAYS or not seen:
-        return None
-    if record.recalls >= _PROVED or _PIN.search(entry.text):
-        return None
-    return max(seen) + timedelta(days=_days(entry, record))
-
-
-def _days(entry: Entry, record: Record) -> float:
+def _ends(entry: Entry, record: Record, now: datetime) -> Iterator[tuple[datetime, str]]:
+    """When an entry has had its time, and why: by its own date, its probation, or because nobody asks for it."""
+    if record.expires:
+        # The end of the last day it holds, where people read the clock now.
+        after = date.fromisoformat(record.expires) + timedelta(days=1)
+        yield datetime.combine(after, time.min, now.tzinfo), f"{_DATED} {record.expires}"
+    if record.probation_until:
+        if not record.recalls:
+            yield aware(datetime.fromisoformat(record.probation_until)), "its probation ended without a recall"
+        return
     kind = kind_of(entry.section)
-    return 0.0 if kind is None else _DAYS[kind] * min(_MOST_BOOST, 1 + _BOOST * record.recalls)
+    seen = [aware(datetime.fromisoformat(when)) for when in (record.when, record.learnt, record.recalled) if when]
+    if record.trust is not Trust.INFERRED or kind is None or kind not in _DAYS or not seen:
+        return
+    if record.recalls < _PROVED and not _PIN.search(entry.text):
+        days = _DAYS[kind] * min(_MOST_BOOST, 1 + _BOOST * record.recalls)
+        yield max(seen) + timedelta(days=days), f"stale: nobody came back to it for {days:.0f} days"

@@ -25,7 +25,6 @@ from pipimem.runtime.intake import named
 from pipimem.runtime.meaning import meaning_of
 from pipimem.runtime.reading import Reading
 from pipimem.runtime.shelving import Shelf
-from pipimem.runtime.spending import Spending
 from pipimem.runtime.thoughts import Thoughts
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings, settings_from
@@ -68,7 +67,6 @@ class Pipimem:
             raise SettingsError("the clock's times need an offset: datetime.now().astimezone(), not datetime.now()")
         self._vocabulary = Vocabulary(self.store)
         self._shelf = Shelf()
-        self._spending = Spending(self.store.usages)
         self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
         self._meaning = meaning_of(self.settings, self.store, lambda: self._governor, embedder)
         self._embedding = Embedding(self._meaning) if self._meaning else None
@@ -133,7 +131,6 @@ class Pipimem:
             self.clock,
             correlate=lambda: secrets.token_hex(6),
             vocabulary=self._vocabulary,
-            spending=self._spending,
             group=store.kind == "group",
         )
         return Channel(
@@ -206,7 +203,7 @@ class Pipimem:
         """The one account of all requests to models and embedders."""
         from pipimem.sidecar.governor import Governor
 
-        return Governor(self.store.books, self.settings.budget, self.clock, _log.warning, self._spending.note)
+        return Governor(self.store.books, self.settings.budget, self.clock, _log.warning)
 
     def _thinker(self) -> Assistant:
         """The assistant of one channel: once the day's budget is spent, the embedded rules stand in for a model."""

@@ -17,9 +17,9 @@ from pipimem.memory.regression import Check
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
-from pipimem.notes.operations import Author, Decision, Job, Progress, Tokens
+from pipimem.notes.operations import Author, Decision, Job, Progress
 from pipimem.runtime.reading import limits_of
-from pipimem.runtime.spending import Spending
+from pipimem.runtime.spending import spent
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.sidecar.contracts import Assistant, Call
@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 # DESIGN §8: minutes to wait after the first, second … failure in a row.
 _BACKOFF = (1, 2, 4, 8, 16, 32, 60)
+# A thought that began before midnight counts whole.
+_LONGEST_THOUGHT = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,6 @@ class Thinking:
     clock: Clock
     correlate: Callable[[], str]
     vocabulary: Vocabulary
-    spending: Spending
     group: bool = False
 
     def today(self) -> datetime:
@@ -84,11 +85,20 @@ class Thinking:
             done = await to_thread.run_sync(lambda: self.store.commit(decision, self.clock.now(), who, wall))
         return done  # noqa: RET504 - inside the scope mypy cannot tell that it does not swallow
 
+    async def committed(self, decision: Decision, seen: Notes, call: Call | None = None, actor: str = "") -> Done:
+        """Commit what was thought about the notes `seen`, with what the call cost where there was one."""
+        if call is not None:
+            now = self.clock.wall()
+            midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+            lines = self.store.workspace.books.tail(min(midnight, now - _LONGEST_THOUGHT))
+            tokens = await to_thread.run_sync(lambda: spent(lines.fresh(), decision.task, call, f"{now:%Y-%m-%d}"))
+            decision = replace(decision, tokens=tokens)
+        return Done(decision, (await self.commit(decision, actor, seen)).outcome)
+
     async def done(self, decision: Decision, call: Call, seen: Notes) -> Done:
-        """The same for an idle job's run: the job has run now, its failures are over, and the journal has its cost."""
+        """Commit the run of an idle job: the job has run now, and its failures are over."""
         ran = Job(ran=self.clock.now().isoformat(timespec="seconds"))
-        ended = replace(decision, job=ran, tokens=await self.tokens(decision.task, call))
-        return Done(ended, (await self.commit(ended, seen=seen)).outcome)
+        return await self.committed(replace(decision, job=ran), seen, call)
 
     async def checked(self, decision: Decision, notes: Notes) -> Decision:
         """The decision without what would make memory forget an answer that it has today."""
@@ -115,10 +125,6 @@ class Thinking:
             return str(error)
         return ""
 
-    async def tokens(self, task: str, call: Call) -> Tokens | None:
-        """What a thought cost; asked once, when it is over."""
-        return await to_thread.run_sync(self.spending.of, task, call, self.clock.wall())
-
     async def failed(self, task: str, why: str, call: Call, seen: Notes, progress: Progress | None = None) -> None:
         """Note a job's failure, so that it waits before it tries again; why may quote what it thought about."""
         notes, now = await self.notes(), self.clock.now()
@@ -126,11 +132,9 @@ class Thinking:
         wait = timedelta(minutes=_BACKOFF[min(job.failures, len(_BACKOFF) - 1)])
         due = (now + wait).isoformat(timespec="seconds")
         waiting = replace(job, failures=job.failures + 1, due=due)
-        said, tokens = f"failed: {redacted(why.removeprefix('failed: '))}", await self.tokens(task, call)
-        await self.commit(
-            Decision(task, Author.RULE, (), progress or Progress(), said, call.correlation, job=waiting, tokens=tokens),
-            seen=seen,
-        )
+        said = f"failed: {redacted(why.removeprefix('failed: '))}"
+        decision = Decision(task, Author.RULE, (), progress or Progress(), said, call.correlation, job=waiting)
+        await self.committed(decision, seen, call)
 
     def call(self, timeout: float) -> Call:
         """The frame of a new thought."""

@@ -144,9 +144,8 @@ class Thoughts(Thinking):
         if not back.goes_on:
             await self.failed("consolidate", f"{back.why}: {error}", call, notes, back.progress)
             raise error
-        tokens = await self.tokens("consolidate", call)
-        decision = Decision("consolidate", Author.RULE, (), back.progress, back.why, call.correlation, tokens=tokens)
-        return Done(decision, (await self.commit(decision, seen=notes)).outcome)
+        decision = Decision("consolidate", Author.RULE, (), back.progress, back.why, call.correlation)
+        return await self.committed(decision, notes, call)
 
     async def _close_block(self, notes: Notes) -> tuple[Done, ...]:
         """Background runs may have consolidated everything already: their bullets still want their block."""
@@ -159,7 +158,7 @@ class Thoughts(Thinking):
         progress = Progress(boundary=ledger.cursor, pending=(), expect_cursor=ledger.cursor)
         block = AddBlock(min(start, end), end, "", ledger.pending)
         decision = Decision("consolidate", Author.RULE, (block,), progress, why="boundary")
-        return (Done(decision, (await self.commit(decision, seen=notes)).outcome),)
+        return (await self.committed(decision, notes),)
 
     async def _block_start(self, notes: Notes, window: Window) -> datetime | None:
         first = await self.window(notes.ledger.boundary, notes.ledger.boundary + 1)
@@ -176,8 +175,7 @@ class Thoughts(Thinking):
             timeout,
             lambda: filled(self.assistant, notes, hole, window, now, call, group=self.group, today=self.today()),
         )
-        decision = replace(decision, tokens=await self.tokens("consolidate", call))
-        return Done(decision, (await self.commit(decision, seen=notes)).outcome)
+        return await self.committed(decision, notes, call)
 
     # ── a turn ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -192,22 +190,24 @@ class Thoughts(Thinking):
         """Merge, re-file and drop in MEMORY.md."""
         notes, now, call = await self.notes(), self.clock.now(), self.call(timeout)
         decision = await self._thought("tidy", call, notes, lambda: tidy(self.assistant, notes, now, call))
-        decision = await self.checked(decision, notes)
-        return (await self.done(replace(decision, looked_at=File.MEMORY), call, notes),)
+        return await self._looked_over(decision, File.MEMORY, call, notes)
 
     async def fold(self, timeout: float) -> tuple[Done, ...]:
         """Fold the older blocks of HISTORY.md by month."""
         notes, call, archive = await self.notes(), self.call(timeout), await self.archive()
         decision = await self._thought("fold", call, notes, lambda: fold(self.assistant, notes, archive, call))
-        decision = await self.checked(decision, notes)
-        return (await self.done(replace(decision, looked_at=File.HISTORY), call, notes),)
+        return await self._looked_over(decision, File.HISTORY, call, notes)
+
+    async def _looked_over(self, decision: Decision, file: File, call: Call, notes: Notes) -> tuple[Done, ...]:
+        checked = await self.checked(decision, notes)
+        return (await self.done(replace(checked, looked_at=file), call, notes),)
 
     async def expire(self) -> tuple[Done, ...]:
         """Put into the archive what has had its time."""
         notes = await self.notes()
         decision = await self.checked(expired(notes, self.today()), notes)
         decision = replace(decision, correlation=self.correlate())
-        return (Done(decision, (await self.commit(decision, "pipimem", notes)).outcome),)
+        return (await self.committed(decision, notes, actor="pipimem"),)
 
     async def _thought(self, task: str, call: Call, seen: Notes, think: Callable[[], Awaitable[Decision]]) -> Decision:
         try:

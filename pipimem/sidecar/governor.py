@@ -65,14 +65,13 @@ class Governor:
     """The budgets of a workspace: a reservation before each request, a line of the ledger after it.
 
     Reservations are on disk, so that processes on one workspace cannot overshoot together, and a request whose
-    process was killed counts as spent. `tell` takes warnings, `note` each line that was written.
+    process was killed counts as spent. `tell` takes warnings.
     """
 
     books: Books
     settings: BudgetSettings
     clock: Clock
     tell: Callable[[str], None]
-    note: Callable[[Usage], None] = lambda _: None
     _account: Account | None = None
     _tail: Fresh | None = None
     # Ended attempts that the disk refused: they count all the same.
@@ -133,7 +132,6 @@ class Governor:
             self._append(usage)
         finally:
             self.books.release(name)
-        self.note(usage)
 
     # ── under the lock of the books, in a thread ────────────────────────────────────────────────────────────────
 

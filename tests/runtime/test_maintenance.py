@@ -122,7 +122,6 @@ class Paid(Scripted):
             when = MORNING.isoformat(timespec="seconds")
             one = Usage(when, call.channel, "tidy", "m", count, 50, 0, None, 1.0, outcome, call.correlation)
             self.channel.store.workspace.append_usage(one)
-            self.channel.thoughts.spending.note(one)
         return await Scripted.answer(self, task, call)
 
 
