@@ -8,7 +8,7 @@ from datetime import datetime
 from pipimem.memory.consolidate import consolidate
 from pipimem.memory.window import Window
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Decision, Hole, Invalidate, Operation, Progress, Supersede, Target
+from pipimem.notes.operations import Decision, Hole, Operation, Progress, targets_of
 from pipimem.sidecar.contracts import Assistant, Call
 
 
@@ -33,31 +33,19 @@ async def filled(
         expect_cursor=ledger.cursor,
         expect_holes=ledger.holes,
     )
-    return Decision(
-        decision.task,
-        decision.author,
-        tuple(op for op in decision.operations if op not in late),
-        progress,
-        f"{decision.why}, set aside before: {hole.reason}",
-        decision.correlation,
-        (*decision.notes, *("older than what it would replace" for _ in late)),
+    return replace(
+        decision,
+        operations=tuple(op for op in decision.operations if op not in late),
+        progress=progress,
+        why=f"{decision.why}, set aside before: {hole.reason}",
+        notes=(*decision.notes, *("older than what it would replace" for _ in late)),
     )
 
 
 def _turns_back(notes: Notes, op: Operation, then: datetime) -> bool:
     """Whether it would end an entry that rests on a later word than the hole."""
-    match op:
-        case Supersede(targets=targets):
-            return any(_is_newer(notes, target, then) for target in targets)
-        case Invalidate(target=target):
-            return _is_newer(notes, target, then)
-        case _:
-            return False
-
-
-def _is_newer(notes: Notes, target: Target, then: datetime) -> bool:
-    record = notes.ledger.records.get(target.id)
-    return record is not None and record.when != "" and datetime.fromisoformat(record.when) > then
+    records = [notes.ledger.records.get(target.id) for target in targets_of(op)]
+    return any(record and record.when and datetime.fromisoformat(record.when) > then for record in records)
 
 
 def _start(window: Window, now: datetime) -> datetime:

@@ -12,7 +12,7 @@ from pipimem.notes.applied import applied
 from pipimem.notes.entry import Entry
 from pipimem.notes.history import blocks
 from pipimem.notes.notes import Note, Notes
-from pipimem.notes.operations import Bullet, Decision, FoldBlocks, Invalidate, Move, Operation, Supersede
+from pipimem.notes.operations import Bullet, Decision, FoldBlocks, Invalidate, Operation, targets_of
 from pipimem.recall.budgeting import Limits
 from pipimem.recall.gathering import Gathering
 from pipimem.recall.index import Index
@@ -132,16 +132,10 @@ class Check:
 
     def _entries(self, op: Operation) -> list[Entry]:
         """The entries an operation is about."""
-        match op:
-            case FoldBlocks(headings=headings):
-                folded = [block for block in blocks(self.notes.history) if block.heading in headings]
-                return [entry for block in folded for entry in block.bullets]
-            case Supersede(targets=targets):
-                return [entry for target in targets if (entry := self.notes.find(target))]
-            case Invalidate(target=target) | Move(target=target):
-                return [entry for entry in [self.notes.find(target)] if entry]
-            case _:
-                return []
+        if isinstance(op, FoldBlocks):
+            folded = [block for block in blocks(self.notes.history) if block.heading in op.headings]
+            return [entry for block in folded for entry in block.bullets]
+        return [entry for target in targets_of(op) if (entry := self.notes.find(target))]
 
     def _mended(self, op: FoldBlocks) -> FoldBlocks:
         """The fold with all that questions find in its blocks, word for word."""

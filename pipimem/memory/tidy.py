@@ -8,7 +8,7 @@ from datetime import datetime
 from pipimem.memory.known import known, targets
 from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Author, Decision, Invalidate, Move, Operation, Supersede, Trust
+from pipimem.notes.operations import Author, Decision, Invalidate, Move, Operation, Supersede, Trust, targets_of
 from pipimem.sidecar.contracts import Assistant, Call, Tidied, Tidy, answered
 from pipimem.text.secrets import redacted
 from pipimem.text.similarity import same_thought
@@ -27,7 +27,7 @@ async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) ->
     """The decision on MEMORY.md as it stands; nothing to do is an empty decision."""
     answer = await answered(assistant, Tidy(now, known(notes, now, _newest(notes)), _told(notes)), Tidied, call)
     operations = _operations(answer, notes)
-    taken = {target for op in operations for target in _targets(op)}
+    taken = {target for op in operations for target in targets_of(op)}
     operations += [op for op in _in_history(notes) if op.target not in taken]
     return Decision("tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew", correlation=call.correlation)
 
@@ -65,16 +65,6 @@ def _operations(answer: Tidied, notes: Notes) -> list[Operation]:
     ]
     operations += [Move(places[move.id], move.kind) for move in answer.move if move.id in places]
     return operations
-
-
-def _targets(op: Operation) -> tuple[object, ...]:
-    match op:
-        case Supersede(targets=found):
-            return found
-        case Invalidate(target=target) | Move(target=target):
-            return (target,)
-        case _:
-            return ()
 
 
 def _in_history(notes: Notes) -> Iterator[Invalidate]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipimem.notes.message import Message
+from pipimem.sidecar.contracts import is_exchange
 from pipimem.text.fence import unfenced
 
 # DESIGN §8: beyond this a model loses the middle; longer windows go in slices.
@@ -33,8 +34,7 @@ class Window:
     @property
     def exchanged(self) -> bool:
         """Whether somebody said something and was answered, or two people spoke."""
-        said = [message for message in self.messages if message.role in ("user", "assistant")]
-        return any(message.role == "user" for message in said) and len(said) > 1
+        return is_exchange(self.messages)
 
     @property
     def participants(self) -> tuple[str, ...]:

@@ -144,6 +144,17 @@ class FoldBlocks:
 Operation = Add | Supersede | Move | Invalidate | Confirm | SetSection | AddBlock | FoldBlocks
 
 
+def targets_of(op: Operation) -> tuple[Target, ...]:
+    """The entries of MEMORY.md that an operation ends or moves."""
+    match op:
+        case Supersede(targets=targets):
+            return targets
+        case Invalidate(target=target) | Move(target=target):
+            return (target,)
+        case _:
+            return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Hole:
     """Messages `first` to `last` that no thought could consolidate: set aside, and recallable as they are."""

@@ -10,7 +10,6 @@ from typing import TypeVar
 import anyio
 
 from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError
-from pipimem.sidecar.contracts import Call
 from pipimem.sidecar.door import (
     AnswerCut,
     Ask,
@@ -19,7 +18,6 @@ from pipimem.sidecar.door import (
     Door,
     ModelBusy,
     ParameterRefused,
-    Schema,
     Turn,
 )
 from pipimem.sidecar.metering import Begin
@@ -37,18 +35,6 @@ _SHARE_OF_TIME = 0.6
 _OF_THE_CALLERS_TIME = 0.97
 _REASON_CHARS = 200
 _AGAIN = "Your last answer was refused: {reason}\nAnswer anew, with the whole answer."
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked for a task. `shrinks` says that the caller can ask about less when it is too long."""
-
-    task: str
-    call: Call
-    turns: tuple[Turn, ...]
-    schema: Schema | None
-    max_tokens: int
-    shrinks: bool = False
 
 
 @dataclass(slots=True)
@@ -70,12 +56,13 @@ class Asking:
         self.models = tuple(dict.fromkeys(self.models))
         self._places = anyio.Semaphore(self.concurrency)
 
-    async def answered(self, question: Question, parse: Callable[[str], T]) -> T:
-        """The first answer that `parse` accepts, within the call's time; raises what the last model failed with.
+    async def answered(self, question: Ask, parse: Callable[[str], T], *, shrinks: bool = False) -> T:
+        """The first answer that `parse` accepts, within the question's timeout; its model does not matter.
 
-        A prompt too long for one model is not sent to the next one if a smaller one can be asked instead.
+        Raises what the last model failed with. A prompt too long for one model is not sent to the next one where it
+        `shrinks`: the caller can ask about less.
         """
-        end = self.monotonic() + question.call.timeout * _OF_THE_CALLERS_TIME
+        end = self.monotonic() + question.timeout * _OF_THE_CALLERS_TIME
         await self._take_place(end)
         last: SidecarError = ModelTimeout(f"No time was left to ask {self.models[0]}.")
         try:
@@ -83,7 +70,7 @@ class Asking:
                 try:
                     return await self._asked_twice(question, model, self._until(model, end), parse)
                 except ContextOverflow as reason:
-                    if question.shrinks:
+                    if shrinks:
                         raise
                     last = reason
                 except (ModelUnavailable, ModelTimeout, AnswerRefused) as reason:
@@ -104,7 +91,7 @@ class Asking:
                 f"No place was free to ask {self.models[0]}: raise concurrency in pipimem.toml, [model]."
             ) from reason
 
-    async def _asked_twice(self, question: Question, model: str, until: float, parse: Callable[[str], T]) -> T:
+    async def _asked_twice(self, question: Ask, model: str, until: float, parse: Callable[[str], T]) -> T:
         """The answer; one that was refused is asked for once more, with the reason."""
         try:
             return await self._patiently(question, model, until, parse)
@@ -116,7 +103,7 @@ class Asking:
             anew = replace(question, turns=(*question.turns[:-1], again), max_tokens=room)
             return await self._patiently(anew, model, until, parse)
 
-    async def _patiently(self, question: Question, model: str, until: float, parse: Callable[[str], T]) -> T:
+    async def _patiently(self, question: Ask, model: str, until: float, parse: Callable[[str], T]) -> T:
         """The answer of a model that may be busy for a moment, or want to be asked in another way."""
         tries, reshaped = 1, 0
         while True:
@@ -141,21 +128,11 @@ class Asking:
             return backoff
         return max(backoff, busy.retry_after + _FIRST_WAIT * self.chance())
 
-    async def _attempt(self, question: Question, model: str, until: float, parse: Callable[[str], T]) -> T:
+    async def _attempt(self, question: Ask, model: str, until: float, parse: Callable[[str], T]) -> T:
         timeout = self._left(until)
         if timeout <= 0:
-            raise ModelTimeout(f"No time was left to ask {model} within {question.call.timeout:.0f} s.")
-        ask = Ask(
-            model,
-            question.turns,
-            timeout,
-            question.max_tokens,
-            question.schema,
-            channel=question.call.channel,
-            task=question.task,
-            correlation=question.call.correlation,
-        )
-        with await self.begin(ask) as attempt:
+            raise ModelTimeout(f"No time was left to ask {model} within {question.timeout:.0f} s.")
+        with await self.begin(replace(question, model=model, timeout=timeout)) as attempt:
             attempt.completion = await self.door.complete(attempt.ask)
             return parse(_whole(attempt.completion, model))
 

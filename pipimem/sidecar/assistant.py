@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from pipimem.errors import AnswerRefused
 from pipimem.notes.message import Message
-from pipimem.sidecar.asking import Asking, Question
+from pipimem.sidecar.asking import Asking
 from pipimem.sidecar.contracts import Answer, Call, Consolidate, Refresh, Task, task_name
-from pipimem.sidecar.door import Turn
+from pipimem.sidecar.door import Ask, Schema, Turn
 from pipimem.sidecar.prompts import Prompts
 from pipimem.sidecar.rendering import placeholder_values
 from pipimem.sidecar.wire.tasks import WIRES
@@ -41,8 +41,8 @@ class ModelAssistant:
         # Talk of several messages can be thought about in smaller windows.
         shrinks = isinstance(task, Consolidate | Refresh) and len(task.window) > 1
         turns = (Turn("system", system), Turn("user", user))
-        question = Question(name, call, turns, wire.schema(task), wire.max_tokens, shrinks)
-        return await self.asking.answered(question, lambda text: wire.parsed(text, task))
+        question = _asked(name, call, turns, wire.max_tokens, wire.schema(task))
+        return await self.asking.answered(question, lambda text: wire.parsed(text, task), shrinks=shrinks)
 
     async def chat(self, messages: Sequence[Message], call: Call) -> str:
         """A bot's reply to a conversation, in the ledger as `chat`; tool messages count as the user's."""
@@ -50,8 +50,12 @@ class ModelAssistant:
             Turn(message.role if message.role in {"system", "assistant"} else "user", message.content)
             for message in messages
         )
-        question = Question("chat", call, turns, None, _CHAT_TOKENS)
-        return await self.asking.answered(question, _spoken)
+        return await self.asking.answered(_asked("chat", call, turns, _CHAT_TOKENS), _spoken)
+
+
+def _asked(task: str, call: Call, turns: tuple[Turn, ...], max_tokens: int, schema: Schema | None = None) -> Ask:
+    """The request for whichever model is asked."""
+    return Ask("", turns, call.timeout, max_tokens, schema, call.channel, task, call.correlation)
 
 
 def _spoken(text: str) -> str:

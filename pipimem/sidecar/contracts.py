@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -184,6 +184,12 @@ class Assistant(Protocol):
 
     async def answer(self, task: Task, call: Call) -> Answer:
         """The answer of the type that `ANSWERS` has for the task. Raises `SidecarError` when it cannot give one."""
+
+
+def is_exchange(window: Iterable[Message]) -> bool:
+    """Whether somebody said something, and somebody else answered or went on."""
+    said = [message for message in window if message.role in ("user", "assistant") and message.content.strip()]
+    return len(said) > 1 and any(message.role == "user" for message in said)
 
 
 def task_name(task: Task) -> str:

@@ -29,7 +29,7 @@ class Schema:
 class Ask:
     """One request to one model; `timeout` in seconds, `max_tokens` of the answer, no schema for free text.
 
-    `channel`, `task` and `correlation` say for whom it is asked: a door may keep account by them.
+    `channel`, `task` and `correlation` say for whom it is asked, for the account.
     """
 
     model: str

@@ -10,14 +10,13 @@ import anyio
 import pytest
 from pipimem.errors import AnswerRefused, BudgetSpent, ModelTimeout, ModelUnavailable, SidecarError
 from pipimem.notes.usage import Usage
-from pipimem.sidecar.asking import Asking, Question
-from pipimem.sidecar.contracts import Call
+from pipimem.sidecar.asking import Asking
 from pipimem.sidecar.door import Ask, Completion, ContextOverflow, ModelBusy, ParameterRefused, Turn
 from tests.sidecar.conftest import unlimited
 
 pytestmark = pytest.mark.anyio
 NOW = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
-QUESTION = Question("consolidate", Call("room", "c-1", 100), (Turn("user", "what?"),), None, 1000)
+QUESTION = Ask("", (Turn("user", "what?"),), 100, 1000, None, "room", "consolidate", "c-1")
 
 
 @dataclass
@@ -38,11 +37,11 @@ class Played:
             raise answer
         return answer
 
-    async def answered(self, question: Question = QUESTION, models: Sequence[str] = ("a", "b")) -> str:
+    async def answered(self, models: Sequence[str] = ("a", "b"), *, shrinks: bool = False) -> str:
         clock = lambda: self.now  # noqa: E731
         begin = unlimited(self.used.append, lambda: NOW, clock)
         asking = Asking(models, self, begin, clock, concurrency=1, chance=lambda: -0.5)  # no pause
-        return await asking.answered(question, _good)
+        return await asking.answered(QUESTION, _good, shrinks=shrinks)
 
     @property
     def models(self) -> list[str]:
@@ -84,7 +83,7 @@ async def test_a_window_that_can_shrink_goes_back_at_once() -> None:
     """Half of it fits the first model; another one with the same limit would only refuse it too."""
     played = Played([ContextOverflow("long")])
     with pytest.raises(ContextOverflow):
-        await played.answered(replace(QUESTION, shrinks=True))
+        await played.answered(shrinks=True)
     assert played.models == ["a"]
 
 
@@ -165,7 +164,7 @@ async def test_waiting_for_a_place_counts() -> None:
     played = Holding([])
     begin = unlimited(played.used.append, lambda: NOW)
     asking = Asking(["a"], played, begin, anyio.current_time, concurrency=1, chance=lambda: 0.0)
-    short = replace(QUESTION, call=Call("room", "c-2", 0.2))
+    short = replace(QUESTION, correlation="c-2", timeout=0.2)
 
     async def first(done: Callable[[], None]) -> None:
         await asking.answered(QUESTION, _good)

@@ -8,9 +8,8 @@ import msgspec
 
 from pipimem.errors import AnswerRefused
 from pipimem.notes.kinds import Kind
-from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet
-from pipimem.sidecar.contracts import Consolidate, Consolidated, Learned, Over
+from pipimem.sidecar.contracts import Consolidate, Consolidated, Learned, Over, is_exchange
 from pipimem.sidecar.door import Schema
 from pipimem.sidecar.wire.strictness import (
     BulletText,
@@ -59,8 +58,6 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     history: Annotated[list[_Bullet], msgspec.Meta(max_length=8)]
 
 
-_SPEAKING = ("user", "assistant")
-
 _SCHEMA = schema_of("consolidation", _Answer)
 
 
@@ -81,15 +78,9 @@ def parsed(answer: str, task: Consolidate) -> Consolidated:
     history = tuple(
         Bullet(one_line(item.text, "history"), checked_ids(item.sources, messages, "message")) for item in got.history
     )
-    if not history and real_exchange(task.window):
+    if not history and is_exchange(task.window):
         raise AnswerRefused("history is empty although people talked; say in at least one item what happened.")
     return Consolidated(learned, over, " ".join(got.title.split()), history)
-
-
-def real_exchange(window: tuple[Message, ...]) -> bool:
-    """Somebody said something, and somebody else answered or went on."""
-    roles = [message.role for message in window if message.role in _SPEAKING and message.content.strip()]
-    return len(roles) >= 2 and "user" in roles
 
 
 def _learned(item: _Learned, messages: frozenset[str], entries: frozenset[str]) -> Learned:
