@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 from pipimem.recall.items import message_item
-from pipimem.recall.search.kinds import Kinds
 from pipimem.recall.search.ranking import search
 from pipimem.recall.vectors import body, unit
 from pipimem.sidecar.embedding.local import Local
@@ -30,7 +29,7 @@ _BY_WORDS, _BY_MEANING = 50, 20
 
 def main(evals: Path) -> None:
     """Print the table."""
-    segmenter, embedder, kinds = loaded_segmenter(), Local(), Kinds()
+    segmenter, embedder = loaded_segmenter(), Local()
     scores = defaultdict[tuple[bool, float, int], list[float]](list)
     for talk in talks(evals, Words(segmenter)):
         items = [message_item(one) for one in messages(evals / "transcripts" / f"{talk.name}.jsonl")]
@@ -39,7 +38,7 @@ def main(evals: Path) -> None:
         vectors = unit(embedder.passages([body(item) for item in items]))
         for question in talk.questions:
             text = question["query"]
-            hits = search(talk.index, text, now=talk.now, limit=_BY_WORDS, synonyms=talk.thesaurus, kinds=kinds)
+            hits = search(talk.index, text, now=talk.now, limit=_BY_WORDS, synonyms=talk.thesaurus)
             cosines = vectors @ unit(embedder.queries([text]))[0]
             above = (cosines - cosines.mean()) / cosines.std()
             shares = {hit.item.id: hit.score / hits[0].score for hit in hits}

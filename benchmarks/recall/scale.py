@@ -29,7 +29,6 @@ from pathlib import Path
 from pipimem.notes.message import Message
 from pipimem.recall.search import looking
 from pipimem.recall.search.index import TranscriptIndex
-from pipimem.recall.search.kinds import Kinds
 from pipimem.recall.search.ranking import search
 from pipimem.runtime.library import Shelf
 from pipimem.runtime.vocabulary import Vocabulary
@@ -173,13 +172,10 @@ def _pipimem(
     shelf.keep()
     gc.collect()
     held = resident() - before
-    index, now, kinds, synonyms = shelf.index, _START + timedelta(days=3000), Kinds(), vocabulary.synonyms()
-    p50, p95 = measured(lambda question: search(index, question, now=now, synonyms=synonyms, kinds=kinds), questions)
+    index, now, synonyms = shelf.index, _START + timedelta(days=3000), vocabulary.synonyms()
+    p50, p95 = measured(lambda question: search(index, question, now=now, synonyms=synonyms), questions)
     found = sum(
-        any(
-            one.item.id == f"log:{name}"
-            for one in search(index, question, now=now, synonyms=synonyms, kinds=kinds, limit=5)
-        )
+        any(one.item.id == f"log:{name}" for one in search(index, question, now=now, synonyms=synonyms, limit=5))
         for question, name in needles
     )
     same, slower = _beside_weighing_all(index, questions[:_COMPARED], now)

@@ -13,7 +13,6 @@ from pipimem.recall.items import message_item
 from pipimem.recall.search.formula import FORMULA, Formula
 from pipimem.recall.search.hits import Hit
 from pipimem.recall.search.index import TranscriptIndex
-from pipimem.recall.search.kinds import Kinds
 from pipimem.recall.search.ranking import search
 from pipimem.recall.synonyms import Synonyms, common
 from pipimem.text.words import Words
@@ -52,7 +51,7 @@ class Talk:
     ) -> tuple[Hit, ...]:
         """The messages a search gives; `synonyms` are the thesaurus's if nothing is said."""
         synonyms = self.thesaurus if synonyms is None else synonyms
-        return search(self.index, query, now=self.now, limit=limit, synonyms=synonyms, kinds=_KINDS, formula=formula)
+        return search(self.index, query, now=self.now, limit=limit, synonyms=synonyms, formula=formula)
 
     def found(self, query: str, formula: Formula = FORMULA, synonyms: Synonyms | None = None) -> list[str]:
         """Their ids."""
@@ -68,9 +67,6 @@ class Talk:
                     question["gold"]
                 )
         return sums[0] / len(self.questions), sums[1] / len(self.questions)
-
-
-_KINDS = Kinds()
 
 
 def talks(evals: Path, words: Words) -> list[Talk]:

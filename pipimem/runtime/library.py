@@ -17,7 +17,6 @@ from pipimem.recall.search.filters import Filters
 from pipimem.recall.search.grouping import Said, grouped
 from pipimem.recall.search.hits import Hit
 from pipimem.recall.search.index import TranscriptIndex
-from pipimem.recall.search.kinds import Kinds
 from pipimem.recall.search.known import Known
 from pipimem.recall.search.packing import packed, unpacked
 from pipimem.recall.search.ranking import search
@@ -145,7 +144,6 @@ class Library:
     clock: Clock = field(default_factory=Clock)
     report: Report = unwatched
     _vocabulary: Vocabulary = field(init=False)
-    _kinds: Kinds = field(default_factory=Kinds)
     _shelves: dict[str, Shelf] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -170,7 +168,6 @@ class Library:
             limit=count,
             filters=filters,
             synonyms=self._vocabulary.synonyms(),
-            kinds=self._kinds,
         )
 
     def said(self, channel: str, query: str, count: int, filters: Filters) -> tuple[Said, ...]:

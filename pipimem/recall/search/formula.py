@@ -21,8 +21,6 @@ class Formula:
     """What a word counts that stands one, two, three messages earlier: what was asked belongs to the answer."""
     after: tuple[float, ...] = (0.4, 0.2, 0.1)
     """The same for words of later messages."""
-    kind: float = 0.2
-    """A word of the kind the question names: "dog" where it says "pet"."""
     pairs: float = 0.25
     """Two Chinese characters next to each other, against a word: they find what was cut differently."""
     date: float = 0.5

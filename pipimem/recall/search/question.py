@@ -11,7 +11,6 @@ from typing import NamedTuple
 from pipimem.recall.index import Term
 from pipimem.recall.search.formula import Formula
 from pipimem.recall.search.index import TranscriptIndex
-from pipimem.recall.search.kinds import Kinds
 from pipimem.recall.search.shapes import SHAPELESS, Shape, wanted
 from pipimem.recall.synonyms import Synonyms
 from pipimem.recall.weak_words import COMMON_WORDS
@@ -45,9 +44,7 @@ class Question:
     only_people: bool = False
 
 
-def asked(
-    text: str, index: TranscriptIndex, *, now: datetime, synonyms: Synonyms, kinds: Kinds, formula: Formula
-) -> Question:
+def asked(text: str, index: TranscriptIndex, *, now: datetime, synonyms: Synonyms, formula: Formula) -> Question:
     """The question of a text; days without a year, or counted from today, are those of the talk if none is of now's."""
     if len(text) > 2 * _ENDS:
         text = f"{text[:_ENDS]}\n{text[-_ENDS:]}"
@@ -61,11 +58,11 @@ def asked(
         words = list(dict.fromkeys(bag.words))
     known = frozenset(bag.words)
     groups = [
-        Group(term.word, 1.0, tuple(_members(term, index, known, kinds, formula)))
+        Group(term.word, 1.0, tuple(_members(term, index, known)))
         for term in synonyms.added([Term(word) for word in words])  # single characters are among the grams
     ]
     grams = (gram for gram in dict.fromkeys(bag.grams) if not gram[-1].isascii())
-    groups += [Group(gram, formula.pairs, tuple(_members(Term(gram), index, known, kinds, formula))) for gram in grams]
+    groups += [Group(gram, formula.pairs, tuple(_members(Term(gram), index, known))) for gram in grams]
     return Question(tuple(groups), people, spans, wanted(text), only_people)
 
 
@@ -98,18 +95,12 @@ def _spans(text: str, index: TranscriptIndex, now: datetime) -> tuple[Span, ...]
     return mentioned(text, datetime.combine(newest, time(12), now.tzinfo))
 
 
-def _members(
-    term: Term, index: TranscriptIndex, known: frozenset[str], kinds: Kinds, formula: Formula
-) -> Iterator[tuple[str, float]]:
+def _members(term: Term, index: TranscriptIndex, known: frozenset[str]) -> Iterator[tuple[str, float]]:
     """The word itself and what may stand in its place; of a word that nobody said, what was likely meant."""
     yield term.word, 1.0
     taken = {term.word, *known}
-    alternatives = (
-        *term.instead,
-        *((word, formula.kind) for word in kinds.of(term.word)),
-    )
     found = bool(index.places(term.word))
-    for word, share in alternatives:
+    for word, share in term.instead:
         if share and word not in taken:
             taken.add(word)
             found = found or bool(index.places(word))

@@ -12,7 +12,6 @@ from pipimem.recall.search.filters import Filters
 from pipimem.recall.search.formula import FORMULA, USUAL_LENGTH, Formula
 from pipimem.recall.search.hits import Hit
 from pipimem.recall.search.index import TranscriptIndex
-from pipimem.recall.search.kinds import Kinds
 from pipimem.recall.search.lifts import Lifts, own
 from pipimem.recall.search.looking import Reach, newest, rarity, reach
 from pipimem.recall.search.question import Group, Question, asked
@@ -54,11 +53,10 @@ def search(
     limit: int = 10,
     filters: Filters | None = None,
     synonyms: Synonyms = NO_SYNONYMS,
-    kinds: Kinds | None = None,
     formula: Formula = FORMULA,
 ) -> tuple[Hit, ...]:
     """The messages that say most about `text`, best first, the earlier of equals first."""
-    question = asked(text, index, now=now, synonyms=synonyms, kinds=kinds or Kinds(), formula=formula)
+    question = asked(text, index, now=now, synonyms=synonyms, formula=formula)
     passes = filters.gate(index) if filters else None
     weighed = _weighed(index, question, formula, reach(index, question, formula, passes))
     lifts = Lifts(index, question, formula)
