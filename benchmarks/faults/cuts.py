@@ -94,7 +94,7 @@ def cut_off(system: str, folder: Path, cuts: int, seed: int, tell: Tell) -> None
                     lambda pid: _cut(disk, copy, top, pid, seconds, chance),  # noqa: B023
                 )
             with mounted(copy, below / "disk") as top:
-                wrong = problems(top / "w", Faulted(journey, expected, ended), after_outage=True)
+                wrong = problems(top / "w", Faulted(journey, expected, ended))
             tell(number, [f"{system}, cut {number}, {journey.name}, which {ended.how}: {one}" for one in wrong])
 
 

@@ -20,7 +20,6 @@ from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.faults.child import Ended, Say, in_child
 from benchmarks.faults.journeys import NOW, Journey, adding, opened
-from benchmarks.faults.reboot import rebooted
 from benchmarks.faults.tree import Tree
 
 Texts = tuple[str, ...]
@@ -77,12 +76,10 @@ def expected_of(journey: Journey, tree: Tree, root: Path) -> Expected:
     return Expected(tuple(dict.fromkeys(state for state in states if state[0] >= states[0][0])))
 
 
-def problems(root: Path, faulted: Faulted, *, after_outage: bool = False) -> list[str]:
+def problems(root: Path, faulted: Faulted) -> list[str]:
     """What is wrong in this workspace, found by a process of its own; nothing is right."""
 
     def work(say: Say) -> None:
-        if after_outage:
-            rebooted(root.with_name("boot-id"))
         for wrong in _all_wrong(root, faulted):
             say("wrong", wrong)
 

@@ -40,4 +40,4 @@ def _judged(journey: Journey, state: State, root: Path, faulted: Faulted, number
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(mode=0o700)
     state.laid(root)
-    return [f"{journey.name}, state {number}: {one}" for one in problems(root, faulted, after_outage=True)]
+    return [f"{journey.name}, state {number}: {one}" for one in problems(root, faulted)]

@@ -1,4 +1,4 @@
-"""A deletion that came back: its story, and whether anybody could have told it from a line its writer never read."""
+"""A deletion that came back: its story, and whether the texts alone could have told it from an older buffer."""
 
 from __future__ import annotations
 
@@ -22,33 +22,29 @@ class Look:
     before: str
     after: str
     save: int | None
-    known: frozenset[str]
-    """The etags of all texts that the journal had when it was written."""
 
 
 def looks(records: Iterable[JournalRecord], past: Sequence[Save]) -> Iterator[Look]:
     """What the runtime saw of the saves, in its order, told by the journal alone."""
     saves = {etag(save.text): number for number, save in enumerate(past)}
-    text, known = "", frozenset[str]()
+    text = ""
     for record in records:
         change = record.files.get(File.MEMORY)
         if change is None:
             continue
         after = spliced(text, change.splices)
         save = saves.get(change.found or change.after)
-        known |= {change.before}
-        yield Look(record.sequence, str(record.author), text, after, save, known)
+        yield Look(record.sequence, str(record.author), text, after, save)
         text = after
-        known |= {change.after, change.found}
 
 
 def is_ambiguous(line: str, past: Sequence[Save], seen: Sequence[Look]) -> bool:
     """Whether two intentions lead to the very text in which the runtime first met the deletion of a line.
 
-    One is the hand's: it read the line and deleted it. The other begins with a text that a hand had on its screen,
-    by its own account, that stood in the file, by the journal's, and that the line had not come to yet: its writer
-    never read the line. Both end with the same bytes where those have no line that came after that text: nothing
-    shows that its writer had read on. Only the first look counts, and only if it is the one that kept the line.
+    One is the hand's: it read the line and deleted it. The other begins with an older text, by the journal's account,
+    that the line had not come to yet: its writer never read the line. Both end with the same bytes where those have no
+    line that came after that text: nothing shows that its writer had read on. Only the first look counts, and only if
+    it is the one that kept the line.
     """
     number = next((number for number, save in enumerate(past) if save.deleted == line), None)
     first = next((look for look in seen if number is not None and look.save is not None and look.save >= number), None)
@@ -58,9 +54,10 @@ def is_ambiguous(line: str, past: Sequence[Save], seen: Sequence[Look]) -> bool:
     text = past[first.save].text
     if line not in came or line in _bullets(text) or line not in _bullets(first.after):
         return False
-    had = (each for save in past[: number + 1] for each in (save.base, save.text) if line not in _bullets(each))
-    screens = {each for each in had if each != past[number].text}
-    return any(etag(each) in first.known and not _bullets(text) & (came - _bullets(each)) for each in screens)
+    older = seen[: seen.index(first)]
+    texts = {each for look in older for each in (look.before, look.after)}
+    texts |= {past[look.save].text for look in older if look.save is not None}
+    return any(line not in _bullets(each) and not _bullets(text) & (came - _bullets(each)) for each in texts)
 
 
 def story(line: str, past: Sequence[Save], seen: Sequence[Look]) -> str:

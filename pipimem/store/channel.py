@@ -23,7 +23,7 @@ from pipimem.store import identity
 from pipimem.store.caches.caches import Caches
 from pipimem.store.commits.committing import CarryOut, Committed, commit, journal_edits
 from pipimem.store.commits.desk import KEPT, Desk
-from pipimem.store.commits.placing import heal, is_unfinished
+from pipimem.store.commits.placing import is_unfinished, put_in_place
 from pipimem.store.commits.recalls import Recalls
 from pipimem.store.commits.settling import PATIENCE
 from pipimem.store.disk import files
@@ -432,11 +432,7 @@ class ChannelStore:
         saving = any(desk.is_held(file, desk.look(file)) for file in KEPT)
         if saving and time.monotonic() < until:
             return None
-        heal(desk, now)
-        if desk.state.unsettled:
-            # Until the next checkpoint an older text would go on to count as torn.
-            self._now = now
-            self._checkpoint()
+        put_in_place(desk, now)
         return desk
 
     def _after_writing(self, now: datetime) -> None:
@@ -449,16 +445,9 @@ class ChannelStore:
         desk = self._at_desk()
         desk.state.catch_up()
         if self._now is not None:
-            heal(desk, self._now)
+            put_in_place(desk, self._now)
         if not desk.state.has_news or is_unfinished(desk):
             return
-        if not desk.settle():
-            # A hand was faster. What it left is taken in like at a commit, and the same is asked again.
-            if self._now is None:
-                return
-            journal_edits(desk, self._now)
-            if not desk.settle():
-                return
         texts = {file: desk.state.known_text(file, "") for file in KEPT}
         desk.state.checkpoint({file: text for file, text in texts.items() if text is not None}, self._now)
 

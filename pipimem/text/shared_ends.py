@@ -35,15 +35,3 @@ def shared_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
     shortest = min(len(a), len(b))
     head = shared_head(a, b, shortest)
     return head, shared_tail(a, b, shortest - head)
-
-
-def shared_lines(a: str, b: str) -> tuple[int, int]:
-    """How many characters both begin and end with, whole lines only.
-
-    A "\\n" ends a line of either text, whatever stands before it, so both may be cut right behind it. Not always all of
-    the lines: one more may be left in between.
-    """
-    head, tail = shared_ends(a, b)
-    head = a.rfind("\n", 0, head) + 1
-    cut = a.find("\n", len(a) - tail) + 1 or len(a)
-    return head, len(a) - cut

@@ -40,7 +40,11 @@ def splices_between(old: str, new: str) -> tuple[Splice, ...]:
 
 def spliced(text: str, splices: Iterable[Splice]) -> str:
     """`text` after the change; ValueError where a line to be removed does not stand where it should."""
-    lines = split_lines(text)
+    return "".join(spliced_lines(split_lines(text), splices))
+
+
+def spliced_lines(lines: tuple[str, ...], splices: Iterable[Splice]) -> tuple[str, ...]:
+    """The lines of a text after the change; raises ValueError as `spliced` does."""
     result: list[str] = []
     reached = 0
     for splice in splices:
@@ -49,7 +53,7 @@ def spliced(text: str, splices: Iterable[Splice]) -> str:
             raise ValueError(f"line {splice.start + 1} is not what the change expects; make a new one")
         result += [*lines[reached : splice.start], *splice.added]
         reached = end
-    return "".join([*result, *lines[reached:]])
+    return (*result, *lines[reached:])
 
 
 def reversed_splices(splices: Iterable[Splice]) -> tuple[Splice, ...]:

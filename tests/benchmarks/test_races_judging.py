@@ -1,4 +1,4 @@
-"""The storm's judge: which deletions nobody could have told from a line that was never read, and no other."""
+"""The storm's judge: which deletions no text could have told from an older buffer, and no other."""
 
 from __future__ import annotations
 
@@ -64,11 +64,3 @@ def test_a_line_that_comes_back_after_its_deletion_was_seen_is_lost_ground(chann
     path.write_text(path.read_text() + LINE)
     channel.commit(fact("noticed too"), NOW)
     assert judged(channel, [first, then]) == (True, False)
-
-
-def test_what_no_hand_had_on_its_screen_makes_nothing_ambiguous(channel: ChannelStore) -> None:
-    """The text without the line stood in the file, but no hand had it: the runtime could have known."""
-    old = (channel.folder / "MEMORY.md").read_text()
-    first = saved(channel, "", old + LINE, typed=LINE)
-    then = saved(channel, first.text, old + "- plinth scuba dwarf\n", "- plinth scuba dwarf\n", LINE)
-    assert judged(channel, [first, then])[1] is False

@@ -28,8 +28,8 @@ from pipimem.notes.operations import (
     Trust,
 )
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commits import committing
-from pipimem.store.disk import booting, exchanging
+from pipimem.store.commits import acknowledging
+from pipimem.store.disk import exchanging
 from pipimem.store.journal import journal, state
 from pipimem.store.workspace import WorkspaceStore
 
@@ -310,8 +310,8 @@ def test_a_save_between_reading_and_commit_survives(
             saved.append(path.write_text(path.read_text() + "- typed just now\n"))
         return real(target, data, *rest, **options)  # type: ignore[arg-type]
 
-    real = committing.prepare
-    monkeypatch.setattr(committing, "prepare", save)
+    real = acknowledging.prepare
+    monkeypatch.setattr(acknowledging, "prepare", save)
     channel.commit(add("bob likes tea"), now)
     assert [entry.text for entry in again(channel).notes().memory.entries] == [
         "alice likes tea",
@@ -467,8 +467,6 @@ def test_a_disk_that_refuses_leaves_everything(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, call: str, number: int
 ) -> None:
     """One sentence, every file as it was, and the same decision goes through once there is room."""
-    if call == "fsync":  # texts are synced with each commit only where no boot id tells of a power cut
-        monkeypatch.setattr(booting, "_BOOT_ID", channel.folder / "none")
     channel.commit(add("alice likes tea"), now)
     before = everything(channel.folder)
 

@@ -13,7 +13,7 @@ import pytest
 from pipimem.notes.operations import Decision
 from pipimem.store import channel as channel_room
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commits import desk, placing
+from pipimem.store.commits import acknowledging, desk, placing
 from pipimem.store.disk import files, lock
 from pipimem.store.disk.files import Reading
 from pipimem.store.disk.leasing import Lease
@@ -62,13 +62,13 @@ _RACES = 10
 GUARDS: tuple[tuple[str, Switch, Callable[..., None], dict[str, object]], ...] = (
     (
         "what an exchange displaces is looked at",
-        off(placing, "_is_looked_at", lambda _desk, _file, path, *_: path.unlink() or True),
+        off(placing, "_take_in_displaced", lambda _desk, _file, path, *_: path.unlink()),
         placings.test_a_save_right_before_the_exchange_is_merged,
         {"save": placings.typed, "kill": False, "exchanges": True},
     ),
     (
         "what a crash left displaced is looked at",
-        off(placing, "_is_ours", lambda *_: True),
+        off(placing, "_is_prepared", lambda *_: True),
         placings.test_a_save_right_before_the_exchange_is_merged,
         {"save": placings.typed, "kill": True, "exchanges": True},
     ),
@@ -104,14 +104,8 @@ GUARDS: tuple[tuple[str, Switch, Callable[..., None], dict[str, object]], ...] =
     ),
     (
         "a stale buffer is recognised",
-        off(desk, "nearest", lambda _, known: next(iter(known)).text),
+        off(desk, "merge_base", lambda _, past: "".join(next(iter(past)))),
         placings.test_an_older_buffer_is_merged_from_where_it_began,
-        {},
-    ),
-    (
-        "who has not read a text cannot have changed it",
-        off(desk, "is_unread", lambda *_: False),
-        placings.test_a_line_like_the_newest_is_no_rewording_of_what_nobody_read,
         {},
     ),
     (
@@ -127,10 +121,16 @@ GUARDS: tuple[tuple[str, Switch, Callable[..., None], dict[str, object]], ...] =
         {},
     ),
     (
-        "what a power cut left is no person's edit",
-        off(desk.Desk, "_is_torn", lambda *_: False),
-        cuts.test_whatever_the_disk_has_of_a_file_the_newest_text_is_back,
-        {"left": cuts.OLD.encode(), "is_read_only": False},
+        "names are synced before the record that rests on them",
+        off(acknowledging, "sync_folder", lambda _: None),
+        cuts.test_texts_and_names_are_synced_before_the_record_that_rests_on_them,
+        {},
+    ),
+    (
+        "an exchange is synced before what it displaced goes",
+        off(placing, "sync_folder", lambda _: None),
+        cuts.test_texts_and_names_are_synced_before_the_record_that_rests_on_them,
+        {},
     ),
     (
         "one holder of the lock at a time",

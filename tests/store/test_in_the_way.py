@@ -143,7 +143,7 @@ def test_what_can_be_found_out_again_stops_no_reading(
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "socket", "link out"])
-@pytest.mark.parametrize("name", [".pipimem/unread", ".pipimem/versions"])
+@pytest.mark.parametrize("name", [".pipimem/versions"])
 def test_what_helps_to_tell_who_changed_a_text_is_told_where_it_is_missed(
     kind: str, name: str, well: ChannelStore, now: datetime, add: Add, put: Callable[[str, Path], None]
 ) -> None:

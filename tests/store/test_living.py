@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Invalidate, SetSection, Trust
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commits import committing, placing
+from pipimem.store.commits import acknowledging, placing
 from pipimem.store.journal import state
 from pipimem.store.workspace import WorkspaceStore
 
@@ -208,10 +208,10 @@ def learnt(text: str) -> Decision:
 def killed_after(patch: pytest.MonkeyPatch, where: str) -> None:
     """The process ends right after a step of the next commit."""
     module, name = {
-        "prepared": (committing, "prepare"),
+        "prepared": (acknowledging, "prepare"),
         "journalled": (state.Journal, "append"),
         "displaced": (placing, "displace"),
-        "looked at": (placing, "_is_looked_at"),
+        "looked at": (placing, "_take_in_displaced"),
     }[where]
     real = getattr(module, name)
 

@@ -1,4 +1,4 @@
-"""The system stops: what was acknowledged is whole again at the next start, whatever the disk has of its files."""
+"""The system stops: what was acknowledged is whole again at the next start, whichever names reached the disk."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ import pytest
 from pipimem.notes.files import File
 from pipimem.notes.operations import Author, Decision, SetSection
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commits import desk
-from pipimem.store.disk import booting
 from pipimem.store.disk.files import TEMPORARY
 
 Add = Callable[..., Decision]
 
-pytestmark = pytest.mark.skipif(not booting.boot_id(), reason="no boot id: texts are synced with each commit")
+OLD = "# Memory\n\n## Facts\n\n- alice likes tea\n- 鲍勃喜欢茶\n"
+NEW = OLD + "- 卡罗尔喜欢咖啡和茶\n- dave likes cake\n"
 
 
 def again(channel: ChannelStore) -> ChannelStore:
@@ -26,116 +25,108 @@ def again(channel: ChannelStore) -> ChannelStore:
     return ChannelStore.open(channel.workspace, channel.channel_id, create=False)
 
 
-def cut(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, touched: bool = False) -> None:
-    """Another start of the system; with `touched`, somebody has changed the files since."""
-    (tmp_path / "boot").write_text("0000aaaa-another-start\n")
-    monkeypatch.setattr(booting, "_BOOT_ID", tmp_path / "boot")
-    monkeypatch.setattr(desk, "is_from_before", lambda path: path.exists() and not touched)
-
-
-def test_a_commit_is_acknowledged_after_one_sync(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of the journal; three texts follow without one, and a checkpoint syncs each of them once."""
-    channel.commit(add("alice likes tea"), now)
-    channel.checkpoint()
-    synced: list[str] = []
-    for name in ("fsync", "fdatasync"):
-        real = getattr(os, name)
-
-        def counted(descriptor: int, real: Callable[[int], None] = real) -> None:
-            synced.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
-            real(descriptor)
-
-        monkeypatch.setattr(os, name, counted)
-    decision = add("bob likes tea")
-    channel.commit(replace(decision, operations=(*decision.operations, SetSection("Next Steps", ("one",)))), now)
-    assert synced == ["journal.jsonl"]
-    channel.checkpoint()
-    ledger = f".ledger.json.half{TEMPORARY}"
-    assert sorted(synced[1:]) == sorted(["MEMORY.md", "SESSION.md", channel.folder.name, ledger])
-
-
-OLD = "# Memory\n\n## Facts\n\n- alice likes tea\n- 鲍勃喜欢茶\n"
-NEW = OLD + "- 卡罗尔喜欢咖啡和茶\n- dave likes cake\n"
-
-
-@pytest.mark.parametrize("is_read_only", [False, True])
-@pytest.mark.parametrize(
-    "left",
-    [OLD.encode(), NEW.encode()[:-1], NEW.encode()[:71], b"", b"\0" * 40, None, OLD.encode()[:20] + b"\0" * 9],
-    ids=["older", "cut", "cut in a character", "empty", "blanks", "absent", "half and blanks"],
-)
-def test_whatever_the_disk_has_of_a_file_the_newest_text_is_back(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
-    left: bytes | None, is_read_only: bool,
-) -> None:  # fmt: skip
-    """What stood before, the beginning of a text, nothing, or no name: no hand did that, so nothing is deleted."""
-    channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
-    channel.checkpoint()
-    channel.commit(add("卡罗尔喜欢咖啡和茶"), now)
-    channel.commit(add("dave likes cake"), now)
-    path = channel.folder / File.MEMORY
-    assert path.read_text() == NEW
-    path.unlink() if left is None else path.write_bytes(left)
-    cut(monkeypatch, tmp_path)
-    if is_read_only:
-        assert again(channel).notes().memory.text == NEW
-    again(channel).commit(add("erin likes milk"), now)
-    assert path.read_text() == NEW + "- erin likes milk\n"
-    assert Author.EDITOR not in {record.author for record in channel.journal_records()}
-
-
-@pytest.mark.parametrize("length", [0, 40, 75, 10**6])
-def test_a_text_that_lay_prepared_is_torn(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, length: int,
-) -> None:  # fmt: skip
-    """Journalled but not in its place: torn or whole, it is no person's words, and the newest text stands."""
-    channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
-    channel.checkpoint()
-    with monkeypatch.context() as patch:
-        patch.setattr("pipimem.store.commits.placing.displace", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            channel.commit(add("卡罗尔喜欢咖啡和茶"), now)
-    [prepared] = channel.folder.glob(f".*{TEMPORARY}")
-    prepared.write_bytes(prepared.read_bytes()[:length])
-    cut(monkeypatch, tmp_path)
-    again(channel).commit(add("dave likes cake"), now)
-    assert (channel.folder / File.MEMORY).read_text() == NEW
-    assert not list(channel.folder.glob(f".*{TEMPORARY}"))
-
-
 def interrupted(*_: object) -> None:
     """Where a process ends."""
     raise KeyboardInterrupt
 
 
-def test_a_text_that_was_never_acknowledged_is_swept(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def calls_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """From here on, by name: what is synced, and what is removed."""
+    done: list[str] = []
+    for name in ("fsync", "fdatasync"):
+        real = getattr(os, name)
+
+        def counted(descriptor: int, real: Callable[[int], None] = real) -> None:
+            done.append(f"sync {Path(f'/proc/self/fd/{descriptor}').readlink().name}")
+            real(descriptor)
+
+        monkeypatch.setattr(os, name, counted)
+    unlink = Path.unlink
+
+    def unlinked(path: Path, *, missing_ok: bool = False) -> None:
+        done.append(f"remove {path.name.split('.')[1]}")
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlinked)
+    return done
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="nobody tells which file a descriptor is of")
+def test_texts_and_names_are_synced_before_the_record_that_rests_on_them(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Torn, it looks like a save that takes out most of the file."""
+    """And the exchange before what it displaced goes: so a text that waits for its file always lies beside it."""
+    channel.commit(add("alice likes tea"), now)
+    decision = add("bob likes tea")
+    decision = replace(decision, operations=(*decision.operations, SetSection("Next Steps", ("one",))))
+    done, folder = calls_of(monkeypatch), f"sync {channel.folder.name}"
+    channel.commit(decision, now)
+    memory, session = (f"sync .{file}.half{TEMPORARY}" for file in (File.MEMORY, File.SESSION))
+    assert sorted(done[:2]) == [memory, session]
+    assert done[2:] == [folder, "sync journal.jsonl", folder, "remove MEMORY"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="nobody tells which file a descriptor is of")
+def test_a_person_s_text_is_synced_before_it_counts_as_known(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their editor need not have: else the older text might be back, and count as what they want."""
+    path = channel.folder / File.MEMORY
+    channel.commit(add("alice likes tea"), now)
+    channel.checkpoint()
+    path.write_text(OLD + "- typed\n")
+    done = calls_of(monkeypatch)
+    channel.journal_edits(now)
+    assert done == ["sync MEMORY.md", f"sync {channel.folder.name}", "sync journal.jsonl"]
+
+
+@pytest.mark.parametrize("is_read_only", [False, True])
+@pytest.mark.parametrize("is_first", [False, True], ids=["older", "absent"])
+def test_whatever_the_disk_has_of_a_file_the_newest_text_is_back(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, is_first: bool, is_read_only: bool
+) -> None:
+    """The exchange did not reach the disk: the older text, or none, is no person's wish, so nothing is deleted."""
+    if not is_first:
+        channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
+    said = ["卡罗尔喜欢咖啡和茶", "dave likes cake"]
+    with monkeypatch.context() as patch:
+        patch.setattr("pipimem.store.commits.placing.displace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            channel.commit(add(*(["alice likes tea", "鲍勃喜欢茶"] if is_first else []), *said), now)
+    path = channel.folder / File.MEMORY
+    assert path.exists() != is_first
+    if is_read_only:
+        assert again(channel).notes().memory.text == NEW
+    again(channel).commit(add("erin likes milk"), now)
+    assert path.read_text() == NEW + "- erin likes milk\n"
+    assert Author.EDITOR not in {record.author for record in channel.journal_records()}
+    assert not list(channel.folder.glob(f".*{TEMPORARY}"))
+
+
+@pytest.mark.parametrize("half", ["", OLD[:20], OLD])
+def test_a_text_that_was_never_acknowledged_is_swept(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, half: str
+) -> None:
+    """Under its own name, or still half written."""
     channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
     with monkeypatch.context() as patch:
         patch.setattr("pipimem.store.journal.journal.Journal.append", interrupted)
-        patch.setattr("pipimem.store.commits.committing.dropped", lambda _: None)
+        patch.setattr("pipimem.store.commits.acknowledging.dropped", lambda _: None)
         with pytest.raises(KeyboardInterrupt):
             channel.commit(add("never heard"), now)
-    [prepared] = channel.folder.glob(f".*{TEMPORARY}")
-    prepared.write_text(OLD.replace("- 鲍勃喜欢茶\n", ""))
-    cut(monkeypatch, tmp_path)
+    (channel.folder / f".{File.MEMORY}.half{TEMPORARY}").write_text(half)
+    assert len(list(channel.folder.glob(f".*{TEMPORARY}"))) == 2
     again(channel).commit(add("dave likes cake"), now)
     assert (channel.folder / File.MEMORY).read_text() == OLD + "- dave likes cake\n"
+    assert not list(channel.folder.glob(f".*{TEMPORARY}"))
 
 
-def test_an_older_text_that_a_person_put_back_stays(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """After the start: the file was touched since. And without a power cut anyway."""
+def test_an_older_text_that_a_person_put_back_stays(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Nothing lies beside the file: what stands there is what somebody wants, also right after a start."""
     path = channel.folder / File.MEMORY
     channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
     channel.commit(add("卡罗尔喜欢咖啡和茶"), now)
     path.write_text(OLD)
-    cut(monkeypatch, tmp_path, touched=True)
     again(channel).commit(add("dave likes cake"), now)
     assert path.read_text() == OLD + "- dave likes cake\n"
     path.write_text(OLD)
@@ -144,47 +135,34 @@ def test_an_older_text_that_a_person_put_back_stays(
 
 
 def test_what_a_person_typed_before_the_power_cut_is_merged(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A text that no one of ours begins with is a person's, older than the start or not."""
+    """Into the older text, while the newest one waited for its place."""
     path = channel.folder / File.MEMORY
     channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
-    channel.commit(add("卡罗尔喜欢咖啡和茶"), now)
+    with monkeypatch.context() as patch:
+        patch.setattr("pipimem.store.commits.placing.displace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            channel.commit(add("卡罗尔喜欢咖啡和茶"), now)
     path.write_text(OLD.replace("alice", "alina"))
-    cut(monkeypatch, tmp_path)
     again(channel).commit(add("dave likes cake"), now)
     assert path.read_text() == NEW.replace("alice", "alina")
 
 
 def test_a_person_s_text_that_was_journalled_is_not_lost(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their editor did not sync it; the journal did."""
+    """The commit that took it in did not reach its file, and no version reached the disk."""
     path = channel.folder / File.MEMORY
     channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
     channel.checkpoint()
     path.write_text(OLD + "- typed\n")
-    channel.commit(add("dave likes cake"), now)
+    with monkeypatch.context() as patch:
+        patch.setattr("pipimem.store.commits.placing.displace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            channel.commit(add("dave likes cake"), now)
     for version in (channel.folder / ".pipimem" / "versions").iterdir():
         version.write_text("")
-    path.write_text(OLD)
-    cut(monkeypatch, tmp_path)
     assert again(channel).notes().memory.text == OLD + "- typed\n- dave likes cake\n"
     again(channel).commit(add("erin likes milk"), now)
     assert path.read_text() == OLD + "- typed\n- dave likes cake\n- erin likes milk\n"
-
-
-def test_a_deletion_after_the_start_holds(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Once the files are whole again, a checkpoint says so: from then on an older text is a person's again."""
-    path = channel.folder / File.MEMORY
-    channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
-    channel.commit(add("卡罗尔喜欢咖啡和茶"), now)
-    path.write_text(OLD)
-    cut(monkeypatch, tmp_path)
-    second = again(channel)
-    second.commit(add("dave likes cake"), now)
-    path.write_text(OLD)
-    again(channel).commit(add("erin likes milk"), now)
-    assert path.read_text() == OLD + "- erin likes milk\n"

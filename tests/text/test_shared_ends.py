@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.text.shared_ends import shared_ends, shared_lines
+from pipimem.text.shared_ends import shared_ends
 
 TEXTS = st.text(alphabet="ab\n\r", max_size=30)
 
@@ -25,19 +25,3 @@ def test_a_change_far_inside_is_found() -> None:
     a, b = "x" * 20_000 + "old" + "y" * 9_000, "x" * 20_000 + "newer" + "y" * 9_000
     assert shared_ends(a, b) == (20_000, 9_000)
     assert shared_ends((1, 2, 3), (1, 4, 3)) == (1, 1)
-
-
-@given(TEXTS, TEXTS, TEXTS, TEXTS)
-def test_only_whole_lines_are_shared(head: str, old: str, new: str, tail: str) -> None:
-    """What is left between them begins at a line and ends with one."""
-    a, b = head + old + tail, head + new + tail
-    first, last = shared_lines(a, b)
-    assert a[:first] == b[:first]
-    assert a[len(a) - last :] == b[len(b) - last :]
-    assert first == 0 or a[first - 1] == "\n"
-    assert last == 0 or (a[len(a) - last - 1] == "\n" and b[len(b) - last - 1] == "\n")
-
-
-def test_a_reworded_line_stands_alone_between_them() -> None:
-    """The lines around one that changed are shared."""
-    assert shared_lines("one\ntwo\nthree\n", "one\n2\nthree\n") == (4, 6)

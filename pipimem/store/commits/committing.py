@@ -1,16 +1,15 @@
 """One decision on the freshest texts, as one atomic commit of all the files it touches.
 
-Prepared texts, then the journal (from here on it is acknowledged), then each file in exchange for the prepared
-one. A crash before the journal leaves everything as it was; after it, the prepared texts tell the next lock
-holder what is still to be done.
+Prepared texts, synced with their names, then the journal (from here on it is acknowledged), then each file in
+exchange for the prepared one. A crash before the journal leaves everything as it was; after it, the prepared texts
+tell the next lock holder what is still to be done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 
 from pipimem.errors import StoreError
 from pipimem.notes.applied import applied
@@ -18,11 +17,13 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import PROGRESSED, Delta, Ledger
 from pipimem.notes.notes import Outcome, Refusal, etag
 from pipimem.notes.operations import Decision, Progress
-from pipimem.store.commits.archive import append_archived, archive_size
+from pipimem.store.commits.acknowledging import acknowledge
+from pipimem.store.commits.archive import archive_size
 from pipimem.store.commits.desk import KEPT, Desk, View, prepared_path
-from pipimem.store.commits.placing import dropped, edit_record, file_change, place
+from pipimem.store.commits.edits import edit_record, file_change
+from pipimem.store.commits.placing import put_in_place
 from pipimem.store.commits.recalls import Recalls
-from pipimem.store.disk.files import Stamp, prepare, resolved, stamp, storable
+from pipimem.store.disk.files import prepare, resolved, storable
 from pipimem.store.journal.records import JournalRecord, RefusedLine
 
 CarryOut = Callable[[Desk, View], Outcome]
@@ -57,7 +58,7 @@ def commit(
     middle is merged. What looking back decides by the journal itself is carried out by `carry_out` instead of by
     operations.
     """
-    view = desk.freshly_looked_at()
+    view = desk.fresh()
     outcome = _storable(carry_out(desk, view) if carry_out else applied(view.now, decision, now))
     if not recalls.are_due and not _changes(view.now.ledger, outcome):
         return Committed(desk.state.ledger.sequence, outcome)
@@ -72,97 +73,69 @@ def commit(
          for file, text in outcome.texts.items()},
         outcome.archived, archive_size(desk) if outcome.archived else 0, delta, decision.tokens,
     )  # fmt: skip
-    records = [edit_record(desk, view, sequence - 1, _stamped(wall)), record] if view.edited else [record]
-    if not _acknowledged(desk, view, records, _merges(view) | dict(outcome.texts), insists=insists):
+    records = [_edits(desk, view, wall), record] if view.edited else [record]
+    if not _acknowledged(desk, view, records, outcome.texts, insists=insists):
         return None
     recalls.clear()
-    _finish(desk, view, outcome, wall)
+    _finish(desk, wall)
     return Committed(sequence, outcome)
 
 
 def journal_edits(desk: Desk, now: datetime) -> None:
     """Takes what people changed into the journal, without any decision. The caller holds the lock."""
     view = desk.fresh()
-    if view.edited:
-        record = edit_record(desk, view, desk.state.ledger.sequence + 1, _stamped(now))
-        if _acknowledged(desk, view, [record], _merges(view)):
-            for file in _merges(view):
-                place(desk, file, now)
+    if view.edited and not _acknowledged(desk, view, [_edits(desk, view, now)], {}, insists=False):
+        return
     for file in KEPT:
-        # Taken for an older buffer, and brought together to just what stood: people are to see it in the file again.
-        if file not in view.held and file not in view.edited and not view.stands(file):
-            place(desk, file, now)
+        if file not in view.edited and file not in view.held and not view.stands(file):
+            # Taken for an older buffer, and merged to just what stood: people are to see it in the file again.
+            text = view.now.note(file).text
+            prepare(prepared_path(desk, file, etag(text)), resolved(desk.path(file), desk.root), text)
+    put_in_place(desk, now)
 
 
-def _merges(view: View) -> dict[File, str]:
-    """The texts that a person's older text was merged to: they are not in their files yet."""
-    return {file: view.now.note(file).text for file in view.edited if not view.stands(file)}
+def _edits(desk: Desk, view: View, now: datetime) -> JournalRecord:
+    """What people changed, as the next record."""
+    left = {file: view.left.note(file).text for file in view.edited}
+    changes = {
+        file: file_change(
+            left[file], view.now.note(file).text,
+            found=None if view.stands(file) else view.disk[file].text,
+            unseen=desk.is_pending(file),
+        )
+        for file in view.edited
+    }  # fmt: skip
+    return edit_record(desk.state.ledger.sequence + 1, _stamped(now), changes, view.delta, left)
 
 
 def _is_unseen(desk: Desk, view: View, file: File) -> bool:
     """Whether the text that a decision is applied to never stood in the file."""
-    return desk.is_pending(file) if file in view.held else not view.stands(file)
+    return desk.is_pending(file) or (file in view.edited and not view.stands(file))
 
 
 def _acknowledged(
-    desk: Desk, view: View, records: list[JournalRecord], texts: Mapping[File, str], *, insists: bool = False
+    desk: Desk, view: View, records: Sequence[JournalRecord], texts: Mapping[File, str], *, insists: bool
 ) -> bool:
-    """Prepares the texts and writes the journal.
+    """Writes the records, that of what people changed before one of a decision that leaves these `texts`.
 
     `False`, and nothing done, when a file changed in between; not with `insists`.
     """
-    state = desk.state
-    prepared: list[Path] = []
-    waiting = [prepared_path(desk, file, state.ledger.etags[file]) for file in texts if desk.is_pending(file)]
+
+    def is_current() -> bool:
+        return insists or all(desk.on_disk(file) == view.disk[file].text for file in KEPT if file not in view.held)
+
+    left = {file: view.left.note(file).text for file in KEPT}
+    edited = {file: view.now.note(file).text for file in view.edited}
+    saved = {file: view.disk[file].text for file in view.edited}
+    return acknowledge(desk, records, left, {**edited, **texts}, saved, is_current)
+
+
+def _finish(desk: Desk, now: datetime) -> None:
+    """Brings the files to their texts. What fails here is done by the next holder of the lock: it is acknowledged."""
     try:
-        for file in {file for record in records for file in record.files}:
-            state.anchor(file, view.left.note(file).text)
-        for file in view.edited:
-            state.versions.keep(file, view.left.note(file).text, synced=False)
-        for file, text in texts.items():
-            path = prepared_path(desk, file, etag(text))
-            prepared.append(path)
-            # Not synced where a power cut can be told from a person: the journal has it all.
-            prepare(path, resolved(desk.path(file), desk.root), text, etag(text), synced=not state.boot)
-        if not insists and any(desk.on_disk(file) != view.disk[file].text for file in KEPT if file not in view.held):
-            dropped(prepared)
-            return False
-        state.append(records, {file: view.now.note(file).text for file in view.edited} | dict(texts))
-    except BaseException:
-        # Where even the cut failed, the record may stand: then the prepared texts must too.
-        if state.journal.place().offset <= max(state.place.offset, 0):
-            dropped(prepared)
-        raise
-    # Only now: a text that was kept and not merged would later be taken for one that was.
-    for file in _merges(view):
-        state.versions.keep(file, view.disk[file].text, synced=False)
-    dropped(path for path in waiting if path not in prepared)
-    return True
-
-
-def _finish(desk: Desk, view: View, outcome: Outcome, now: datetime) -> None:
-    """Puts archive and files in place.
-
-    What fails here is done by the next holder of the lock: it is acknowledged.
-    """
-    notes = replace(view.now, ledger=desk.state.ledger)
-    for file, text in outcome.texts.items():
-        notes = notes.having(desk.note(file, text))
-    texts = _merges(view) | dict(outcome.texts)
-    stamps: dict[File, Stamp] = {}
-    try:
-        if outcome.archived and desk.state.archived is not None:
-            append_archived(desk, desk.state.archived)
-        for file, text in texts.items():
-            mark = stamp(prepared_path(desk, file, etag(text)))
-            if place(desk, file, now) and mark is not None:
-                stamps[file] = mark
+        put_in_place(desk, now)
+        desk.shown()
     except StoreError:
-        desk.clear()
-        return
-    if len(stamps) == len(texts):
-        desk.put_down(notes, stamps)
-    else:
         desk.clear()
 
 

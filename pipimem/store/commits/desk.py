@@ -11,13 +11,10 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes, etag
 from pipimem.notes.reconciled import reconciled
-from pipimem.store.commits.ancestry import nearest, newest_of
+from pipimem.store.commits.merge_base import merge_base
 from pipimem.store.commits.merging import merged
 from pipimem.store.commits.settling import may_be_half_saved
-from pipimem.store.disk.booting import is_from_before
-from pipimem.store.disk.calls import read_whole
-from pipimem.store.disk.files import Reading, Stamp, own_text, read, resolved, stamp, synced_text, temporary_for
-from pipimem.store.disk.sightings import is_unread
+from pipimem.store.disk.files import Reading, Stamp, own_text, read, resolved, stamp, temporary_for
 from pipimem.store.journal.journal import Place
 from pipimem.store.journal.state import State
 from pipimem.store.journal.versions import NAME_LENGTH
@@ -62,19 +59,15 @@ class Desk:
     _readings: dict[Path, Reading] = field(default_factory=dict)
     # By file the notes asked for last, newest first: what stands, and what the journal left where that is another.
     _parsed: dict[Path, tuple[Note, ...]] = field(default_factory=dict)
-    # By file the etag of the text that waits for it, and the stamp it was seen whole under: hashed once.
-    _prepared: dict[File, tuple[str, Stamp]] = field(default_factory=dict)
-    _paths: dict[File, Path] = field(default_factory=dict)
     _watched: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         # Joined once: four joins cost more than the four stats of every reading.
-        self._paths = {file: self.folder / file for file in File}
         self._watched = (*(self.path(file) for file in KEPT), self._shared)
 
     def path(self, file: File) -> Path:
         """Where a file of the channel lies."""
-        return self._paths[file]
+        return self.folder / file
 
     @property
     def _shared(self) -> Path:
@@ -121,10 +114,6 @@ class Desk:
         """The notes for a commit: every file read now, whatever its stamp says. The caller holds the lock."""
         return self._view({file: self.look(file) for file in KEPT})
 
-    def freshly_looked_at(self) -> View:
-        """As `fresh`, for a caller that has just looked, and looks again before anything is written."""
-        return self._view({file: self._read(self.path(file)) for file in KEPT})
-
     def look(self, file: File) -> Reading:
         """A file as it is right now; absent is empty."""
         self._readings.pop(self.path(file), None)
@@ -139,10 +128,10 @@ class Desk:
         if reading.is_open:
             return True
         left = self._known(file, reading.text)
-        if left == reading.text or self._is_torn(file, reading.text.encode()):
+        if left == reading.text:
             return False
         if self.is_pending(file):
-            left = newest_of(self.state.stood(file, newest=None)) or ""
+            left = "".join(next(self.state.stood(file, is_placed=False), ()))
         return may_be_half_saved(self.path(file), reading.text, left)
 
     def taken_in(self, file: File, reading: Reading) -> str:
@@ -153,17 +142,11 @@ class Desk:
         left = self._known(file, reading.text)
         if left == reading.text:
             return left
-        if self._is_torn(file, reading.text.encode()):
-            return left
         is_pending = self.is_pending(file)
-        if is_pending and etag(reading.text) in self.state.may_lie(file):
+        if is_pending and etag(reading.text) in self.state.may_lie(file, etag(left)):
             return left
-        known = self.state.stood(file, newest=None if is_pending else self.was_seen(file, reading))
-        return merged(nearest(reading.text, known), left, reading.text)
-
-    def was_seen(self, file: File, reading: Reading) -> bool:
-        """Whether somebody may have read the text the journal left a file with, since it was put there."""
-        return reading.stamp != _ABSENT and not is_unread(reading.mark, self.state.ledger.etags.get(file, ""))
+        past = self.state.stood(file, is_placed=not is_pending)
+        return merged(merge_base(reading.text, past), left, reading.text)
 
     def is_pending(self, file: File) -> bool:
         """Whether the text the journal left a file with has not reached it yet: it still lies prepared."""
@@ -171,61 +154,12 @@ class Desk:
         if mark is None:
             return False
         # No text there: it arrived. Another text: what it displaced lies there.
-        path = prepared_path(self, file, mark)
-        there = stamp(path)
-        if there is None or (mark, there) == self._prepared.get(file):
-            return there is not None
-        text = own_text(path)
-        if text is None or etag(text) != mark:
-            return False
-        self._prepared[file] = (mark, there)
-        return True
-
-    def is_torn(self, file: File) -> bool:
-        """Whether a file lacks its newest text because the system stopped before that was on the disk.
-
-        Nobody has touched it since, and it holds what stood there before, the beginning of a text, or nothing.
-        """
-        if file not in self.state.unsettled:
-            return False
-        text = self.look(file).text
-        return text != self.state.known_text(file, text) and self._is_torn(file, text.encode())
-
-    def is_torn_leftover(self, file: File, path: Path, digits: str) -> bool:
-        """The same of a text beside a file, under a name with these digits; one of no record was never exchanged."""
-        if not is_from_before(path):
-            return False
-        data = read_whole(path)
-        return not self.state.is_known(file, digits) or self.state.may_be_torn(file, data)
-
-    def _is_torn(self, file: File, data: bytes) -> bool:
-        if file not in self.state.unsettled:
-            return False
-        path = self.path(file)
-        # A file that lacks its very name: its folder would tell only until the next name comes.
-        return (is_from_before(path) or not path.exists()) and self.state.may_be_torn(file, data)
-
-    def settle(self) -> bool:
-        """Syncs the files that were changed since the checkpoint; whether each has the text the journal left it with."""
-        settled = [self._settled(file) for file in self.state.since]  # each, whatever another says
-        return all(settled)
-
-    def _settled(self, file: File) -> bool:
-        text = synced_text(resolved(self.path(file), self.root)) or ""
-        return etag(text) == self.state.ledger.etags.get(file)
+        text = own_text(prepared_path(self, file, mark))
+        return text is not None and etag(text) == mark
 
     def note(self, file: File, text: str) -> Note:
         """The note of a text, parsed anew only when it is another than last time."""
         return self._note(self.path(file), file, text)
-
-    def put_down(self, notes: Notes, stamps: dict[File, Stamp]) -> None:
-        """Takes over what a commit just wrote, so that nothing of it is read back."""
-        for file, mark in stamps.items():
-            self._readings[self.path(file)] = Reading(notes.note(file).text, mark)
-            self._parsed[self.path(file)] = (notes.note(file),)
-        self._notes = notes
-        # The stamps of the readings, not of the disk: a person may have saved since.
-        self._stamps = (*(self._mark(path) for path in self._watched), self.state.place)
 
     def clear(self) -> None:
         """Forgets what was read."""
@@ -236,27 +170,13 @@ class Desk:
     def _look(self) -> tuple[Stamp | Place | None, ...]:
         return (*map(stamp, self._watched), self.state.journal.place())
 
-    def _mark(self, path: Path) -> Stamp | None:
-        reading = self._readings.get(path)
-        return None if reading is None or reading.stamp == _ABSENT else reading.stamp
-
     def _read(self, path: Path) -> Reading:
         mark = stamp(path)
         cached = self._readings.get(path)
         if cached is None or cached.stamp != mark or cached.is_open:
-            cached = self._read_anew(path) or Reading("", _ABSENT)
+            cached = read(path, self.root) or Reading("", _ABSENT)
             self._readings[path] = cached
         return cached
-
-    def _read_anew(self, path: Path) -> Reading | None:
-        try:
-            return read(path, self.root)
-        except UnreadableNote:
-            # Cut in the middle of a character, or blanks of the disk where the text was to be.
-            file = next((file for file in KEPT if self.path(file) == path), None)
-            if file is None or not self._is_torn(file, read_whole(resolved(path, self.root))):
-                raise
-            return Reading("", stamp(path) or _ABSENT)
 
     def _read_shared(self) -> Reading:
         """What all channels share. What is no text is left out: it would silence every channel; `doctor` tells."""

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import StoreError, UnreadableNote
+from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
-from pipimem.notes.ledger import Delta
-from pipimem.notes.notes import Change, Note, Notes, etag
-from pipimem.notes.operations import Author
+from pipimem.notes.notes import Note, etag
 from pipimem.notes.reconciled import reconciled
-from pipimem.store.commits.ancestry import nearest, newest_of
+from pipimem.store.commits.acknowledging import acknowledge
 from pipimem.store.commits.archive import append_archived
-from pipimem.store.commits.desk import KEPT, Desk, View, prepared_path
+from pipimem.store.commits.desk import KEPT, Desk, prepared_path
+from pipimem.store.commits.edits import edit_record, file_change
+from pipimem.store.commits.merge_base import merge_base
 from pipimem.store.commits.merging import merged, only_added
 from pipimem.store.commits.settling import PATIENCE
-from pipimem.store.disk.calls import read_whole, told
+from pipimem.store.disk.calls import sync_folder, told
 from pipimem.store.disk.exchanging import displace
 from pipimem.store.disk.files import (
     TEMPORARY,
@@ -37,10 +37,7 @@ from pipimem.store.disk.files import (
     tag_of,
     temporary_for,
 )
-from pipimem.store.disk.sightings import is_unread
-from pipimem.store.journal.records import FileChange, JournalRecord
 from pipimem.store.journal.versions import NAME_LENGTH
-from pipimem.text.splices import splices_between
 
 # A person cannot save more often between a reading and the exchange right after it, a script might.
 _TRIES = 5
@@ -49,60 +46,25 @@ _PAUSE = 0.005
 _REWRITTEN = "left"
 
 
-def place(desk: Desk, file: File, now: datetime) -> bool:
-    """Brings a file to the text the journal left it with; the caller holds the lock.
+def put_in_place(desk: Desk, now: datetime) -> None:
+    """Brings the files to the texts the journal left them with, and sweeps what was never acknowledged.
 
-    Whether it stands there now, and nothing else came between. A file somebody is writing to is left for the
-    next holder of the lock: the text waits beside it.
+    This is the end of a commit, and what the next holder of the lock does after a crash. A file somebody
+    is writing to is left to the next holder: the text waits beside it. The caller holds the lock.
     """
-    is_alone = True
+    _look_at_leftovers(desk, now)
     for _ in range(_TRIES):
-        reading = desk.look(file)
-        if desk.is_held(file, reading):
-            return False
-        text = desk.taken_in(file, reading)
-        mark = desk.state.ledger.etags[file]
-        if etag(text) != mark:
-            _record_edit(desk, file, text, reading.text, now, is_placed=not desk.is_pending(file))
-            is_alone = False
-            continue
-        path = prepared_path(desk, file, mark)
-        if reading.text == text:
-            if desk.is_pending(file):
-                remove(path)
-            return is_alone
-        if not desk.is_pending(file):
-            prepare(path, resolved(desk.path(file), desk.root), text, mark, synced=not desk.state.boot)
-        displaced = displace(path, resolved(desk.path(file), desk.root))
-        if displaced is None:
-            desk.state.unread.note(file, etag(""))
-        if displaced is None or _is_looked_at(desk, file, displaced, reading.text, now):
-            return is_alone
-        is_alone = False
-    return False
+        waiting = [file for file in KEPT if desk.is_pending(file)]
+        _finish_archive(desk, waiting)
+        exchanged = [_exchange(desk, file, now) for file in waiting]
+        if not any(exchanged):
+            return
+        _look_at_leftovers(desk, now)
 
 
-def heal(desk: Desk, now: datetime) -> None:
-    """Finishes what a crash cut off, and sweeps what was never acknowledged. The caller holds the lock."""
-    for file, left in _leftovers(desk).items():
-        if not left and file not in desk.state.unsettled:
-            continue
-        target = resolved(desk.path(file), desk.root)
-        # What was displaced first: a person's words may lie in it.
-        for path in left:
-            if _is_ours(path, target):
-                if not _is_wanted(desk, file, path, target):
-                    remove(path)
-            elif desk.is_torn_leftover(file, path, tag_of(path, target)):
-                remove(path)
-            else:
-                _is_looked_at(desk, file, path, None, now)
-        if (left and desk.is_pending(file)) or desk.is_torn(file):
-            # The archive goes before the file that what is archived left: with that one in place, it is whole.
-            record = desk.state.archived
-            if record is not None and file in record.files and _is_newest(desk, file, record.files[file].after):
-                append_archived(desk, record)
-            place(desk, file, now)
+def is_unfinished(desk: Desk) -> bool:
+    """Whether a text still waits for its file, or a displaced one to be looked at."""
+    return next(_leftovers(desk), None) is not None
 
 
 def rewrite(path: Path, left: Callable[[str], str], root: Path) -> None:
@@ -127,45 +89,69 @@ def rewrite(path: Path, left: Callable[[str], str], root: Path) -> None:
         seen, wanted = wanted, left(merged(seen, wanted, found.text))
 
 
-def is_unfinished(desk: Desk) -> bool:
-    """Whether a text still waits for its file, or a displaced one to be looked at."""
-    return any(_leftovers(desk).values())
+def _finish_archive(desk: Desk, waiting: Collection[File]) -> None:
+    """Adds what is archived before the file it left is replaced: once that is in place, the archive is whole."""
+    record = desk.state.archived
+    if record is None:
+        return
+    for file, change in record.files.items():
+        if file in waiting and desk.state.ledger.etags[file] == change.after:
+            append_archived(desk, record)
 
 
-def _leftovers(desk: Desk) -> dict[File, list[Path]]:
-    """The texts that lie beside each file under names of ours: one look at their folder."""
-    found: dict[File, list[Path]] = {}
-    listed: dict[Path, list[str]] = {}
+def _exchange(desk: Desk, file: File, now: datetime) -> bool:
+    """Lets the text that waits for a file trade places with it; whether it did.
+
+    What a person saved there meanwhile is taken in first. What is displaced lies beside the file afterwards.
+    """
+    reading = desk.look(file)
+    if desk.is_held(file, reading):
+        return False
+    text = desk.taken_in(file, reading)
+    mark = etag(text)
+    if mark != desk.state.ledger.etags[file]:
+        _journal_edit(desk, file, text, reading.text, now)
+    displace(prepared_path(desk, file, mark), resolved(desk.path(file), desk.root))
+    return True
+
+
+def _leftovers(desk: Desk) -> Iterator[tuple[File, Path]]:
+    """The texts that lie beside each file under names of ours."""
     for file in KEPT:
         target = resolved(desk.path(file), desk.root)
-        folder = target.parent
-        if folder not in listed:
-            with told("read", folder):
-                listed[folder] = sorted(name for name in os.listdir(folder) if name.endswith(TEMPORARY))  # noqa: PTH208 - names
-        found[file] = [folder / name for name in listed[folder] if name.startswith(f".{target.name}.")]
-    return found
+        with told("read", target.parent):
+            names = sorted(os.listdir(target.parent))  # noqa: PTH208 - names
+        for name in names:
+            if name.startswith(f".{target.name}.") and name.endswith(TEMPORARY):
+                yield file, target.parent / name
 
 
-def edit_record(desk: Desk, view: View, sequence: int, stamp: str) -> JournalRecord:
-    """What people changed, as a record of its own."""
-    changes = {
-        file: file_change(
-            view.left.note(file).text, view.now.note(file).text,
-            found="" if view.stands(file) else view.disk[file].text,
-            unseen=desk.is_pending(file),
-        )
-        for file in view.edited
-    }  # fmt: skip
-    return _edit_record(sequence, stamp, changes, view.delta, {file: view.left.note(file).text for file in changes})
+def _look_at_leftovers(desk: Desk, now: datetime) -> None:
+    """Takes in what was displaced, and removes what nobody waits for."""
+    displaced: list[tuple[File, Path]] = []
+    for file, path in _leftovers(desk):
+        tag = tag_of(path, resolved(desk.path(file), desk.root))
+        if not _is_prepared(path, tag):
+            displaced.append((file, path))
+        elif not desk.state.ledger.etags.get(file, "").startswith(tag):
+            remove(path)
+    # Before any of them goes: else a power cut could take both the exchange and the text that waited for it.
+    for folder in {path.parent for _, path in displaced}:
+        sync_folder(folder)
+    for file, path in displaced:
+        _take_in_displaced(desk, file, path, now)
 
 
-def file_change(before: str, after: str, *, found: str = "", unseen: bool = False) -> FileChange:
-    """From one text to another; `found` is the person's text that was merged, to be kept as a version."""
-    return FileChange(etag(before), etag(after), splices_between(before, after), etag(found) if found else "", unseen)
+def _is_prepared(path: Path, tag: str) -> bool:
+    """Whether a text under a name of ours is one we prepared, whole or half; else it was displaced."""
+    if len(tag) < NAME_LENGTH:
+        return True
+    text = own_text(path)
+    return not path.exists() if text is None else etag(text).startswith(tag)
 
 
-def _is_looked_at(desk: Desk, file: File, path: Path, expected: str | None, now: datetime) -> bool:
-    """Takes in what an exchange displaced, then removes it; whether it was what was expected, or nothing new.
+def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> None:
+    """Merges what an exchange displaced, where it was more than the text before, then removes it.
 
     While somebody still writes to it, it stays where it is for the next holder of the lock.
     """
@@ -173,29 +159,18 @@ def _is_looked_at(desk: Desk, file: File, path: Path, expected: str | None, now:
     try:
         reading = _quiet(path, desk.root)
     except UnreadableNote:
-        if file in desk.state.unsettled and desk.state.may_be_torn(file, read_whole(path)):
-            remove(path)
-            return True
         displace(path, target)  # back in its place: whoever saved it is told at the next reading
         raise
-    if reading is None:
-        return True
-    if reading.is_open:
-        return False
-    state, tag = desk.state, tag_of(path, target)
-    newest = state.known_text(file, "") or ""
-    known = state.stood(file, newest=True, before=tag[:NAME_LENGTH])
-    last = newest_of(known)
-    if last is not None and is_unread(reading.mark, mark := etag(last)):
-        state.unread.note(file, mark)
-    if reading.text in (expected, newest, last):
-        remove(path)
-        return True
-    text = _brought_together(nearest(reading.text, known), newest, reading.text)
-    if text != newest:
-        _record_edit(desk, file, text, reading.text, now, is_placed=True)
+    if reading is None or reading.is_open:
+        return
+    before = tag_of(path, target)[:NAME_LENGTH]
+    if etag(reading.text) not in desk.state.may_lie(file, before):
+        newest = desk.state.known_text(file, "") or ""
+        past = desk.state.stood(file, before=before)
+        text = _brought_together(merge_base(reading.text, past), newest, reading.text)
+        if text != newest:
+            _journal_edit(desk, file, text, reading.text, now)
     remove(path)
-    return text == newest
 
 
 def _brought_together(base: str, ours: str, displaced: str) -> str:
@@ -216,92 +191,13 @@ def _quiet(path: Path, root: Path) -> Reading | None:
         time.sleep(_PAUSE)
 
 
-def _is_ours(path: Path, target: Path) -> bool:
-    """Whether a text beside a file is one we prepared, whole or half; else it was displaced from its place."""
-    tag = tag_of(path, target)
-    if len(tag) < NAME_LENGTH:
-        return True
-    text = own_text(path)
-    return not path.exists() if text is None else etag(text).startswith(tag)
-
-
-def _is_wanted(desk: Desk, file: File, path: Path, target: Path) -> bool:
-    return desk.state.ledger.etags.get(file, "").startswith(tag_of(path, target))
-
-
-def _is_newest(desk: Desk, file: File, mark: str) -> bool:
-    return desk.state.ledger.etags.get(file) == mark
-
-
-def _record_edit(desk: Desk, file: File, text: str, found: str, now: datetime, *, is_placed: bool) -> None:
-    """Journals a person's text, merged with ours, as their edit of ours; the merged one then lies ready.
-
-    Only from here on does the person's text count as seen: it and the merge are durable.
-    """
+def _journal_edit(desk: Desk, file: File, text: str, saved: str, now: datetime) -> None:
+    """Journals a text that was merged of ours and one a person saved as their edit of ours; it then lies ready."""
     state = desk.state
     ours = state.known_text(file, "") or ""
-    texts = {each: desk.on_disk(each) for each in KEPT}
-    old, new = _notes_of(desk, {**texts, file: ours}), _notes_of(desk, {**texts, file: text})
-    former = prepared_path(desk, file, etag(ours)) if desk.is_pending(file) else None
-    state.anchor(file, ours)
-    state.versions.keep(file, ours, synced=False)
-    if found != text:
-        path, target = prepared_path(desk, file, etag(text)), resolved(desk.path(file), desk.root)
-        prepare(path, target, text, etag(text), synced=not state.boot)
-    change = file_change(ours, text, found=found if found != text else "", unseen=not is_placed)
-    stamp = now.isoformat(timespec="seconds")
-    record = _edit_record(state.ledger.sequence + 1, stamp, {file: change}, reconciled(old, new), {file: ours})
-    state.append([record], {file: text})
-    if found != text:
-        # Only now: a text that was kept and not merged would later be taken for one that was.
-        state.versions.keep(file, found, synced=False)
-    if former is not None:
-        remove(former)
-
-
-def _edit_record(
-    sequence: int, stamp: str, changes: dict[File, FileChange], delta: Delta, left: dict[File, str]
-) -> JournalRecord:
-    return JournalRecord(
-        sequence, stamp, "edit", Author.EDITOR,
-        changes=tuple(_edited(file, change) for file, change in changes.items()), files=changes,
-        notes=tuple(note for file, change in changes.items() if (note := _shrunk(file, change, left[file]))),
-        delta=replace(delta, etags={file: change.after for file, change in changes.items()}),
-    )  # fmt: skip
-
-
-def _edited(file: File, change: FileChange) -> Change:
-    gone, came = _lines_of(change)
-    return Change("edited", file, "", reason=f"{gone} lines out, {came} lines in")
-
-
-def _shrunk(file: File, change: FileChange, left: str) -> str:
-    """A sentence where a hand took out more than half of a file: it is done, but not in silence."""
-    gone = sum(len(line) for splice in change.splices for line in splice.removed)
-    came = sum(len(line) for splice in change.splices for line in splice.added)
-    if 2 * (gone - came) <= len(left):
-        return ""
-    return (
-        f"{file} lost more than half of its text by hand ({len(left)} characters before, {len(left) - gone + came} "
-        f"now). The text before is kept as .pipimem/versions/{file}.{change.before[:NAME_LENGTH]}."
-    )
-
-
-def _lines_of(change: FileChange) -> tuple[int, int]:
-    return sum(len(splice.removed) for splice in change.splices), sum(len(splice.added) for splice in change.splices)
-
-
-def _notes_of(desk: Desk, texts: dict[File, str]) -> Notes:
-    notes = desk.fresh().now
-    for file, text in texts.items():
-        notes = notes.having(Note.read(file, text, desk.key))
-    return replace(notes, ledger=desk.state.ledger)
-
-
-def dropped(prepared: Iterable[Path]) -> None:
-    """Removes prepared texts nobody waits for, as far as the disk lets it."""
-    for path in prepared:
-        try:
-            remove(path)
-        except StoreError:  # the next holder of the lock sweeps; what went wrong first is being told
-            pass
+    old = replace(desk.fresh().now.having(Note.read(file, ours, desk.key)), ledger=state.ledger)
+    new = old.having(Note.read(file, text, desk.key))
+    changes = {file: file_change(ours, text, found=saved, unseen=desk.is_pending(file))}
+    time_stamp = now.isoformat(timespec="seconds")
+    record = edit_record(state.ledger.sequence + 1, time_stamp, changes, reconciled(old, new), {file: ours})
+    acknowledge(desk, [record], {file: ours}, {file: text}, {file: saved})

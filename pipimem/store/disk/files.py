@@ -19,7 +19,6 @@ from pipimem.store.disk.calls import (
     write_whole,
 )
 from pipimem.store.disk.leasing import Lease, is_wanted, leased
-from pipimem.store.disk.sightings import NO_TRACE, leave_mark, mark_on
 
 Stamp = tuple[int, int, int]
 """Modification time in ns, size and inode: a file whose stamp is the same is taken to be the same."""
@@ -34,12 +33,11 @@ HALF = "half"
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A text and the stamp of the file it was read from; `is_open` where somebody was writing to it meanwhile,
-    so that it may be half of a text. `mark` tells whether anybody has read it, see `sightings`."""
+    so that it may be half of a text."""
 
     text: str
     stamp: Stamp
     is_open: bool = False
-    mark: int = -1
 
 
 def stamp(path: Path) -> Stamp | None:
@@ -73,8 +71,6 @@ def read(path: Path, root: Path) -> Reading | None:
             status = os.fstat(descriptor)
             _refuse_unless_note(path, status)
             lease = leased(descriptor)
-            # Where there are no leases (network file systems) readings are not noted either.
-            mark = mark_on(descriptor) if lease is not Lease.NONE else -1
             with os.fdopen(descriptor, "rb", closefd=False) as file:
                 data = file.read(_LARGEST + 1)
             _refuse_size(path, len(data))
@@ -83,11 +79,11 @@ def read(path: Path, root: Path) -> Reading | None:
             os.close(descriptor)
     # Half of a character at the end of half a text is nobody's fault.
     text = data.decode(errors="ignore") if is_open else _decoded(path, data)
-    return Reading(text, _stamp(status), is_open, mark)
+    return Reading(text, _stamp(status), is_open)
 
 
 def own_text(path: Path) -> str | None:
-    """The text of a file of ours, read without a trace; `None` where there is none, or no text.
+    """The text of a file of ours; `None` where there is none, or no text.
 
     What cannot be read right now is an error: taken for absent, a text that waits would count as arrived.
     """
@@ -99,25 +95,21 @@ def own_text(path: Path) -> str | None:
             return None
 
 
-def synced_text(path: Path) -> str | None:
-    """The text that surely stays in a file: read and synced through one descriptor; `None` where there is none."""
+def sync_file(path: Path) -> None:
+    """Waits until what others wrote into a file is on the disk; one that is gone has nothing to wait for."""
     with told("sync", path):
         try:
             descriptor = _opened(path)
         except FileNotFoundError:
-            return None
-        with os.fdopen(descriptor, "rb") as file:
-            data = file.read()
+            return
+        try:
             os.fsync(descriptor)
-    return data.decode(errors="replace")
+        finally:
+            os.close(descriptor)
 
 
 def _opened(path: Path) -> int:
-    flags = os.O_RDONLY | NO_FOLLOW | NO_WAIT | CLOSE_ON_EXEC | BINARY
-    try:
-        return os.open(path, flags | NO_TRACE)
-    except PermissionError:  # not our file: reading it leaves a trace
-        return os.open(path, flags)
+    return os.open(path, os.O_RDONLY | NO_FOLLOW | NO_WAIT | CLOSE_ON_EXEC | BINARY)
 
 
 def read_text(path: Path, root: Path) -> str | None:
@@ -160,22 +152,20 @@ def tag_of(temporary: Path, target: Path) -> str:
     return temporary.name.removeprefix(f".{target.name}.").removesuffix(TEMPORARY)
 
 
-def prepare(path: Path, target: Path, text: str, mark: str = "", *, synced: bool = True) -> Stamp:
-    """Lays a replacement of `target` ready at `path`, with the mode of what it will replace, marked as unread
-    where its etag is given.
+def prepare(path: Path, target: Path, text: str) -> None:
+    """Lays a replacement of `target` ready at `path`, with the mode of what it will replace.
 
-    What lies at `path` is whole at any instant: written under another name first, renamed when done. Without
-    `synced`, a power cut may tear it.
+    What lies at `path` is whole at any instant, also after a power cut: written and synced under another name first,
+    renamed when done. The name itself stays only once the folder is synced.
     """
     half = temporary_for(target, HALF)
-    stamp = _write_temporary(half, target, text.encode(), mark, synced=synced)
+    _write_temporary(half, target, text.encode(), synced=True)
     with told("write", target):
         half.replace(path)
-    return stamp
 
 
-def _write_temporary(temporary: Path, target: Path, data: bytes, mark: str = "", *, synced: bool = True) -> Stamp:
-    """Writes a file in full, and synced if not said otherwise."""
+def _write_temporary(temporary: Path, target: Path, data: bytes, *, synced: bool) -> None:
+    """Writes a file in full."""
     with told("write", target):
         mode = _mode_to_keep(target)
         descriptor = _created(temporary)
@@ -183,11 +173,8 @@ def _write_temporary(temporary: Path, target: Path, data: bytes, mark: str = "",
             if mode != FILE_MODE and hasattr(os, "fchmod"):
                 os.fchmod(descriptor, mode)
             write_whole(descriptor, data)
-            if mark:
-                leave_mark(descriptor, mark)
             if synced:
                 os.fsync(descriptor)
-            return _stamp(os.fstat(descriptor))
         except OSError:
             remove(temporary)
             raise

@@ -19,7 +19,6 @@ from pipimem.store.commits.placing import rewrite
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import read_whole, sync_folder
 from pipimem.store.disk.files import put_whole, remove
-from pipimem.store.disk.sightings import Unread
 from pipimem.store.forgetting.needles import (
     Needles,
     blanked_ledger,
@@ -97,7 +96,8 @@ def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> Forg
     # The journal first: what its texts were without the words is told from the files as they stand. Before it what is
     # known by their etags, which nobody could tell any more afterwards.
     past = unwritten(desk, needles)
-    _from_unread(state.unread, past.etags)
+    # Written by pipimem 0.1: etags, which are marks of the words.
+    remove(desk.folder / ".pipimem" / "unread")
     journal = _from_journal(desk, needles, past.changes)
     # Its new name first: a checkpoint must not know a record that went with the former one.
     sync_folder(_plan_path(desk).parent)
@@ -122,7 +122,6 @@ def _written_down(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> Non
     state = desk.state
     texts = {file: desk.on_disk(file) for file in KEPT}
     state.append([_record(desk, log, plan, texts, now)], texts)
-    desk.settle()
     state.checkpoint(texts, now)
     desk.clear()
 
@@ -204,21 +203,6 @@ def _from_transcript(log: Transcript, needles: Needles) -> dict[str, int]:
     gone = {part.name: _rewritten(part, left) for part in log.parts()}
     log.forgets()
     return gone
-
-
-def _from_unread(unread: Unread, etags: Mapping[File, Mapping[str, str]]) -> None:
-    """An etag is a mark of the words: each becomes that of the text without them, and one nobody knows goes.
-
-    What is not among them counts as read, and a person's shorter text as one that grew out of it.
-    """
-    lines = []
-    for file, known in etags.items():
-        done = set(known.values())  # by a forgetting that was cut off
-        lines += [f"{file} {known.get(mark, mark)}\n" for mark in unread.etags(file) if mark in known or mark in done]
-    if lines:
-        put_whole(unread.path, "".join(lines).encode())
-    else:
-        remove(unread.path)
 
 
 def _from_journal(desk: Desk, needles: Needles, changes: Mapping[int, Mapping[File, FileChange]]) -> dict[str, int]:

@@ -215,7 +215,10 @@ def _blank_change(change: Change, needles: Needles) -> Change:
 
 
 def _blank_file(change: FileChange, needles: Needles) -> FileChange:
-    return replace(change, splices=tuple(_blank_splice(splice, needles) for splice in change.splices))
+    splices, others = (
+        tuple(_blank_splice(splice, needles) for splice in each) for each in (change.splices, change.found_splices)
+    )
+    return replace(change, splices=splices, found_splices=others)
 
 
 def _blank_splice(splice: Splice, needles: Needles) -> Splice:

@@ -78,7 +78,8 @@ def _unwritten(
     etags |= {change.before: etag(old), change.after: etag(new)}
     if (old, new) != (before, after):
         # The etag of a person's text that was merged would be a mark of its words.
-        found[file] = replace(change, before=etag(old), after=etag(new), splices=splices_between(old, new), found="")
+        splices = splices_between(old, new)
+        found[file] = replace(change, before=etag(old), after=etag(new), splices=splices, found="", found_splices=())
     return before
 
 

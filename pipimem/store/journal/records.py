@@ -16,8 +16,9 @@ from pipimem.text.splices import Splice
 class FileChange:
     """One file from one text to another: the etags of both, and the lines that differ.
 
-    `found` is the etag of a text of a person's that stood in the file and was merged with `before`; it is kept
-    as a version. `unseen`: `before` itself never stood in the file, so nobody can have changed it there.
+    `found` is the etag of a text of a person's that stood in the file and was merged with `before`; `found_splices`
+    lead to it from the text after the change. `unseen`: `before` itself never stood in the file, so nobody can have
+    changed it there.
     """
 
     before: str
@@ -25,6 +26,7 @@ class FileChange:
     splices: tuple[Splice, ...]
     found: str = ""
     unseen: bool = False
+    found_splices: tuple[Splice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +42,8 @@ class RefusedLine:
 class JournalRecord:
     """One record of the journal; `time` is ISO 8601 with offset.
 
-    `archived` went to the end of the archive, which had `archive_size` bytes before. `boot` tells in which
-    life of the system it was written where its texts were not synced with it, see `booting`. A record
-    that `goes_on` counts only with the one after it: both were written as one.
+    `archived` went to the end of the archive, which had `archive_size` bytes before. A record that `goes_on`
+    counts only with the one after it: both were written as one.
     """
 
     sequence: int
@@ -60,5 +61,4 @@ class JournalRecord:
     archive_size: int = 0
     delta: Delta = field(default_factory=Delta)
     tokens: Tokens | None = None
-    boot: str = ""
     goes_on: bool = False

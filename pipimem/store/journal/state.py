@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -12,18 +12,14 @@ from pipimem.errors import JournalError
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import etag
-from pipimem.store.commits.ancestry import Known, Stood
-from pipimem.store.commits.lineage import Lineage, text_before
-from pipimem.store.disk.booting import boot_id
-from pipimem.store.disk.calls import sync_folder
-from pipimem.store.disk.sightings import Unread
 from pipimem.store.journal import ledger_file
 from pipimem.store.journal.journal import NOWHERE, Journal, Place
 from pipimem.store.journal.ledger_file import Checkpoint
 from pipimem.store.journal.records import FileChange, JournalRecord
-from pipimem.store.journal.versions import Versions
+from pipimem.store.journal.versions import NAME_LENGTH, Versions
 from pipimem.store.transcript import Transcript
-from pipimem.text.splices import spliced
+from pipimem.text.lines import split_lines
+from pipimem.text.splices import reversed_splices, spliced, spliced_lines
 
 # An editor may have loaded a text that many changes ago; older ones are found among the versions.
 _REMEMBERED = 200
@@ -38,20 +34,14 @@ class State:
     folder: Path
     journal: Journal
     versions: Versions
-    unread: Unread
     ledger: Ledger = field(default_factory=Ledger)
     place: Place = NOWHERE
-    # By file the changes since the checkpoint, the files among them that were changed before the system was last
-    # started, and the last record that added to the archive.
-    since: dict[File, list[FileChange]] = field(default_factory=dict)
-    unsettled: set[File] = field(default_factory=set)
+    # The last record since the checkpoint that added to the archive.
     archived: JournalRecord | None = None
-    boot: str = field(default_factory=boot_id)
     _recent: dict[File, deque[FileChange]] | None = None
     _since: int = 0
     _known: dict[File, tuple[str, str]] = field(default_factory=dict)
     _anchored: set[File] = field(default_factory=set)
-    _lineages: dict[File, Lineage] = field(default_factory=dict)
 
     @classmethod
     def load(cls, folder: Path, transcript: Transcript, history_end: Callable[[], datetime | None]) -> State:
@@ -60,7 +50,7 @@ class State:
         Without one, what HISTORY.md and the transcript let conclude.
         """
         own = folder / ".pipimem"
-        state = cls(folder, Journal(own), Versions(own / "versions"), Unread(own / "unread"))
+        state = cls(folder, Journal(own), Versions(own / "versions"))
         state._start()
         if state.ledger.sequence == 0 and transcript.last_number and (covered := history_end()):
             state.ledger = fresh_ledger(transcript, covered)
@@ -87,11 +77,10 @@ class State:
         else:  # another process rotated the journal, or forgot something in it
             self._start()
 
-    def append(self, records: Iterable[JournalRecord], texts: Mapping[File, str]) -> None:
+    def append(self, records: Sequence[JournalRecord], texts: Mapping[File, str]) -> None:
         """Writes records, durable when this returns, and takes in the texts they leave their files with."""
-        stamped = [replace(record, boot=self.boot) if record.files else record for record in records]
-        self.place = self.journal.append(stamped, self.place)
-        self._fold(stamped)
+        self.place = self.journal.append(records, self.place)
+        self._fold(records)
         for file, text in texts.items():
             self._known[file] = (etag(text), text)
 
@@ -109,40 +98,58 @@ class State:
         known = self._known[file][1]
         return disk if disk == known else known
 
-    def stood(self, file: File, *, newest: bool | None, before: str = "") -> Known:
-        """The texts that stood in a file, the newest first, as far back as the journal and the versions tell.
+    def stood(self, file: File, *, is_placed: bool = True, before: str = "") -> Iterator[tuple[str, ...]]:
+        """The texts that stood in a file, as lines, newest first, as far back as the journal and the versions tell.
 
-        `newest`: whether somebody saw the one the journal left it with; `None` where that never reached the
-        file. With `before`, the first digits of an etag, only texts older than that one.
+        Without `is_placed` the one the journal left it with has not reached the file. With `before`, the first
+        digits of an etag, only texts older than that one.
         """
-
-        def told(known: Known) -> Iterator[Stood]:
-            lineage = self._lineages.setdefault(file, Lineage(file, self.versions))
-            mark, left = self.ledger.etags.get(file, ""), self.known_text(file, "")
-            return lineage.stood(mark, left, self._changes(file), self.unread.etags(file), newest, before, known)
-
-        return Known(told)
-
-    def may_lie(self, file: File) -> frozenset[str]:
-        """The etags of what may lie in a file that its newest text has not reached."""
-        marks: set[str] = set()
+        mark, text = self.ledger.etags.get(file, ""), self.known_text(file, "")
+        is_older, passed = not before, {mark[:NAME_LENGTH]}
+        lines = split_lines(text or "")
+        if text is not None and is_placed and is_older:
+            yield lines
         for change in reversed(self._changes(file)):
-            marks |= {change.before, change.found}
-            if not change.unseen:
+            if text is None or change.after != mark:
                 break
+            is_older = is_older or mark.startswith(before)
+            mark = change.before
+            passed |= {mark[:NAME_LENGTH], change.found[:NAME_LENGTH]}
+            try:
+                if change.found and is_older:
+                    yield from self._found(file, change, lines)
+                lines = spliced_lines(lines, reversed_splices(change.splices))
+            except ValueError:  # something was forgotten in it since
+                break
+            if is_older and not change.unseen:
+                yield lines
+        for name in self.versions.names(file):
+            if name not in passed:
+                yield from self._version(file, name)
+
+    def _found(self, file: File, change: FileChange, after: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        """The text of a person's that a change took in; `after` are the lines the change led to."""
+        if change.found_splices or change.found == change.after:
+            yield spliced_lines(after, change.found_splices)
+        else:
+            yield from self._version(file, change.found)  # a record of pipimem 0.1
+
+    def _version(self, file: File, mark: str) -> Iterator[tuple[str, ...]]:
+        text = self.versions.text(file, mark)
+        if text is not None:
+            yield split_lines(text)
+
+    def may_lie(self, file: File, before: str) -> frozenset[str]:
+        """The etags of the texts that the one of this etag, or that begins so, may take the place of."""
+        marks: set[str] = set()
+        is_older = False
+        for change in reversed(self._changes(file)):
+            is_older = is_older or change.after.startswith(before)
+            if is_older:
+                marks |= {change.before, change.found}
+                if not change.unseen:
+                    break
         return frozenset(marks)
-
-    def may_be_torn(self, file: File, data: bytes) -> bool:
-        """Whether a power cut may have left these bytes of a text that stood in the file since the checkpoint.
-
-        An older one, the first part of one, or nothing.
-        """
-        left = data.rstrip(b"\0")
-        return any(text.encode().startswith(left) for text in self._since_checkpoint(file))
-
-    def is_known(self, file: File, digits: str) -> bool:
-        """Whether the journal has a text of the file whose etag begins so."""
-        return any(change.after.startswith(digits) for change in self._changes(file))
 
     def anchor(self, file: File, before: str) -> None:
         """Sees to it that the text which the next splices start from is kept, and stays after a power cut.
@@ -154,11 +161,10 @@ class State:
         self._anchored.add(file)
 
     def checkpoint(self, texts: Mapping[File, str], now: datetime | None) -> None:
-        """Makes the files alone sufficient: names synced, ledger and texts kept. The files themselves are synced."""
+        """Makes the files alone sufficient: keeps ledger and texts, so that no record is needed to know them."""
         texts = {file: text for file, text in texts.items() if self.ledger.etags.get(file) == etag(text)}
         for file, text in texts.items():
             self.versions.keep(file, text, synced=False)
-        sync_folder(self.folder)
         ledger_file.save(self._ledger_path, Checkpoint(self.ledger, self.place.offset, texts))
         self.journal.rotate(now)
         self.versions.prune(now)
@@ -173,7 +179,6 @@ class State:
     def _start(self) -> None:
         self._recent = None
         self._known.clear()
-        self._lineages.clear()
         checkpoint = ledger_file.load(self._ledger_path)
         self._begin(checkpoint.texts if checkpoint else ())
         if checkpoint is None:
@@ -194,10 +199,6 @@ class State:
             if record.sequence <= self.ledger.sequence:
                 continue
             self.ledger = self.ledger.after(record.delta, record.sequence)
-            for file, change in record.files.items():
-                self.since.setdefault(file, []).append(change)
-            if record.boot not in ("", self.boot):
-                self.unsettled.update(record.files)
             self._remember([record])
             self._since += 1
             if record.archived:
@@ -206,8 +207,6 @@ class State:
     def _begin(self, kept: Iterable[File]) -> None:
         """From a checkpoint on that kept the texts of these files."""
         self._since, self.archived = 0, None
-        self.since.clear()
-        self.unsettled.clear()
         self._anchored = set(kept)
 
     def _kept(self, file: File, mark: str) -> str | None:
@@ -216,20 +215,6 @@ class State:
         if text is None and (checkpoint := ledger_file.load(self._ledger_path)) is not None:
             text = checkpoint.texts.get(file)
         return text if text is not None and etag(text) == mark else None
-
-    def _since_checkpoint(self, file: File) -> Iterator[str]:
-        """The texts that stood in a file, or were to, since the checkpoint, the newest first."""
-        text = self.known_text(file, "")
-        for change in reversed(self.since.get(file, ())):
-            if text is None:
-                return
-            yield text
-            found = self.versions.text(file, change.found) if change.found else None
-            if found is not None:
-                yield found
-            text = text_before(text, change)
-        if text is not None:
-            yield text
 
     def _changes(self, file: File) -> deque[FileChange]:
         """The changes of a file, also those from before the checkpoint: read when first asked for."""
@@ -248,8 +233,6 @@ class State:
             for record in records:
                 for file, change in record.files.items():
                     self._recent[file].append(change)
-                    if file in self._lineages:
-                        self._lineages[file].follow(change)
 
     def _from_splices(self, file: File, wanted: str) -> str | None:
         try:

@@ -31,7 +31,9 @@ def replace(path: Path, text: str, root: Path) -> Stamp:
     """Puts a text in the place of a file, as a commit does."""
     target = resolved(path, root)
     ready = temporary_for(target, "0123456789abcdef")
-    mark = prepare(ready, target, text)
+    prepare(ready, target, text)
+    mark = stamp(ready)
+    assert mark is not None
     if displaced := displace(ready, target):
         remove(displaced)
     return mark

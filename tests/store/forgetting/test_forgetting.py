@@ -152,19 +152,3 @@ def test_the_mark_of_a_forgetting_outlives_a_checkpoint(full: ChannelStore, now:
     assert forgotten == full.ledger.sequence
     full.close()
     assert ChannelStore.open(full.workspace, "team", create=False).ledger.forgotten == forgotten
-
-
-def test_a_file_cut_by_hand_stays_cut_after_a_forgetting(channel: ChannelStore, now: datetime, add: Add) -> None:
-    """Which texts nobody has read is still known: the cut one did not grow out of an early one that resembles it."""
-    for number in range(12):
-        channel.commit(add(f"fact number {number} of many"), now)
-    channel.commit(add("the code is 555 0199"), now)
-    channel.forget("555 0199", keep_transcript=False, now=now)
-    memory = channel.folder / "MEMORY.md"
-    facts = [line for line in memory.read_text().splitlines() if "fact number" in line]
-    cut = "\n".join(["# Memory", "", "## Facts", "", *facts[1:5], ""])
-    memory.write_text(cut)
-    channel.journal_edits(now)
-    channel.commit(add("and one more"), now)
-    assert [line for line in memory.read_text().splitlines() if "fact number" in line] == facts[1:5]
-    assert holding(channel.folder, "0199") == []

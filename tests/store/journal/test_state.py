@@ -9,7 +9,6 @@ import pytest
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
-from pipimem.notes.notes import etag
 from pipimem.notes.operations import Decision
 from pipimem.store.channel import ChannelStore
 from pipimem.store.journal import state as states
@@ -42,7 +41,6 @@ def test_it_catches_up_with_what_others_commit(channel: ChannelStore, now: datet
     state.catch_up()
     state.catch_up()
     assert (state.ledger, state.ledger.sequence) == (channel.ledger, 2)
-    assert len(state.since[File.MEMORY]) == 2
     channel.checkpoint()
     channel.commit(add("dave likes water"), now)
     state.catch_up()
@@ -59,20 +57,9 @@ def test_the_text_it_left_is_known_without_its_file(thrice: tuple[ChannelStore, 
 def test_what_stood_in_a_file_is_told_newest_first(thrice: tuple[ChannelStore, list[str]]) -> None:
     """A person's text may have grown out of any of them."""
     channel, texts = thrice
-    known = loaded(channel).stood(File.MEMORY, newest=True)
-    told = [stood.text for stood in known]
+    known = loaded(channel).stood(File.MEMORY)
+    told = ["".join(lines) for lines in known]
     assert [text for text in told if text in texts] == texts[::-1]
-
-
-def test_a_torn_text_is_a_beginning_of_one_that_stood(thrice: tuple[ChannelStore, list[str]]) -> None:
-    """An older one, a first part, nothing, or the disk's own blanks; not what nobody wrote."""
-    channel, texts = thrice
-    state, data = loaded(channel), texts[-1].encode()
-    for torn in (texts[0].encode(), data[:7], b"", data[:7] + b"\0" * 20):
-        assert state.may_be_torn(File.MEMORY, torn)
-    assert not state.may_be_torn(File.MEMORY, data + b"- a person's\n")
-    assert state.is_known(File.MEMORY, etag(texts[1])[:16])
-    assert not state.is_known(File.MEMORY, etag("- a person's\n")[:16])
 
 
 def test_a_checkpoint_is_due_after_so_many_records(

@@ -1,0 +1,72 @@
+"""Records appended to the journal, with the texts they leave the files with lying ready beside these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from pipimem.errors import StoreError
+from pipimem.notes.files import File
+from pipimem.notes.notes import etag
+from pipimem.notes.operations import Author
+from pipimem.store.commits.desk import Desk, prepared_path
+from pipimem.store.disk.calls import sync_folder
+from pipimem.store.disk.files import prepare, remove, resolved, sync_file
+from pipimem.store.journal.records import JournalRecord
+
+
+def acknowledge(
+    desk: Desk, records: Sequence[JournalRecord], left: Mapping[File, str], texts: Mapping[File, str],
+    saved: Mapping[File, str], is_current: Callable[[], bool] = lambda: True,
+) -> bool:  # fmt: skip
+    """Writes the records: durable when this returns, with the texts they need. The caller holds the lock.
+
+    Of the files in the records, `left` has the texts they were left with so far, `texts` those they are
+    left with now, and `saved` what people saved and the records take in. Returns False, with nothing
+    done, where `is_current`, asked last, says that people saved more since. Raises `StoreError`.
+    """
+    state = desk.state
+    files = {file: resolved(desk.path(file), desk.root) for record in records for file in record.files}
+    merged = {file for record in records for file, change in record.files.items() if change.found}
+    waiting = [prepared_path(desk, file, state.ledger.etags[file]) for file in files if desk.is_pending(file)]
+    prepared: list[Path] = []
+    try:
+        _keep_former(desk, records, left)
+        for file, target in files.items():
+            if file not in merged and texts[file] == saved.get(file):
+                sync_file(target)  # it stands there already; editors do not always sync
+                continue
+            prepared.append(prepared_path(desk, file, etag(texts[file])))
+            prepare(prepared[-1], target, texts[file])
+        # The names too: after a power cut they tell which texts have not reached their files.
+        for folder in {target.parent for target in files.values()}:
+            sync_folder(folder)
+        if not is_current():
+            dropped(prepared)
+            return False
+        state.append(records, texts)
+    except BaseException:
+        # Where even the cut failed, the record may stand: then the prepared texts must too.
+        if state.journal.place().offset <= max(state.place.offset, 0):
+            dropped(prepared)
+        raise
+    dropped(path for path in waiting if path not in prepared)
+    return True
+
+
+def dropped(prepared: Iterable[Path]) -> None:
+    """Removes prepared texts nobody waits for, as far as the disk lets it."""
+    for path in prepared:
+        try:
+            remove(path)
+        except StoreError:  # the next holder of the lock sweeps; what went wrong first is being told
+            pass
+
+
+def _keep_former(desk: Desk, records: Iterable[JournalRecord], left: Mapping[File, str]) -> None:
+    """Keeps what the splices of the records start from, and what people edited."""
+    for record in records:
+        for file in record.files:
+            desk.state.anchor(file, left[file])
+            if record.author is Author.EDITOR:
+                desk.state.versions.keep(file, left[file], synced=False)

@@ -1,0 +1,52 @@
+"""What people changed by hand, as a record of the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Delta
+from pipimem.notes.notes import Change, etag
+from pipimem.notes.operations import Author
+from pipimem.store.journal.records import FileChange, JournalRecord
+from pipimem.store.journal.versions import NAME_LENGTH
+from pipimem.text.splices import splices_between
+
+
+def edit_record(
+    sequence: int, time: str, changes: Mapping[File, FileChange], delta: Delta, left: Mapping[File, str]
+) -> JournalRecord:
+    """The record of changes by hand; `left` has the texts before them, `delta` what they do to the ledger."""
+    return JournalRecord(
+        sequence, time, "edit", Author.EDITOR,
+        changes=tuple(_described(file, change) for file, change in changes.items()), files=changes,
+        notes=tuple(note for file, change in changes.items() if (note := _shrunk(file, change, left[file]))),
+        delta=replace(delta, etags={file: change.after for file, change in changes.items()}),
+    )  # fmt: skip
+
+
+def file_change(before: str, after: str, *, found: str | None = None, unseen: bool = False) -> FileChange:
+    """From one text to another; `found` is a person's text that was merged into the other."""
+    change = FileChange(etag(before), etag(after), splices_between(before, after), unseen=unseen)
+    if found is None:
+        return change
+    return replace(change, found=etag(found), found_splices=splices_between(after, found))
+
+
+def _described(file: File, change: FileChange) -> Change:
+    gone = sum(len(splice.removed) for splice in change.splices)
+    came = sum(len(splice.added) for splice in change.splices)
+    return Change("edited", file, "", reason=f"{gone} lines out, {came} lines in")
+
+
+def _shrunk(file: File, change: FileChange, left: str) -> str:
+    """A sentence where a hand took out more than half of a file: it is done, but not in silence."""
+    gone = sum(len(line) for splice in change.splices for line in splice.removed)
+    came = sum(len(line) for splice in change.splices for line in splice.added)
+    if 2 * (gone - came) <= len(left):
+        return ""
+    return (
+        f"{file} lost more than half of its text by hand ({len(left)} characters before, {len(left) - gone + came} "
+        f"now). The text before is kept as .pipimem/versions/{file}.{change.before[:NAME_LENGTH]}."
+    )

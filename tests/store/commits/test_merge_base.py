@@ -1,0 +1,107 @@
+"""Which past text a saved one was made of."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pipimem.store.commits.merge_base import merge_base
+from pipimem.text.lines import split_lines
+
+OLD = "# Memory\n\n- alice likes tea\n"
+NEW = OLD + "- the port is 8080\n"
+NEWER = NEW + "- we ship on Thursday\n"
+LINES = (
+    "# Memory\n",
+    "\n",
+    "- alice likes tea\n",
+    "- alice likes green tea\n",
+    "- the port is 8080\n",
+    "- the port is 9090\n",
+)
+TEXTS = st.lists(st.sampled_from(LINES), max_size=6).map("".join)
+
+
+def base_of(text: str, *past: str) -> str:
+    """The base among these texts, the newest first."""
+    return merge_base(text, map(split_lines, past or (NEWER, NEW, OLD)))
+
+
+@pytest.mark.parametrize(
+    ("text", "base"),
+    [
+        (NEWER + "- typed\n", NEWER),
+        (NEW + "- typed\n", NEW),
+        (OLD + "- typed\n", OLD),
+        (NEWER.replace("alice", "bob"), NEWER),
+        (NEW.replace("alice", "bob"), NEW),
+        (NEWER.replace("- the port is 8080\n", ""), NEWER),
+        (NEWER.replace("Thursday", "Friday"), NEWER),
+        (NEWER.replace("\n", "\r\n") + "- typed\r\n", NEWER),
+        (NEW.replace("- alice likes tea\n", ""), NEW),
+    ],
+)
+def test_the_fewest_changes_tell(text: str, base: str) -> None:
+    """Added, reworded, deleted, with other line ends: a person does little at once."""
+    assert base_of(text) == base
+
+
+def test_a_line_taken_out_meanwhile_is_not_typed_again() -> None:
+    """The newest text is what it was before the buffer was loaded; the buffer still has the line."""
+    assert base_of(NEW + "- typed\n", OLD, NEW, OLD) == NEW
+
+
+def test_a_restore_was_made_of_the_newest() -> None:
+    """An older text word for word shall stand as it is."""
+    assert base_of(OLD) == base_of(NEW) == NEWER
+
+
+def test_the_newest_line_deleted_with_other_changes_looks_like_an_older_buffer() -> None:
+    """Unless what was saved has a line that came with it, or what came in its place resembles it."""
+    assert base_of(NEW + "- something else entirely\n") == NEW
+    both = NEWER + "- dave likes cake\n"
+    assert base_of(NEW + "- dave likes cake\n- bob\n", both, NEW) == both
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \n\n"])
+def test_an_emptied_file_lost_all_that_stood_there(text: str) -> None:
+    """However short an older text was."""
+    assert base_of(text, "", NEW, OLD, "- tea\n") == NEW
+
+
+def test_a_file_written_anew_was_made_of_the_newest() -> None:
+    """Nothing is nearer to a short text than an empty one was, and still nobody began there."""
+    assert base_of("- typed\n", NEWER, "") == NEWER
+    assert base_of("- typed\n", "", NEWER) == ""
+
+
+def test_out_of_nothing() -> None:
+    """Somebody typed into an empty window while our first text came: both stay."""
+    assert base_of("- typed\n", "") == ""
+    assert merge_base("- typed\n", ()) == ""
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(TEXTS, max_size=7), TEXTS)
+def test_neighbours_compared_by_what_differs_give_the_same(past: list[str], text: str) -> None:
+    """Whether the texts share their lines, as those of the journal do, or were read anew."""
+    shared = {line: line for line in LINES}
+    rows = [tuple(shared[line] for line in split_lines(each)) for each in past]
+    found = merge_base(text, rows)
+    assert found == base_of(text, *past) if past else found == ""
+    assert found in [*past, ""]
+
+
+def test_a_large_file_with_a_long_past_takes_tens_of_milliseconds() -> None:
+    """5,000 entries, 200 changes: neither the lines nor the texts are multiplied. The bound is far above that."""
+    lines = ["# Memory\n", *(f"- entry {number} of many\n" for number in range(5_000))]
+    past = [tuple(lines)]
+    for number in range(200):
+        lines[100 + number * 7 : 101 + number * 7] = []
+        past.append(tuple(lines))
+    text = "".join(past[150]) + "- typed\n"
+    begun = time.process_time()
+    assert merge_base(text, past) == "".join(past[150])
+    assert time.process_time() - begun < 2
