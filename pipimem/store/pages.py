@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pipimem.errors import StoreError
 from pipimem.notes.message import Message
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import reading, told
+from pipimem.store.disk.files import Stamp, stamp
 from pipimem.store.transcript import Transcript, parsed
 
 # A place is the number of a part and a byte in it; parts are rotated at 8 MB, far below this.
@@ -27,12 +27,18 @@ _DIGEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A part as far as it was read: `size` bytes with their `digest`, and the file's inode and time (ns) before that."""
+    """A part as far as it was read: `size` bytes with their `digest`, and the file's stamp before that.
 
-    inode: int
-    time: int
+    The same stamp says that nothing changed; after any other one only the digest says what the file holds.
+    """
+
+    stamp: Stamp
     size: int
     digest: str
+
+    def fits(self, part: Path) -> bool:
+        """Whether a file still begins with what was read."""
+        return stamp(part) == self.stamp or _digest(part, self.size).hexdigest() == self.digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,27 @@ class Bookmark:
     def fits(self, transcript: Transcript) -> bool:
         """Whether the files still say what was read; what was appended since does not matter."""
         parts = transcript.parts()
-        return len(parts) >= len(self.marks) and all(map(_says, parts, self.marks))
+        return len(parts) >= len(self.marks) and all(map(Mark.fits, self.marks, parts))
+
+
+@dataclass(slots=True)
+class _Part:
+    """A part as it is read: its stamp before the last reading, the bytes read, and their digest.
+
+    `digest` is None where the `mark` of an earlier reading was believed without reading it again.
+    """
+
+    stamp: Stamp | None
+    read: int
+    digest: blake2b | None
+    mark: Mark | None = None
+
+    @property
+    def as_read(self) -> Mark | None:
+        """Where the reading stands; None where somebody appended to a part that was full."""
+        if self.digest is not None and self.stamp is not None:
+            return Mark(self.stamp, self.read, self.digest.hexdigest())
+        return self.mark if self.mark is not None and self.mark.size == self.read else None
 
 
 @dataclass(slots=True)
@@ -57,12 +83,7 @@ class Pages:
 
     transcript: Transcript
     _places: array[int] = field(default_factory=lambda: array("Q"))
-    _inodes: list[int] = field(default_factory=list)
-    _read: list[int] = field(default_factory=list)
-    _times: list[int] = field(default_factory=list)
-    # Of what was read of each part; None where its mark was believed without reading it.
-    _digests: list[blake2b | None] = field(default_factory=list)
-    _marks: tuple[Mark, ...] = ()
+    _parts: list[_Part] = field(default_factory=list)
 
     @classmethod
     def resumed(cls, transcript: Transcript, bookmark: Bookmark) -> Pages | None:
@@ -70,18 +91,15 @@ class Pages:
         parts, marks = transcript.parts(), bookmark.marks
         if len(parts) < len(marks):
             return None
-        pages = cls(transcript, array("Q", bookmark.places), _marks=marks)
+        pages = cls(transcript, array("Q", bookmark.places))
         for number, (part, mark) in enumerate(zip(parts, marks, strict=False)):
-            status = part.stat()
+            known = stamp(part)
             # The last part is read again in any case: it goes on from there.
             is_last = number == len(marks) - 1
-            digest = None if _untouched(status, mark) and not is_last else _digest(part, mark.size)
+            digest = None if known == mark.stamp and not is_last else _digest(part, mark.size)
             if digest is not None and digest.hexdigest() != mark.digest:
                 return None
-            pages._inodes.append(status.st_ino)
-            pages._read.append(mark.size)
-            pages._times.append(mark.time if digest is None else status.st_mtime_ns)
-            pages._digests.append(digest)
+            pages._parts.append(_Part(known, mark.size, digest, mark))
         return pages
 
     def __len__(self) -> int:
@@ -89,42 +107,30 @@ class Pages:
 
     def bookmark(self) -> Bookmark | None:
         """Where the reading stands; None where that can no longer be told."""
-        marks = []
-        for number, (digest, size) in enumerate(zip(self._digests, self._read, strict=True)):
-            if digest is not None:
-                marks.append(Mark(self._inodes[number], self._times[number], size, digest.hexdigest()))
-            elif size == self._marks[number].size:
-                marks.append(self._marks[number])
-            else:  # somebody appended to a part that was full
-                return None
-        return Bookmark(tuple(marks), self._places.tobytes())
+        marks = [part.as_read for part in self._parts]
+        told = tuple(mark for mark in marks if mark is not None)
+        return Bookmark(told, self._places.tobytes()) if len(told) == len(marks) else None
 
     @property
     def rewritten(self) -> bool:
         """Whether what was read is no longer what the files hold (`forget` rewrites them): begin anew."""
-        parts = self.transcript.parts()
-        if len(parts) < len(self._inodes):
-            return True
-        for part, inode, read in zip(parts, self._inodes, self._read, strict=False):
-            status = part.stat()
-            if status.st_ino != inode or status.st_size < read:
-                return True
-        return False
+        files = self.transcript.parts()
+        return len(files) < len(self._parts) or not all(map(_still_says, self._parts, files))
 
     def fresh(self) -> Iterator[Message]:
         """What has come since the last reading, oldest first; a line that is still being written waits."""
-        for number, part in enumerate(self.transcript.parts()):
-            if number == len(self._inodes):
-                self._begin(part)
-            elif part.stat().st_size > self._read[number]:
-                self._times[number] = part.stat().st_mtime_ns
-            for data in jsonlines.lines(part, self._read[number]):
+        for number, path in enumerate(self.transcript.parts()):
+            if number == len(self._parts):
+                self._parts.append(_Part(None, 0, blake2b(digest_size=_DIGEST)))
+            part = self._parts[number]
+            part.stamp = stamp(path)  # before it is read: what is written meanwhile has another
+            for data in jsonlines.lines(path, part.read):
                 if not data.endswith(b"\n"):
                     break
-                start = self._read[number]
-                self._read[number] += len(data)
-                if digest := self._digests[number]:
-                    digest.update(data)
+                start = part.read
+                part.read += len(data)
+                if part.digest:
+                    part.digest.update(data)
                 if message := parsed(data):
                     self._places.append(number << _BYTES | start)
                     yield message
@@ -154,13 +160,6 @@ class Pages:
                 start += len(data)
         return None
 
-    def _begin(self, part: Path) -> None:
-        status = part.stat()
-        self._inodes.append(status.st_ino)
-        self._times.append(status.st_mtime_ns)  # before it is read: what is written meanwhile has another
-        self._read.append(0)
-        self._digests.append(blake2b(digest_size=_DIGEST))
-
     def _part(self, number: int) -> Path:
         parts = self.transcript.parts()
         if number >= len(parts):
@@ -168,13 +167,16 @@ class Pages:
         return parts[number]
 
 
-def _untouched(status: os.stat_result, mark: Mark) -> bool:
-    """Whether a file is as it was, by what the system says of it."""
-    return (status.st_ino, status.st_mtime_ns, status.st_size) == (mark.inode, mark.time, mark.size)
-
-
-def _says(part: Path, mark: Mark) -> bool:
-    return _untouched(part.stat(), mark) or _digest(part, mark.size).hexdigest() == mark.digest
+def _still_says(part: _Part, path: Path) -> bool:
+    """Whether a file still begins with what was read of it."""
+    found = stamp(path)
+    if found == part.stamp:
+        return True
+    known = part.digest.hexdigest() if part.digest else part.mark and part.mark.digest
+    if _digest(path, part.read).hexdigest() != known:
+        return False
+    part.stamp = found
+    return True
 
 
 def _digest(part: Path, size: int) -> blake2b:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import get_args
@@ -13,6 +13,7 @@ from typing import get_args
 from pipimem.notes.message import Message, Role
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import append_synced, reading, sync_folder, told
+from pipimem.store.disk.files import Stamp, stamp
 from pipimem.store.disk.lock import FolderLock
 
 _NAME = "log.jsonl"
@@ -27,6 +28,8 @@ _HEAD = re.compile(rb'^\{"id": ?("(?:[^"\\]|\\.)*"), ?"n": ?(\d{1,15})\b', re.MU
 YEARS = range(100, 9900)
 # Halving stops here: one read shows it all.
 _NEAR = 64 * 1024
+# The stamp of no file, and not None either: that a file is absent is something seen.
+_NEVER: Stamp = (-1, -1, -1)
 
 
 @dataclass(slots=True)
@@ -37,8 +40,11 @@ class Transcript:
     lock: FolderLock
     _ids: set[str] | None = None
     _last: int = 0
-    # Inode and size of log.jsonl up to which `_ids` and `_last` hold.
-    _seen: tuple[int, int] = field(default=(-1, -1))
+    # The stamp of log.jsonl when `_last` was found out.
+    _seen: Stamp | None = _NEVER
+    # The byte up to which `_ids` holds, and the line that ends there: while it does, the file has only grown.
+    _known_upto: int = 0
+    _known_line: bytes = b""
 
     @property
     def path(self) -> Path:
@@ -48,9 +54,9 @@ class Transcript:
     @property
     def last_number(self) -> int:
         """The number of the newest message, 0 before the first; a `stat` where nothing was added."""
-        place = _place(self.path)
-        if place != self._seen:
-            self._last, self._ids, self._seen = self._newest(), None, place
+        found = stamp(self.path)
+        if found != self._seen:
+            self._last, self._ids, self._seen = self._newest(), None, found
         return self._last
 
     def append(self, messages: Iterable[Message]) -> tuple[Message, ...]:
@@ -102,7 +108,7 @@ class Transcript:
 
     def forgets(self) -> None:
         """What is held in memory no longer fits the files: they were rewritten."""
-        self._ids, self._seen = None, (-1, -1)
+        self._ids, self._seen = None, _NEVER
 
     def _parts(self) -> list[Path]:
         with told("read", self.folder):
@@ -118,28 +124,43 @@ class Transcript:
 
     def _known(self) -> set[str]:
         """The ids in all parts; read once, later only what other processes added."""
-        place = _place(self.path)
-        if self._ids is None or place[0] != self._seen[0] or place[1] < self._seen[1]:
+        found = stamp(self.path)
+        if self._ids is None or (found != self._seen and not self._has_only_grown()):
             self._last = self._newest()
-            self._ids = set()
+            self._ids, self._known_upto, self._known_line = set(), 0, b""
             for part in self._parts():
                 self._take_in(part, 0)
-        elif place != self._seen:
-            self._take_in(self.path, self._seen[1])
-        self._seen = place
+        elif found != self._seen:
+            self._take_in(self.path, self._known_upto)
+        self._seen = found
         return self._ids
+
+    def _has_only_grown(self) -> bool:
+        """Whether the last line that was read still stands where it stood: its id and number stand nowhere else."""
+        with told("read", self.path):
+            try:
+                file = reading(self.path)
+            except FileNotFoundError:
+                return False
+            with file:
+                file.seek(self._known_upto - len(self._known_line))
+                return file.read(len(self._known_line)) == self._known_line
 
     def _take_in(self, part: Path, start: int) -> None:
         assert self._ids is not None
         with told("read", part), reading(part) as file:
             file.seek(start)
-            for found in _HEAD.finditer(file.read()):
-                self._ids.add(_id(found[1]))
-                self._last = max(self._last, int(found[2]))
+            data = file.read()
+        for found in _HEAD.finditer(data):
+            self._ids.add(_id(found[1]))
+            self._last = max(self._last, int(found[2]))
+        if data:
+            self._known_upto = start + len(data)
+            self._known_line = data[data.rfind(b"\n", 0, -1) + 1 :]
 
     def _mend(self) -> None:
         """Cuts back a last line that a crash tore; one that only lacks its ending gets it."""
-        if (size := _place(self.path)[1]) <= 0:
+        if (size := _size(self.path)) <= 0:
             return
         with told("read", self.path), reading(self.path) as file:
             file.seek(size - 1)
@@ -157,15 +178,16 @@ class Transcript:
         if not fresh and self.path.stat().st_size > _ROTATE_AT:
             self._rotate()
             fresh = True
+        lines = [line(message) for message in added]
         try:
-            append_synced(self.path, b"".join(map(line, added)))
+            self._known_upto, self._known_line = append_synced(self.path, b"".join(lines)), lines[-1]
             if fresh:
                 sync_folder(self.folder)
         except BaseException:
             self.forgets()
             raise
         self._last = added[-1].number
-        self._seen = _place(self.path)
+        self._seen = stamp(self.path)
 
     def _rotate(self) -> None:
         taken = [int(part[1]) for path in self._parts() if (part := _PART.fullmatch(path.name))]
@@ -233,13 +255,9 @@ def _id(quoted: bytes) -> str:
     return str(json.loads(quoted)) if b"\\" in quoted else quoted[1:-1].decode("utf-8", "replace")
 
 
-def _place(path: Path) -> tuple[int, int]:
-    with told("read", path):
-        try:
-            status = path.stat()
-        except FileNotFoundError:
-            return -1, -1
-    return status.st_ino, status.st_size
+def _size(path: Path) -> int:
+    found = stamp(path)
+    return found[1] if found else 0
 
 
 def _last_line_start(path: Path, end: int) -> int:
@@ -257,7 +275,7 @@ def _last_line_start(path: Path, end: int) -> int:
 
 def _last_number(path: Path) -> int:
     """The number of the last good line of a part, 0 where there is none."""
-    end = _place(path)[1]
+    end = _size(path)
     while end > 0:
         start = _last_line_start(path, end)
         with told("read", path), reading(path) as file:
@@ -284,7 +302,7 @@ def _first_number(path: Path) -> int:
 
 def _offset_of(path: Path, number: int) -> int:
     """A byte where a line starts, at or before the line of this number, by halving the file."""
-    low, high = 0, max(_place(path)[1], 0)
+    low, high = 0, _size(path)
     with told("read", path), reading(path) as file:
         while high - low > _NEAR:
             middle = (low + high) // 2

@@ -76,6 +76,17 @@ def test_what_was_rewritten_is_noticed(transcript: Transcript) -> None:
         pages.message(0)
 
 
+def test_a_file_that_is_as_long_again_is_noticed(transcript: Transcript) -> None:
+    """The same inode, and longer than what was read of it: only the bytes tell."""
+    pages = Pages(transcript)
+    assert len(list(pages.fresh())) == 3
+    data = transcript.path.read_bytes().replace(b"zwei", b"")
+    with transcript.path.open("r+b") as file:
+        file.truncate(0)
+        file.write(data + data)
+    assert pages.rewritten
+
+
 def test_no_transcript_has_no_pages(tmp_path: Path) -> None:
     """A channel in which nothing was said."""
     pages = Pages(Transcript(tmp_path, FolderLock(tmp_path / "lock")))

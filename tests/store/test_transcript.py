@@ -162,6 +162,27 @@ def test_two_writers_see_each_other(log: Transcript) -> None:
     assert other.last_number == log.last_number == 5
 
 
+def test_a_log_written_anew_is_read_anew(log: Transcript) -> None:
+    """A forgetting shortens lines; that the file is as long again, under the same inode, proves nothing."""
+    log.append([*said(3), Message.user("long " * 50, id="long")])
+    with log.path.open("r+b") as file:
+        kept = [line(message) for message in log.messages()][:3]
+        file.truncate(0)
+        file.write(b"".join(kept))
+        for number in range(4, 9):
+            file.write(line(replace(Message.user("x" * 60, id=f"b{number}"), number=number)))
+    stored = log.append([Message.user("again", id="b5"), Message.user("new", id="new")])
+    assert [(message.id, message.number) for message in stored] == [("new", 9)]
+
+
+def test_the_newest_number_is_known_right_after_a_rotation(log: Transcript) -> None:
+    """A process that ended then left parts and no `log.jsonl`."""
+    log.append(said(3))
+    log._rotate()
+    assert opened(log.folder).last_number == 3
+    assert [message.number for message in opened(log.folder).append(said(1, start=7))] == [4]
+
+
 def test_two_processes_at_once_lose_nothing(log: Transcript) -> None:
     """Two hundred turns from four processes: each once, numbered without a gap."""
     children = []

@@ -15,7 +15,7 @@ from pipimem.store.disk.files import TEMPORARY, laid_ready, remove
 from pipimem.store.pages import Bookmark, Mark, Pages
 from pipimem.store.transcript import Transcript
 
-_FORMAT = 1
+_FORMAT = 2
 NAME = "search.idx"
 # A format, the order of bytes, a stamp and a digest.
 _LONGEST_HEAD = 200
@@ -69,7 +69,7 @@ def save(folder: Path, stamp: str, transcript: Transcript, read: Bookmark, body:
 
     It is written beside, and the lock is held for its renaming alone: what was rewritten meanwhile is not kept.
     """
-    parts = [[mark.inode, mark.time, mark.size, mark.digest] for mark in read.marks]
+    parts = [[mark.stamp, mark.size, mark.digest] for mark in read.marks]
     told_of = json.dumps({"parts": parts, "places": len(read.places)}).encode()
     rest = b"".join((told_of, b"\n", read.places, body))
     # Not synced: torn by a power cut it is found out, and made again.
@@ -102,8 +102,8 @@ def _parts(data: bytes, start: int) -> tuple[Bookmark, memoryview]:
     return Bookmark(_marks(read), data[end + 1 : middle]), memoryview(data)[middle:]
 
 
-def _marks(read: dict[str, list[tuple[int, int, int, str]]]) -> tuple[Mark, ...]:
-    return tuple(Mark(*mark) for mark in read["parts"])
+def _marks(read: dict[str, list[tuple[list[int], int, str]]]) -> tuple[Mark, ...]:
+    return tuple(Mark((stamp[0], stamp[1], stamp[2]), size, digest) for stamp, size, digest in read["parts"])
 
 
 def _head(stamp: str, rest: bytes | memoryview) -> bytes:
