@@ -51,33 +51,31 @@ def cut(lines: Sequence[str], number: int, text: str, *, inside: bool, markup: b
 
 def _openings(text: str) -> Iterator[int]:
     """Where comments may begin in a line: each "<!--" that does not stand in a `code span`."""
-    spans = iter(_code_spans(text))
-    start, end = next(spans, (len(text), len(text)))
-    opened = text.find(_OPEN)
+    shown: list[str] = []
+    done = 0
+    for start, end in _code_spans(text):
+        shown += (text[done:start], "`" * (end - start))
+        done = end
+    blanked = "".join(shown) + text[done:]
+    opened = blanked.find(_OPEN)
     while opened >= 0:
-        while end <= opened:
-            start, end = next(spans, (len(text), len(text) + 1))
-        if opened < start:
-            yield opened
-        opened = text.find(_OPEN, opened + 1)
+        yield opened
+        opened = blanked.find(_OPEN, opened + 1)
 
 
-def _code_spans(text: str) -> list[tuple[int, int]]:
+def _code_spans(text: str) -> Iterator[tuple[int, int]]:
     """The code spans of a line: from a run of backticks to the next run of the same length."""
     runs = [match.span() for match in _TICKS.finditer(text)]
-    later: dict[int, int] = {}
-    partner = [0] * len(runs)
-    for index in range(len(runs) - 1, -1, -1):  # from the right, so that each run is looked at once
-        length = runs[index][1] - runs[index][0]
-        partner[index] = later.get(length, 0)
-        later[length] = index
-    spans, index = [], 0
-    while index < len(runs):
-        if partner[index]:
-            spans.append((runs[index][0], runs[partner[index]][1]))
-            index = partner[index]
-        index += 1
-    return spans
+    done = 0
+    for index, (start, end) in enumerate(runs):
+        if start < done:
+            continue
+        for opened, closed in (runs[later] for later in range(index + 1, len(runs))):
+            # Of each length one run at most finds no other: even a long line is gone through few times.
+            if closed - opened == end - start:
+                yield start, closed
+                done = closed
+                break
 
 
 def _closed_below(lines: Sequence[str], number: int, text: str, opened: int) -> bool:

@@ -57,29 +57,21 @@ def redacted(text: str) -> str:
     """
     if _INVISIBLE().search(text) and secrets(bare := _INVISIBLE().sub("", text)):
         text = bare
-    if "[secret: " not in text:
-        return _cleaned(text, 0)
-    done = 0
-    pieces: list[str] = []
-    for mark in _MARK().finditer(text):
-        pieces += (_cleaned(text[done : mark.start()], 0), mark.group())
-        done = mark.end()
-    return "".join(pieces) + _cleaned(text[done:] if done else text, 0)
+    for _ in range(_DEPTH):
+        found = secrets(text)
+        if not found:
+            return text
+        text = _marked(text, found)
+    return "".join("[secret: hidden]" if secrets(piece) else piece for piece in re.split(f"({_MARK().pattern})", text))
 
 
-def _cleaned(piece: str, depth: int) -> str:
-    """A piece without marks, redacted; what is left between secrets is looked at again, as it now stands."""
-    found = tuple(_in_piece(piece, 0))
-    if not found:
-        return piece
-    if depth == _DEPTH:
-        return "[secret: hidden]"
+def _marked(text: str, found: Iterable[Finding]) -> str:
     pieces: list[str] = []
     done = 0
     for finding in found:
-        pieces += (_cleaned(piece[done : finding.start], depth + 1), f"[secret: {finding.kind}]")
+        pieces += (text[done : finding.start], f"[secret: {finding.kind}]")
         done = finding.end
-    return "".join(pieces) + _cleaned(piece[done:], depth + 1)
+    return "".join(pieces) + text[done:]
 
 
 def _in_piece(piece: str, offset: int) -> Iterator[Finding]:
