@@ -11,7 +11,8 @@ from pathlib import Path
 
 # The longest range of zeros, and the longest tail that stands twice, in bytes.
 _LONGEST = 600
-_VALUES = (None, "", "x", -1, 0, 10**30, 1.5, True, [], {}, ["x"], {"x": 1}, "9999-12-31T23:59:59+14:00", "\ud800")
+_VALUES = (None, "", "x", -1, 0, 10**30, 1.5, True, [], {}, ["x"], {"x": 1}, float("nan"), 2**63,
+           "9999-12-31T23:59:59+14:00", "0001-01-01T00:00:00+14:00", "2026=03-02T09:10:00+08:00", "\ud800")  # fmt: skip
 """What somebody may type where a value of ours stood."""
 
 
@@ -118,13 +119,15 @@ KINDS: dict[str, Callable[[Path, Copies, random.Random], bool]] = {
 """Each damages the file in place, and answers whether it is another one now."""
 # Where a bit, a range or a value stands matters; a deleted file is a deleted file.
 _WEIGHTS = {"bits": 8, "zeros": 4, "cut": 3, "tail twice": 2, "older copy": 3, "value retyped": 6}
+_JSON_WEIGHT = 3
 
 
 def drawn(dice: random.Random, files: dict[str, list[str]]) -> tuple[str, str]:
-    """A kind of damage and a file, by lot; `files` has them by sort, and each sort is as likely as another."""
-    kinds = list(KINDS)
+    """A kind of damage and a file, by lot; `files` has them by sort. JSON has more ways to be wrong than others."""
+    kinds, sorts = list(KINDS), sorted(files)
     [kind] = dice.choices(kinds, [_WEIGHTS.get(each, 1) for each in kinds])
-    return kind, dice.choice(files[dice.choice(sorted(files))])
+    [sort] = dice.choices(sorts, [_JSON_WEIGHT if ".json" in each else 1 for each in sorts])
+    return kind, dice.choice(files[sort])
 
 
 def _written(path: Path, copies: Copies, data: bytes) -> bool:
