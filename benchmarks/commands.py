@@ -23,10 +23,11 @@ class Ran:
 def ran(root: Path, *arguments: str) -> Ran:
     """Runs `pipimem --workspace ROOT ARGUMENTS`; raises what a user would see as a traceback."""
     paper = io.BytesIO()
-    screen = io.TextIOWrapper(paper, encoding="utf-8", errors="backslashreplace", write_through=True)
+    screen = io.TextIOWrapper(paper, "utf-8", "backslashreplace", write_through=True)
     with redirect_stdout(screen), redirect_stderr(screen):
         try:
-            answer = command_line.main(["--workspace", str(root), *arguments], standalone_mode=False)
+            words = ["--workspace", str(root), *arguments]
+            answer = command_line.main(words, standalone_mode=False)
             code = answer if isinstance(answer, int) else 0
         except click.ClickException as refused:
             refused.show()
@@ -39,10 +40,12 @@ _LEAST_WORDS = 4
 
 
 def complaint(error: BaseException) -> str:
-    """What is wrong with an error that came through a public door, empty for one of ours with a sentence."""
+    """What is wrong with an error from a public call, empty for one of ours with a sentence."""
     if not isinstance(error, PipimemError):
         return f"raised {type(error).__name__}: {error}"
-    return "" if is_sentence(str(error)) else f"raised {type(error).__name__} without a sentence: {str(error)!r}"
+    if is_sentence(str(error)):
+        return ""
+    return f"raised {type(error).__name__} without a sentence: {str(error)!r}"
 
 
 def is_sentence(text: str) -> bool:

@@ -1,8 +1,9 @@
-"""Lets everything that pipimem does beside its host raise, one function at a time, and prints whether the host lives.
+"""Lets all that pipimem does beside its host raise, one function at a time: does the host live?
 
-Run: `python -m benchmarks.background [--minutes M] [--seed N] [--entry NAME] [--loop asyncio|trio] [DIR]`. What runs in
-the background is found by a run that is watched, so names are nobody's to keep up. Wrong is a host that ends or hangs,
-a call of the host's that fails afterwards, and an error that nobody is told of.
+Run: `python -m benchmarks.background [--minutes M] [--seed N] [--entry NAME] [--loop asyncio|trio]
+[DIR]`. What runs in the background is found by a run that is watched, so names are nobody's to
+keep up. Wrong is a host that ends or hangs, a call of the host's that fails afterwards, and an
+error that nobody is told of.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _SECONDS = 40
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """What became of the host when one function raised; `told` is what its operator reads, or what killed it."""
+    """What became of the host when one function raised; `told` is what its operator reads."""
 
     entry: str
     loop: str
@@ -92,14 +93,14 @@ class Host:
 
 def judged(entry: str, loop: str, ended: Ended) -> Met:
     """What a process said, in a word."""
-    since = [line[0] for line in ended.said].index("planted") if ended.of("planted") else len(ended.said)
-    told = [str(line[1]) for line in ended.said[since:] if line[0] == "logged"]
-    lame = [str(line[1]) for line in ended.said[since:] if line[0] == "wrong"]
+    kinds = [line[0] for line in ended.said]
+    since = ended.said[kinds.index("planted") :] if "planted" in kinds else ()
+    told = [str(line[1]) for line in since if line[0] == "logged"]
+    lame = [str(line[1]) for line in since if line[0] == "wrong"]
     if ended.how == "hung":
         return Met(entry, loop, HUNG, f"after {_SECONDS} s")
     if not ended.of("alive"):
-        names = [f"{line[0][0]}: {line[1]}" for line in ended.of("raised") if isinstance(line[0], list)]
-        return Met(entry, loop, DIED, "; ".join(names) or ended.how)
+        return Met(entry, loop, DIED, "; ".join(str(line[1]) for line in ended.of("raised")))
     if not ended.of("planted"):
         return Met(entry, loop, UNMET, "")
     if lame:
@@ -116,33 +117,38 @@ def main() -> int:
         host = Host(Path(name) / "w", server.url)
         tree = prepared(Journey("a bot", lived, lambda *_: None), host.root)
         host.warm(tree)
-        pairs = [(loop, entry) for loop in asked.loop or _LOOPS for entry in asked.entry or host.entries(tree, loop)]
+        pairs = []
+        for loop in asked.loop or _LOOPS:
+            pairs += [(loop, entry) for entry in asked.entry or host.entries(tree, loop)]
         random.Random(asked.seed).shuffle(pairs)
         for number, (loop, entry) in enumerate(pairs, 1):
             if time.perf_counter() - start > asked.minutes * 60:
                 break
             found.append(host.met(tree, loop, entry))
             if number % 10 == 0:
-                told = dict(Counter(each.how for each in found))
-                print(f"… {number} of {len(pairs)}, {told}, {time.perf_counter() - start:.0f} s", flush=True)
+                told, spent = dict(Counter(each.how for each in found)), time.perf_counter() - start
+                print(f"… {number} of {len(pairs)}, {told}, {spent:.0f} s", flush=True)
     return _print(found, len(pairs))
 
 
 def _print(found: list[Met], asked: int) -> int:
     print(_ROW.format("raised in", "loop", "the host", "told"))
-    for each in sorted(found, key=lambda each: (not each.is_wrong, each.how, each.entry, each.loop)):
+    found.sort(key=lambda each: (not each.is_wrong, each.how, each.entry, each.loop))
+    for each in found:
         print(_ROW.format(each.entry, each.loop, each.how, each.told.replace("\n", " ")[:160]))
     counts = Counter(each.how for each in found)
-    print(f"\n{len(found)} of {asked} exceptions: {', '.join(f'{how} {count}' for how, count in counts.items())}")
+    told = ", ".join(f"{how} {count}" for how, count in counts.items())
+    print(f"\n{len(found)} of {asked} exceptions: {told}")
     return 1 if any(each.is_wrong for each in found) else 0
 
 
 def _asked() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Exceptions in the background, and whether the host lives.")
+    about = "Exceptions in the background, and whether the host lives."
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("folder", nargs="?", help="where to work; a temporary folder if not said")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin none after so many")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="then no more")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--entry", action="append", help="a name such as runtime/idle:Idle._visited")
+    parser.add_argument("--entry", action="append", help="such as runtime/idle:Idle.run")
     parser.add_argument("--loop", action="append", choices=_LOOPS)
     return parser.parse_args()
 

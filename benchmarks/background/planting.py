@@ -1,8 +1,8 @@
-"""The functions that run in the background, found by watching a process, and an exception raised in one of them.
+"""The functions that run in the background, found by watching, and an exception in one of them.
 
-A tracer sees every function of pipimem begin, in every thread. What begins while the host is inside one of its own
-calls is the host's; all else is the background's, whatever it is named. So no list of entry points has to be kept.
-What the host has plugged in may raise in a turn as well.
+A tracer sees every function of pipimem begin, in every thread. What begins while the host is inside
+one of its own calls is the host's; all else is the background's, whatever it is named. So no list
+of entry points has to be kept. What the host has plugged in may raise in a turn as well.
 """
 
 from __future__ import annotations
@@ -40,12 +40,13 @@ def the_hosts_own_call() -> Iterator[None]:
 
 def name_of(code: CodeType) -> str:
     """A function as a reader finds it: its file below `pipimem/`, and its qualified name."""
-    name = "plugged in" if code.co_filename == plugs.__file__ else code.co_filename.removeprefix(_OURS)
-    return f"{name.removesuffix('.py')}:{code.co_qualname}"
+    path = code.co_filename
+    name = "plugged in" if path == plugs.__file__ else path.removeprefix(_OURS).removesuffix(".py")
+    return f"{name}:{code.co_qualname}"
 
 
 def watched(tell: Callable[[str], None]) -> None:
-    """Tells of each function that begins in the background, once, if it is of the runtime or called by it."""
+    """Tells once of each function in the background, of the runtime or called by it."""
     known: set[CodeType] = set()
 
     def seen(frame: FrameType, event: str, _: object) -> None:
@@ -57,7 +58,7 @@ def watched(tell: Callable[[str], None]) -> None:
 
 
 def planted(name: str, done: Callable[[], None]) -> None:
-    """Raises `Planted` the first time that function begins in the background, after `done` was told."""
+    """Raises `Planted` the first time that function begins there; `done` hears of it before."""
     first = threading.Lock()
 
     def raising(frame: FrameType, event: str, _: object) -> None:
@@ -71,7 +72,7 @@ def planted(name: str, done: Callable[[], None]) -> None:
 
 def _is_background(frame: FrameType) -> bool:
     path = frame.f_code.co_filename
-    if frame.f_code.co_name.startswith("<"):  # a lambda or a comprehension: a part of what called it
+    if frame.f_code.co_name.startswith("<"):  # a lambda, a comprehension: a part of its caller
         return False
     if path == plugs.__file__:
         return True

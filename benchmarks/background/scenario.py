@@ -1,4 +1,4 @@
-"""A bot for some seconds: turns, hand edits, idle work and an embedder beside it, a model over HTTP that answers."""
+"""A bot for some seconds: turns, hand edits, idle work, an embedder, a model over HTTP."""
 
 from __future__ import annotations
 
@@ -50,10 +50,16 @@ def fast_clock() -> Clock:
     return Clock(now=now, wall=now)
 
 
-async def bot(root: Path, address: str, say: Say, watch: Callable[[], None], has_raised: Callable[[], bool]) -> None:
-    """The host's task group with a heartbeat, and pipimem beside it; says `alive` where it ends as it should.
+async def bot(
+    root: Path,
+    address: str,
+    say: Say,
+    watch: Callable[[], None],
+    has_raised: Callable[[], bool],
+) -> None:
+    """The host's task group, and pipimem beside it; says `alive` where it ends well.
 
-    `watch` is called once pipimem has begun; it ends one round after `has_raised`, or with the last.
+    `watch` is called once pipimem has begun; the bot ends one round after `has_raised`.
     """
     os.environ |= {"OPENAI_API_BASE": f"{address}/v1", "OPENAI_API_KEY": "sk-none"}
     logging.getLogger("pipimem").addHandler(Records(say))
@@ -89,8 +95,9 @@ async def _heartbeat() -> None:
 
 async def _round(channel: Channel, number: int, say: Say) -> None:
     """A turn, a pause in which the bot is idle, an edit by hand, another pause."""
-    said = [Message.user(f"remember that tree {number} needs water on day {number}", id=f"u{number}"),
-            Message.assistant("I will", id=f"a{number}"), Message.user("fine", id=f"v{number}")]  # fmt: skip
+    said = [Message.user(f"remember that tree {number} needs water", id=f"u{number}"),
+            Message.assistant("I will", id=f"a{number}"),
+            Message.user("fine", id=f"v{number}")]  # fmt: skip
     with the_hosts_own_call():
         turn = await channel.before_turn(said[0].content, speaker="alice")
         if turn.problem:

@@ -1,8 +1,8 @@
 """Kills a bot while a person saves, and prints what was lost.
 
-Run: `python -m benchmarks.editors [--trials N] [--seed S] [--minutes M] [--journey J] [--style S] [--number K] [DIR]`;
-N trials for each of six journeys and five styles, in rounds, until they are done or the time is over. `--number`
-replays one trial of a journey and a style.
+Run: `python -m benchmarks.editors [--trials N] [--seed S] [--minutes M] [--journey J] [--style S]
+[--number K] [DIR]`; N trials for each of six journeys and five styles, in rounds, until they are
+done or the time is over. `--number` replays one trial of a journey and a style.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def main() -> int:
                     row = rows.setdefault((journey, style), Row())
                     row.take(f"number {number}", killed=killed, plan=plan, losses=losses)
             done = sum((row.losses for row in rows.values()), Counter[str]())
-            print(f"… round {number}, {time.perf_counter() - start:.0f} s, {dict(done)}", flush=True)
+            spent = time.perf_counter() - start
+            print(f"… round {number}, {spent:.0f} s, {dict(done)}", flush=True)
     return _print(rows)
 
 
@@ -122,7 +123,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("folder", nargs="?", help="where to work; a temporary folder if not said")
     parser.add_argument("--trials", type=int, default=10, help="for each journey and style (10)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no trial after so many")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="then no new trial")
     parser.add_argument("--journey", action="append", choices=sorted(JOURNEYS))
     parser.add_argument("--style", action="append", choices=sorted(STYLES))
     parser.add_argument("--number", type=int, help="only this trial of each")

@@ -1,4 +1,4 @@
-"""What a bot does while a person saves: turns, remember, a compaction, a forgetting, an undo, idle work."""
+"""What a bot does while a person saves: turns, remember, compaction, forget, undo, idle work."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FACTS, _TYPED = 8, 3
 
 
 def _furnished(prepare: Callable[[Path], None]) -> Callable[[Path], None]:
-    """A channel that has more to lose: facts, lines that a person typed, and a last commit to take back."""
+    """A channel that has more to lose: facts, typed lines, and a last commit to take back."""
 
     def furnished(root: Path) -> None:
         prepare(root)

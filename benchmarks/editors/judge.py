@@ -1,4 +1,4 @@
-"""What a fresh process makes of a workspace in which a bot was killed beside an editor, and what is lost there."""
+"""What a fresh process makes of a bot that was killed beside an editor, and what is lost."""
 
 from __future__ import annotations
 
@@ -87,29 +87,28 @@ def _notes(root: Path, before: str, editor: Editor, ended: Ended) -> Iterator[Lo
     if typed and not there[typed]:
         yield Loss(HUMAN, f"gone, and just typed: {typed}")
     yield from (Loss(ACKED, f"gone: {line}") for line in [*acked, f"- {_LAST}"] if not there[line])
-    yield from (Loss(DOUBLED, f"{count} times {line}") for line, count in there.items() if _twice(line, count))
+    doubled = [line for line in there if line.startswith("- ") and there[line] > 1]
+    yield from (Loss(DOUBLED, f"{there[line]} times {line}") for line in doubled)
     yield from (Loss(BACK, f"deleted by hand: {line}") for line in gone if line and there[line])
     undone = [f"- {line[0]}" for line in ended.of("gone")]
     yield from (Loss(BACK, f"taken back: {line}") for line in undone if there[line])
-
-
-def _twice(line: str, count: int) -> bool:
-    return count > 1 and line.startswith("- ")
 
 
 def _messages(root: Path, ended: Ended) -> Iterator[Loss]:
     store = opened(root)
     counts = Counter(message.id for message in store.transcript.messages())
     for name, *_ in ended.of("message"):
-        if counts[str(name)] != 1:
-            yield Loss(ACKED if not counts[str(name)] else DOUBLED, f"message {name} stands {counts[str(name)]} times")
+        count = counts[str(name)]
+        if count != 1:
+            yield Loss(DOUBLED if count else ACKED, f"message {name} stands {count} times")
 
 
 def _forgotten(root: Path, ended: Ended) -> Iterator[Loss]:
     """Forgotten means nowhere; cut off or refused, it is everywhere or nowhere."""
     left = [trace.path for trace in traces([root / "channels", root / ".pipimem"], SECRET)]
     if ended.of("forgotten"):
-        yield from (Loss(FORGOTTEN, f"left in {path.relative_to(root)}") for path in dict.fromkeys(left))
+        files = dict.fromkeys(path.relative_to(root) for path in left)
+        yield from (Loss(FORGOTTEN, f"left in {path}") for path in files)
     elif left and not {File.MEMORY.value, "log.jsonl"} <= {path.name for path in left}:
         names = sorted({str(path.relative_to(root)) for path in left})
         yield Loss(HALF, f"it {ended.how}, and the words are left in {names}")

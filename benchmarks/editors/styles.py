@@ -1,4 +1,4 @@
-"""Five ways an editor saves, each in steps: between two of them a bot goes on, and may be killed."""
+"""Five ways an editor saves, in steps: between two a bot goes on, and may be killed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 Style = Callable[[Path, str], Iterator[None]]
-"""Saves a text in steps, of which each ends with a `yield`. Who appends is given the new line alone."""
+"""Saves a text, or appends a line, in steps that each end with a `yield`."""
 
 
 def _in_halves(path: Path, text: str) -> Iterator[None]:
-    """As nano on a slow disk, or a network's file system: cut to nothing, one half, then the other."""
+    """As nano on a slow disk: cut to nothing, one half, then the other."""
     data = text.encode()
     with path.open("wb", buffering=0) as file:
         file.write(data[: len(data) // 2])
@@ -34,7 +34,7 @@ def _removed_and_made(path: Path, text: str) -> Iterator[None]:
 
 
 def _backed_up(path: Path, text: str) -> Iterator[None]:
-    """As vim with `backupcopy=no`: the old file gets another name, a new one is made, the old one goes."""
+    """As vim with `backupcopy=no`: the old file gets another name until a new one is there."""
     backup = path.with_name(f"{path.name}~")
     if path.exists():
         path.replace(backup)

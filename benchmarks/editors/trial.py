@@ -1,4 +1,4 @@
-"""One save beside one journey: at a file call of the bot's, or at an instant, and perhaps a kill at another."""
+"""One save beside one journey, at a file call of the bot's or at an instant, and perhaps a kill."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchmarks.faults.journeys import CHANNEL, SECRET, Journey
 from benchmarks.faults.shim import Call, Shim
 from benchmarks.races.hands import unlike
 
-# Seconds between two steps of a save, and how often of a hundred; the store waits 2 s for an editor at work.
+# Seconds between two steps of a save, and how often of a hundred. The store waits 2 s.
 _PAUSES, _OFTEN = ((0.0, 0.02), (0.05, 0.3), (2.2, 2.8)), (80, 16, 4)
 _LONGEST_FIRST_STEP = 0.05
 _CHANGING_HANDS = frozenset({"exchange", "replace", "rename", "link", "unlink"})
@@ -31,9 +31,10 @@ _CHANGING_HANDS = frozenset({"exchange", "replace", "rename", "link", "unlink"})
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """When the save begins and when the bot is killed: numbers of file calls, or seconds where `by_call` is false.
+    """When the save begins and when the bot is killed: numbers of file calls, else seconds.
 
-    A kill of 0 is none. `stale` is a text loaded before the journey began, `deletes` takes a line out of it too.
+    A kill of 0 is none. `stale` is a text loaded before the journey began, `deletes` takes a line
+    out of it too.
     """
 
     by_call: bool
@@ -59,7 +60,7 @@ class Plan:
 
 
 def _near_a_change(dice: random.Random, calls: Sequence[str]) -> int:
-    """The number of a call; every other time of one of the ten before or after a name changes hands."""
+    """The number of a call; every other time of one near a call that changes a name."""
     changes = [number for number, name in enumerate(calls, 1) if name in _CHANGING_HANDS]
     if changes and dice.random() < 0.5:
         return min(max(1, dice.choice(changes) + dice.randint(-8, 2)), len(calls))
@@ -83,7 +84,8 @@ class Editor:
 
     def save(self) -> Iterator[None]:
         """The steps of one save; what was typed and deleted counts once the last is done."""
-        lines = (self._loaded if self.plan.stale else self.path.read_text()).splitlines(keepends=True)
+        text = self._loaded if self.plan.stale else self.path.read_text()
+        lines = text.splitlines(keepends=True)
         line = f"- {unlike(self.dice)}\n"
         if self.style == APPEND:
             yield from STYLES[self.style](self.path, line)
@@ -99,13 +101,14 @@ class Editor:
 
 def met(journey: Journey, root: Path, editor: Editor) -> Ended:
     """Lets the journey happen beside the save; all of the save is done when this returns."""
-    beside = _ByCall(journey, root, editor) if editor.plan.by_call else _ByClock(journey, root, editor)
+    kind = _ByCall if editor.plan.by_call else _ByClock
+    beside = kind(journey, root, editor)
     return in_child(beside.work, beside.meanwhile)
 
 
 @dataclass(slots=True)
 class _ByCall:
-    """The save's first step happens before a file call of the bot's, which waits for it; the others while it goes on."""
+    """The save's first step happens before a file call, which waits for it."""
 
     journey: Journey
     root: Path
@@ -122,7 +125,7 @@ class _ByCall:
         say("calls", watch.count, plan.save)
 
     def wait_for_the_first_step(self) -> None:
-        """In the bot's process, before a file call; not for ever: the step may have to wait for the bot's lease."""
+        """In the bot's process; not for ever: the step may have to wait for the bot's lease."""
         os.write(self._asks[1], b".")
         select.select([self._answers[0]], [], [], _LONGEST_FIRST_STEP)
 

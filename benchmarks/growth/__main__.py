@@ -1,8 +1,9 @@
 """Times every public call over every shape of text, and prints a table, the worst first.
 
-Run: `python -m benchmarks.growth [--minutes M] [--seed N] [--bound 10] [--call C] [--shape S] [--sizes 10,100,1000] [DIR]`;
-sizes in KB. Calls and shapes are drawn by lot, so that a short run sees a bit of everything. Wrong is what takes longer
-than the bound, grows faster than n log n, or holds the event loop longer than 20 ms.
+Run: `python -m benchmarks.growth [--minutes M] [--seed N] [--bound 10] [--call C] [--shape S]
+[--sizes 10,100,1000] [DIR]`; sizes in KB. Calls and shapes are drawn by lot, so that a short run
+sees a bit of everything. Wrong is what takes longer than the bound, grows faster than n log n, or
+holds the event loop longer than 20 ms.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import time
 from pathlib import Path
 
 from benchmarks.growth.calls import CALLS
-from benchmarks.growth.measuring import Growth, grown, warmed
+from benchmarks.growth.measuring import Bench, Growth, warmed
 from benchmarks.growth.shapes import SHAPES
 from benchmarks.machine import heading
 
 _ROW = "{:<24}{:<32}{:>9}{:>8}{:>9}  {}"
 _HELD = 0.020
-# n log n from 100 KB to 1 MB has a slope of 1.08; the rest is the noise of a machine that has other work.
+# n log n from 100 KB to 1 MB has a slope of 1.08; the rest is the noise of a busy machine.
 _STEEPEST = 1.3
 # Nobody notices a slope below this many seconds of work.
 _NOTICED = 0.2
@@ -41,11 +42,12 @@ def main() -> int:
         for call, shape in pairs:
             if time.perf_counter() - start > asked.minutes * 60:
                 break
-            found.append(grown(call, CALLS[call], shape, SHAPES[shape], tree, root, sizes, asked.bound))
+            bench = Bench(tree, root, asked.bound)
+            found.append(bench.grown(Growth(call, shape), CALLS[call], SHAPES[shape], sizes))
             if len(found) % 20 == 0:
                 wrong = sum(bool(why_wrong(each)) for each in found)
-                told = f"… {len(found)} of {len(pairs)}, {wrong} wrong, {time.perf_counter() - start:.0f} s"
-                print(told, flush=True)
+                spent = time.perf_counter() - start
+                print(f"… {len(found)} of {len(pairs)}, {wrong} wrong, {spent:.0f} s", flush=True)
     return _print(found, len(pairs))
 
 
@@ -66,17 +68,19 @@ def _print(found: list[Growth], asked: int) -> int:
     for each in found:
         slope = "" if each.exponent is None else f"{each.exponent:.2f}"
         seconds = "-" if each.hung else f"{each.wall:.2f}"
+        held = f"{each.held * 1000:.0f}"
         told = why_wrong(each) or (each.refused and f"(refused: {each.refused})")
-        print(_ROW.format(each.call, each.shape, seconds, slope, f"{each.held * 1000:.0f}", told[:120]))
+        print(_ROW.format(each.call, each.shape, seconds, slope, held, told[:120]))
     wrong = sum(bool(why_wrong(each)) for each in found)
     print(f"\n{len(found)} of {asked} pairs of call and shape, {wrong} wrong")
     return 1 if wrong else 0
 
 
 def _asked() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="How the time of every public call grows with a text.")
+    about = "How the time of every public call grows with a text."
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("folder", nargs="?", help="where to work; a temporary folder if not said")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no pair after so many")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="then no new pair")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bound", type=int, default=10, help="seconds for one call (10)")
     parser.add_argument("--call", action="append", choices=sorted(CALLS))

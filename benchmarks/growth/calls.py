@@ -60,6 +60,10 @@ async def _said(situation: Situation) -> None:
     await situation.channel.after_turn(None, [Message.user(situation.text, id="long")])
 
 
+async def _compacted(situation: Situation) -> None:
+    await situation.channel.before_compaction([Message.user(situation.text)], deadline=600)
+
+
 async def _pasted(situation: Situation) -> None:
     """A bot was told a paste, and a person pastes the same kind of lines below it."""
     await _remembered(situation)
@@ -96,14 +100,14 @@ CALLS: dict[str, Call] = {
     "before_turn": Call(lambda at: at.channel.before_turn(at.text)),
     "after_turn": Call(_said),
     "remember": Call(_remembered),
-    "before_compaction": Call(lambda at: at.channel.before_compaction([Message.user(at.text)], deadline=600)),
+    "before_compaction": Call(_compacted),
     "forget": Call(lambda at: at.channel.forget(at.text), _remembered),
     "recall of such a text": Call(lambda at: at.channel.recall(_QUESTION), _remembered),
     "recall by such a text": Call(lambda at: at.channel.recall(at.text)),
     "merge of a paste": Call(_merged, _pasted),
     "undo": Call(_command("undo", CHANNEL), _remembered, is_command=True),
     "log": Call(_command("log", CHANNEL), _remembered, is_command=True),
-    "search in such a log": Call(_command("search", CHANNEL, "release window"), _said, is_command=True),
+    "search in such a log": Call(_command("search", CHANNEL, "window"), _said, is_command=True),
     "search for such a text": Call(_command("search", CHANNEL, "--", "TEXT"), is_command=True),
     "open: words.txt": Call(_opened, _holding("words.txt")),
     "open: log.jsonl": Call(_opened, _holding(f"{_FOLDER}/log.jsonl")),

@@ -1,4 +1,4 @@
-"""One call over one text, in a process of its own: its seconds, and how long it kept the event loop to itself."""
+"""One call over one text, in a process of its own: its seconds, and how long it held the loop."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -18,6 +19,7 @@ from benchmarks.faults.journeys import CHANNEL, lived, runtime, silent
 from benchmarks.faults.tree import Tree
 from benchmarks.growth.calls import Call, Situation
 
+Shape = Callable[[int], str]
 # A text so short that what it costs is what the call costs anyway.
 BASELINE = 100
 _TICK = 0.001
@@ -27,7 +29,7 @@ _LEAST_CPU = 0.004
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """Seconds by the clock, seconds of CPU, and the longest seconds of CPU between two chances for other tasks."""
+    """Seconds by the clock and of CPU, and the most of CPU between two chances for other tasks."""
 
     size: int
     wall: float
@@ -60,7 +62,7 @@ class Growth:
 
     @property
     def exponent(self) -> float | None:
-        """The slope between the two largest sizes, without what the call costs anyway; `None` in the noise."""
+        """The slope between the two largest sizes, less what any call costs; `None` in noise."""
         if self.base is None or len(self.took) < 2:
             return None
         smaller, larger = self.took[-2:]
@@ -70,25 +72,36 @@ class Growth:
         return math.log(rest[1] / rest[0]) / math.log(larger.size / smaller.size)
 
 
-def grown(call: str, what: Call, shape: str, text: Callable[[int], str], tree: Tree, root: Path, sizes: list[int],
-          bound: int) -> Growth:  # fmt: skip
-    """Measures each size from the smallest up, and ends where one takes longer than the bound (seconds)."""
-    growth = Growth(call, shape)
-    for size in (BASELINE, *sizes):
-        tree.laid(root)
-        ended = in_child(lambda say, size=size: _work(what, root, text(size), bound, say), seconds=3 * bound)  # type: ignore[misc]
-        if ended.of("wrong") or ended.of("refused"):
-            growth.wrong, growth.refused = (_first(ended, kind) for kind in ("wrong", "refused"))
-            break
-        if ended.how != "done":
-            steps = [str(step) for (step,) in ended.of("began")]
-            growth.hung = f"{_bytes(size)}, {steps[-1] if steps else 'at once'}: {ended.how} after {bound} s"
-            break
-        for values in ended.of("took"):
-            took = Took(size, *map(float, map(str, values)))
-            growth.base = growth.base or took
-            growth.took += [took] if size != BASELINE else []
-    return growth
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The workspace each call begins with, where it is laid, and the seconds one call may take."""
+
+    tree: Tree
+    root: Path
+    bound: int
+
+    def grown(self, growth: Growth, call: Call, text: Shape, sizes: list[int]) -> Growth:
+        """Fills in each size from the smallest up; the first beyond the bound is the last."""
+        for size in (BASELINE, *sizes):
+            ended = self._ended(call, text(size))
+            if ended.of("wrong") or ended.of("refused"):
+                growth.wrong, growth.refused = (_last(ended, kind) for kind in ("wrong", "refused"))
+                break
+            if ended.how != "done":
+                step = _last(ended, "began")
+                growth.hung = f"{_bytes(size)}, {step}: {ended.how} after {self.bound} s"
+                break
+            took = Took(size, *(float(str(value)) for value in ended.of("took")[0]))
+            if size == BASELINE:
+                growth.base = took
+            else:
+                growth.took.append(took)
+        return growth
+
+    def _ended(self, call: Call, text: str) -> Ended:
+        self.tree.laid(self.root)
+        work = partial(_work, call, self.root, text, self.bound)
+        return in_child(work, seconds=3 * self.bound)
 
 
 def warmed(root: Path, calls: dict[str, Call]) -> Tree:
@@ -103,8 +116,8 @@ def warmed(root: Path, calls: dict[str, Call]) -> Tree:
     return tree
 
 
-def _first(ended: Ended, kind: str) -> str:
-    return next((str(line[0]) for line in ended.of(kind)), "")
+def _last(ended: Ended, kind: str) -> str:
+    return next((str(line[0]) for line in reversed(ended.of(kind))), "")
 
 
 def _bytes(size: int) -> str:
@@ -115,7 +128,14 @@ def _work(call: Call, root: Path, text: str, bound: int, say: Say) -> None:
     anyio.run(_measured, call, root, text, bound, say, True)
 
 
-async def _measured(call: Call, root: Path, text: str, bound: int, say: Say, leaves: bool = False) -> None:
+async def _measured(
+    call: Call,
+    root: Path,
+    text: str,
+    bound: int,
+    say: Say,
+    leaves: bool = False,
+) -> None:
     """Where it `leaves`, nothing is closed: that is not asked for, and would take time."""
     async with runtime(root) as pipimem:
         situation = Situation(root, await pipimem.channel(CHANNEL), text)
@@ -127,7 +147,7 @@ async def _measured(call: Call, root: Path, text: str, bound: int, say: Say, lea
             signal.alarm(bound)
             spent, held = await _timed(call, situation)
             say("took", *spent, 0.0 if call.is_command else held)
-        except Exception as error:  # noqa: BLE001 - refusing such a text is an answer, a traceback is none
+        except Exception as error:  # noqa: BLE001 - a refusal is an answer
             why = complaint(error)
             say("wrong" if why else "refused", why or str(error))
         if leaves:

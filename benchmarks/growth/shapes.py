@@ -1,4 +1,4 @@
-"""Twenty shapes of text that people paste, and that slow programs down: each of about so many bytes."""
+"""Twenty shapes of text that people paste, and that slow programs down."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "one line of words": _lines(lambda _, dice: f"{_word(dice)} "),
     "repeated lines": _units("ok\n"),
     "lines of their own": _lines(lambda _, dice: f"{_word(dice)} {_word(dice)} {_word(dice)}\n"),
-    "pairs of similar lines": _lines(lambda number, _: f"- worker {number // 2} took {number % 2} s for it\n"),
+    "pairs of similar lines": _lines(lambda number, _: f"- job {number // 2}, try {number % 2}\n"),
     "tables": _units("| a | b |\n|---|---|\n"),
     "quotes": _units("> x\n>> y\n"),
     "rules": _units("x\n---\n"),

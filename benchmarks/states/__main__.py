@@ -1,8 +1,9 @@
 """Damages every file of ours, one at a time, and prints what broke over it.
 
-Run: `python -m benchmarks.states [--count 5000] [--seed N] [--minutes M] [--state NUMBER] [--keep DIR] [DIR]`; DIR is
-where to work (a folder in memory is fastest). `--state` replays one state of a seed, `--keep` copies the workspace of
-each wrong state aside, as it lay there before anybody looked.
+Run: `python -m benchmarks.states [--count 5000] [--seed N] [--minutes M] [--state NUMBER]
+[--keep DIR] [DIR]`; DIR is where to work (a folder in memory is fastest). `--state` replays one
+state of a seed, `--keep` copies the workspace of each wrong state aside, as it lay there before
+anybody looked.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def main() -> int:
 
 
 def _asked() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Damaged files of ours, and what breaks over them.")
+    about = "Damaged files of ours, and what breaks over them."
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("folder", nargs="?", help="where to work; a temporary folder if not said")
     parser.add_argument("--count", type=int, default=5_000, help="states (5,000)")
     parser.add_argument("--seed", type=int, default=1)
@@ -58,7 +60,8 @@ def _drawn(fuzz: Fuzz, asked: argparse.Namespace) -> list[State]:
         found += [state] if state else []
         if state and len(found) % _TOLD_EVERY == 0:
             wrong = sum(bool(each.wrong) for each in found)
-            print(f"… {len(found)} states, {wrong} wrong, {time.perf_counter() - start:.0f} s", flush=True)
+            spent = time.perf_counter() - start
+            print(f"… {len(found)} states, {wrong} wrong, {spent:.0f} s", flush=True)
         if asked.state is not None:
             break
     return found

@@ -12,7 +12,8 @@ from pathlib import Path
 # The longest range of zeros, and the longest tail that stands twice, in bytes.
 _LONGEST = 600
 _VALUES = (None, "", "x", -1, 0, 10**30, 1.5, True, [], {}, ["x"], {"x": 1}, float("nan"), 2**63,
-           "9999-12-31T23:59:59+14:00", "0001-01-01T00:00:00+14:00", "2026=03-02T09:10:00+08:00", "\ud800")  # fmt: skip
+           "9999-12-31T23:59:59+14:00", "0001-01-01T00:00:00+14:00", "2026=03-02T09:10:00+08:00",
+           "\ud800")  # fmt: skip
 """What somebody may type where a value of ours stood."""
 
 
@@ -38,19 +39,22 @@ def _zeroed(path: Path, copies: Copies, dice: random.Random) -> bool:
 
 
 def _cut(path: Path, copies: Copies, dice: random.Random) -> bool:
-    at = dice.choice((0, dice.randrange(len(copies.now)), max(0, len(copies.now) - dice.randint(1, 40))))
+    length = len(copies.now)
+    near_the_end = max(0, length - dice.randint(1, 40))
+    at = dice.choice((0, dice.randrange(length), near_the_end))
     return _written(path, copies, copies.now[:at])
 
 
-def _deleted(path: Path, copies: Copies, dice: random.Random) -> bool:  # noqa: ARG001 - one of many alike
+def _deleted(path: Path, *_: object) -> bool:
     path.unlink()
     return True
 
 
 def _repeated(path: Path, copies: Copies, dice: random.Random) -> bool:
     lines = copies.now.splitlines(keepends=True)
-    tail = b"".join(lines[-dice.randint(1, len(lines)) :])
-    return _written(path, copies, copies.now + dice.choice((tail, copies.now[-dice.randint(1, _LONGEST) :])))
+    some_lines = b"".join(lines[-dice.randint(1, len(lines)) :])
+    some_bytes = copies.now[-dice.randint(1, _LONGEST) :]
+    return _written(path, copies, copies.now + dice.choice((some_lines, some_bytes)))
 
 
 def _older(path: Path, copies: Copies, dice: random.Random) -> bool:
@@ -87,7 +91,7 @@ def _folder(path: Path, copies: Copies, dice: random.Random) -> bool:
     return True
 
 
-def _pipe(path: Path, copies: Copies, dice: random.Random) -> bool:  # noqa: ARG001 - one of many alike
+def _pipe(path: Path, *_: object) -> bool:
     path.unlink()
     os.mkfifo(path)
     return True
@@ -97,7 +101,8 @@ def _link(path: Path, copies: Copies, dice: random.Random) -> bool:
     """A link: to itself, to nothing, out of the workspace, or to the file under another name."""
     path.unlink()
     other = path.with_name(f"{path.name}.moved")
-    target = dice.choice((path, path.with_name("nowhere"), Path("/etc/hostname"), Path("/dev/zero"), other))
+    outside = Path("/etc/hostname"), Path("/dev/zero")
+    target = dice.choice((path, path.with_name("nowhere"), *outside, other))
     if target == other:
         other.write_bytes(copies.now)
     path.symlink_to(target)
@@ -123,7 +128,10 @@ _JSON_WEIGHT = 3
 
 
 def drawn(dice: random.Random, files: dict[str, list[str]]) -> tuple[str, str]:
-    """A kind of damage and a file, by lot; `files` has them by sort. JSON has more ways to be wrong than others."""
+    """A kind of damage and a file, by lot; `files` has them by sort.
+
+    JSON has more ways to be wrong than others.
+    """
     kinds, sorts = list(KINDS), sorted(files)
     [kind] = dice.choices(kinds, [_WEIGHTS.get(each, 1) for each in kinds])
     [sort] = dice.choices(sorts, [_JSON_WEIGHT if ".json" in each else 1 for each in sorts])

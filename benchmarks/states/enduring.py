@@ -1,4 +1,4 @@
-"""What pipimem must do over a damaged file: answer turns, keep the notes, refuse in sentences, say what is wrong."""
+"""What must hold over a damaged file: turns answer, notes stay, errors and the doctor speak."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
-from pipimem import Channel, Message, PipimemError
+from pipimem import Channel, Message
 from pipimem.notes.files import File
 
 from benchmarks.commands import complaint, is_sentence, ran
@@ -18,17 +18,18 @@ from benchmarks.faults.journeys import CHANNEL, runtime, silent
 NOTES = (File.MEMORY, File.SESSION, File.HISTORY)
 SAID = "the newest word of all"
 READING = (
-    ("status",), ("maintain", "--dry-run"), ("doctor",), ("recall", CHANNEL, "who waters the plants?"),
-    ("search", CHANNEL, "plant"), ("log", CHANNEL),
+    ("status",), ("maintain", "--dry-run"), ("doctor",),
+    ("recall", CHANNEL, "who waters the plants?"), ("search", CHANNEL, "plant"), ("log", CHANNEL),
 )  # fmt: skip
 """Commands that look; none may end in a traceback."""
+Call = Callable[[], Awaitable[object]]
 # A command takes 0.1 s; the store itself waits 10 s for a lock.
 _SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Lasting:
-    """What must stand afterwards: lines of the notes, whole lines of the log, and a fact once it can be committed."""
+    """What must stand afterwards: lines of the notes and of the log, and a fact that waits."""
 
     notes: Counter[str]
     log: frozenset[bytes]
@@ -42,7 +43,8 @@ def endured(root: Path, lasting: Lasting, *, fix_first: bool) -> list[str]:
     if ended.how != "done":
         return [*wrong, f"{_last(ended)} {ended.how} {ended.of('raised')[-1:] or ''}"]
     # A compaction writes SESSION.md anew: that one was looked at before.
-    kept = Counter({line: count for line, count in lasting.notes.items() if not line.startswith(File.SESSION)})
+    session = [line for line in lasting.notes if line.startswith(File.SESSION)]
+    kept = lasting.notes - Counter({line: lasting.notes[line] for line in session})
     return [*wrong, *_gone(root, kept), *_gone_from_the_log(root, lasting.log)]
 
 
@@ -81,7 +83,7 @@ def _command(root: Path, command: tuple[str, ...], say: Say) -> int:
 
 
 async def _turns(root: Path, say: Say, lasting: Lasting) -> None:
-    """A turn, a memory and a compaction: the first always answers, the others may refuse with a sentence."""
+    """A turn, a memory, a compaction: some always answer, others may refuse in a sentence."""
     say("began", "open")
     try:
         async with runtime(root) as pipimem:
@@ -101,7 +103,7 @@ async def _turns(root: Path, say: Say, lasting: Lasting) -> None:
             say("wrong", f"open or close {why}")
 
 
-def _calls(channel: Channel) -> Iterator[tuple[str, Callable[[], Awaitable[object]], bool]]:
+def _calls(channel: Channel) -> Iterator[tuple[str, Call, bool]]:
     said = [Message.user(SAID, id="new-1", speaker="alice")]
     yield "before_turn", lambda: channel.before_turn("who waters the plants?"), False
     yield "after_turn", lambda: channel.after_turn(None, said), True
@@ -109,7 +111,7 @@ def _calls(channel: Channel) -> Iterator[tuple[str, Callable[[], Awaitable[objec
     yield "before_compaction", lambda: channel.before_compaction(deadline=5), False
 
 
-async def _called(name: str, call: Callable[[], Awaitable[object]], say: Say, *, may_refuse: bool) -> bool:
+async def _called(name: str, call: Call, say: Say, *, may_refuse: bool) -> bool:
     """Whether the call went well; what it raised must be ours, and only where it may."""
     try:
         answer = await call()
@@ -125,7 +127,7 @@ async def _called(name: str, call: Callable[[], Awaitable[object]], say: Say, *,
 
 
 def _fixed(root: Path, say: Say) -> None:
-    """After `doctor --fix` the doctor says that all is well, or what is not; a traceback is neither."""
+    """After `doctor --fix` the doctor says well, or what is not; a traceback is neither."""
     _command(root, ("doctor", "--fix"), say)
     say("well", _command(root, ("doctor",), say) == 0)
 
@@ -146,7 +148,7 @@ def _goes_on_after(root: Path, say: Say) -> None:
 
     try:
         anyio.run(remembered)
-    except (Exception, PipimemError) as error:  # noqa: BLE001 - whatever it is, the doctor was wrong
+    except Exception as error:  # noqa: BLE001 - whatever it is, the doctor was wrong
         say("wrong", f"the doctor says well, and remember raised {type(error).__name__}: {error}")
 
 
@@ -157,16 +159,18 @@ def _gone(root: Path, must: Counter[str]) -> Iterator[str]:
 
 
 def _gone_from_the_log(root: Path, must: frozenset[bytes]) -> Iterator[str]:
-    paths = [path for path in (root / "channels" / CHANNEL).glob("log*") if path.is_file() and not path.is_symlink()]
-    if missing := must - frozenset(b"".join(path.read_bytes() for path in paths).splitlines()):
+    paths = [path for path in (root / "channels" / CHANNEL).glob("log*") if path.is_file()]
+    there = b"".join(path.read_bytes() for path in paths if not path.is_symlink())
+    if missing := must - frozenset(there.splitlines()):
         yield f"lines of the log are gone: {sorted(missing)[:2]}"
 
 
 def lines_of(folder: Path) -> Counter[str]:
-    """The lines that people or the runtime wrote into the notes; headings come with what stands below them."""
+    """The lines of the notes but headings, which come with what stands below them."""
     found: Counter[str] = Counter()
     for file in NOTES:
         path = folder / file
         text = path.read_text(errors="replace") if path.is_file() else ""
-        found.update(f"{file}: {line}" for line in text.splitlines() if line.strip() and line[0] != "#")
+        lines = [line for line in text.splitlines() if line.strip() and line[0] != "#"]
+        found.update(f"{file}: {line}" for line in lines)
     return found

@@ -45,9 +45,9 @@ class Lived:
 
 
 def full_workspace(root: Path) -> Lived:
-    """Lets a workspace live, one process a stage; the last is killed while a text waits for its file."""
+    """Lets a workspace live, one process a stage; the last is killed while a text is waiting."""
     trees = []
-    for stage in (told, _set_aside, _archived, _edited, _spoken, _forgotten, _undone, _idled, _accounted):
+    for stage in _STAGES:
         ended = in_child(lambda _, stage=stage: stage(root))  # type: ignore[misc]
         assert ended.how == "done", (stage, ended)
         trees.append(Tree.of(root))
@@ -77,15 +77,17 @@ def _spoken(root: Path) -> None:
     """Turns, a compaction, and every cache, however little there is to keep."""
     from pipimem.runtime import library, reading
 
-    reading._WORTH_KEEPING = library._WORTH_KEEPING = library._WORTH_LOADING = 1  # noqa: SLF001 - small, yet whole
+    reading._WORTH_KEEPING = 1  # noqa: SLF001 - small, yet whole
+    library._WORTH_KEEPING = library._WORTH_LOADING = 1  # noqa: SLF001 - likewise
 
     async def talk() -> None:
         async with Pipimem(root, "offline", embedder=Letters(), clock=_STANDING) as pipimem:
             channel = await pipimem.channel(CHANNEL)
             for number in range(3):
-                turn = await channel.before_turn(f"who waters the plants on day {number}?", speaker="alice")
-                said = [Message.user(f"we decided to plant tree {number}", id=f"s{number}", speaker="alice")]
-                await channel.after_turn(turn, [*said, Message.assistant("fine", id=f"t{number}")])
+                asked, told = f"who waters plant {number}?", f"we decided to plant tree {number}"
+                turn = await channel.before_turn(asked, speaker="alice")
+                said = Message.user(told, id=f"s{number}", speaker="alice")
+                await channel.after_turn(turn, [said, Message.assistant("fine", id=f"t{number}")])
             await channel.compacted(await channel.before_compaction())
             await channel.remember("the spare key hangs behind the door", speaker="bob")
             await channel.before_turn("where is the spare key?")
@@ -130,6 +132,11 @@ def _accounted(root: Path) -> None:
         usage = Usage(when, CHANNEL, task, model, 10, 5, 0, 0.01, 1.5, "ok", f"c{number}")
         store.append_usage(usage)
     store.books.place(Hold(when, when, CHANNEL, task, model, 10, 5, 0.01, "c2"))
+
+
+_STAGES = (
+    told, _set_aside, _archived, _edited, _spoken, _forgotten, _undone, _idled, _accounted,
+)  # fmt: skip
 
 
 def _cut_off(root: Path, tree: Tree) -> None:

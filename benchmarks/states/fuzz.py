@@ -17,7 +17,7 @@ from benchmarks.states.full_workspace import PENDING, Lived, full_workspace
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """One damaged workspace: what was done to which file, and all that is wrong with how it was met."""
+    """One damaged workspace: what was done to which file, and all that is wrong afterwards."""
 
     number: int
     kind: str
@@ -63,9 +63,10 @@ class Fuzz:
         return State(number, kind, name, wrong)
 
     def _copies(self, name: str) -> Copies:
-        now = next(data for path, _, data, _ in self.lived.now.files if path == name)
-        earlier = (data for tree in self.lived.before for path, _, data, _ in tree.files if path == name)
-        return Copies(now, tuple(dict.fromkeys(data for data in earlier if data != now)))
+        trees = (self.lived.now, *self.lived.before)
+        files = (file for tree in trees for file in tree.files)
+        now, *earlier = dict.fromkeys(data for path, _, data, _ in files if path == name)
+        return Copies(now, tuple(earlier))
 
     def _log(self) -> frozenset[bytes]:
         """The whole lines that the log has now, after the damage."""

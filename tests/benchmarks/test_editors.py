@@ -1,4 +1,4 @@
-"""The judge of kills beside an editor: silent where nothing is lost, and it notices each kind of loss."""
+"""The judge of kills beside an editor: silent where nothing is lost, and no loss escapes it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from benchmarks.editors.journeys import JOURNEYS
 from benchmarks.editors.judge import ACKED, BACK, DOUBLED, FORGOTTEN, HUMAN, RAISED, judged
 from benchmarks.editors.styles import STYLES
 from benchmarks.editors.trial import Editor, Plan, memory_of, met
-from benchmarks.faults.child import Ended
+from benchmarks.faults.child import Ended, Said
 from benchmarks.faults.injection import prepared
 from benchmarks.faults.journeys import SECRET, Journey
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness forks, and knows Linux's calls")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness forks")
 
+RENAME = "rename over"
 EARLY = Plan(by_call=True, save=3, kill=0, torn=False, pause=0.01, stale=False, deletes=False)
 
 
-def columns(root: Path, journey: Journey, plan: Plan = EARLY, style: str = "rename over") -> set[str]:
+def columns(root: Path, journey: Journey, plan: Plan = EARLY, style: str = RENAME) -> set[str]:
     """What is lost in one trial, by its columns."""
     prepared(journey, root)
     before = memory_of(root).read_text()
@@ -31,8 +32,8 @@ def columns(root: Path, journey: Journey, plan: Plan = EARLY, style: str = "rena
     return {loss.column for loss in judged(root, before, editor, ended)}
 
 
-def after(journey: Journey, root: Path, said: tuple[tuple[object, ...], ...], old: str, new: str) -> set[str]:
-    """What is lost where nobody ran, some things were acknowledged, and a text stands for another in MEMORY.md."""
+def after(journey: Journey, root: Path, said: Said, old: str, new: str) -> set[str]:
+    """What is lost where nobody ran, all that was `said`, and `new` stands for `old`."""
     prepared(journey, root)
     path = memory_of(root)
     before, editor = path.read_text(), Editor(path, "append", EARLY, random.Random(1))
@@ -61,7 +62,7 @@ def test_a_bot_that_writes_over_a_person_is_noticed(tmp_path: Path) -> None:
 
 
 def test_each_kind_of_loss_has_its_column(tmp_path: Path) -> None:
-    """Acknowledged and not there, twice there, forgotten and there, taken back and there, an error that is not ours."""
+    """Acknowledged and gone, twice there, forgotten or taken back and there, an error not ours."""
     remember, forget, undo = JOURNEYS["remember"], JOURNEYS["forget"], JOURNEYS["undo"]
     root, tea = tmp_path / "w", "- alice likes tea\n"
     assert after(remember, root, (), tea, tea) == set()

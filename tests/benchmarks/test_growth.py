@@ -1,4 +1,4 @@
-"""The judge of growth: it notices what is quadratic, what holds the loop, what never ends, and what raises."""
+"""The judge of growth: it notices what is quadratic, holds the loop, never ends, or raises."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import anyio
 import pytest
 from benchmarks.growth.__main__ import why_wrong
 from benchmarks.growth.calls import CALLS, Call, Situation
-from benchmarks.growth.measuring import Growth, Took, grown, warmed
+from benchmarks.growth.measuring import Bench, Growth, Took, warmed
 from benchmarks.growth.shapes import SHAPES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness forks")
@@ -50,12 +50,17 @@ def growth(act: object, root: Path, bound: int = 60) -> Growth:
     """Of a planted call, over letters."""
     call = Call(act)  # type: ignore[arg-type]
     tree = warmed(root, {})
-    return grown("planted", call, "letters", SHAPES["one line of letters"], tree, root, [1_000, 10_000], bound)
+    bench, letters = Bench(tree, root, bound), SHAPES["one line of letters"]
+    return bench.grown(Growth("planted", "letters"), call, letters, [1_000, 10_000])
 
 
 @pytest.mark.parametrize(
     ("act", "reason"),
-    [(quadratic, "grows too fast"), (holding, "holds the loop"), (raising, "raised RecursionError: 100")],
+    [
+        (quadratic, "grows too fast"),
+        (holding, "holds the loop"),
+        (raising, "raised RecursionError: 100"),
+    ],
 )
 def test_what_must_not_be_is_noticed(tmp_path: Path, act: object, reason: str) -> None:
     """Each fault by its own words."""
@@ -76,7 +81,8 @@ def test_a_call_that_does_little_is_well(tmp_path: Path) -> None:
 
 def test_the_slope_is_that_of_the_largest_sizes() -> None:
     """Without what the call costs anyway: 0.1 s here."""
-    base, small, large = (Took(size, 1.0, cpu, 0.0) for size, cpu in ((100, 0.1), (10_000, 0.2), (100_000, 1.1)))
+    points = (100, 0.1), (10_000, 0.2), (100_000, 1.1)
+    base, small, large = (Took(size, 1.0, cpu, 0.0) for size, cpu in points)
     assert Growth("a", "b", base, [small, large]).exponent == pytest.approx(1.0)
     assert Growth("a", "b", base, [small]).exponent is None
 

@@ -14,7 +14,7 @@ from pipimem import Channel, Turn
 from pipimem.cli.log import command as command_of_log
 from pipimem.store.channel import ChannelStore
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness forks, and knows Linux's calls")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness forks")
 
 WAITING = f"MEMORY.md: - {PENDING}"
 
@@ -36,12 +36,16 @@ def wrong(lived: Lived, root: Path, pending: str = WAITING) -> list[str]:
 def test_a_sound_workspace_is_met_well(lived: Lived, tmp_path: Path) -> None:
     """Every file of ours is there, a text waits for its file, and nothing is wrong."""
     files = {Path(name).name for name, *_ in lived.now.files}
-    kept = {"journal.jsonl", "ledger.json", "channel.json", "words.idx", "search.idx", "vectors.bin", "idle.jsonl"}
+    kept = {"journal.jsonl", "channel.json", "words.idx", "search.idx", "vectors.bin", "idle.jsonl"}
     assert kept - files == set()
     assert wrong(lived, tmp_path / "w") == []
 
 
-def test_a_turn_that_raises_is_noticed(lived: Lived, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_that_raises_is_noticed(
+    lived: Lived,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """`before_turn` always answers."""
 
     async def broken(self: Channel, text: str, *, speaker: str = "") -> Turn:
@@ -63,8 +67,12 @@ def test_a_command_that_ends_in_a_traceback_is_noticed(
     assert "log team raised KeyError: 'when'" in wrong(lived, tmp_path / "w")
 
 
-def test_a_line_that_goes_by_opening_is_noticed(lived: Lived, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever opens a channel and takes a line out of its notes, or never writes the one that waits, is found out."""
+def test_a_line_that_goes_by_opening_is_noticed(
+    lived: Lived,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whoever opens a channel and takes a line out, or never writes the one that waits."""
     real = ChannelStore.open
 
     def greedy(*arguments: object, **options: object) -> ChannelStore:
@@ -74,7 +82,8 @@ def test_a_line_that_goes_by_opening_is_noticed(lived: Lived, tmp_path: Path, mo
         return store
 
     monkeypatch.setattr(ChannelStore, "open", greedy)
-    assert "lines of the notes are gone: ['HISTORY.md: - tea, mostly']" in wrong(lived, tmp_path / "w")
+    found = wrong(lived, tmp_path / "w")
+    assert "lines of the notes are gone: ['HISTORY.md: - tea, mostly']" in found
     never = wrong(lived, tmp_path / "w", pending="MEMORY.md: - never written")
     assert any("never written" in one for one in never)
 
