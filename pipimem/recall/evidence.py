@@ -17,16 +17,6 @@ class Term(NamedTuple):
     """A word too common in any talk to be evidence by itself."""
 
 
-class Share(NamedTuple):
-    """What one word of a question counts in one item; a tuple for the same reason as `Part`."""
-
-    word: str
-    value: float
-    weight: float = 1.0
-    weak: bool = False
-    gram: bool = False
-
-
 class Reach(NamedTuple):
     """A term that stands somewhere: with what weight, the most it adds to any item, and where.
 
@@ -46,19 +36,11 @@ class Found:
     """The answer of an index to the words of a question; `totals` is slot → evidence.
 
     `reached` are the words that stand anywhere: first those that mean something, then the weak ones, the
-    weightiest first. It looks into the index as it is now: what is to be kept, `shares` copies.
+    weightiest first. It looks into the index as it is now.
     """
 
     reached: tuple[Reach, ...]
     totals: Mapping[int, float]
-
-    def shares(self, slot: int) -> list[Share]:
-        """The parts of an item's evidence, in the order they were added up."""
-        return [
-            Share(reach.term.word, reach.weight * reach.slots[slot], reach.term.weight, reach.term.weak, reach.gram)
-            for reach in self.reached
-            if slot in reach.slots
-        ]
 
 
 def ordered(reached: Iterable[Reach]) -> tuple[Reach, ...]:

@@ -6,13 +6,13 @@ import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
-from pipimem.recall.evidence import Found, Reach, Share, Term, ordered, totals_of
+from pipimem.recall.evidence import Found, Reach, Term, ordered, totals_of
 from pipimem.recall.items import Item, Source
 from pipimem.recall.postings import Postings
 from pipimem.recall.spelling import Spelling
 from pipimem.text.words import GRAM, Bag, Words
 
-__all__ = ["Found", "Index", "Share", "Term"]
+__all__ = ["Found", "Index", "Term"]
 
 # Two characters next to each other say less than a word: they find compounds the dictionary does not know.
 _GRAM_WEIGHT = 0.25
@@ -42,10 +42,6 @@ class Index:
         self._postings = Postings()
         self._grams = Postings()
         self._spelling = Spelling()
-        # What a question that is nothing but an intent wants: the items of a kind, and those of a source.
-        self._by_kind: dict[str, set[int]] = {}
-        self._by_source: dict[str, set[int]] = {}
-        self._firsts: dict[tuple[Set[str], Set[Source], int], list[int]] = {}
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -77,18 +73,9 @@ class Index:
     def firsts(
         self, kinds: Set[str], sources: Set[Source], most: int, weight: Callable[[Item], tuple[float, float]]
     ) -> list[int]:
-        """The slots of the `most` weightiest items of these kinds and sources, of equals the first in the index.
-
-        Found again only after a change; `weight` is the same one each time.
-        """
-        wanted = kinds, sources, most
-        if (known := self._firsts.get(wanted)) is None:
-            slots = set().union(
-                *(self._by_kind.get(kind, ()) for kind in kinds), *(self._by_source.get(each, ()) for each in sources)
-            )
-            known = heapq.nlargest(most, slots, key=lambda slot: (weight(self.item(slot)), -slot))
-            self._firsts[wanted] = known
-        return known
+        """The slots of the `most` weightiest items of these kinds and sources, of equals the first in the index."""
+        found = [(weight(item), -slot) for slot, item in self.slots() if item.kind in kinds or item.source in sources]
+        return [-slot for _, slot in heapq.nlargest(most, found)]
 
     def search(self, terms: Sequence[Term], grams: Sequence[str] = (), *, floor: float = 0.0) -> Found:
         """What the words of a question found: for each item the sum of what they count in it.
@@ -183,10 +170,7 @@ class Index:
 
     def _put(self, item: Item, before: Item | None) -> None:
         if before is not None and before.text == item.text and before.head == item.head:
-            slot = self._slots[item.id]
-            self._unplace(slot, before)
-            self._items[slot] = item
-            self._place(slot, item)
+            self._items[self._slots[item.id]] = item
             return
         if before is not None:
             self._remove(item.id)
@@ -198,25 +182,13 @@ class Index:
         self._slots[item.id], self._items[slot], self._bags[slot] = slot, item, bag
         self._postings.add(slot, bag.words, spelling=self._spelling)
         self._grams.add(slot, _pairs(bag))
-        self._place(slot, item)
 
     def _remove(self, name: str) -> None:
         slot = self._slots.pop(name)
-        self._unplace(slot, self.item(slot))
         self._postings.remove(slot, self._bags[slot].words, spelling=self._spelling)
         self._grams.remove(slot, _pairs(self._bags[slot]))
         self._items[slot] = None
         self._free.append(slot)
-
-    def _place(self, slot: int, item: Item) -> None:
-        self._by_kind.setdefault(item.kind, set()).add(slot)
-        self._by_source.setdefault(item.source, set()).add(slot)
-        self._firsts.clear()
-
-    def _unplace(self, slot: int, item: Item) -> None:
-        self._by_kind[item.kind].discard(slot)
-        self._by_source[item.source].discard(slot)
-        self._firsts.clear()
 
 
 def _searched(item: Item) -> str:

@@ -19,19 +19,15 @@ Asked = tuple[object, ...]
 
 @dataclass(slots=True)
 class Answers:
-    """The last answers, the newest last. `hits` of so many `looks` found one."""
+    """The last answers, the newest last."""
 
-    hits: int = 0
-    looks: int = 0
     _by_question: OrderedDict[Asked, tuple[datetime, Recall]] = field(default_factory=OrderedDict)
 
     def to(self, asked: Asked, now: datetime) -> Recall | None:
         """What was found for the question less than a minute ago, on the same day."""
-        self.looks += 1
         known = self._by_question.get(asked)
         if known is None or not timedelta() <= now - known[0] < _FOR or now.date() != known[0].date():
             return None
-        self.hits += 1
         return known[1]
 
     def keep(self, asked: Asked, now: datetime, found: Recall) -> None:

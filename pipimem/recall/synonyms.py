@@ -105,7 +105,7 @@ NO_SYNONYMS = Synonyms()
 def learnt(text: str, segmenter: Segmenter, words: Words) -> Synonyms:
     """Teach a `words.txt` to the segmenter, so that its words stay whole, and give all synonyms, our own too."""
     segmenter.add_words(phrase for line in phrases_in(text) for phrase in line)
-    return replace(common(), phrases=_listed(text, words))
+    return replace(synonyms_in(text, words), thesaurus=common_thesaurus())
 
 
 def synonyms_in(text: str, words: Words) -> Synonyms:

@@ -120,8 +120,9 @@ def test_the_parts_of_evidence_add_up_to_it(words: Words) -> None:
     assert len(found.totals) > 1
     for slot, total in found.totals.items():
         added = 0.0
-        for share in found.shares(slot):
-            added += share.value
+        for reach in found.reached:
+            if slot in reach.slots:
+                added += reach.weight * reach.slots[slot]
         assert added == total
 
 

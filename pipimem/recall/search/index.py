@@ -19,8 +19,6 @@ from pipimem.text.words import Words
 # A message longer than this is punished no further: it may hold one sentence that matters.
 LONGEST = 8 * USUAL_LENGTH
 _BOT_ROLES = frozenset(("assistant", "tool", "system"))
-# Letters in which a word and its misspelling may differ: an exchange is two.
-_LETTERS_APART = 2
 
 
 class TranscriptIndex:
@@ -104,10 +102,9 @@ class TranscriptIndex:
         """The words one slip of the finger away from a word that no message holds."""
         if not (word.isascii() and word.isalpha()):
             return ()
-        letters, size = set(word), len(word)
         spelling = Spelling()
         for known in chain(self._places, self._volume.beginning_with(word[0])):
-            if known[0] == word[0] and abs(len(known) - size) <= 1 and len(letters ^ set(known)) <= _LETTERS_APART:
+            if known[0] == word[0]:
                 spelling.add(known)
         return spelling.near(word)
 
