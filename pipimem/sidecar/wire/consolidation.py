@@ -8,20 +8,19 @@ import msgspec
 
 from pipimem.errors import AnswerRefused
 from pipimem.notes.kinds import Kind
-from pipimem.notes.operations import Bullet
 from pipimem.sidecar.contracts import Consolidate, Consolidated, Learned, Over, is_exchange
 from pipimem.sidecar.door import Schema
 from pipimem.sidecar.wire.strictness import (
-    BulletText,
     EntryText,
     Id,
     KindName,
     Title,
     Why,
+    WireBullet,
+    bullets_of,
     checked_ids,
     decoded,
     each_once,
-    naming,
     one_line,
     schema_of,
 )
@@ -46,25 +45,17 @@ class _Over(msgspec.Struct, forbid_unknown_fields=True):
     why: Why
 
 
-class _Bullet(msgspec.Struct, forbid_unknown_fields=True):
-    sources: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=8)]
-    text: BulletText
-
-
 class _Answer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     learned: Annotated[list[_Learned], msgspec.Meta(max_length=16)]
     over: Annotated[list[_Over], msgspec.Meta(max_length=16)] = []
     title: Title = ""
-    history: Annotated[list[_Bullet], msgspec.Meta(max_length=8)]
-
-
-_SCHEMA = schema_of("consolidation", _Answer)
+    history: Annotated[list[WireBullet], msgspec.Meta(max_length=8)]
 
 
 def schema(task: Consolidate) -> Schema:
     """The shape of the answer, with the ids this task knows."""
     messages, entries = [message.id for message in task.window], [known.id for known in task.memory]
-    return naming(_SCHEMA, {"sources": messages, "replaces": entries, "id": entries})
+    return schema_of("consolidation", _Answer, {"sources": messages, "replaces": entries, "id": entries})
 
 
 def parsed(answer: str, task: Consolidate) -> Consolidated:
@@ -75,9 +66,7 @@ def parsed(answer: str, task: Consolidate) -> Consolidated:
     learned = tuple(_learned(item, messages, entries) for item in got.learned)
     over = tuple(Over(checked_ids([item.id], entries, "entry")[0], item.why.strip()) for item in got.over)
     each_once([*(name for item in learned for name in item.replaces), *(item.id for item in over)])
-    history = tuple(
-        Bullet(one_line(item.text, "history"), checked_ids(item.sources, messages, "message")) for item in got.history
-    )
+    history = bullets_of(got.history, messages, "history", "message")
     if not history and is_exchange(task.window):
         raise AnswerRefused("history is empty although people talked; say in at least one item what happened.")
     return Consolidated(learned, over, " ".join(got.title.split()), history)

@@ -25,8 +25,6 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     worklog: _Items
 
 
-_SCHEMA = schema_of("session", _Answer)
-
 # Field of the answer → section of SESSION.md.
 _SECTIONS = {
     "current_state": "Current State",
@@ -42,7 +40,7 @@ _SECTIONS = {
 
 def schema(_: Refresh) -> Schema:
     """The shape of the answer."""
-    return _SCHEMA
+    return schema_of("session", _Answer)
 
 
 def parsed(answer: str, _: Refresh) -> Refreshed:

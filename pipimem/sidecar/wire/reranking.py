@@ -19,12 +19,9 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     order: Annotated[list[Annotated[int, msgspec.Meta(ge=1, le=_MOST)]], msgspec.Meta(max_length=_MOST)]
 
 
-_SCHEMA = schema_of("rerank", _Answer)
-
-
 def schema(_: Rerank) -> Schema:
     """The shape of the answer."""
-    return _SCHEMA
+    return schema_of("rerank", _Answer)
 
 
 def parsed(answer: str, task: Rerank) -> Reranked:

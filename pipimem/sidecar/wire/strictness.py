@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 
 from pipimem.errors import AnswerRefused
+from pipimem.notes.operations import Bullet
 from pipimem.sidecar.door import Schema
 from pipimem.text.answers import json_in
 
@@ -28,6 +29,12 @@ Id = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
 KindName = Literal["identity", "fact", "preference", "ongoing", "constraint", "decision", "open_loop", "lesson"]
 
 Answer = TypeVar("Answer", bound=msgspec.Struct)
+
+
+# A line of history and the ids it rests on; a docstring would stand in the schema.
+class WireBullet(msgspec.Struct, forbid_unknown_fields=True):
+    sources: Annotated[list[Id], msgspec.Meta(min_length=1, max_length=8)]
+    text: BulletText
 
 
 def decoded(answer: str, shape: type[Answer]) -> Answer:
@@ -69,55 +76,36 @@ def each_once(ids: Iterable[str]) -> None:
         seen.add(name)
 
 
-def schema_of(name: str, shape: type[msgspec.Struct]) -> Schema:
+def bullets_of(items: Iterable[WireBullet], known: frozenset[str], field: str, what: str) -> tuple[Bullet, ...]:
+    """The lines of history; raises `AnswerRefused` for an empty text, or a source that was never shown."""
+    return tuple(Bullet(one_line(item.text, field), checked_ids(item.sources, known, what)) for item in items)
+
+
+def schema_of(name: str, shape: type[msgspec.Struct], ids: Mapping[str, Sequence[str]] | None = None) -> Schema:
     """The JSON schema of `shape`, without references and with every field required.
 
-    Providers' strict modes want both, and small servers do not follow references.
+    Providers' strict modes want both, and small servers do not follow references. `ids` are those that may stand in
+    a field, by the field's name: a grammar then keeps a model from making one up. Too many would cost more than a
+    refused answer, and are left out.
     """
     _, parts = msgspec.json.schema_components([shape], ref_template="{name}")
-    inlined = _inlined(parts[shape.__name__], parts)
+    known = {field: list(names) for field, names in (ids or {}).items() if 0 < len(names) <= _MOST_NAMED}
+    inlined = _inlined(parts[shape.__name__], parts, known)
     assert isinstance(inlined, dict)
     return Schema(name, inlined)
 
 
-def naming(schema: Schema, ids: Mapping[str, Sequence[str]]) -> Schema:
-    """The schema with the ids that may stand in each field, by the field's name.
-
-    A grammar then keeps a model from making one up. Too many would cost more than a refused answer.
-    """
-    known = {field: list(names) for field, names in ids.items() if 0 < len(names) <= _MOST_NAMED}
-    named = _with_names(schema.schema, known)
-    assert isinstance(named, dict)
-    return Schema(schema.name, named)
-
-
-def _with_names(node: object, ids: Mapping[str, list[str]]) -> object:
-    match node:
-        case {"properties": {**properties}, **rest}:
-            return {**rest, "properties": {str(key): _named(str(key), value, ids) for key, value in properties.items()}}
-        case {"items": items, **rest}:
-            return {**rest, "items": _with_names(items, ids)}
-        case _:
-            return node
-
-
-def _named(field: str, node: object, ids: Mapping[str, list[str]]) -> object:
-    if field not in ids:
-        return _with_names(node, ids)
-    one = {"type": "string", "enum": ids[field]}
-    match node:
-        case {"items": _, **rest}:
-            return {**rest, "items": one}
-        case _:
-            return one
-
-
-def _inlined(node: object, parts: dict[str, dict[str, object]]) -> object:
+def _inlined(
+    node: object, parts: Mapping[str, Mapping[str, object]], ids: Mapping[str, list[str]], field: str = ""
+) -> object:
+    """A part of a schema with what it refers to in its place; `field` is the name it stands under."""
     match node:
         case {"$ref": str(name)}:
-            return _inlined(parts[name], parts)
+            return _inlined(parts[name], parts, ids)
+        case {"type": "string"} if field in ids:
+            return {"type": "string", "enum": ids[field]}
         case {"type": "object", "properties": {**properties}}:
-            fields = {str(key): _inlined(value, parts) for key, value in properties.items()}
+            fields = {str(key): _inlined(value, parts, ids, str(key)) for key, value in properties.items()}
             return {
                 "type": "object",
                 "properties": fields,
@@ -125,8 +113,9 @@ def _inlined(node: object, parts: dict[str, dict[str, object]]) -> object:
                 "additionalProperties": False,
             }
         case dict():
-            return {key: _inlined(value, parts) for key, value in node.items() if key not in {"title", "default"}}
+            kept = {key: value for key, value in node.items() if key not in {"title", "default"}}
+            return {key: _inlined(value, parts, ids, field if key == "items" else "") for key, value in kept.items()}
         case list():
-            return [_inlined(value, parts) for value in node]
+            return [_inlined(value, parts, ids) for value in node]
         case _:
             return node

@@ -16,7 +16,6 @@ from pipimem.sidecar.wire.strictness import (
     checked_ids,
     decoded,
     each_once,
-    naming,
     one_line,
     schema_of,
 )
@@ -43,13 +42,10 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     move: Annotated[list[_Move], msgspec.Meta(max_length=16)]
 
 
-_SCHEMA = schema_of("tidying", _Answer)
-
-
 def schema(task: Tidy) -> Schema:
     """The shape of the answer, with the ids this task knows."""
     entries = [known.id for known in task.memory]
-    return naming(_SCHEMA, {"id": entries, "ids": entries})
+    return schema_of("tidying", _Answer, {"id": entries, "ids": entries})
 
 
 def parsed(answer: str, task: Tidy) -> Tidied:
