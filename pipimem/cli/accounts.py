@@ -34,11 +34,11 @@ def today(store: WorkspaceStore, settings: BudgetSettings, now: datetime) -> Tod
     lines = list(store.usage_lines(midnight(now)))
     usages = [usage for usage in lines if usage is not None]
     account, held = Account.opened(settings, now, usages), tuple(store.books.held().values())
-    names = sorted({*account.purse.channels, *(hold.channel for hold in held)})
-    whole, _ = account.purse.budgets("", held)
+    names = sorted({*account.channels, *(hold.channel for hold in held)})
+    whole, _ = account.budgets("", held)
     return Today(
         workspace=whole,
-        channels=tuple(account.purse.budgets(name, held)[1] for name in names),
+        channels=tuple(account.budgets(name, held)[1] for name in names),
         resting={
             circuit: breaker.told(circuit, standing, now)
             for circuit, standing in sorted(account.standings.items())

@@ -72,8 +72,8 @@ class Governor:
     settings: BudgetSettings
     clock: Clock
     tell: Callable[[str], None]
-    _account: Account | None = None
-    _tail: Fresh | None = None
+    # The account of the day, and what goes on reading the ledger for it.
+    _read: tuple[Account, Fresh] | None = None
     # Ended attempts that the disk refused: they count all the same.
     _unwritten: list[Usage] = field(default_factory=list)
     _told: set[tuple[str, str, str]] = field(default_factory=set)
@@ -126,8 +126,8 @@ class Governor:
 
     def _ended(self, name: str, usage: Usage) -> None:
         """Puts an attempt's line in the place of its hold. Raises `StoreError`, and counts it all the same."""
-        if self._account is not None:
-            self._account.repeats.count(usage, self.clock.wall(), own=True)
+        if self._read is not None:
+            self._read[0].repeats.count(usage, self.clock.wall(), own=True)
         try:
             self._append(usage)
         finally:
@@ -154,20 +154,18 @@ class Governor:
 
     def _caught_up(self, now: datetime) -> Account:
         """The account with everything that any process wrote until now."""
-        if self._account is None or self._tail is None:
-            self._tail = self.books.tail(midnight(now))
-            self._account = Account.opened(self.settings, now, self._tail.fresh())
-            self._account.forgive(now)
-        for usage in self._tail.fresh():
-            self._account.count(usage, now)
-        if self._account.turn(now):
-            # Everything old is counted. The new day's purse starts from what stands in the ledger of the new day.
-            self._tail = self.books.tail(midnight(now))
-            for usage in self._tail.fresh():
-                self._account.purse.count(usage)
+        if self._read is None:
+            tail = self.books.tail(midnight(now))
+            account = Account.opened(self.settings, now, tail.fresh())
+            account.forgive(now)
+            self._read = account, tail
+        account, tail = self._read
+        account.turn(now)
+        for usage in tail.fresh():
+            account.count(usage, now)
         while self._unwritten:
-            self._account.count(self._unwritten.pop(), now)
-        return self._account
+            account.count(self._unwritten.pop(), now)
+        return account
 
     def _refuse_rest(self, account: Account, ask: Ask, held: Sequence[Hold], now: datetime) -> None:
         circuit = breaker.circuit(ask.model, ask.task)
@@ -180,23 +178,22 @@ class Governor:
             raise ModelUnavailable(f"{circuit} failed too often, and another request is trying whether it is back.")
 
     def _granted(self, account: Account, ask: Ask, size: int, price: Price | None, held: Sequence[Hold]) -> int:
-        purse = account.purse
         # What is embedded for all channels together is held by the workspace's budget alone.
         limits = 2 if ask.channel else 1
-        for budget in purse.budgets(ask.channel)[:limits]:
-            self._warn(budget, str(purse.day))
+        for budget in account.budgets(ask.channel)[:limits]:
+            self._warn(budget, str(account.day))
         try:
             if price is None and counts_money(self.settings) and not counts_tokens(self.settings):
                 raise BudgetSpent(
                     f"{ask.model} has no known price, so a budget in dollars alone cannot hold it: set tokens_per_day "
                     "in pipimem.toml, [budget], or its limits in dollars to inf. Until then the embedded rules think."
                 )
-            budgets = purse.budgets(ask.channel, held)[:limits]
+            budgets = account.budgets(ask.channel, held)[:limits]
             meanwhile = "recall goes by words alone" if ask.task == EMBED else "the embedded rules think"
             return granted(budgets, size, ask.max_tokens, price, meanwhile)
         except BudgetSpent as spent:
             # By what comes before the figures: a line for the budget, not for each of 20,000 channels it stops.
-            self._tell_once(str(purse.day), str(spent).partition(":")[0], "spent", str(spent))
+            self._tell_once(str(account.day), str(spent).partition(":")[0], "spent", str(spent))
             raise
 
     def _warn(self, budget: Budget, day: str) -> None:

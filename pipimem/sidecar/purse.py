@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass
 from math import inf
 
 from pipimem.errors import BudgetSpent
-from pipimem.notes.usage import Hold, Usage
 from pipimem.settings import BudgetSettings
 from pipimem.sidecar.door import Price
 
@@ -51,35 +49,6 @@ class Budget:
         if self.limit.dollars != inf:
             parts.append(f"${self.spent.dollars:,.4f} of ${self.limit.dollars:,.2f}")
         return f"{self.whose}: {', '.join(parts) or 'no limit'}"
-
-
-@dataclass(slots=True)
-class Purse:
-    """What one local day has used, in all and by channel, against the settings' limits."""
-
-    settings: BudgetSettings
-    day: date
-    total: Amount = Amount()
-    channels: dict[str, Amount] = field(default_factory=dict)
-
-    def count(self, usage: Usage) -> None:
-        """One more attempt of this day."""
-        amount = Amount(usage.tokens, usage.dollars)
-        self.total += amount
-        self.channels[usage.channel] = self.channels.get(usage.channel, Amount()) + amount
-
-    def budgets(self, channel: str, held: Iterable[Hold] = ()) -> tuple[Budget, Budget]:
-        """The workspace's and the channel's; with `held`, as if every request under way cost all it may."""
-        total, own = self.total, self.channels.get(channel, Amount())
-        for hold in held:
-            amount = Amount(hold.tokens, hold.cost or 0.0)
-            total += amount
-            own = own + amount if hold.channel == channel else own
-        limits = self.settings
-        return (
-            Budget("the workspace", Amount(limits.tokens_per_day, limits.cost_per_day), total),
-            Budget(f"channel {channel}", Amount(limits.channel_tokens_per_day, limits.channel_cost_per_day), own),
-        )
 
 
 def counts_money(settings: BudgetSettings) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import datetime
 from math import inf
 
 import pytest
@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from pipimem.errors import BudgetSpent
 from pipimem.notes.usage import Hold, Usage
 from pipimem.settings import BudgetSettings, Limit
+from pipimem.sidecar.account import Account
 from pipimem.sidecar.door import Price
-from pipimem.sidecar.purse import Amount, Budget, Purse, granted
+from pipimem.sidecar.purse import Amount, Budget, granted
 
-DAY = date(2026, 3, 2)
+NOW = datetime.fromisoformat("2026-03-02T09:00:00+08:00")
+DAY = NOW.date()
 PRICE = Price(prompt=0.001, answer=0.01)
 
 
@@ -38,10 +40,10 @@ def budget(tokens: float, spent: float = 0, dollars: float = inf, paid: float = 
 
 def test_the_workspace_counts_all_channels_and_a_channel_its_own() -> None:
     """What is under way counts with all it may cost."""
-    purse = Purse(limits(1000, 10, 500, 5), DAY)
-    purse.count(used(100, 0.5))
-    purse.count(used(40, 0.25, "hall"))
-    whole, own = purse.budgets("room", [held(7, 0.125), held(3, None, "hall")])
+    account = Account(limits(1000, 10, 500, 5), DAY)
+    account.count(used(100, 0.5), NOW)
+    account.count(used(40, 0.25, "hall"), NOW)
+    whole, own = account.budgets("room", [held(7, 0.125), held(3, None, "hall")])
     assert (whole.spent, own.spent) == (Amount(150, 0.875), Amount(107, 0.625))
     assert (whole.limit, own.limit) == (Amount(1000, 10), Amount(500, 5))
 
@@ -90,11 +92,11 @@ def test_no_row_of_granted_requests_exceeds_a_budget(
     requests: list[tuple[int, int, str]], tokens: int, own: int
 ) -> None:
     """Whatever is asked by whom: if each takes all it was granted, no limit is passed."""
-    purse = Purse(limits(tokens, inf, own), DAY)
+    account = Account(limits(tokens, inf, own), DAY)
     for prompt, answer, channel in requests:
         try:
-            purse.count(used(prompt + granted(purse.budgets(channel), prompt, answer, None), None, channel))
+            account.count(used(prompt + granted(account.budgets(channel), prompt, answer, None), None, channel), NOW)
         except BudgetSpent:
             continue
-    assert purse.total.tokens <= tokens
-    assert all(amount.tokens <= own for amount in purse.channels.values())
+    assert account.total.tokens <= tokens
+    assert all(amount.tokens <= own for amount in account.channels.values())
