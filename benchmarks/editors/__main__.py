@@ -1,8 +1,9 @@
 """Kills a bot while a person saves, and prints what was lost.
 
 Run: `python -m benchmarks.editors [--trials N] [--seed S] [--minutes M] [--journey J] [--style S]
-[--number K] [DIR]`; N trials for each of six journeys and five styles, in rounds, until they are
-done or the time is over. `--number` replays one trial of a journey and a style.
+[--number K] [--sweep N] [DIR]`; N trials for each of six journeys and five styles, in rounds, until
+they are done or the time is over. `--number` replays one trial of a journey and a style. `--sweep`
+kills at every file call of a journey, N times each, with a save at a random call before it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import random
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.editors.journeys import JOURNEYS
@@ -26,7 +27,22 @@ from benchmarks.faults.tree import Tree
 from benchmarks.machine import heading
 
 _ROW = "{:<12}{:<20}{:>8}{:>8}" + "{:>12}" * len(COLUMNS)
-_EXAMPLES = 5
+_EXAMPLES = 8
+_TOLD_EVERY = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One trial; `kill` is the file call it is killed at, 0 where the lot decides."""
+
+    journey: str
+    style: str
+    number: int
+    kill: int = 0
+
+    def __str__(self) -> str:
+        at = f" at {self.kill}" if self.kill else ""
+        return f"{self.journey} {self.style} {self.number}{at}"
 
 
 @dataclass(slots=True)
@@ -47,13 +63,16 @@ class Bed:
         in_child(lambda say: self.journey.run(self.root, say))
         self.seconds = time.perf_counter() - start
 
-    def trial(self, style: str, seed: str) -> tuple[bool, Plan, list[Loss]]:
+    def trial(self, case: Case, seed: int) -> tuple[bool, Plan, list[Loss]]:
         """One: whether the bot was killed, when it all was to happen, and what is wrong."""
-        dice = random.Random(seed)
+        dice = random.Random(f"{seed} {case}")
         self.tree.laid(self.root)
         path = memory_of(self.root)
         plan = Plan.drawn(dice, self.calls, self.seconds)
-        before, editor = path.read_text(), Editor(path, style, plan, dice)
+        if case.kill:
+            save = dice.randint(1, case.kill)
+            plan = replace(plan, by_call=True, save=save, kill=case.kill)
+        before, editor = path.read_text(), Editor(path, case.style, plan, dice)
         ended = met(self.journey, self.root, editor)
         return ended.how == "killed", plan, judged(self.root, before, editor, ended)
 
@@ -67,12 +86,13 @@ class Row:
     losses: Counter[str] = field(default_factory=Counter)
     told: list[str] = field(default_factory=list)
 
-    def take(self, name: str, *, killed: bool, plan: Plan, losses: list[Loss]) -> None:
+    def take(self, case: Case, *, killed: bool, plan: Plan, losses: list[Loss]) -> None:
         """One more trial; a loss counts once a column, however many lines went."""
         self.trials += 1
         self.kills += killed
         self.losses.update({loss.column for loss in losses})
-        self.told += [f"{name} {loss.column}: {loss.told[:400]} [{plan}]" for loss in losses]
+        first = {loss.column: loss.told[:400] for loss in reversed(losses)}
+        self.told += [f"{case}: {column}: {told} [{plan}]" for column, told in first.items()]
 
 
 def main() -> int:
@@ -83,20 +103,34 @@ def main() -> int:
     rows: dict[tuple[str, str], Row] = {}
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         beds = {each: Bed(JOURNEYS[each], Path(name) / each) for each in asked.journey or JOURNEYS}
-        numbers = [asked.number] if asked.number is not None else range(asked.trials)
-        for number in numbers:
-            for journey, bed in beds.items():
-                for style in asked.style or STYLES:
-                    if time.perf_counter() - start > asked.minutes * 60:
-                        break
-                    seed = f"{asked.seed} {journey} {style} {number}"
-                    killed, plan, losses = bed.trial(style, seed)
-                    row = rows.setdefault((journey, style), Row())
-                    row.take(f"number {number}", killed=killed, plan=plan, losses=losses)
-            done = sum((row.losses for row in rows.values()), Counter[str]())
+        cases = _cases(asked, beds)
+        for done, case in enumerate(cases):
             spent = time.perf_counter() - start
-            print(f"… round {number}, {spent:.0f} s, {dict(done)}", flush=True)
+            if done % _TOLD_EVERY == 0:
+                losses = sum((row.losses for row in rows.values()), Counter[str]())
+                print(f"… {done} of {len(cases)}, {spent:.0f} s, {dict(losses)}", flush=True)
+            if spent > asked.minutes * 60:
+                break
+            killed, plan, found = beds[case.journey].trial(case, asked.seed)
+            row = rows.setdefault((case.journey, case.style), Row())
+            row.take(case, killed=killed, plan=plan, losses=found)
     return _print(rows)
+
+
+def _cases(asked: argparse.Namespace, beds: dict[str, Bed]) -> list[Case]:
+    """Rounds of every journey and style; or `sweep` times every call of each journey, shuffled."""
+    styles, dice = list(asked.style or STYLES), random.Random(asked.seed)
+    if asked.sweep:
+        found = [
+            Case(name, dice.choice(styles), each, kill)
+            for name, bed in beds.items()
+            for kill in range(1, len(bed.calls) + 1)
+            for each in range(asked.sweep)
+        ]
+        dice.shuffle(found)
+        return found
+    numbers = range(asked.trials) if asked.number is None else [asked.number]
+    return [Case(name, style, number) for number in numbers for name in beds for style in styles]
 
 
 def _print(rows: dict[tuple[str, str], Row]) -> int:
@@ -107,9 +141,9 @@ def _print(rows: dict[tuple[str, str], Row]) -> int:
         total.trials, total.kills = total.trials + row.trials, total.kills + row.kills
         total.losses += row.losses
     _print_row("all", "", total)
-    for (journey, style), row in sorted(rows.items()):
+    for _, row in sorted(rows.items()):
         for told in row.told[:_EXAMPLES]:
-            print(f"{journey}, {style}, {told}")
+            print(told)
     return 1 if any(count for column, count in total.losses.items() if column != BACK) else 0
 
 
@@ -122,6 +156,7 @@ def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Kills of a bot while a person saves.")
     parser.add_argument("folder", nargs="?", help="where to work; a temporary folder if not said")
     parser.add_argument("--trials", type=int, default=10, help="for each journey and style (10)")
+    parser.add_argument("--sweep", type=int, default=0, help="kills at every file call")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="then no new trial")
     parser.add_argument("--journey", action="append", choices=sorted(JOURNEYS))

@@ -68,8 +68,10 @@ def _turns(root: Path, say: Say) -> None:
 
 
 def _undo(root: Path, say: Say) -> None:
+    """By its number: the newest change may be what the person has just saved."""
     store = opened(root)
-    store.undo(None, NOW)
+    records = store.journal_records()
+    store.undo(next(each.sequence for each in records if MISTAKE in str(each.changes)), NOW)
     say("gone", MISTAKE)
     store.close()
 
