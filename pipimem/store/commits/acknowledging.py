@@ -64,9 +64,9 @@ def dropped(prepared: Iterable[Path]) -> None:
 
 
 def _keep_former(desk: Desk, records: Iterable[JournalRecord], left: Mapping[File, str]) -> None:
-    """Keeps what the splices of the records start from, and what people edited."""
+    """Keeps what people edited, and, so that it stays, a text that the journal's splices do not lead to."""
     for record in records:
         for file in record.files:
-            desk.state.anchor(file, left[file])
-            if record.author is Author.EDITOR:
-                desk.state.versions.keep(file, left[file], synced=False)
+            is_led_to = desk.state.ledger.etags.get(file) == etag(left[file])
+            if left[file] and (record.author is Author.EDITOR or not is_led_to):
+                desk.state.versions.keep(file, left[file], synced=not is_led_to)

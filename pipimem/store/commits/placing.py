@@ -164,9 +164,9 @@ def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> Non
     if reading is None or reading.is_open:
         return
     before = tag_of(path, target)[:NAME_LENGTH]
-    if etag(reading.text) not in desk.state.may_lie(file, before):
+    if etag(reading.text) not in desk.state.replaced_by(file, before):
         newest = desk.state.known_text(file, "") or ""
-        past = desk.state.stood(file, before=before)
+        past = desk.state.past_texts(file, before=before)
         text = _brought_together(merge_base(reading.text, past), newest, reading.text)
         if text != newest:
             _journal_edit(desk, file, text, reading.text, now)
