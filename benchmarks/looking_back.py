@@ -45,6 +45,13 @@ def timed(name: str, work: Callable[[], object]) -> None:
     print(f"| {name} | {(time.perf_counter() - started) * 1000:.0f} ms |")
 
 
+def edited(channel: ChannelStore) -> None:
+    """A person adds a line, which is compared with every past text that is kept."""
+    path = channel.folder / File.MEMORY
+    path.write_text(path.read_text(encoding="utf-8") + "- typed by hand\n", encoding="utf-8")
+    channel.journal_edits(NOW)
+
+
 def main(folder: str | None) -> None:
     """Print the table."""
     print(heading(f"Looking back on {CHANGES} changes and {MESSAGES} messages"))
@@ -57,7 +64,7 @@ def main(folder: str | None) -> None:
         timed("undo change 5", lambda: channel.undo(5, NOW))
         timed("forget a text", lambda: channel.forget("number 77 ", keep_transcript=False, now=NOW))
         timed("verify that it is gone", lambda: list(traces([channel.folder], "number 77 about")))
-        timed("undo change 6 after it", lambda: channel.undo(6, NOW))
+        timed("an edit by hand after it", lambda: edited(channel))
 
 
 if __name__ == "__main__":

@@ -227,7 +227,8 @@ def _messages(store: ChannelStore, said: Ended) -> Iterator[str]:
 
 def _own_state(store: ChannelStore, notes: Notes) -> Iterator[str]:
     sequences = [record.sequence for record in store.journal_records()]
-    if sequences != list(range(1, len(sequences) + 1)):
+    # A forgetting begins it anew, with the number it has come to.
+    if sequences != list(range(sequences[0], sequences[0] + len(sequences))):
         yield f"the journal has {sequences}"
     (store.folder / ".pipimem" / "ledger.json").unlink()
     if opened(store.workspace.root, store.channel_id, create=False).ledger != notes.ledger:

@@ -10,6 +10,7 @@ from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.printing import note, one_line, record, table
 from pipimem.notes.operations import Author, Trust
 from pipimem.store.channel import ChannelStore
+from pipimem.store.journal.records import FORGET
 from pipimem.store.looking_back.origins import Origin, origins
 
 _TEXT = 80
@@ -28,13 +29,16 @@ def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> No
     """
     store = ChannelStore.open(chosen.store(), channel, create=False)
     notes = store.notes()
-    found = origins(notes, store.journal_records(), [NOTES[file]] if file else NOTES.values())
+    records = list(store.journal_records())
+    found = origins(notes, records, [NOTES[file]] if file else NOTES.values())
     if as_json:
         for one in found:
             record(_json(one))
     elif not found:
         note("there is no entry yet")
     else:
+        if records and records[0].task == FORGET:
+            note(f"which change brought what stood before the forgetting of {records[0].time} is not kept any more")
         table(("when", "who", "from", "by", "where", "entry"), [_row(one) for one in found])
 
 

@@ -59,7 +59,8 @@ def _before_newest(past: Past) -> int:
     """What the newest change began with; a hand edit nobody has journalled yet is newer than all."""
     if past.left != past.now or not past.records:
         return past.records[-1].sequence if past.records else 0
-    return next((one.sequence for one in reversed(past.records) if one.files), 1) - 1
+    newest = next((one.sequence for one in reversed(past.records) if one.files), 1)
+    return max(past.begins, newest - 1)
 
 
 def _between(past: Past, file: File, first: int, last: int | None) -> tuple[str, str]:
@@ -67,8 +68,7 @@ def _between(past: Past, file: File, first: int, last: int | None) -> tuple[str,
     new = past.now[file] if last is None else past.text_after(file, last)
     if old is None or new is None:
         raise Failed(
-            f"what {file} was then cannot be told any more: something was forgotten since, or a part of .pipimem/ "
-            "is gone; choose a later point"
+            f"what {file} was then cannot be told any more, because a part of .pipimem/ is gone; choose a later point"
         )
     return old, new
 

@@ -21,6 +21,7 @@ from pipimem.store.workspace import PEOPLES
 
 # Beyond this a list of messages is not read any more; entries are shown all, for they go whole.
 _LISTED = 10
+_ENDS = "Undo, diff and restore end here: what was changed before a forgetting cannot be taken back after it."
 _BEYOND = (
     "not ours, and not looked at: backups and snapshots of this disk, version control, copies of sync clients, and "
     "what models' providers were sent"
@@ -48,7 +49,7 @@ def command(
 ) -> None:
     """Remove a text or an entry for good.
 
-    All that CHANNEL keeps is searched. An ID is as `recall`, `remember` and `log --json` give it.
+    All that CHANNEL keeps is searched. Undo, diff and restore of what came before end with it. An ID is as `recall`, `remember` and `log --json` give it.
 
     An entry that holds TEXT goes whole. It is not learnt again from what was said before; told anew, it is.
     """
@@ -65,16 +66,15 @@ def command(
         note(line)
     if not yes and not confirmed(_asked(found), "nothing was forgotten"):
         raise Failed("nothing was forgotten")
-    receipt = store.forgotten(wanted, keep_transcript=keep_transcript, now=Clock().now(), actor="person")
+    receipt = store.forget(wanted, keep_transcript=keep_transcript, now=Clock().now(), actor="person")
     store.close()
-    counts = receipt.counts
     if as_json:
-        record({"channel": channel, **counts, "places": receipt.places})
-    elif any(counts.values()):
-        say(told(counts))
+        record({"channel": channel, **receipt.counts, "places": receipt.places})
+    elif not receipt.is_empty:
+        say(told(receipt.counts))
         for place, count in receipt.places.items():
             say(f"  {place}: {count}")
-    if not any(counts.values()):
+    if receipt.is_empty:
         words = one_line(wanted if isinstance(wanted, str) else ", ".join(wanted), 60)
         raise Failed(f"nothing in {channel} holds {words!r}; it will not be learnt from older talk either")
     note(_BEYOND)
@@ -109,7 +109,7 @@ def _told(places: Sequence[tuple[Path, int]], root: Path) -> list[str]:
 def lines_of(found: Forgettable) -> list[str]:
     """What would go, for eyes: entries whole, since they go whole."""
     if not found:
-        return ["The files as they stand do not hold it; older versions and the journal may."]
+        return ["The files as they stand do not hold it; older versions and the journal may.", _ENDS]
     lines = [f"- {entry.file} · {entry.section}: {_indented(entry.text)}" for entry in found.entries]
     messages = [f"- log.jsonl, {one.id}: {one_line(one.content, 100)}" for one in found.messages]
     more = len(messages) - _LISTED
@@ -118,6 +118,7 @@ def lines_of(found: Forgettable) -> list[str]:
         *lines,
         *messages[:_LISTED],
         *([f"- and {counted(more, 'more message')}"] if more > 0 else []),
+        _ENDS,
     ]
 
 

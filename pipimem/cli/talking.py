@@ -150,12 +150,12 @@ class Talk:
             say("nothing was forgotten")
             return
         now = Clock().now()
-        counts = await to_thread.run_sync(
+        receipt = await to_thread.run_sync(
             lambda: self.channel.store.forget(what, keep_transcript=False, now=now, actor="person")
         )
         # What the model was shown holds it, too.
         self._context.clear()
-        say(told(counts) if any(counts.values()) else "nothing held it")
+        say("nothing held it" if receipt.is_empty else told(receipt.counts))
 
     def _drop(self, receipt: Receipt) -> None:
         say("\n".join(receipt_lines(receipt)))

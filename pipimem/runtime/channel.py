@@ -233,10 +233,10 @@ class Channel:
         now = self.clock.wall()
         async with self._lock:
             with anyio.CancelScope(shield=True):
-                gone = await to_thread.run_sync(
+                receipt = await to_thread.run_sync(
                     lambda: self.store.forget(what, keep_transcript=keep_transcript, now=now, actor="person")
                 )
-        return gone
+        return receipt.counts
 
     async def maintain(self, *, forced: bool = False, dry_run: bool = False) -> list[Ran]:
         """Run the idle jobs that are due; `forced` skips their pauses, `dry_run` thinks but commits nothing."""

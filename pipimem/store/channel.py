@@ -162,17 +162,14 @@ class ChannelStore:
         deadline = time.monotonic() + PATIENCE
         tries = 0
         while True:
-            with self._mutex:
-                self._settle_in()
-                with self._lock.held():
-                    desk = self._ready(wall, until=deadline)
-                    last = tries == _TRIES
-                    done = desk and commit(
-                        desk, decision, now, actor, wall, self._recalls, insists=last, carry_out=carry_out
-                    )
-                    if done:
-                        self._after_writing(wall)
-                        return done
+            with self._writing(wall, until=deadline) as desk:
+                last = tries == _TRIES
+                done = desk and commit(
+                    desk, decision, now, actor, wall, self._recalls, insists=last, carry_out=carry_out
+                )
+                if done:
+                    self._after_writing(wall)
+                    return done
             if desk is None:  # outside the lock: others need not wait for an editor
                 time.sleep(_PAUSE)
             else:
@@ -312,7 +309,7 @@ class ChannelStore:
         from pipimem.store.looking_back import undoing
 
         self.journal_edits(now)
-        record = undoing.chosen(self.journal_records(), sequence)
+        record = undoing.chosen(self.past(), sequence)
         number = record.sequence
         what = Decision(
             undoing.UNDO, Author.PERSON, why=f"takes back {number} ({record.task})", correlation=str(number)
@@ -335,13 +332,10 @@ class ChannelStore:
     @told_at_the_door
     def journal_edits(self, now: datetime) -> None:
         """Takes what people changed by hand into the journal."""
-        with self._mutex:
-            self._settle_in()
-            with self._lock.held():
-                desk = self._ready(now, until=0.0)
-                assert desk is not None
-                journal_edits(desk, now)
-                self._after_writing(now)
+        with self._writing(now, until=0.0) as desk:
+            assert desk is not None
+            journal_edits(desk, now)
+            self._after_writing(now)
 
     def archive_stamp(self) -> Stamp | None:
         """What changes with the archive: one `stat`; `None` where there is none."""
@@ -351,32 +345,32 @@ class ChannelStore:
         """The archive, empty where there is none."""
         return read_text(self.folder / File.ARCHIVE, self.workspace.root) or ""
 
-    def forget(
-        self, what: str | Sequence[str], *, keep_transcript: bool, now: datetime, actor: str = ""
-    ) -> dict[str, int]:
-        """As `forgotten`; the counts by kind of place."""
-        return self.forgotten(what, keep_transcript=keep_transcript, now=now, actor=actor).counts
-
     @told_at_the_door
-    def forgotten(
-        self, what: str | Sequence[str], *, keep_transcript: bool, now: datetime, actor: str = ""
-    ) -> Forgotten:
+    def forget(self, what: str | Sequence[str], *, keep_transcript: bool, now: datetime, actor: str = "") -> Forgotten:
         """Removes a text, or entries and messages by their ids, from everything we keep; the receipt says from where.
 
-        The workspace's own files are people's: nothing is taken from them.
+        Where something held it, nothing before can be undone any more. The workspace's own files are people's:
+        nothing is taken from them. Raises `StoreError` with nothing forgotten while an editor saves one of the files.
         """
         from pipimem.store.forgetting import forgetting
 
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            with self._writing(now, until=deadline) as desk:
+                if desk is not None:
+                    self._recalls.asked.clear()
+                    receipt = forgetting.forget(desk, self.transcript, what, keep_transcript, now, actor)
+                    self._after_writing(now)
+                    return receipt
+            time.sleep(_PAUSE)
+
+    @contextmanager
+    def _writing(self, now: datetime, until: float) -> Iterator[Desk | None]:
+        """Holds the channel to write to it; as `_ready`."""
         with self._mutex:
             self._settle_in()
             with self._lock.held():
-                desk = self._ready(now, until=0.0)
-                assert desk is not None
-                journal_edits(desk, now)
-                self._recalls.asked.clear()
-                receipt = forgetting.forget(desk, self.transcript, what, keep_transcript, now, actor)
-                self._after_writing(now)
-        return receipt
+                yield self._ready(now, until)
 
     @told_at_the_door
     def _settle_in(self) -> None:
@@ -427,12 +421,11 @@ class ChannelStore:
             for folder in (_own(self.folder), _own(self.folder) / "versions"):
                 sweep(folder)
         desk.state.catch_up()
-        if forgetting.resume(desk, self.transcript, now):
-            desk.clear()
         saving = any(desk.is_held(file, desk.look(file)) for file in KEPT)
         if saving and time.monotonic() < until:
             return None
         put_in_place(desk, now)
+        forgetting.resume(desk, self.transcript, now)
         return desk
 
     def _after_writing(self, now: datetime) -> None:

@@ -150,3 +150,32 @@ def test_the_question_says_how_much_would_go(call: Call, conversation: Path) -> 
     told = call("forget", "room", "quokka", typed="n\n")
     assert (told.code, "Forget 11 entries and 0 messages for good?" in told.err) == (1, True)
     assert "Forget this for good?" in call("forget", "room", "number 77", typed="n\n").err
+
+
+def test_it_says_before_it_asks_that_undo_ends(call: Call) -> None:
+    """And afterwards undo, diff, restore and blame say why they reach no further."""
+    call("remember", "room", "The port is 8080")
+    call("remember", "room", "Bob likes tea")
+    told = call("forget", "room", "8080", typed="n\n")
+    assert "Undo, diff and restore end here" in told.err.split("Forget this for good?")[0]
+    assert call("undo", "room").code == 0
+    assert call("forget", "room", "8080", "--yes").code == 0
+    for command in (("undo", "room", "1"), ("diff", "room", "--since", "1"), ("restore", "room", "--to", "1", "--yes")):
+        ended = call(*command)
+        assert (ended.code, "The forgetting of then ended what came before it" in ended.err) == (1, True)
+    assert "nothing changed" in call("diff", "room").err
+    call("remember", "room", "Carol likes tea")
+    assert "+- Carol likes tea" in call("diff", "room").out
+    assert [line["text"] for line in call("blame", "room", "--json").lines] == ["Carol likes tea"]
+
+
+def test_blame_says_what_the_ledger_knows_of_what_stood_before(call: Call) -> None:
+    """Who and when; by which change, a forgetting has ended."""
+    call("remember", "room", "The port is 8080")
+    call("remember", "room", "Bob likes tea")
+    call("forget", "room", "8080", "--yes")
+    told = call("blame", "room")
+    assert "before the forgetting of" in told.err
+    (line,) = call("blame", "room", "--json").lines
+    assert (line["text"], line["trust"], line["seq"]) == ("Bob likes tea", "explicit", None)
+    assert line["when"]

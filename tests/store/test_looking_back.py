@@ -158,7 +158,7 @@ def test_an_undo_changes_nothing_but_what_the_change_had_done(
 def test_what_is_forgotten_is_nowhere_and_the_past_still_fits_together(
     steps: list[tuple[str, int, str, Kind]], is_closed: bool, after: list[tuple[str, int, str, Kind]]
 ) -> None:
-    """Every file is clean, and each text of the past follows from the one before: undo works on both sides."""
+    """Every file is clean, and from there on each text of the past follows from the one before."""
     with a_channel() as channel:
         lived(channel, steps)
         kept = {text for text in memory(channel) if SECRET.casefold() not in " ".join(text.split()).casefold()}

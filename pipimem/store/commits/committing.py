@@ -114,12 +114,7 @@ def _is_unseen(desk: Desk, view: View, file: File) -> bool:
 
 
 def _acknowledged(
-    desk: Desk,
-    view: View,
-    records: Sequence[JournalRecord],
-    texts: Mapping[File, str],
-    *,
-    insists: bool,
+    desk: Desk, view: View, records: Sequence[JournalRecord], texts: Mapping[File, str], *, insists: bool
 ) -> bool:
     """Writes the records, that of what people changed before one of a decision that leaves these `texts`.
 
@@ -159,6 +154,7 @@ def _changes(ledger: Ledger, outcome: Outcome) -> bool:
     return bool(
         outcome.texts
         or outcome.archived
+        or delta.forgets_asked
         or any(ledger.records.get(name) != record for name, record in delta.records.items())
         or any(ledger.tombstones.get(name) != stone for name, stone in delta.tombstones.items())
         or any(ledger.jobs.get(name) != job for name, job in delta.jobs.items())

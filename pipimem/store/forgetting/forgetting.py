@@ -1,84 +1,111 @@
-"""A text removed from everything a channel keeps, finished at the next start where a crash cut it off."""
+"""A text removed from everything a channel keeps; a crash in between is made good at the next start.
+
+The files are cleaned by a commit like any other. Then the past ends: the journal begins anew with one record that has
+the whole ledger. Of the texts before it only what a merge needs stays, as versions without the forgotten lines.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from pipimem.errors import StoreError
 from pipimem.notes.entry import content_id
 from pipimem.notes.files import File
-from pipimem.notes.ledger import Delta, Record, Tombstone
-from pipimem.notes.notes import Change, etag
-from pipimem.notes.operations import Author, Progress
+from pipimem.notes.ledger import PROGRESSED, Delta, Ledger, Record, Tombstone
+from pipimem.notes.notes import Change, Outcome
+from pipimem.notes.operations import Author, Decision, Progress
 from pipimem.store import transcript
 from pipimem.store.caches.caches import drop_texts
-from pipimem.store.commits.desk import KEPT, Desk
-from pipimem.store.commits.placing import rewrite
+from pipimem.store.codec import CodecError, decoded, encoded
+from pipimem.store.commits.committing import commit, journal_edits
+from pipimem.store.commits.desk import KEPT, Desk, View
+from pipimem.store.commits.placing import is_unfinished, put_in_place, rewrite
+from pipimem.store.commits.recalls import Recalls
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import read_whole, sync_folder
-from pipimem.store.disk.files import put_whole, remove
-from pipimem.store.forgetting.needles import (
-    Needles,
-    blanked_ledger,
-    blanked_message,
-    blanked_record,
-    held_in,
-    named,
-    without,
-)
-from pipimem.store.forgetting.overwriting import from_usage
-from pipimem.store.forgetting.unwriting import unwritten
-from pipimem.store.journal import journal
-from pipimem.store.journal.records import FileChange, JournalRecord
+from pipimem.store.disk.files import own_text, put_whole, read_text, remove
+from pipimem.store.forgetting.needles import Needles, bare, blanked_ledger, blanked_message, named, without
+from pipimem.store.forgetting.overwriting import overwrite, quotes
+from pipimem.store.forgetting.traces import traces
+from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
 from pipimem.store.transcript import Transcript
+from pipimem.text.lines import split_lines
 
-Counts = Mapping[str, int]
-"""How much went, by the name of a file."""
+# What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often than this.
+_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is being forgotten, as `.pipimem/forget.json` holds it until it is done."""
 
-    needles: Needles
+    texts: tuple[str, ...]
+    messages: tuple[str, ...]
     ids: tuple[str, ...]
     keep_transcript: bool
     actor: str
 
+    @property
+    def needles(self) -> Needles:
+        """What is looked for."""
+        return Needles(self.texts, frozenset(self.messages))
+
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """The receipt of a forgetting: how much went by kind of place, and by file."""
+    """The receipt of a forgetting: how much held the words, by kind of place and by file."""
 
     counts: dict[str, int]
     places: dict[str, int]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing held them."""
+        return not self.places
 
 
 def forget(
     desk: Desk, log: Transcript, what: str | Sequence[str], keep_transcript: bool, now: datetime, actor: str
 ) -> Forgotten:
-    """Removes a text, or the entries of some ids, everywhere; the receipt says how much from where.
+    """Removes a text, or the entries of some ids, everywhere, and what undo needs; answers with what held it.
 
-    The caller holds the lock.
+    Where nothing held it, it is just not learnt from older talk. The caller holds the lock. Raises `StoreError` with
+    nothing forgotten while an editor saves a file; where one begins later, the next holder of the lock finishes.
     """
+    if _is_being_saved(desk):
+        raise StoreError(f"{desk.folder}: an editor is saving a file. Nothing was forgotten; save, and try again.")
+    journal_edits(desk, now)
     plan = _plan(desk, what, keep_transcript, actor)
-    put_whole(_plan_path(desk), jsonlines.line(_plan_json(plan)))
+    receipt = _receipt(desk, log, plan)
+    if receipt.is_empty:
+        _commit(desk, log, plan, now)
+        return receipt
+    put_whole(_plan_path(desk), jsonlines.line(encoded(plan)))
     # A power cut must not take the plan and leave what it began.
     sync_folder(_plan_path(desk).parent)
-    return _carried_out(desk, log, plan, now)
+    if not _carried_out(desk, log, plan, now, receipt):
+        raise StoreError(f"{desk.folder}: somebody is saving a file. What is left to forget goes when that is done.")
+    return receipt
 
 
-def resume(desk: Desk, log: Transcript, now: datetime) -> bool:
-    """Finishes a forgetting that was cut off; whether there was one."""
+def resume(desk: Desk, log: Transcript, now: datetime) -> None:
+    """Goes on with a forgetting that was cut off, if there is one and nobody is saving a file."""
     path = _plan_path(desk)
-    if not path.exists():
-        return False
-    if plan := _plan_from(read_whole(path)):
-        _carried_out(desk, log, plan, now)
-    remove(path)
-    return True
+    if not path.exists() or _is_being_saved(desk):
+        return
+    try:
+        plan = decoded(Plan, jsonlines.value(read_whole(path)))
+    except CodecError:
+        remove(path)
+    else:
+        _carried_out(desk, log, plan, now, _receipt(desk, log, plan))
+
+
+def _is_being_saved(desk: Desk) -> bool:
+    return any(desk.is_held(file, desk.look(file)) for file in KEPT)
 
 
 def _plan(desk: Desk, what: str | Sequence[str], keep_transcript: bool, actor: str) -> Plan:
@@ -87,176 +114,174 @@ def _plan(desk: Desk, what: str | Sequence[str], keep_transcript: bool, actor: s
     found = [name for file in KEPT for name in without(notes.note(file).text, needles, desk.key)[1]]
     texts = [] if ids or not isinstance(what, str) else [what]
     marks = {*found, *ids, *(content_id(desk.key, text) for text in texts)}
-    return Plan(needles, tuple(sorted(marks)), keep_transcript, actor)
+    return Plan(needles.texts, tuple(sorted(needles.messages)), tuple(sorted(marks)), keep_transcript, actor)
 
 
-def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> Forgotten:
-    state, needles = desk.state, plan.needles
+# ── what holds it ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _receipt(desk: Desk, log: Transcript, plan: Plan) -> Forgotten:
+    """How much holds the needles as it stands."""
+    needles, state = plan.needles, desk.state
+    entries = {str(file): _held_in_text(desk, file, needles) for file in KEPT}
+    archive = _held_in_text(desk, File.ARCHIVE, needles)
+    own = f"{state.journal.folder.name}/"
+    versions = [path for file in File for path in state.versions.paths(file) if needles.are_in(own_text(path) or "")]
+    parts = () if plan.keep_transcript else log.parts()
+    messages = {part.name: sum(_blanked(line, needles) != line for line in jsonlines.lines(part)) for part in parts}
+    journal = {
+        own + part.name: len({trace.line for text in needles.texts for trace in traces([part], text)})
+        for part in state.journal.parts()
+    }
+    ledger = int(blanked_ledger(state.ledger, needles) != state.ledger)
+    usage = {f"workspace/{own}{path.name}": len(found) for path, found in _quotes(desk, needles).items()}
+    counts = {
+        "entries": sum(entries.values()),
+        "archive": archive,
+        "versions": len(versions),
+        "messages": sum(messages.values()),
+        "journal": sum(journal.values()),
+        "ledger": ledger,
+        "usage": sum(usage.values()),
+    }
+    places = {
+        **entries,
+        str(File.ARCHIVE): archive,
+        **messages,
+        **{f"{own}versions/{path.name}": 1 for path in versions},
+        **journal,
+        f"{own}ledger.json": ledger,
+        **usage,
+    }
+    return Forgotten(counts, {place: count for place, count in places.items() if count})
+
+
+def _held_in_text(desk: Desk, file: File, needles: Needles) -> int:
+    """How many entries of a file hold a needle; 1 where only other lines of it do."""
+    text = read_text(desk.path(file), desk.root) or ""
+    kept, gone = without(text, needles, desk.key)
+    return max(len(gone), int(kept != text))
+
+
+def _quotes(desk: Desk, needles: Needles) -> Mapping[Path, list[tuple[int, int]]]:
+    return quotes(desk.root / ".pipimem", needles)
+
+
+# ── what is done ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime, receipt: Forgotten) -> bool:
+    """Does what the plan says; whether it came to its end."""
+    needles, state = plan.needles, desk.state
     drop_texts(desk.folder / ".pipimem")
-    # The journal first: what its texts were without the words is told from the files as they stand. Before it what is
-    # known by their etags, which nobody could tell any more afterwards.
-    past = unwritten(desk, needles)
-    # Written by pipimem 0.1: etags, which are marks of the words.
+    # Written by pipimem 0.1: etags of texts, which are marks of the words.
     remove(desk.folder / ".pipimem" / "unread")
-    journal = _from_journal(desk, needles, past.changes)
-    # Its new name first: a checkpoint must not know a record that went with the former one.
-    sync_folder(_plan_path(desk).parent)
-    entries = {file: _from_file(desk, file, needles) for file in (*KEPT, File.ARCHIVE)}
-    versions = _from_versions(desk, needles)
-    messages = {} if plan.keep_transcript else _from_transcript(log, needles)
-    state.catch_up()
-    held = held_in(state.ledger, needles)
-    state.ledger = blanked_ledger(state.ledger, needles)
-    usage = from_usage(desk.root / ".pipimem", needles)
-    _written_down(desk, log, plan, now)
+    rewrite(desk.path(File.ARCHIVE), lambda text: without(text, needles, desk.key)[0], desk.root)
+    if not _commit(desk, log, plan, now):
+        return False
+    gone = set[str]().union(*(_clean_past(desk, file, needles, now) for file in KEPT))
+    for part in () if plan.keep_transcript else log.parts():
+        _rewrite_lines(part, lambda data: _blanked(data, needles))
+    log.forgets()
+    for path, places in _quotes(desk, needles).items():
+        overwrite(path, places)
+    state.ledger = _after_forgetting(state.ledger, needles, {content_id(desk.key, bare(line)) for line in gone})
+    state.start_anew(_first_record(state.ledger, plan, receipt, now))
     # Nor the other way round: what was taken out is back, and nobody knows.
     for folder in (desk.folder, state.versions.folder, desk.folder / ".pipimem"):
         if folder.is_dir():
             sync_folder(folder)
     remove(_plan_path(desk))
-    return _receipt(entries, versions, messages, journal, held, usage)
-
-
-def _written_down(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> None:
-    """A record of it, and a checkpoint: no older ledger is read again."""
-    state = desk.state
-    texts = {file: desk.on_disk(file) for file in KEPT}
-    state.append([_record(desk, log, plan, texts, now)], texts)
-    state.checkpoint(texts, now)
     desk.clear()
+    return True
 
 
-def _receipt(
-    entries: Mapping[File, int], versions: Counts, messages: Counts, journal: Counts, held: int, usage: Counts
-) -> Forgotten:
-    """What went, by kind of place and by file; `held` is what the ledger held."""
-    counts = {
-        "entries": sum(entries[file] for file in KEPT),
-        "archive": entries[File.ARCHIVE],
-        "versions": len(versions),
-        "messages": sum(messages.values()),
-        "journal": sum(journal.values()),
-        "ledger": held,
-        "usage": sum(usage.values()),
-    }
-    own = {**versions, **journal, "ledger.json": held}
-    places = {
-        **{str(file): count for file, count in entries.items()},
-        **messages,
-        **{f".pipimem/{name}": count for name, count in own.items()},
-        **{f"workspace/.pipimem/{name}": count for name, count in usage.items()},
-    }
-    return Forgotten(counts, {place: count for place, count in places.items() if count})
+def _commit(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> bool:
+    """Takes the entries out of the files, as a commit; whether all files stand so now."""
+    what = Decision(FORGET, Author.PERSON)
+
+    def carry_out(_: Desk, view: View) -> Outcome:
+        return _outcome(view, plan, log.last_number, desk.key)
+
+    for _ in range(_TRIES):
+        commit(desk, what, now, plan.actor, now, Recalls(), insists=True, carry_out=carry_out)
+        # A commit leaves to others what the disk refused behind it; here it is told.
+        put_in_place(desk, now)
+        if is_unfinished(desk):
+            return False
+        if not any(plan.needles.are_in(desk.on_disk(file)) for file in KEPT):
+            return True
+    return False
 
 
-def _record(desk: Desk, log: Transcript, plan: Plan, texts: dict[File, str], now: datetime) -> JournalRecord:
-    """What stays of it: that it happened, and marks by which the text is not learnt again."""
-    ledger = desk.state.ledger
-    gone: dict[str, Record | None] = {name: None for name in plan.ids if name in ledger.records}
-    stones = {name: Tombstone("forgotten", log.last_number) for name in plan.ids}
-    # Nothing in the journal says that there was more: not the lines, and no mark of the text that had them.
-    changes = {
-        file: FileChange(etag(text), etag(text), ())
-        for file, text in texts.items()
-        if ledger.etags.get(file, etag(text)) != etag(text)
-    }
+def _outcome(view: View, plan: Plan, newest: int, key: bytes) -> Outcome:
+    """The texts without the needles, and marks by which they are not learnt again from older talk."""
+    texts = {file: view.now.note(file).text for file in KEPT}
+    kept = {file: without(text, plan.needles, key)[0] for file, text in texts.items()}
+    records: dict[str, Record | None] = {name: None for name in plan.ids if name in view.now.ledger.records}
+    stones = {name: Tombstone("forgotten", newest) for name in plan.ids}
+    return Outcome(
+        {file: text for file, text in kept.items() if text != texts[file]},
+        delta=Delta(records, dict(stones), forgets_asked=True),
+        changes=_changes(plan),
+    )
+
+
+def _changes(plan: Plan) -> tuple[Change, ...]:
+    return tuple(Change("forgotten", File.MEMORY, "", id=name) for name in plan.ids)
+
+
+def _clean_past(desk: Desk, file: File, needles: Needles, now: datetime) -> set[str]:
+    """Keeps the past texts of a file without the needles, for merges alone; answers with the lines that went."""
+    gone: set[str] = set()
+    kept: list[str] = []
+    for past in desk.state.stood(file):
+        # Neighbours have most lines in common: what went from one is not looked for by its blocks in the next.
+        rest = [line for line in past if line not in gone]
+        clean = without("".join(rest), needles, desk.key)[0]
+        gone.update(filter(str.strip, set(rest) - set(split_lines(clean))))
+        kept.append(clean)
+    desk.state.versions.keep_only(file, [text for text in kept if text.strip()], now)
+    return gone
+
+
+def _after_forgetting(ledger: Ledger, needles: Needles, marks: Iterable[str]) -> Ledger:
+    """The ledger without the needles, and with keyed marks of the lines that went; entries of one line have theirs."""
+    stones = {f"line:{mark}": Tombstone("forgotten", 0) for mark in marks if mark not in ledger.tombstones}
+    blanked = blanked_ledger(ledger, needles)
+    return replace(blanked, tombstones={**blanked.tombstones, **stones})
+
+
+def _first_record(ledger: Ledger, plan: Plan, receipt: Forgotten, now: datetime) -> JournalRecord:
+    """What stays of the past: that something was forgotten and how much, and the whole ledger as one change."""
+    held = ", ".join(f"{count} in {place}" for place, count in receipt.counts.items() if count)
+    progress = {name: getattr(ledger, name) for name in PROGRESSED}
     return JournalRecord(
-        ledger.sequence + 1, now.isoformat(timespec="seconds"), "forget", Author.PERSON, plan.actor,
-        changes=tuple(Change("forgotten", File.MEMORY, "", id=name) for name in plan.ids), files=changes,
+        ledger.sequence, now.isoformat(timespec="seconds"), FORGET, Author.PERSON, plan.actor, held,
+        changes=_changes(plan),
+        files={File(name): FileChange(mark, mark, ()) for name, mark in ledger.etags.items()},
         delta=Delta(
-            gone, dict(stones), progress=Progress(pending=ledger.pending),
-            etags={file: change.after for file, change in changes.items()}, forgets_asked=True,
+            dict(ledger.records), dict(ledger.tombstones), ledger.jobs, Progress(**progress), forgets_asked=True
         ),
     )  # fmt: skip
 
 
-def _from_file(desk: Desk, file: File, needles: Needles) -> int:
-    counts: list[int] = []
-
-    def left(text: str) -> str:
-        kept, gone = without(text, needles, desk.key)
-        counts.append(max(len(gone), int(kept != text)))
-        return kept
-
-    rewrite(desk.path(file), left, desk.root)
-    return max(counts, default=0)
+def _blanked(data: bytes, needles: Needles) -> bytes:
+    """A line of the transcript without the needles; one that is no message goes where it holds one."""
+    message = transcript.parsed(data)
+    if message is None:
+        return b"" if needles.are_in(data.decode("utf-8", "replace")) else data
+    blank = blanked_message(message, needles)
+    return data if blank == message else transcript.line(blank)
 
 
-def _from_versions(desk: Desk, needles: Needles) -> dict[str, int]:
-    gone = {}
-    for file in File:
-        for path in desk.state.versions.paths(file):
-            if needles.are_in(read_whole(path).decode("utf-8", "replace")):
-                remove(path)
-                gone[f"versions/{path.name}"] = 1
-    return gone
-
-
-def _from_transcript(log: Transcript, needles: Needles) -> dict[str, int]:
-    def left(data: bytes) -> bytes:
-        message = transcript.parsed(data)
-        if message is None:
-            return _unless_held(data, needles)
-        blank = blanked_message(message, needles)
-        return data if blank == message else transcript.line(blank)
-
-    gone = {part.name: _rewritten(part, left) for part in log.parts()}
-    log.forgets()
-    return gone
-
-
-def _from_journal(desk: Desk, needles: Needles, changes: Mapping[int, Mapping[File, FileChange]]) -> dict[str, int]:
-    def left(data: bytes) -> bytes:
-        record = journal.parsed(data)
-        if record is None:
-            return _unless_held(data, needles)
-        others = changes.get(record.sequence, {})
-        # Notes of an edit name the version that was kept by digits of its etag: a mark of the words.
-        notes = tuple(note for note in record.notes if not others or ".pipimem/versions/" not in note)
-        blank = blanked_record(replace(record, files={**record.files, **others}, notes=notes), needles)
-        return data if blank == record else journal.line(blank)
-
-    return {part.name: _rewritten(part, left) for part in desk.state.journal.parts()}
-
-
-def _unless_held(data: bytes, needles: Needles) -> bytes:
-    """A damaged line, unless a needle stands in it."""
-    return b"" if needles.are_in(data.decode("utf-8", "replace")) else data
-
-
-def _rewritten(part: Path, left: Callable[[bytes], bytes]) -> int:
-    """Rewrites the lines of a file of ours, whole or not at all; how many changed."""
+def _rewrite_lines(part: Path, left: Callable[[bytes], bytes]) -> None:
+    """Rewrites the lines of a file of ours, whole or not at all."""
     lines = list(jsonlines.lines(part))
     kept = [left(data) for data in lines]
-    changed = sum(old != new for old, new in zip(lines, kept, strict=True))
-    if changed:
+    if kept != lines:
         put_whole(part, b"".join(kept))
-    return changed
 
 
 def _plan_path(desk: Desk) -> Path:
     return desk.folder / ".pipimem" / "forget.json"
-
-
-def _plan_json(plan: Plan) -> dict[str, object]:
-    return {
-        "texts": list(plan.needles.texts),
-        "messages": sorted(plan.needles.messages),
-        "ids": list(plan.ids),
-        "keep_transcript": plan.keep_transcript,
-        "actor": plan.actor,
-    }
-
-
-def _plan_from(data: bytes) -> Plan | None:
-    match jsonlines.value(data):
-        case {
-            "texts": [*texts],
-            "messages": [*messages],
-            "ids": [*ids],
-            "keep_transcript": bool(keep),
-            "actor": actor,
-        }:
-            needles = Needles(tuple(map(str, texts)), frozenset(map(str, messages)))
-            return Plan(needles, tuple(map(str, ids)), keep, str(actor))
-    return None

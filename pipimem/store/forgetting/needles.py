@@ -1,21 +1,19 @@
-"""What `forget` looks for, and a text, a record or a message without it."""
+"""What `forget` looks for, and a text, a ledger or a message without it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from unicodedata import normalize
 
 from pipimem.errors import NothingFound
 from pipimem.notes.echoes import echoes
 from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import File
-from pipimem.notes.ledger import Ledger, Record, Tombstone
+from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Change, Notes
-from pipimem.notes.operations import Bullet, Hole
-from pipimem.store.journal.records import FileChange, JournalRecord
+from pipimem.notes.notes import Notes
 from pipimem.text.markdown import Block, Document, Kind, parsed
-from pipimem.text.splices import Splice
 from pipimem.text.whitespace import white_folded
 
 _MARKERS = "-*+#> \t"
@@ -24,10 +22,24 @@ _MESSAGE = "log:"
 _NOTES = (File.SESSION, File.MEMORY, File.HISTORY)
 
 
+def folded(text: str) -> str:
+    """The text as it is compared: every run of white space is one blank, case and width are aside."""
+    return white_folded(normalize("NFKC", text)).casefold()
+
+
+def folded_lines(text: str) -> str:
+    """The same, with the bullets and marks at the beginning of each line aside."""
+    return folded(" ".join(bare(line) for line in text.splitlines()))
+
+
+def bare(line: str) -> str:
+    """A line without the bullets and marks at its beginning."""
+    return line.lstrip(_MARKERS)
+
+
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """Texts to be forgotten, folded (white space as one blank, case aside), and ids of messages to be
-    emptied."""
+    """Texts to be forgotten, folded, and ids of messages to be emptied."""
 
     texts: tuple[str, ...]
     messages: frozenset[str] = frozenset()
@@ -35,15 +47,15 @@ class Needles:
     @classmethod
     def of(cls, texts: Iterable[str], messages: Iterable[str] = ()) -> Needles:
         """The needles of some texts; empty ones are none."""
-        return cls(tuple(sorted({found for text in texts if (found := _folded(text))})), frozenset(messages))
+        return cls(tuple(sorted({found for text in texts if (found := folded(text))})), frozenset(messages))
 
     def are_in(self, text: str) -> bool:
         """Whether any of them stands in a text, whatever its white space and the bullets of its lines."""
-        plain = _folded(text)
+        plain = folded(text)
         if any(needle in plain for needle in self.texts):
             return True
-        bare = _folded(" ".join(line.lstrip(_MARKERS) for line in text.splitlines()))
-        return any(needle in bare for needle in self.texts)
+        lines = folded_lines(text)
+        return any(needle in lines for needle in self.texts)
 
 
 def without(text: str, needles: Needles, key: bytes) -> tuple[str, list[str]]:
@@ -51,19 +63,12 @@ def without(text: str, needles: Needles, key: bytes) -> tuple[str, list[str]]:
 
     An entry goes whole.
     """
-    return document_without(parsed(text), needles, key, {})
-
-
-def document_without(document: Document, needles: Needles, key: bytes, held: dict[str, bool]) -> tuple[str, list[str]]:
-    """The same of a document; `held` remembers which blocks hold a needle, for the next document like it."""
+    if not needles.are_in(text):
+        return text, []
+    document = parsed(text)
     lines, gone = list(document.lines), []
     for block in reversed([block for section in document.sections for block in section.blocks]):
-        if block.kind is Kind.BLANK:
-            continue
-        words = "".join(document.lines[block.start : block.end])
-        if words not in held:
-            held[words] = needles.are_in(words)
-        if held[words]:
+        if needles.are_in("".join(document.lines[block.start : block.end])):
             lines[block.start : block.end] = _left_of(document, block, needles)
             if block.kind in (Kind.ENTRY, Kind.PARAGRAPH):
                 gone.append(content_id(key, block.text))
@@ -82,61 +87,21 @@ def _left_of(document: Document, block: Block, needles: Needles) -> list[str]:
             return [] if needles.are_in("".join(left)) else left
 
 
-def blanked_record(record: JournalRecord, needles: Needles) -> JournalRecord:
-    """A journal record with every text that holds a needle emptied; who, when and what for stay."""
-    delta, progress = record.delta, record.delta.progress
-    pending = None if progress.pending is None else pending_without(progress.pending, needles)
-    holes = None if progress.holes is None else _blank_holes(progress.holes, needles)
-    return replace(
-        record,
-        why=_blank(record.why, needles),
-        actor=_blank(record.actor, needles),
-        changes=tuple(_blank_change(change, needles) for change in record.changes),
-        refused=tuple(
-            replace(line, text=_blank(line.text, needles), reason=_blank(line.reason, needles))
-            for line in record.refused
-        ),
-        notes=tuple(_blank(note, needles) for note in record.notes),
-        files={file: _blank_file(change, needles) for file, change in record.files.items()},
-        archived=_blank(record.archived, needles),
-        # A question may quote a message that is emptied; which ones do is not known here.
-        delta=replace(
-            delta,
-            records={name: known and _blank_known(known, needles) for name, known in delta.records.items()},
-            tombstones={name: stone and _blank_stone(stone, needles) for name, stone in delta.tombstones.items()},
-            progress=replace(progress, pending=pending, holes=holes),
-            asked=(),
-        ),
-    )
-
-
 def blanked_ledger(ledger: Ledger, needles: Needles) -> Ledger:
-    """A ledger with every text that holds a needle taken out, and no question of the past."""
+    """A ledger with every text that holds a needle emptied; bullets and questions that hold one go whole."""
+
+    def blank(text: str) -> str:
+        return "" if text and needles.are_in(text) else text
+
     return replace(
         ledger,
-        records={name: _blank_known(known, needles) for name, known in ledger.records.items()},
-        tombstones={name: _blank_stone(stone, needles) for name, stone in ledger.tombstones.items()},
-        pending=pending_without(ledger.pending, needles),
-        holes=_blank_holes(ledger.holes, needles),
-        asked=(),
+        records={name: replace(known, speaker=blank(known.speaker)) for name, known in ledger.records.items()},
+        # The reason of a newer word may be that word.
+        tombstones={name: replace(stone, reason=blank(stone.reason)) for name, stone in ledger.tombstones.items()},
+        pending=tuple(bullet for bullet in ledger.pending if not needles.are_in(bullet.text)),
+        holes=tuple(replace(hole, reason=blank(hole.reason)) for hole in ledger.holes),
+        asked=tuple(asked for asked in ledger.asked if not needles.are_in(asked.text)),
     )
-
-
-def held_in(ledger: Ledger, needles: Needles) -> int:
-    """How many texts of a ledger hold a needle."""
-    texts = (
-        *(known.speaker for known in ledger.records.values()),
-        *(stone.reason for stone in ledger.tombstones.values()),
-        *(bullet.text for bullet in ledger.pending),
-        *(hole.reason for hole in ledger.holes),
-        *(asked.text for asked in ledger.asked),
-    )
-    return sum(needles.are_in(text) for text in texts)
-
-
-def pending_without(pending: Iterable[Bullet], needles: Needles) -> tuple[Bullet, ...]:
-    """The bullets that wait for the next boundary, without those that hold a needle."""
-    return tuple(bullet for bullet in pending if not needles.are_in(bullet.text))
 
 
 def blanked_message(message: Message, needles: Needles) -> Message:
@@ -144,9 +109,9 @@ def blanked_message(message: Message, needles: Needles) -> Message:
 
     It keeps its place and id, so that it is not taken in again when the platform delivers it once more.
     """
-    speaker = _blank(message.speaker, needles)
-    content = "" if message.id in needles.messages else _blank(message.content, needles)
-    return replace(message, content=content, speaker=speaker)
+    is_named = message.id in needles.messages or needles.are_in(message.content)
+    speaker = "" if needles.are_in(message.speaker) else message.speaker
+    return replace(message, content="" if is_named else message.content, speaker=speaker)
 
 
 def _said_in(notes: Notes, entry: Entry) -> tuple[str, ...]:
@@ -164,9 +129,9 @@ def named(notes: Notes, what: str | Sequence[str]) -> tuple[Needles, list[str]]:
     messages = frozenset(each.removeprefix(_MESSAGE) for each in given if each.startswith(_MESSAGE))
     asked = [each for each in given if not each.startswith(_MESSAGE)]
     standing = {entry.id: entry for file in _NOTES for entry in notes.note(file).entries}
-    ids = [name for each in asked if (name := _bare(each)) in standing]
+    ids = [name for each in asked if (name := _id_in(each)) in standing]
     if len(ids) < len(asked) and not isinstance(what, str):
-        missing = next(each for each in asked if _bare(each) not in standing)
+        missing = next(each for each in asked if _id_in(each) not in standing)
         raise NothingFound(f"There is no entry {missing!r}. See `pipimem blame --json` for the ids, or give the text.")
     texts = [text for name in ids for text in _said_in(notes, standing[name])] or asked
     needles = Needles.of(texts, messages | _sources_of(notes, ids))
@@ -175,7 +140,7 @@ def named(notes: Notes, what: str | Sequence[str]) -> tuple[Needles, list[str]]:
     return needles, ids
 
 
-def _bare(name: str) -> str:
+def _id_in(name: str) -> str:
     """The id in `memory:abcd2345.2`."""
     return name.rpartition(":")[2].partition(".")[0]
 
@@ -185,48 +150,3 @@ def _sources_of(notes: Notes, ids: Iterable[str]) -> frozenset[str]:
     # Of entries only: a line of history may sum up an hour of talk, which nobody asked to forget.
     records = (notes.ledger.records.get(name) for name in ids)
     return frozenset(source for record in records if record for source in record.sources)
-
-
-def _blank_known(known: Record, needles: Needles) -> Record:
-    return replace(known, speaker=_blank(known.speaker, needles))
-
-
-def _blank_stone(stone: Tombstone, needles: Needles) -> Tombstone:
-    # The reason of a newer word may be that word.
-    return replace(stone, reason=_blank(stone.reason, needles))
-
-
-def _blank_holes(holes: Iterable[Hole], needles: Needles) -> tuple[Hole, ...]:
-    return tuple(replace(hole, reason=_blank(hole.reason, needles)) for hole in holes)
-
-
-def _blank(text: str, needles: Needles) -> str:
-    return "" if text and needles.are_in(text) else text
-
-
-def _blank_change(change: Change, needles: Needles) -> Change:
-    return replace(
-        change,
-        section=_blank(change.section, needles),
-        before=_blank(change.before, needles),
-        after=_blank(change.after, needles),
-        reason=_blank(change.reason, needles),
-    )
-
-
-def _blank_file(change: FileChange, needles: Needles) -> FileChange:
-    splices, others = (
-        tuple(_blank_splice(splice, needles) for splice in each) for each in (change.splices, change.found_splices)
-    )
-    return replace(change, splices=splices, found_splices=others)
-
-
-def _blank_splice(splice: Splice, needles: Needles) -> Splice:
-    def lines(side: tuple[str, ...]) -> tuple[str, ...]:
-        return () if needles.are_in("".join(side)) else side
-
-    return Splice(splice.start, lines(splice.removed), lines(splice.added))
-
-
-def _folded(text: str) -> str:
-    return white_folded(text).casefold()

@@ -8,12 +8,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from unicodedata import normalize
 
 from pipimem.store.disk.calls import told
-from pipimem.text.whitespace import white_folded
+from pipimem.store.forgetting.needles import folded, folded_lines
 
-_MARKERS = "-*+#> \t"
 # What JSON, and other writers of it than ours, make of a character.
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
 _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -32,7 +30,7 @@ class Trace:
 def traces(folders: Iterable[Path], text: str) -> Iterator[Trace]:
     """Where a text stands in some files, or in those below some folders: white space, case, width and bullets aside, also where it
     is escaped as in JSON, cut into lines of one, or in UTF-16."""
-    needle = _folded(text)
+    needle = folded(text)
     if not needle:
         return
     for folder in folders:
@@ -40,7 +38,7 @@ def traces(folders: Iterable[Path], text: str) -> Iterator[Trace]:
             below = [folder] if folder.is_file() else folder.rglob("*")
             paths = sorted(path for path in below if path.is_file() or path.is_symlink())
         for path in paths:
-            if needle in _folded(path.name):
+            if needle in folded(path.name):
                 yield Trace(path, 0)
             if path.is_file():
                 with told("read", path):
@@ -54,17 +52,20 @@ def _lines(data: bytes, needle: str, text: str) -> list[int]:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         contents.append(data.decode("utf-16", "replace"))
     for content in contents:
+        # Line by line it takes ten times as long, and most files are past texts without it.
+        if needle not in folded(content) and "\\" not in content and "{" not in content:
+            continue
         lines = content.split("\n")
         if found := [number for number, line in enumerate(lines, start=1) if _holds(line, needle)]:
             return found
-    whole = any(_holds(content, needle) or needle in _bare(content) for content in contents)
+    whole = any(_holds(content, needle) or needle in folded_lines(content) for content in contents)
     return [0] if whole or any(text.encode(name) in data for name in _WIDE) else []
 
 
 def _holds(line: str, needle: str) -> bool:
-    if needle in _folded(line):
+    if needle in folded(line):
         return True
-    return ("\\" in line and needle in _folded(_unescaped(line))) or needle in _joined(line)
+    return ("\\" in line and needle in folded(_unescaped(line))) or needle in _joined(line)
 
 
 def _joined(line: str) -> str:
@@ -72,7 +73,7 @@ def _joined(line: str) -> str:
     if not line.startswith("{"):
         return ""
     try:
-        return _bare("\n".join(_said(json.loads(line))))
+        return folded_lines("\n".join(_said(json.loads(line))))
     except (ValueError, RecursionError):
         return ""
 
@@ -94,11 +95,3 @@ def _said(value: object) -> Iterator[str]:
 
 def _unescaped(line: str) -> str:
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _PLAIN.get(found[2], found[2]), line)
-
-
-def _bare(text: str) -> str:
-    return _folded(" ".join(line.lstrip(_MARKERS) for line in text.splitlines()))
-
-
-def _folded(text: str) -> str:
-    return white_folded(normalize("NFKC", text)).casefold()

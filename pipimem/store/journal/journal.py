@@ -13,7 +13,7 @@ from pipimem.errors import JournalError, StoreError
 from pipimem.store.codec import CodecError, decoded, encoded
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import append_synced, reading, sync_folder, told
-from pipimem.store.disk.files import remove
+from pipimem.store.disk.files import put_whole, remove
 from pipimem.store.journal.records import JournalRecord
 
 _NAME = "journal.jsonl"
@@ -68,6 +68,14 @@ class Journal:
         if fresh:
             sync_folder(self.folder)
         return self.place()
+
+    def start_anew(self, record: JournalRecord) -> None:
+        """Puts a journal of this one record in the place of all that was; returned means durable."""
+        put_whole(self.path, line(record))
+        for part in self.parts():
+            if part != self.path:
+                remove(part)
+        sync_folder(self.folder)
 
     def read(self, start: int = 0) -> tuple[list[JournalRecord], Place]:
         """The records from a byte on, and where the last whole one ends.

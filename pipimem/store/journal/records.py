@@ -11,6 +11,9 @@ from pipimem.notes.notes import Change
 from pipimem.notes.operations import Author, Tokens
 from pipimem.text.splices import Splice
 
+FORGET = "forget"
+"""The task of a forgetting: its record is the first of its journal, and nothing before it can be looked back on."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileChange:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,8 +13,9 @@ from pipimem.notes.notes import etag
 from pipimem.store.disk.calls import make_folder, told
 from pipimem.store.disk.files import own_text, put_whole, remove
 
-# With the splices of the journal between them, twenty checkpoints are far more than a month of one channel.
-_KEPT = 20
+# A channel has few in a month: most texts are told by the splices of the journal. But what a forgetting leaves of these
+# are versions, as many as a person's edit is compared with.
+_KEPT = 200
 _AGE = timedelta(days=30)
 # A channel's notes are a few hundred KB at most; only somebody's huge file comes near this.
 _BYTES = 32 * 1024 * 1024
@@ -55,8 +57,23 @@ class Versions:
             make_folder(self.folder)
             put_whole(path, text.encode(), synced=synced)
 
+    def keep_only(self, file: File, texts: Sequence[str], now: datetime) -> None:
+        """Keeps these texts of a file, the newest first, and no other."""
+        kept = set()
+        for age, text in reversed(list(enumerate(texts))):
+            self.keep(file, text, synced=False)
+            path = self._path(file, etag(text))
+            kept.add(path)
+            # A clock may count in milliseconds, and their order matters.
+            when = now.timestamp() - age / 1000
+            with told("write", path):
+                os.utime(path, (when, when))
+        for path in self.paths(file):
+            if path not in kept:
+                remove(path)
+
     def prune(self, now: datetime | None) -> None:
-        """Drops the oldest beyond twenty a file, those older than 30 days, and the oldest of all beyond 32 MiB; the
+        """Drops the oldest beyond 200 a file, those older than 30 days, and the oldest of all beyond 32 MiB; the
         newest of each file always stays."""
         limit = (now - _AGE).timestamp() if now else float("-inf")
         spare: list[tuple[float, int, Path]] = []

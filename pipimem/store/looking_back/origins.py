@@ -10,7 +10,7 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author
-from pipimem.store.journal.records import JournalRecord
+from pipimem.store.journal.records import FORGET, JournalRecord
 
 _PREFIXES: Mapping[File, str] = {File.MEMORY: "", File.SESSION: "session:", File.HISTORY: "history:"}
 
@@ -49,6 +49,8 @@ def _came(records: Iterable[JournalRecord]) -> tuple[dict[str, _Came], dict[tupl
     by_line: dict[tuple[File, str], _Came] = {}
     gone: dict[str, _Came] = {}
     for record in records:
+        if record.task == FORGET:  # it has the whole ledger, and brought nothing
+            continue
         again = record.task in ("undo", "restore")
         for name, known in record.delta.records.items():
             if known is None:

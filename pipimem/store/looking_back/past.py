@@ -10,7 +10,7 @@ from pipimem.errors import NothingFound
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger, Record, Tombstone
 from pipimem.notes.notes import etag
-from pipimem.store.journal.records import FileChange, JournalRecord
+from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
 from pipimem.store.journal.versions import Versions
 from pipimem.text.splices import reversed_splices, spliced
 
@@ -23,7 +23,6 @@ class Stretch:
     """One change of one file with the texts around it, `None` where they cannot be told any more."""
 
     sequence: int
-    change: FileChange
     before: str | None
     after: str | None
 
@@ -42,21 +41,37 @@ class Past:
         for record in self.records:
             if record.sequence == sequence:
                 return record
-        raise NothingFound(f"There is no change {sequence}. {self._reach()} See `pipimem log`.")
+        raise NothingFound(f"There is no change {sequence}. {self.reach} See `pipimem log`.")
+
+    @property
+    def begins(self) -> int:
+        """The first moment there is: right after a forgetting, else right before the first record that is kept."""
+        first = self.records[0] if self.records else None
+        if first is None:
+            return 0
+        return first.sequence if first.task == FORGET else first.sequence - 1
 
     def sequence_at(self, point: Point) -> int:
         """The number of the last record at a moment, 0 before the first. Raises `NothingFound` beyond what is kept."""
-        first = self.records[0].sequence if self.records else 1
         if isinstance(point, datetime):
-            known = [record.sequence for record in self.records if _when(record) <= point]
             # The clock may have been set back in between: the newest one that was written by then.
-            found = max(known, default=first - 1)
+            known = [record.sequence for record in self.records if _when(record) <= point]
+            found = max(known, default=0)
         else:
             found = point
         last = self.records[-1].sequence if self.records else 0
-        if not first - 1 <= found <= last or (found == first - 1 and first > 1 and isinstance(point, datetime)):
-            raise NothingFound(f"The journal does not reach {point}. {self._reach()}")
+        if not self.begins <= found <= last:
+            raise NothingFound(f"The journal does not reach {point}. {self.reach}")
         return found
+
+    @property
+    def reach(self) -> str:
+        """A sentence: from when to when the journal is kept, and why no further."""
+        if not self.records:
+            return "Nothing was changed yet."
+        first, last = self.records[0], self.records[-1]
+        kept = f"It is kept from {first.sequence} ({first.time}) to {last.sequence} ({last.time})."
+        return f"{kept} The forgetting of then ended what came before it." if first.task == FORGET else kept
 
     def stretches(self, file: File) -> Iterator[Stretch]:
         """The changes of a file, the newest first."""
@@ -67,7 +82,7 @@ class Past:
                 continue
             after = self._with(file, text, change.after)
             text = self._with(file, _before(after, change), change.before)
-            yield Stretch(record.sequence, change, text, after)
+            yield Stretch(record.sequence, text, after)
 
     def text_after(self, file: File, sequence: int) -> str | None:
         """The text of a file right after a record, `None` where it cannot be told any more."""
@@ -95,19 +110,13 @@ class Past:
     def _with(self, file: File, text: str | None, mark: str) -> str | None:
         return text if text is not None and etag(text) == mark else self.versions.text(file, mark)
 
-    def _reach(self) -> str:
-        if not self.records:
-            return "Nothing was changed yet."
-        first, last = self.records[0], self.records[-1]
-        return f"It is kept from {first.sequence} ({first.time}) to {last.sequence} ({last.time})."
-
 
 def _before(after: str | None, change: FileChange) -> str | None:
     if after is None:
         return None
     try:
         return spliced(after, reversed_splices(change.splices))
-    except ValueError:  # something was forgotten in it since
+    except ValueError:  # pipimem 0.1 had forgotten something in it
         return None
 
 

@@ -13,11 +13,11 @@ from pipimem.notes.ledger import Delta, Ledger
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author
 from pipimem.store.commits.desk import KEPT, Desk, View
-from pipimem.store.journal.records import JournalRecord
+from pipimem.store.journal.records import FORGET, JournalRecord
 from pipimem.store.looking_back.past import Past, Stretch
 from pipimem.store.looking_back.reverting import Clash, clash, reverted
 
-UNDO, RESTORE, FORGET = "undo", "restore", "forget"
+UNDO, RESTORE = "undo", "restore"
 _SHOWN = 60
 
 
@@ -50,26 +50,23 @@ def past_of(desk: Desk, view: View) -> Past:
     )
 
 
-def chosen(records: Iterable[JournalRecord], sequence: int | None) -> JournalRecord:
+def chosen(past: Past, sequence: int | None) -> JournalRecord:
     """The change to take back: that of a number, else the newest that changed a text and still counts.
 
     An undo does not count here, it is taken back by its number. Raises `CannotTakeBack` and `NothingFound`.
     """
-    found = tuple(records)
-    gone = taken_back(found)
+    gone = taken_back(past.records)
     if sequence is None:
-        for record in reversed(found):
-            if _touches(record) and record.task not in (UNDO, FORGET) and record.sequence not in gone:
+        for record in reversed(past.records):
+            if _touches(record) and record.task != UNDO and record.sequence not in gone:
                 return record
-        raise NothingFound("There is nothing to take back. An undo is taken back by its number, see `pipimem log`.")
-    named = next((record for record in found if record.sequence == sequence), None)
-    if named is None:
-        raise NothingFound(f"There is no change {sequence} to take back. See `pipimem log` for those that are kept.")
+        raise NothingFound(
+            f"There is nothing to take back. {past.reach} An undo is taken back by its number, see `pipimem log`."
+        )
+    named = past.record(sequence)
     if named.task == FORGET:
         raise CannotTakeBack(f"Change {sequence} is a forgetting: it is for good.")
-    if named.files and not _touches(named):
-        raise CannotTakeBack(f"Change {sequence} cannot be taken back: its words were forgotten since.")
-    if not named.files:
+    if not _touches(named):
         raise CannotTakeBack(f"Change {sequence} ({named.task}) changed no text: there is nothing to take back.")
     if sequence in gone:
         by = gone[sequence]
@@ -93,7 +90,7 @@ def taken_back(records: Iterable[JournalRecord]) -> dict[int, int]:
 def undoing(desk: Desk, view: View, sequence: int) -> Outcome:
     """The notes without one change. Raises `CannotTakeBack`, and names what is in the way."""
     past = past_of(desk, view)
-    record = chosen(past.records, sequence)
+    record = chosen(past, sequence)
     texts = {file: _without(past, record, file) for file in record.files if file in KEPT}
     if all(text == past.now[file] for file, text in texts.items()):
         raise CannotTakeBack(f"Change {sequence} cannot be taken back: nothing of it is left.")
@@ -109,8 +106,8 @@ def restoring(desk: Desk, view: View, sequence: int) -> Outcome:
         text = past.text_after(file, sequence)
         if text is None:
             raise CannotTakeBack(
-                f"What {file} was after change {sequence} cannot be told any more: something was forgotten since, "
-                "or a part of .pipimem/ is gone. Choose a later point."
+                f"What {file} was after change {sequence} cannot be told any more, because a part of .pipimem/ is "
+                "gone. Choose a later point."
             )
         texts[file] = text
         desk.state.versions.keep(file, past.now[file])

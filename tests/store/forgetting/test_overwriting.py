@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pipimem.notes.usage import Usage
 from pipimem.store.forgetting.needles import Needles
-from pipimem.store.forgetting.overwriting import from_usage
+from pipimem.store.forgetting.overwriting import overwrite, quotes
 from pipimem.store.forgetting.traces import traces
 from pipimem.store.workspace import WorkspaceStore
 
@@ -22,8 +22,10 @@ def test_a_reason_is_blanked_and_the_sums_stay(workspace: WorkspaceStore, now: d
         workspace.append_usage(usage(now, reason))
     path = workspace.root / ".pipimem" / "usage-2026-03.jsonl"
     size = path.stat().st_size
-    assert from_usage(path.parent, Needles.of(["555  0199"])) == {path.name: 1}
+    (found,) = quotes(path.parent, Needles.of(["555  0199"])).items()
+    assert (found[0], len(found[1])) == (path, 1)
+    overwrite(*found)
     assert path.stat().st_size == size
     assert list(traces([path.parent], "555 0199")) == []
     assert [(one.reason.strip(), one.tokens_in) for one in workspace.usages()] == [("", 10), ("cut off", 10), ("", 10)]
-    assert from_usage(path.parent, Needles.of(["555  0199"])) == {}
+    assert quotes(path.parent, Needles.of(["555  0199"])) == {}

@@ -35,8 +35,9 @@ def test_old_ones_go_and_the_newest_of_each_file_stays(tmp_path: Path, now: date
     assert texts(tmp_path) == {"b", "c", "d"}
 
 
-def test_at_most_twenty_a_file(tmp_path: Path, now: datetime) -> None:
+def test_at_most_so_many_a_file(tmp_path: Path, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest go first."""
+    monkeypatch.setattr(versions, "_KEPT", 20)
     for number in range(25):
         kept(tmp_path, File.MEMORY, f"{number}", now - timedelta(minutes=number))
     Versions(tmp_path).prune(None)
@@ -53,3 +54,13 @@ def test_all_together_have_a_size(tmp_path: Path, now: datetime, monkeypatch: py
     monkeypatch.setattr(versions, "_BYTES", 5)
     Versions(tmp_path).prune(now)
     assert texts(tmp_path) == {"2" * 10, "3" * 10}
+
+
+def test_the_past_of_a_forgetting_keeps_its_order(tmp_path: Path, now: datetime) -> None:
+    """Newest first, however fast they were written; every other text of the file goes."""
+    kept(tmp_path, File.MEMORY, "with the words", now)
+    kept(tmp_path, File.SESSION, "another file", now)
+    past = [f"text {number}" for number in range(30)]
+    Versions(tmp_path).keep_only(File.MEMORY, past, now)
+    assert [Versions(tmp_path).text(File.MEMORY, name) for name in Versions(tmp_path).names(File.MEMORY)] == past
+    assert texts(tmp_path) == {*past, "another file"}

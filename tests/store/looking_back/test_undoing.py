@@ -205,41 +205,47 @@ def test_what_cannot_be_taken_back_is_told(channel: ChannelStore, now: datetime,
     channel.undo(second, now)
     with pytest.raises(CannotTakeBack, match=rf"was taken back by {second + 1}"):
         channel.undo(second, now)
+    with pytest.raises(CannotTakeBack, match="changed no text"):
+        channel.undo(cursor, now)
     channel.forget("555 0199", keep_transcript=False, now=now)
-    for number, words in ((cursor, "changed no text"), (channel.ledger.sequence, "for good")):
-        with pytest.raises(CannotTakeBack, match=words):
-            channel.undo(number, now)
+    with pytest.raises(CannotTakeBack, match="for good"):
+        channel.undo(channel.ledger.sequence, now)
     with pytest.raises(NothingFound):
         channel.undo(99, now)
     assert "0199" not in str(texts(channel))
 
 
-def test_undo_and_restore_go_on_working_on_either_side_of_a_forgetting(
-    channel: ChannelStore, now: datetime, add: Adds
-) -> None:
-    """The journal is as if the words had never stood there: nothing brings them back, all else comes back."""
+def test_a_forgetting_ends_undo_restore_and_diff(channel: ChannelStore, now: datetime, add: Adds) -> None:
+    """What came before it is told to be over; what comes after it is taken back as ever."""
     channel.commit(add("bob likes tea"), now)
     channel.commit(add("bob's number is 555 0199", "carol likes tea"), now)
-    write(channel, (channel.folder / "MEMORY.md").read_text() + "- call 555\n  0199 today\n- 手写的一行\n")
-    channel.commit(add("dave likes tea"), now)
+    records = channel.ledger.records
     channel.forget("555 0199", keep_transcript=False, now=now)
-    channel.undo(2, now)
-    assert memory(channel) == ["bob likes tea", "手写的一行", "dave likes tea"]
-    channel.undo(3, now)
-    assert memory(channel) == ["bob likes tea", "dave likes tea"]
-    channel.restore(2, now)
+    forgotten = channel.ledger.sequence
+    for number in (1, 2):
+        with pytest.raises(NothingFound, match="The forgetting of then ended what came before"):
+            channel.undo(number, now)
+        with pytest.raises(NothingFound, match="The forgetting of then ended what came before"):
+            channel.restore(number, now)
+    with pytest.raises(NothingFound, match="The forgetting of then ended what came before"):
+        channel.undo(None, now)
+    with pytest.raises(NothingFound):
+        channel.restore(now - timedelta(days=1), now)
+    did(channel, Invalidate(entry(channel, "bob likes tea").target, "over"))
+    channel.commit(add("dave likes tea"), now)
+    channel.undo(forgotten + 1, now)
+    assert memory(channel) == ["bob likes tea", "carol likes tea", "dave likes tea"]
+    channel.restore(forgotten, now)
     assert memory(channel) == ["bob likes tea", "carol likes tea"]
+    assert all(channel.ledger.records[name] == records[name] for name in channel.ledger.records)
     assert list(traces([channel.folder], "555 0199")) == []
 
 
-def test_words_that_were_forgotten_leave_nothing_to_take_back(channel: ChannelStore, now: datetime, add: Adds) -> None:
-    """The change is still in the journal, but empty."""
+def test_where_nothing_was_forgotten_nothing_ends(channel: ChannelStore, now: datetime, add: Adds) -> None:
+    """The text is not learnt from older talk, and that is all."""
     channel.commit(add("bob likes tea"), now)
-    number = channel.commit(add("bob's number is 555 0199"), now).sequence
-    channel.forget("555 0199", keep_transcript=False, now=now)
-    with pytest.raises(CannotTakeBack, match="its words were forgotten"):
-        channel.undo(number, now)
-    assert channel.undo(None, now).record.sequence == 1
+    assert channel.forget("555 0199", keep_transcript=False, now=now).is_empty
+    assert channel.undo(1, now).record.sequence == 1
 
 
 def test_a_deletion_by_hand_holds_until_it_is_told_anew(channel: ChannelStore, now: datetime, add: Adds) -> None:

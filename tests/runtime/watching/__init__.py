@@ -1,0 +1,1 @@
+"""The watch on the files, and where it would hear nothing."""
