@@ -26,14 +26,14 @@ def thesaurus(compiled: Callable[[list[str]], str]) -> str:
     """The groups of words that mean the same, compiled for looking up.
 
     The wheel's build hook has put them beside the texts. In a checkout `compiled` makes them of `thesaurus_texts` once
-    for each version of the texts and of the code that cuts words.
+    for each version of the texts and of the code that makes them.
     """
     try:
         # As bytes first: looking for other line ends would take thrice as long.
         return (_folder("thesaurus") / "compiled").read_bytes().decode("utf-8")
     except FileNotFoundError:
         texts = thesaurus_texts()
-    code = sorted((_HERE / "text").rglob("*.py"))
+    code = [_HERE / "recall" / "thesaurus.py", *sorted((_HERE / "text").rglob("*.py"))]
     sources = [*(text.encode("utf-8") for text in texts), *(path.read_bytes() for path in code)]
     stamp = blake2b(b"\0".join(sources), digest_size=16).hexdigest()
     return cached("thesaurus", stamp, lambda: compiled(texts))

@@ -88,8 +88,7 @@ def refined(
     raw: bool = False,
 ) -> Query:
     """What to look for; `raw` takes every word as it is, for a person who searches on purpose."""
-    if len(text) > 2 * _ENDS:
-        text = f"{text[:_ENDS]}\n{text[-_ENDS:]}"
+    text = both_ends(text)
     bag = words.bag(text)
     entities = _entities(text)
     named = frozenset(words.words(" ".join(entities))) if entities else _NONE
@@ -113,6 +112,11 @@ def refined(
     if pure or of_days or silent or asker:
         return replace(asked, pure=pure, of_days=of_days, silent=silent, terms=(*asked.terms, *asker))
     return asked
+
+
+def both_ends(text: str) -> str:
+    """A short text as it is; of a longer one what stands at its beginning and its end."""
+    return f"{text[:_ENDS]}\n{text[-_ENDS:]}" if len(text) > 2 * _ENDS else text
 
 
 def _entities(text: str) -> tuple[str, ...]:

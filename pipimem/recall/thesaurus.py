@@ -5,15 +5,16 @@ A word may stand in several groups; of two words only those that share a line st
 is a kind and what is of that kind: the left finds the right, not the other way round.
 
 What is looked up is made of those texts beforehand (`compiled`), as the words of the index, so that a start neither
-stems nor parses ten thousand words: for the wheel by `hatch_build.py`, from a checkout once, into the user's cache.
+stems nor parses ten thousand words: for the wheel by `hatch_build.py`, from a checkout once, into the user's cache. It is
+JSON of strings, which are taken apart when they are asked for:
 
-    <tenths of share> <word or phrase>,<word or phrase>, …            one group a line, counted from 0
-    <empty line>
-    <word> TAB <numbers of its groups> TAB <rest of a phrase>:<numbers> TAB …      by first character, in blocks
+    groups: ["<tenths of share> <word or phrase>,<word or phrase>, …", …]
+    phrases: {"<first word>": "<rest of a phrase>:<places of its groups>TAB<another rest>:<places> …", …}
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -42,13 +43,13 @@ class Instead(NamedTuple):
 
 
 class Thesaurus:
-    """The compiled groups, opened a word at a time."""
+    """The compiled groups, put together a word at a time."""
 
     def __init__(self, text: str) -> None:
         """`text` is what `compiled` made."""
-        head, *blocks = text.split("\n\n")
-        self._groups = head.split("\n")
-        self._blocks = {block[0]: f"\n{block}\n" for block in blocks if block}
+        read = json.loads(text)
+        self._groups: list[str] = read["groups"]
+        self._phrases: dict[str, str] = read["phrases"]
         self._met: dict[str, tuple[Instead, ...]] = {}
 
     def begun_by(self, word: str) -> tuple[Instead, ...]:
@@ -61,26 +62,19 @@ class Thesaurus:
         return found
 
     def _looked_up(self, word: str) -> Iterator[Instead]:
-        block = self._blocks.get(word[:1], "")
-        start = block.find(f"\n{word}\t") + 1
-        if not start:
-            return
-        _, alone, *phrases = block[start : block.index("\n", start)].split("\t")
-        if alone:
-            yield self._instead((word,), alone)
-        for phrase in phrases:
-            rest, _, numbers = phrase.partition(":")
-            yield self._instead((word, *rest.split(" ")), numbers)
+        for phrase in self._phrases.get(word, "").split("\t"):
+            rest, _, places = phrase.partition(":")
+            if places:
+                yield self._instead((word, *rest.split()), places)
 
-    def _instead(self, phrase: Phrase, numbers: str) -> Instead:
+    def _instead(self, phrase: Phrase, places: str) -> Instead:
         others: dict[str, float] = {}
         own = " ".join(phrase)
-        for number in numbers.split(" "):
-            tenths, _, members = self._groups[int(number)].partition(" ")
-            share = int(tenths) / 10
+        for place in places.split(" "):
+            tenths, _, members = self._groups[int(place)].partition(" ")
             for member in members.split(","):
                 if member != own:
-                    others[member] = max(share, others.get(member, 0.0))
+                    others[member] = max(int(tenths) / 10, others.get(member, 0.0))
         return Instead(phrase, tuple(others.items()))
 
 
@@ -92,28 +86,21 @@ def common_thesaurus() -> Thesaurus:
 def compiled(texts: Iterable[str], words: Words) -> str:
     """What `Thesaurus` reads, from the texts that people write; every phrase as the words of the index."""
     groups: list[str] = []
-    keys: dict[Phrase, list[int]] = {}
+    places: dict[Phrase, list[str]] = {}
     for line in (line for text in texts for line in text.splitlines() if line and not line.startswith("#")):
         left, kind, right = line.removeprefix(_BROAD_MARK).partition(": ")
         asked = _phrases(left, words)
         found = _phrases(right, words) if kind else asked
         for phrase in asked:
             if any(other != phrase for other in found):
-                keys.setdefault(phrase, []).append(len(groups))
+                places.setdefault(phrase, []).append(str(len(groups)))
         tenths = _BROAD if line.startswith(_BROAD_MARK) else _KIND if kind else _SAME
         groups.append(f"{tenths} {','.join(map(' '.join, found))}")
-    return "\n\n".join(["\n".join(groups), *_blocks(keys)]) + "\n"
-
-
-def _blocks(keys: dict[Phrase, list[int]]) -> Iterator[str]:
-    by_word: dict[str, dict[str, str]] = {}
-    for phrase in sorted(keys):
-        by_word.setdefault(phrase[0], {})[" ".join(phrase[1:])] = " ".join(map(str, keys[phrase]))
-    by_character: dict[str, list[str]] = {}
-    for word, rests in by_word.items():
-        longer = [f"{rest}:{numbers}" for rest, numbers in rests.items() if rest]
-        by_character.setdefault(word[0], []).append("\t".join([word, rests.get("", ""), *longer]))
-    return ("\n".join(lines) for lines in by_character.values())
+    phrases: dict[str, list[str]] = {}
+    for first, *rest in sorted(places):
+        phrases.setdefault(first, []).append(f"{' '.join(rest)}:{' '.join(places[first, *rest])}")
+    made = {"groups": groups, "phrases": {first: "\t".join(rests) for first, rests in phrases.items()}}
+    return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
 
 
 def _phrases(written: str, words: Words) -> Sequence[Phrase]:

@@ -9,6 +9,7 @@ from datetime import datetime, time
 from typing import NamedTuple
 
 from pipimem.recall.index import Term
+from pipimem.recall.refinement import both_ends
 from pipimem.recall.search.formula import Formula
 from pipimem.recall.search.index import TranscriptIndex
 from pipimem.recall.search.shapes import SHAPELESS, Shape, wanted
@@ -21,8 +22,6 @@ from pipimem.text.stopwords import STOP_WORDS
 _MISSPELT = 0.75
 # A given name alone names a person; shorter ones are words.
 _SHORTEST_NAME = 3
-# Of a longer question, what is asked stands at its beginning or its end.
-_ENDS = 2_000
 
 
 class Group(NamedTuple):
@@ -46,8 +45,7 @@ class Question:
 
 def asked(text: str, index: TranscriptIndex, *, now: datetime, synonyms: Synonyms, formula: Formula) -> Question:
     """The question of a text; days without a year, or counted from today, are those of the talk if none is of now's."""
-    if len(text) > 2 * _ENDS:
-        text = f"{text[:_ENDS]}\n{text[-_ENDS:]}"
+    text = both_ends(text)
     bag = index.words.bag(text)
     people = frozenset(_named(text, index.speakers))
     names = {word for person in people for word in index.words.words(index.speakers[person])}
