@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property, reduce
 from operator import add, itemgetter
@@ -146,17 +146,15 @@ def ranked(
     *,
     most: int,
     floor: float = FLOOR,
-    only: Callable[[Item], bool] | None = None,
     nearness: Nearness = FAR_FROM_ALL,
 ) -> tuple[Candidate, ...]:
     """What is above the floor, best first; the order is total: score, matches, priority, title.
 
     The `most` with the strongest evidence are looked at. Circumstances lift a score by less than half, so
-    with twice as many as are wanted, what is left out would not have come to the front. `only` says which
-    items count at all. What is surely near in meaning needs no word in common; a question that is nothing but its
+    with twice as many as are wanted, what is left out would not have come to the front. What is surely near in meaning needs no word in common; a question that is nothing but its
     intents is answered by its section alone, one for nothing but days by what happened then.
     """
-    by_slot = {one.slot: one for one in _by_evidence(index, query, now, most, floor, only, nearness)}
+    by_slot = {one.slot: one for one in _by_evidence(index, query, now, most, floor, nearness)}
     if query.of_days and (those := {one.slot: one for one in _of_days(index, query, now, most)}):
         by_slot = those
     elif query.pure:
@@ -165,9 +163,7 @@ def ranked(
         slot for slot in nearness.surely(_SURER if nearness.sure and query.is_general() else 0.0) if slot not in by_slot
     ]:
         weighed = _Weighing(index.search(query.terms, query.grams), query, now, nearness=nearness)
-        items = [(slot, index.item(slot)) for slot in sure]
-        more = [weighed.candidate(slot, item, weighed.values(slot)) for slot, item in items if not only or only(item)]
-        by_slot |= {one.slot: one for one in more}
+        by_slot |= {slot: weighed.candidate(slot, index.item(slot), weighed.values(slot)) for slot in sure}
     return tuple(sorted(by_slot.values(), key=_place))
 
 
@@ -205,7 +201,6 @@ def _by_evidence(
     now: datetime,
     most: int,
     floor: float,
-    only: Callable[[Item], bool] | None,
     nearness: Nearness,
 ) -> Iterator[Candidate]:
     seed_floor = min(floor, SEED_FLOOR)
@@ -213,10 +208,7 @@ def _by_evidence(
     if query.asks_when:
         most *= 2  # what names a time may come from further behind
     found = index.search(query.terms, query.grams, floor=least_of_all)
-    counting: Iterable[tuple[int, float]] = found.totals.items()
-    if only is not None:
-        counting = [(slot, evidence) for slot, evidence in counting if only(index.item(slot))]
-    strongest = heapq.nlargest(most, counting, key=itemgetter(1))
+    strongest = heapq.nlargest(most, found.totals.items(), key=itemgetter(1))
     least = _SHARE_OF_BEST * strongest[0][1] if strongest and floor else 0.0
     weighed = _Weighing(found, query, now, nearness=nearness)
     for slot, evidence in strongest:

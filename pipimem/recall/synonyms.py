@@ -32,18 +32,10 @@ class Synonyms:
     with a space between, which must all be there.
     """
 
-    phrases: Mapping[Phrase, Mapping[str, float]] = field(default_factory=dict)
-    """Those of a words.txt."""
+    phrases: Mapping[str, Mapping[Phrase, Mapping[str, float]]] = field(default_factory=dict)
+    """Those of a words.txt, by their first word."""
     thesaurus: Thesaurus | None = None
     """Those everybody knows."""
-    by_word: Mapping[str, Sequence[Phrase]] = field(init=False)
-    """The phrases of the words.txt by their first word."""
-
-    def __post_init__(self) -> None:
-        by_word: dict[str, list[Phrase]] = {}
-        for phrase in self.phrases:
-            by_word.setdefault(phrase[0], []).append(phrase)
-        object.__setattr__(self, "by_word", by_word)
 
     def added(self, terms: Sequence[Term], grams: Iterable[str] = ()) -> tuple[Term, ...]:
         """The terms, with what may stand in the place of each phrase that is wholly among them.
@@ -57,8 +49,8 @@ class Synonyms:
 
     def of(self, word: str) -> Iterable[tuple[Phrase, Iterable[tuple[str, float]]]]:
         """The phrases that begin with a word of the index, and what may stand in the place of each."""
-        for phrase in self.by_word.get(word, ()):
-            yield phrase, self.phrases[phrase].items()
+        for phrase, others in self.phrases.get(word, {}).items():
+            yield phrase, others.items()
         if self.thesaurus is not None:
             yield from self.thesaurus.begun_by(word)
 
@@ -118,14 +110,14 @@ def common() -> Synonyms:
     return Synonyms(thesaurus=common_thesaurus())
 
 
-def _listed(text: str, words: Words) -> Mapping[Phrase, Mapping[str, float]]:
-    found: dict[Phrase, dict[str, float]] = {}
+def _listed(text: str, words: Words) -> Mapping[str, Mapping[Phrase, Mapping[str, float]]]:
+    found: dict[str, dict[Phrase, dict[str, float]]] = {}
     for line in phrases_in(text):
         phrases = [phrase for part in line if (phrase := tuple(words.words(part)))]
         for phrase in phrases:
-            others = (word for other in phrases if other != phrase for word in other)
-            found.setdefault(phrase, {}).update((word, _SHARE) for word in others)
-    return {phrase: others for phrase, others in found.items() if others}
+            others = {word: _SHARE for other in phrases if other != phrase for word in other}
+            found.setdefault(phrase[0], {}).setdefault(phrase, {}).update(others)
+    return found
 
 
 def phrases_in(text: str) -> list[list[str]]:

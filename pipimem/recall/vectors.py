@@ -65,9 +65,6 @@ class Vectors:
     def __init__(self, key: bytes) -> None:
         self._key = key
         self._rows: dict[bytes, int] = {}
-        # Of the texts that were placed last, with whether they are Chinese: most are placed again, and a mark costs
-        # more than a look.
-        self._marks: dict[str, tuple[bytes, bool]] = {}
         self._matrix: np.ndarray[Any, Any] | None = None
         self._slots: np.ndarray[Any, Any] | None = None
         self._placed: np.ndarray[Any, Any] | None = None
@@ -107,12 +104,11 @@ class Vectors:
 
         missing: dict[str, None] = {}
         places: list[tuple[int, bytes, bool]] = []
-        known, self._marks = self._marks, {}
         for slot, item in index.slots():
             text = body(item)
-            name, is_han = self._marks[text] = known.get(text) or (mark(text, self._key), has_han(text))
+            name = mark(text, self._key)
             if name in self._rows:
-                places.append((slot, name, is_han))
+                places.append((slot, name, has_han(text)))
             else:
                 missing[text] = None
         self._keep(dict.fromkeys(name for _, name, _ in places))
