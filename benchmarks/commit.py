@@ -66,8 +66,8 @@ def bare(root: Path) -> None:
 
 def beside(workspace: WorkspaceStore, size: int) -> None:
     """A commit to three files with its checkpoint, and the same files written and synced by hand, turn by turn."""
-    write_channel(workspace.root, size)
-    channel = ChannelStore.open(workspace, f"n{size}", create=True)
+    write_channel(workspace.root, size, f"beside{size}")
+    channel = ChannelStore.open(workspace, f"beside{size}", create=True)
     commits, hands, acks = [], [], []
     for number in range(40):
         start = NOW + timedelta(hours=number)

@@ -29,11 +29,11 @@ _SHAPES = (
 )
 
 
-def write_channel(root: Path, size: int) -> None:
-    """A channel `n<size>` whose MEMORY.md has that many entries in two sections."""
+def write_channel(root: Path, size: int, name: str = "") -> None:
+    """A channel, `n<size>` where it has no name, whose MEMORY.md has that many entries in two sections."""
     dice = random.Random(size)
     lines = [_line(dice, n) for n in range(size)]
-    folder = root / "channels" / f"n{size}"
+    folder = root / "channels" / (name or f"n{size}")
     folder.mkdir(parents=True)
     half = size // 2
     text = (

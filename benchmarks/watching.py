@@ -9,6 +9,7 @@ scan, the memory of `pipimem watch`, and what it says where inotify refuses more
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import json
 import os
@@ -26,14 +27,11 @@ from pathlib import Path
 
 import anyio
 from pipimem import Message, Pipimem
-from pipimem.runtime.idle import Visit
+from pipimem.runtime.idle import Idle, Visit
 from pipimem.runtime.scheduling import Scheduler
-from pipimem.runtime.watching.kernel import Kernel
-from pipimem.runtime.watching.news import Edited, News
-from pipimem.runtime.watching.watch import Watch
+from pipimem.runtime.watching import Watch
 from pipimem.store.agenda import Agenda, Appointment, looks
 from pipimem.store.channel import ChannelStore
-from pipimem.store.disk.inotify import Inotify
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import heading, quantile
@@ -77,12 +75,11 @@ class Told:
         self._at: dict[str, float] = {}
         self._more = threading.Condition()
 
-    def tell(self, news: News) -> None:
+    def tell(self, folder: str | None) -> None:
         """Takes what the watch tells."""
-        if isinstance(news, Edited):
+        if folder is not None:
             with self._more:
-                for folder in news.folders:
-                    self._at.setdefault(folder, time.monotonic())
+                self._at.setdefault(folder, time.monotonic())
                 self._more.notify_all()
 
     def after(self, deed: Callable[[], str]) -> float | None:
@@ -107,7 +104,7 @@ def heard_rows(root: Path, chance: random.Random) -> None:
     names = sorted(path.name for path in top.iterdir())
     ways = {
         "saved in place": lambda name: (top / name / "MEMORY.md").write_text("# Memory\n\n- by hand\n"),
-        "saved by rename": lambda name: _renamed_into(top / name / "SESSION.md"),
+        "saved by rename": lambda name: _renamed_into(top / name / "HISTORY.md"),
         "a line appended to the log": lambda name: _appended(top / name / "log.jsonl"),
         "deleted": lambda name: (top / name / "HISTORY.md").unlink(missing_ok=True),
     }
@@ -137,7 +134,7 @@ def _latency(what: str, found: list[float | None]) -> None:
 
 def _renamed_into(path: Path) -> None:
     fresh = path.with_name(".fresh")
-    fresh.write_text("# Session\n\n- by rename\n")
+    fresh.write_text("# History\n\n- by rename\n")
     fresh.replace(path)
 
 
@@ -271,7 +268,7 @@ def found(root: Path) -> None:
     """The child: the real idle work, that says when every channel was found to be edited, and was looked at."""
     names = {path.name for path in (root / "channels").iterdir()}
     known, looked, scans = set[str](), set[str](), 0
-    expect, touch, scan = Scheduler.expect, Scheduler.touch, Kernel._anew  # noqa: SLF001 - watched from outside
+    expect, touch, scan = Scheduler.expect, Scheduler.touch, Idle._scan  # noqa: SLF001 - watched from outside
 
     def noted(name: str) -> None:
         if name in names and name not in known:
@@ -287,20 +284,22 @@ def found(root: Path) -> None:
         noted(name)
         touch(scheduler, name, delay)
 
-    def anew(ears: Kernel) -> None:
+    async def scanned(idle: Idle) -> float:
         nonlocal scans
         scans += 1
-        scan(ears)
+        return await scan(idle)
 
     def visited(visit: Visit) -> None:
         looked.add(visit.channel)
 
     async def run() -> None:
+        nonlocal scans
         async with Pipimem(root, "offline") as pipimem, anyio.create_task_group() as tasks:
             tasks.start_soon(pipimem.watch, visited)
             await anyio.sleep(8)
             known.clear()
             looked.clear()
+            scans = 0
             print('"ready"', flush=True)
             while looked < names:
                 await anyio.sleep(0.1)
@@ -308,7 +307,7 @@ def found(root: Path) -> None:
             (root / "peak").write_text(str(peak_mb(os.getpid())))
             tasks.cancel_scope.cancel()
 
-    Scheduler.expect, Scheduler.touch, Kernel._anew = expected, touched, anew  # type: ignore[method-assign]  # noqa: SLF001
+    Scheduler.expect, Scheduler.touch, Idle._scan = expected, touched, scanned  # type: ignore[method-assign]  # noqa: SLF001
     anyio.run(run)
 
 
@@ -337,13 +336,17 @@ def limit_row(root: Path) -> None:
 
 def refused(root: Path) -> None:
     """The child: the real idle work, where the kernel refuses more than a few watches."""
-    watch = Inotify.watch
+    from watchdog.observers import inotify_c
 
-    def limited(queue: Inotify, folder: str, what: int) -> int:
-        number = watch(queue, folder, what)
-        if number > _ALLOWED:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
-        return number
+    add = inotify_c.inotify_add_watch
+
+    def limited(queue: int, folder: bytes, what: int) -> int:
+        number = add(queue, folder, what)
+        if number <= _ALLOWED:
+            return number
+        inotify_c.inotify_rm_watch(queue, number)
+        ctypes.set_errno(errno.ENOSPC)
+        return -1
 
     async def run() -> None:
         async with Pipimem(root, "offline") as pipimem, anyio.create_task_group() as tasks:
@@ -352,7 +355,7 @@ def refused(root: Path) -> None:
             print('"ready"', flush=True)
             await anyio.sleep_forever()
 
-    Inotify.watch = limited  # type: ignore[method-assign]
+    inotify_c.inotify_add_watch = limited
     anyio.run(run)
 
 

@@ -23,8 +23,7 @@ from pipimem.memory.gates import Gate, next_opening
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.maintenance import Ran
 from pipimem.runtime.scheduling import Scheduler
-from pipimem.runtime.watching.news import Deaf, Edited, Missed, News
-from pipimem.runtime.watching.watch import Watch
+from pipimem.runtime.watching import Watch
 from pipimem.settings import Settings
 from pipimem.store import agenda
 from pipimem.store.agenda import Agenda, Appointment, Look
@@ -44,6 +43,10 @@ _PACE = 0.2
 # The watch may miss edits: all stamps are compared so often; where there is no watch, as often as a person can wait.
 _SCAN_EVERY = 3_600.0
 _SCAN_WITHOUT_A_WATCH = 60.0
+# What overflowed the watch's queue goes on for a while.
+_SCAN_AFTER_A_LOSS = 2.0
+# The watch tells within a second; how old a change must be before a scan holds that it was missed.
+_LONGEST_UNTOLD = 60.0
 # In the schedule beside the names of folders, of which none is empty.
 _SCAN = ""
 
@@ -81,6 +84,8 @@ class Idle:
     _touched: anyio.Event | None = None
     # Folders whose files changed while they were worked on, by us or by somebody else.
     _stirred: set[str] = field(default_factory=set)
+    _watch: Watch = field(init=False)
+    _begin_watch: bool = True
     _scan_every: float = _SCAN_EVERY
 
     def __post_init__(self) -> None:
@@ -132,17 +137,14 @@ class Idle:
     async def run(self) -> None:
         """Do the idle work of the whole workspace until cancelled; the duty is taken already."""
         self._begun = True
-        watch = Watch(self.store.channels_folder, self._heard_from(current_token()))
+        self._watch = Watch(self.store.channels_folder, self._heard_from(current_token()))
         try:
             self._agenda = await to_thread.run_sync(Agenda.load, self._agenda.path)
-            if refused := await to_thread.run_sync(watch.start):
-                _log.warning("%s", refused)
-                self._scan_every = _SCAN_WITHOUT_A_WATCH
             self._scheduler.expect(_SCAN, 0.0)
             await self._scheduler.run()
         finally:
             with anyio.CancelScope(shield=True):
-                await to_thread.run_sync(watch.stop)
+                await to_thread.run_sync(self._watch.stop)
             self._duty.give_back()
 
     # ── one look ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -212,14 +214,33 @@ class Idle:
 
     async def _scan(self) -> float:
         """Compare every channel's stamps with the agenda; gives the seconds until that is due again."""
+        is_watched = not self._begin_watch
+        if self._begin_watch:
+            await self._watch_begun()
         try:
-            await self._scanned()
+            untold = await self._scanned()
         except (PipimemError, OSError) as error:
             _log.warning("idle work: %s", error)
+            return self._scan_every
+        if untold and is_watched and self._scan_every == _SCAN_EVERY:
+            folder = self.store.channels_folder / untold
+            _log.warning("changes in %s were not told: all files are compared every minute", folder)
+            self._scan_every = _SCAN_WITHOUT_A_WATCH
         return self._scan_every
 
-    async def _scanned(self) -> None:
-        """What is new or changed is due once it has been quiet, all else by its own time; what is gone is struck out."""
+    async def _watch_begun(self) -> None:
+        """Begin the watch, or begin it anew; where it is refused, all files are compared more often."""
+        if refused := await to_thread.run_sync(self._watch.start):
+            _log.warning("%s", refused)
+        self._scan_every = _SCAN_WITHOUT_A_WATCH if refused else _SCAN_EVERY
+        # Where `channels/` was moved away, it may come back.
+        self._begin_watch = bool(refused) and not self.store.channels_folder.is_dir()
+
+    async def _scanned(self) -> str:
+        """What is new or changed is due once it has been quiet, all else by its own time; what is gone is struck out.
+
+        Returns a folder whose change the watch has not told of, empty where there is none.
+        """
         found = await to_thread.run_sync(lambda: dict(agenda.looks(self.store.channels_folder)))
         async with self._writing:
             for folder in self._agenda.appointments.keys() - found.keys():
@@ -227,6 +248,7 @@ class Idle:
                 await to_thread.run_sync(self._agenda.strike, folder)
         now = self.clock.wall().timestamp()
         unknown: list[tuple[float, str]] = []
+        untold = ""
         for folder, look in found.items():
             known = self._agenda.appointments.get(folder)
             if known is None:
@@ -234,37 +256,35 @@ class Idle:
             elif self._scheduler.is_running(folder):
                 continue  # it will say itself when it is due again
             elif known.mark not in ("", look.mark):
+                if look.changed < now - _LONGEST_UNTOLD and not self._scheduler.is_pending(folder):
+                    untold = folder
                 self._scheduler.expect(folder, self._quiet_in(look, now))
             elif known.due is not None:
                 # Known to the scheduler but at the start; said again, since a machine that slept has another clock.
                 self._scheduler.expect(folder, self._seconds_to(known.due))
         for place, (_, folder) in enumerate(sorted(unknown, reverse=True)):
             self._scheduler.expect(folder, max(self._quiet_in(found[folder], now), place * _PACE))
+        return untold
 
     def _quiet_in(self, look: Look, now: float) -> float:
         return min(look.changed - now, 0.0) + self.settings.maintenance.idle_seconds
 
-    def _heard_from(self, token: EventLoopToken) -> Callable[[News], None]:
+    def _heard_from(self, token: EventLoopToken) -> Callable[[str | None], None]:
         cancelled = anyio.get_cancelled_exc_class()
 
-        def heard(news: News) -> None:
+        def heard(folder: str | None) -> None:
             """Called from the watch's thread; once the loop has ended, or is about to, there is nobody left to tell."""
             with suppress(RuntimeError, CancelledError, cancelled):
-                from_thread.run_sync(self._heard, news, token=token)
+                from_thread.run_sync(self._heard, folder, token=token)
 
         return heard
 
-    def _heard(self, news: News) -> None:
-        match news:
-            case Edited(folders):
-                for folder in folders:
-                    self._edited(folder)
-            case Missed():
-                self._scheduler.expect(_SCAN, 0.0)
-            case Deaf(reason):
-                _log.warning("%s: all files are compared every minute from here on", reason)
-                self._scan_every = _SCAN_WITHOUT_A_WATCH
-                self._scheduler.expect(_SCAN, 0.0)
+    def _heard(self, folder: str | None) -> None:
+        if folder is None:
+            self._begin_watch = True
+            self._scheduler.expect(_SCAN, _SCAN_AFTER_A_LOSS)
+        else:
+            self._edited(folder)
 
     def _edited(self, folder: str) -> None:
         """A file of a channel may have changed; by whom, a look that is under way can only tell at its end."""

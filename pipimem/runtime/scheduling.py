@@ -93,6 +93,11 @@ class Scheduler:
         """Whether `name` is being worked on."""
         return name in self._running
 
+    def is_pending(self, name: str) -> bool:
+        """Whether `name` was touched since it was last worked on, or is due already."""
+        turn = self._turns.get(name)
+        return turn is not None and (turn.since is not None or turn.due <= self.monotonic())
+
     async def run(self) -> None:
         """Sleep and work for ever; ends when cancelled, and every work with it."""
         async with anyio.create_task_group() as tasks:

@@ -15,7 +15,7 @@ from pipimem.store.disk.files import put_whole
 
 _FORMAT = 1
 # Every file that can make a channel due: what was said, what was committed, what people edit.
-_STAMPED = ("log.jsonl", ".pipimem/journal.jsonl", "MEMORY.md", "HISTORY.md")
+STAMPED = ("log.jsonl", ".pipimem/journal.jsonl", "MEMORY.md", "HISTORY.md")
 # Lines that newer ones have replaced, before the file is written anew.
 _SLACK = 1_000
 
@@ -115,7 +115,7 @@ def looks(channels: Path) -> Iterator[tuple[str, Look]]:
 
 def _look(folder: str) -> Look:
     stamps: list[tuple[int, int, int]] = []
-    for name in _STAMPED:
+    for name in STAMPED:
         try:
             status = os.stat(f"{folder}/{name}")  # noqa: PTH116 - four for each of 20,000 channels; a Path doubles it
         except OSError:

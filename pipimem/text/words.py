@@ -34,7 +34,6 @@ _DENSE = (
 )
 _MARKS = r"\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
 
-_LATIN_CHUNK = Pattern(CHUNK)
 _STRETCH = Pattern(
     rf"(?P<latin>{CHUNK})|(?P<han>[{HAN}]+)|(?P<dense>[{_DENSE}]+)"
     rf"|(?P<other>(?:[^\W_{LATIN}{HAN}{_DENSE}]|[{_MARKS}])+)"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,9 +18,7 @@ from pipimem import Channel, Clock, Message, ModelUnavailable, Pipimem, Settings
 from pipimem.notes.operations import Bullet, Decision
 from pipimem.notes.usage import Usage
 from pipimem.runtime.idle import Visit
-from pipimem.runtime.watching.news import Deaf as NotHeard
-from pipimem.runtime.watching.news import Missed
-from pipimem.runtime.watching.watch import Watch
+from pipimem.runtime.watching import Watch
 from pipimem.settings import MaintenanceSettings, ModelSettings
 from pipimem.sidecar.asking import Asking
 from pipimem.sidecar.assistant import ModelAssistant
@@ -440,7 +440,7 @@ async def test_a_folder_that_is_no_channel_is_passed_over(tmp_path: Path) -> Non
 async def test_what_the_watch_missed_is_found_by_comparing_everything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At once; and every minute from then on where not everything is heard any more."""
+    """At once where the watch knows that it missed something, and every minute once a scan found what it did not tell."""
     root = workspace(tmp_path)
     await talk(root, "room", "hall")
     monkeypatch.setattr(Watch, "start", lambda _: "")  # it hears nothing, and does not say so
@@ -449,11 +449,16 @@ async def test_what_the_watch_missed_is_found_by_comparing_everything(
         write(root, "MEMORY.md", "# Memory\n\n- typed by hand\n" + "- and more of it\n" * 400)
         await anyio.sleep(0.2)
         assert len(visits) == 2
-        pipimem._idle._heard(Missed())
+        pipimem._idle._heard(None)
         await until(lambda: len(visits) >= 3)
         assert visits[2].channel == "room"
         assert pipimem._idle._scan_every == 3_600.0
-        pipimem._idle._heard(NotHeard("no watch is left"))
+        write(root, "MEMORY.md", "# Memory\n\n- typed again\n" + "- and more of it\n" * 400)
+        an_hour_ago = time.time() - 3_600
+        for path in (root / "channels" / "room").rglob("*"):
+            os.utime(path, (an_hour_ago, an_hour_ago))
+        pipimem._idle._scheduler.expect("", 0.0)
+        await until(lambda: len(visits) >= 4)
         assert pipimem._idle._scan_every == 60.0
 
 

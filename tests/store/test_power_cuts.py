@@ -83,7 +83,12 @@ def test_a_person_s_text_is_synced_before_it_counts_as_known(
 @pytest.mark.parametrize("is_read_only", [False, True])
 @pytest.mark.parametrize("is_first", [False, True], ids=["older", "absent"])
 def test_whatever_the_disk_has_of_a_file_the_newest_text_is_back(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, is_first: bool, is_read_only: bool
+    channel: ChannelStore,
+    now: datetime,
+    add: Add,
+    monkeypatch: pytest.MonkeyPatch,
+    is_first: bool,
+    is_read_only: bool,
 ) -> None:
     """The exchange did not reach the disk: the older text, or none, is no person's wish, so nothing is deleted."""
     if not is_first:

@@ -1,4 +1,4 @@
-"""Records appended to the journal, with the texts they leave the files with lying ready beside these."""
+"""Records appended to the journal, once the texts they need lie ready and synced."""
 
 from __future__ import annotations
 
@@ -16,19 +16,26 @@ from pipimem.store.journal.records import JournalRecord
 
 
 def acknowledge(
-    desk: Desk, records: Sequence[JournalRecord], left: Mapping[File, str], texts: Mapping[File, str],
-    saved: Mapping[File, str], is_current: Callable[[], bool] = lambda: True,
-) -> bool:  # fmt: skip
-    """Writes the records: durable when this returns, with the texts they need. The caller holds the lock.
+    desk: Desk,
+    records: Sequence[JournalRecord],
+    left: Mapping[File, str],
+    texts: Mapping[File, str],
+    saved: Mapping[File, str],
+    is_current: Callable[[], bool] = lambda: True,
+) -> bool:
+    """Writes the records: durable when this returns, with the texts they need.
 
-    Of the files in the records, `left` has the texts they were left with so far, `texts` those they are
-    left with now, and `saved` what people saved and the records take in. Returns False, with nothing
-    done, where `is_current`, asked last, says that people saved more since. Raises `StoreError`.
+    The caller holds the lock. `left` has the texts the files were left with so far, `texts` those
+    the records leave them with, and `saved` what people saved and the records take in. Returns
+    False, with nothing done, where `is_current`, asked last, says that people saved more since.
+    Raises `StoreError`.
     """
     state = desk.state
-    files = {file: resolved(desk.path(file), desk.root) for record in records for file in record.files}
+    names = {file for record in records for file in record.files}
+    files = {file: resolved(desk.path(file), desk.root) for file in sorted(names)}
     merged = {file for record in records for file, change in record.files.items() if change.found}
-    waiting = [prepared_path(desk, file, state.ledger.etags[file]) for file in files if desk.is_pending(file)]
+    pending = [file for file in files if desk.is_pending(file)]
+    waiting = [prepared_path(desk, file, state.ledger.etags[file]) for file in pending]
     prepared: list[Path] = []
     try:
         _keep_former(desk, records, left)
@@ -59,14 +66,14 @@ def dropped(prepared: Iterable[Path]) -> None:
     for path in prepared:
         try:
             remove(path)
-        except StoreError:  # the next holder of the lock sweeps; what went wrong first is being told
+        except StoreError:  # the next holder of the lock sweeps; another error is being told
             pass
 
 
 def _keep_former(desk: Desk, records: Iterable[JournalRecord], left: Mapping[File, str]) -> None:
-    """Keeps what the splices of the records start from, and what people edited."""
+    """Keeps what people edited, and, synced, what the journal's splices do not lead to."""
     for record in records:
         for file in record.files:
-            desk.state.anchor(file, left[file])
-            if record.author is Author.EDITOR:
-                desk.state.versions.keep(file, left[file], synced=False)
+            is_led_to = desk.state.ledger.etags.get(file) == etag(left[file])
+            if left[file] and (record.author is Author.EDITOR or not is_led_to):
+                desk.state.versions.keep(file, left[file], synced=not is_led_to)

@@ -114,7 +114,12 @@ def _is_unseen(desk: Desk, view: View, file: File) -> bool:
 
 
 def _acknowledged(
-    desk: Desk, view: View, records: Sequence[JournalRecord], texts: Mapping[File, str], *, insists: bool
+    desk: Desk,
+    view: View,
+    records: Sequence[JournalRecord],
+    texts: Mapping[File, str],
+    *,
+    insists: bool,
 ) -> bool:
     """Writes the records, that of what people changed before one of a decision that leaves these `texts`.
 

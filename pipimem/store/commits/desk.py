@@ -131,7 +131,7 @@ class Desk:
         if left == reading.text:
             return False
         if self.is_pending(file):
-            left = "".join(next(self.state.stood(file, is_placed=False), ()))
+            left = "".join(next(self.state.past_texts(file, is_placed=False), ()))
         return may_be_half_saved(self.path(file), reading.text, left)
 
     def taken_in(self, file: File, reading: Reading) -> str:
@@ -143,9 +143,9 @@ class Desk:
         if left == reading.text:
             return left
         is_pending = self.is_pending(file)
-        if is_pending and etag(reading.text) in self.state.may_lie(file, etag(left)):
+        if is_pending and etag(reading.text) in self.state.replaced_by(file, etag(left)):
             return left
-        past = self.state.stood(file, is_placed=not is_pending)
+        past = self.state.past_texts(file, is_placed=not is_pending)
         return merged(merge_base(reading.text, past), left, reading.text)
 
     def is_pending(self, file: File) -> bool:

@@ -15,18 +15,29 @@ from pipimem.text.splices import splices_between
 
 
 def edit_record(
-    sequence: int, time: str, changes: Mapping[File, FileChange], delta: Delta, left: Mapping[File, str]
+    sequence: int,
+    time: str,
+    changes: Mapping[File, FileChange],
+    delta: Delta,
+    left: Mapping[File, str],
 ) -> JournalRecord:
-    """The record of changes by hand; `left` has the texts before them, `delta` what they do to the ledger."""
+    """The record of changes by hand to the texts `left`; `delta` is what they do to the ledger."""
+    shrunk = [_shrunk(file, change, left[file]) for file, change in changes.items()]
     return JournalRecord(
         sequence, time, "edit", Author.EDITOR,
         changes=tuple(_described(file, change) for file, change in changes.items()), files=changes,
-        notes=tuple(note for file, change in changes.items() if (note := _shrunk(file, change, left[file]))),
+        notes=tuple(filter(None, shrunk)),
         delta=replace(delta, etags={file: change.after for file, change in changes.items()}),
     )  # fmt: skip
 
 
-def file_change(before: str, after: str, *, found: str | None = None, unseen: bool = False) -> FileChange:
+def file_change(
+    before: str,
+    after: str,
+    *,
+    found: str | None = None,
+    unseen: bool = False,
+) -> FileChange:
     """From one text to another; `found` is a person's text that was merged into the other."""
     change = FileChange(etag(before), etag(after), splices_between(before, after), unseen=unseen)
     if found is None:
@@ -46,7 +57,6 @@ def _shrunk(file: File, change: FileChange, left: str) -> str:
     came = sum(len(line) for splice in change.splices for line in splice.added)
     if 2 * (gone - came) <= len(left):
         return ""
-    return (
-        f"{file} lost more than half of its text by hand ({len(left)} characters before, {len(left) - gone + came} "
-        f"now). The text before is kept as .pipimem/versions/{file}.{change.before[:NAME_LENGTH]}."
-    )
+    sizes = f"{len(left)} characters before, {len(left) - gone + came} now"
+    kept = f".pipimem/versions/{file}.{change.before[:NAME_LENGTH]}"
+    return f"{file} lost more than half of its text by hand ({sizes}). The text before is kept as {kept}."

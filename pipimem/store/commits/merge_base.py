@@ -1,4 +1,4 @@
-"""The past text that a person's text was edited from: an editor may have loaded it many commits ago."""
+"""The past text that a person's text was made of: an editor may have loaded it long ago."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _MOST_PAIRS = 400
 
 
 def merge_base(text: str, past: Iterable[Sequence[str]]) -> str:
-    """Returns the past text from which the fewest changed characters lead to `text`; of two the newer.
+    """Returns the past text that is the fewest changed characters from `text`; of two the newer.
 
     `past` are the texts that stood in the file, as lines, newest first; without any it is "". Where
-    `text` has a line that a newer past text has and an older one lacks, the older one is not chosen:
-    nobody types such a line by chance. Three more rules: an empty text was made of the newest that is
-    not empty, an older text word for word is a restore, so it was made of the newest, and nothing was
-    made of an older empty text: it would be near to whatever is short.
+    `text` has a line that a newer past text has and an older one lacks, the older one is not
+    chosen: nobody types such a line by chance. Three more rules: an empty text was made of the
+    newest that is not empty, an older text word for word is a restore, so it was made of the
+    newest, and nothing was made of an older empty text: it would be near to whatever is short.
     """
     if not text.strip():
         return next(("".join(lines) for lines in past if not _is_blank(lines)), "")
@@ -61,8 +61,8 @@ def _is_blank(lines: Iterable[str]) -> bool:
 class _Difference:
     """How the text looked for and a past one differ, kept up from one past text to the next.
 
-    `surplus` is by line, white space at its ends aside, how often the past text has it more; never 0. `newer_lines`
-    are those that the text looked for has more and a newer past text had.
+    `surplus` is by line, white space at its ends aside, how often the past text has it more; never
+    0. `newer_lines` are those that the text looked for has more and a newer past text had.
     """
 
     surplus: dict[str, int] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class _Difference:
                 self.newer_lines.discard(line)
 
     def distance(self) -> float:
-        """The characters of the lines that only one side has, less what reworded lines kept of theirs."""
+        """The characters of the lines that only one side has, less what reworded lines kept."""
         # With more lines, one side has none or the pairs are too many.
         if len(self.surplus) > _MOST_PAIRS + 1:
             return self._characters

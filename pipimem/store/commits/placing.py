@@ -1,7 +1,8 @@
-"""Texts that the journal has, put in the place of their files; what they displace is looked at again.
+"""Texts of the journal put in the place of their files, and what they displace looked at.
 
-A person may save at any instant. So a file is never overwritten: the two trade places, and whatever lay there
-is read once nobody writes to it any more. A text nobody knew is merged, and journalled before it goes.
+A person may save at any instant. So a file is never overwritten: the two trade places, and whatever
+lay there is read once nobody writes to it any more. A text nobody knew is merged, and journalled
+before it goes.
 """
 
 from __future__ import annotations
@@ -47,10 +48,11 @@ _REWRITTEN = "left"
 
 
 def put_in_place(desk: Desk, now: datetime) -> None:
-    """Brings the files to the texts the journal left them with, and sweeps what was never acknowledged.
+    """Brings the files to the journal's texts, and sweeps what was never acknowledged.
 
-    This is the end of a commit, and what the next holder of the lock does after a crash. A file somebody
-    is writing to is left to the next holder: the text waits beside it. The caller holds the lock.
+    This is the end of a commit, and what the next holder of the lock does after a crash. A file
+    somebody is writing to is left to the next holder: the text waits beside it. The caller holds
+    the lock.
     """
     _look_at_leftovers(desk, now)
     for _ in range(_TRIES):
@@ -68,8 +70,9 @@ def is_unfinished(desk: Desk) -> bool:
 
 
 def rewrite(path: Path, left: Callable[[str], str], root: Path) -> None:
-    """Puts `left(text)` in the place of a text, whatever people save meanwhile: what is displaced is rewritten
-    too, and merged."""
+    """Puts `left(text)` in the place of a text, whatever people save meanwhile: what is
+    displaced is rewritten too, and merged.
+    """
     target = resolved(path, root)
     reading = read(path, root)
     seen = reading.text if reading else ""
@@ -90,7 +93,7 @@ def rewrite(path: Path, left: Callable[[str], str], root: Path) -> None:
 
 
 def _finish_archive(desk: Desk, waiting: Collection[File]) -> None:
-    """Adds what is archived before the file it left is replaced: once that is in place, the archive is whole."""
+    """Adds what is archived before the file it left is replaced, so that it is never missing."""
     record = desk.state.archived
     if record is None:
         return
@@ -102,7 +105,8 @@ def _finish_archive(desk: Desk, waiting: Collection[File]) -> None:
 def _exchange(desk: Desk, file: File, now: datetime) -> bool:
     """Lets the text that waits for a file trade places with it; whether it did.
 
-    What a person saved there meanwhile is taken in first. What is displaced lies beside the file afterwards.
+    What a person saved there meanwhile is taken in first. What is displaced lies beside the file
+    afterwards.
     """
     reading = desk.look(file)
     if desk.is_held(file, reading):
@@ -135,7 +139,7 @@ def _look_at_leftovers(desk: Desk, now: datetime) -> None:
             displaced.append((file, path))
         elif not desk.state.ledger.etags.get(file, "").startswith(tag):
             remove(path)
-    # Before any of them goes: else a power cut could take both the exchange and the text that waited for it.
+    # Before any of them goes: else a power cut could take the exchange and the waiting text.
     for folder in {path.parent for _, path in displaced}:
         sync_folder(folder)
     for file, path in displaced:
@@ -143,7 +147,7 @@ def _look_at_leftovers(desk: Desk, now: datetime) -> None:
 
 
 def _is_prepared(path: Path, tag: str) -> bool:
-    """Whether a text under a name of ours is one we prepared, whole or half; else it was displaced."""
+    """Whether a text under a name of ours was prepared, whole or half; else it was displaced."""
     if len(tag) < NAME_LENGTH:
         return True
     text = own_text(path)
@@ -164,9 +168,9 @@ def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> Non
     if reading is None or reading.is_open:
         return
     before = tag_of(path, target)[:NAME_LENGTH]
-    if etag(reading.text) not in desk.state.may_lie(file, before):
+    if etag(reading.text) not in desk.state.replaced_by(file, before):
         newest = desk.state.known_text(file, "") or ""
-        past = desk.state.stood(file, before=before)
+        past = desk.state.past_texts(file, before=before)
         text = _brought_together(merge_base(reading.text, past), newest, reading.text)
         if text != newest:
             _journal_edit(desk, file, text, reading.text, now)
@@ -174,8 +178,9 @@ def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> Non
 
 
 def _brought_together(base: str, ours: str, displaced: str) -> str:
-    """`ours` with what a displaced text changed; one that lacks half of its base may be half of a save, whose
-    writer went on by name or was killed: what it lacks is not taken for deleted."""
+    """`ours` with what a displaced text changed; one that lacks half of its base may be half of
+    a save, whose writer went on by name or was killed: what it lacks is not taken for deleted.
+    """
     if len(displaced.strip()) * 2 < len(base.strip()) or not displaced.endswith(("\n", "\r")):
         displaced = only_added(base, ours, displaced)
     return merged(base, ours, displaced)
@@ -192,12 +197,12 @@ def _quiet(path: Path, root: Path) -> Reading | None:
 
 
 def _journal_edit(desk: Desk, file: File, text: str, saved: str, now: datetime) -> None:
-    """Journals a text that was merged of ours and one a person saved as their edit of ours; it then lies ready."""
+    """Journals the merge of ours and what a person saved as their edit; it then lies ready."""
     state = desk.state
     ours = state.known_text(file, "") or ""
     old = replace(desk.fresh().now.having(Note.read(file, ours, desk.key)), ledger=state.ledger)
     new = old.having(Note.read(file, text, desk.key))
     changes = {file: file_change(ours, text, found=saved, unseen=desk.is_pending(file))}
-    time_stamp = now.isoformat(timespec="seconds")
-    record = edit_record(state.ledger.sequence + 1, time_stamp, changes, reconciled(old, new), {file: ours})
+    sequence, time_stamp = state.ledger.sequence + 1, now.isoformat(timespec="seconds")
+    record = edit_record(sequence, time_stamp, changes, reconciled(old, new), {file: ours})
     acknowledge(desk, [record], {file: ours}, {file: text}, {file: saved})

@@ -9,20 +9,28 @@ _NETWORK = frozenset({
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "fuse.sshfs", "fuse.glusterfs",
     "fuse.s3fs", "fuse.rclone", "fuse.davfs",
 })  # fmt: skip
-_MOUNTS = Path("/proc/self/mountinfo")
-_ESCAPED = re.compile(r"\\(\d{3})")
+MOUNTS = Path("/proc/self/mountinfo")
+# The fifth field is the mount point, blanks in it written in octal; the type follows the hyphen.
+_MOUNT = re.compile(r"(?:\S+ ){4}(\S+) .*? - (\S+) ")
+_ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
-def network_type(folder: Path, mounts: Path = _MOUNTS) -> str:
+def network_type(folder: Path, mounts: Path = MOUNTS) -> str:
     """The type of the network file system a folder lies on, empty for a local one and where nobody tells."""
+    kind = file_system(folder, mounts)
+    return kind if kind in _NETWORK else ""
+
+
+def file_system(folder: Path, mounts: Path = MOUNTS) -> str:
+    """The type of the file system a folder lies on, by the innermost mount; empty where nobody tells."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:  # not Linux
         return ""
     place, best, kind = folder.resolve(), -1, ""
     for line in lines:
-        left, _, right = line.partition(" - ")
-        point = Path(_ESCAPED.sub(lambda found: chr(int(found[1], 8)), left.split(" ")[4]))
-        if place.is_relative_to(point) and len(point.parts) >= best:
-            best, kind = len(point.parts), right.split(" ")[0]
-    return kind if kind in _NETWORK else ""
+        if found := _MOUNT.match(line):
+            point = Path(_ESCAPED.sub(lambda octal: chr(int(octal[1], 8)), found[1]))
+            if place.is_relative_to(point) and len(point.parts) >= best:
+                best, kind = len(point.parts), found[2]
+    return kind

@@ -235,7 +235,7 @@ def _clean_past(desk: Desk, file: File, needles: Needles, now: datetime) -> set[
     """Keeps the past texts of a file without the needles, for merges alone; answers with the lines that went."""
     gone: set[str] = set()
     kept: list[str] = []
-    for past in desk.state.stood(file):
+    for past in desk.state.past_texts(file):
         # Neighbours have most lines in common: what went from one is not looked for by its blocks in the next.
         rest = [line for line in past if line not in gone]
         clean = without("".join(rest), needles, desk.key)[0]

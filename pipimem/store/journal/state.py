@@ -41,7 +41,6 @@ class State:
     _recent: dict[File, deque[FileChange]] | None = None
     _since: int = 0
     _known: dict[File, tuple[str, str]] = field(default_factory=dict)
-    _anchored: set[File] = field(default_factory=set)
 
     @classmethod
     def load(cls, folder: Path, transcript: Transcript, history_end: Callable[[], datetime | None]) -> State:
@@ -98,7 +97,7 @@ class State:
         known = self._known[file][1]
         return disk if disk == known else known
 
-    def stood(self, file: File, *, is_placed: bool = True, before: str = "") -> Iterator[tuple[str, ...]]:
+    def past_texts(self, file: File, *, is_placed: bool = True, before: str = "") -> Iterator[tuple[str, ...]]:
         """The texts that stood in a file, as lines, newest first, as far back as the journal and the versions tell.
 
         Without `is_placed` the one the journal left it with has not reached the file. With `before`, the first
@@ -139,26 +138,17 @@ class State:
         if text is not None:
             yield split_lines(text)
 
-    def may_lie(self, file: File, before: str) -> frozenset[str]:
-        """The etags of the texts that the one of this etag, or that begins so, may take the place of."""
+    def replaced_by(self, file: File, mark: str) -> frozenset[str]:
+        """The etags of the texts that the one of an etag, or of the first digits of one, took or may take the place of."""
         marks: set[str] = set()
         is_older = False
         for change in reversed(self._changes(file)):
-            is_older = is_older or change.after.startswith(before)
+            is_older = is_older or change.after.startswith(mark)
             if is_older:
                 marks |= {change.before, change.found}
                 if not change.unseen:
                     break
         return frozenset(marks)
-
-    def anchor(self, file: File, before: str) -> None:
-        """Sees to it that the text which the next splices start from is kept, and stays after a power cut.
-
-        A checkpoint keeps it; only the first change of a file comes without one.
-        """
-        if file not in self._anchored and before:
-            self.versions.keep(file, before)
-        self._anchored.add(file)
 
     def checkpoint(self, texts: Mapping[File, str], now: datetime | None) -> None:
         """Makes the files alone sufficient: keeps ledger and texts, so that no record is needed to know them."""
@@ -168,7 +158,7 @@ class State:
         ledger_file.save(self._ledger_path, Checkpoint(self.ledger, self.place.offset, texts))
         self.journal.rotate(now)
         self.versions.prune(now)
-        self._begin(texts)
+        self._since, self.archived = 0, None
         if self.journal.place().inode != self.place.inode:
             self.place = self.journal.place()
 
@@ -189,7 +179,7 @@ class State:
         self._recent = None
         self._known.clear()
         checkpoint = ledger_file.load(self._ledger_path)
-        self._begin(checkpoint.texts if checkpoint else ())
+        self._since, self.archived = 0, None
         if checkpoint is None:
             # The folds of set-aside parts first; the part at hand is read below like any other.
             self.ledger = Ledger()
@@ -212,11 +202,6 @@ class State:
             self._since += 1
             if record.archived:
                 self.archived = record
-
-    def _begin(self, kept: Iterable[File]) -> None:
-        """From a checkpoint on that kept the texts of these files."""
-        self._since, self.archived = 0, None
-        self._anchored = set(kept)
 
     def _kept(self, file: File, mark: str) -> str | None:
         """The text of this etag, as a version or in the checkpoint: versions are not synced."""

@@ -57,7 +57,7 @@ def test_the_text_it_left_is_known_without_its_file(thrice: tuple[ChannelStore, 
 def test_what_stood_in_a_file_is_told_newest_first(thrice: tuple[ChannelStore, list[str]]) -> None:
     """A person's text may have grown out of any of them."""
     channel, texts = thrice
-    known = loaded(channel).stood(File.MEMORY)
+    known = loaded(channel).past_texts(File.MEMORY)
     told = ["".join(lines) for lines in known]
     assert [text for text in told if text in texts] == texts[::-1]
 

@@ -1,0 +1,157 @@
+"""The watch on the channels' files: the one door of watchdog, and why it would hear nothing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipimem.store.agenda import STAMPED
+from pipimem.store.disk.mounts import MOUNTS, file_system
+
+if TYPE_CHECKING:
+    from watchdog.events import FileSystemEvent
+    from watchdog.observers.api import BaseObserver
+
+# File systems that others write to without this kernel hearing of it.
+_DEAF = frozenset({
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "vboxsf", "afs", "ceph", "glusterfs",
+    "lustre", "prl_fs",
+})  # fmt: skip
+_LIMITS = {
+    errno.ENOSPC: ("watch", Path("/proc/sys/fs/inotify/max_user_watches")),
+    errno.EMFILE: ("queue", Path("/proc/sys/fs/inotify/max_user_instances")),
+}
+_LONGEST_JOIN = 2.0
+
+
+@dataclass(slots=True)
+class Watch:
+    """A watch on `channels/`.
+
+    `tell` is called from watchdog's threads: with the name of a folder below `channels/` whose
+    files may have changed, or that came or went; with `None` where any of them may have changed
+    and the watch is to be started again.
+    """
+
+    channels: Path
+    tell: Callable[[str | None], None]
+    _observer: BaseObserver | None = None
+
+    def start(self) -> str:
+        """Begin to watch, or begin anew; returns the reason where that is no use, else ``""``."""
+        self.stop()
+        reason = blind_on(self.channels)
+        if not reason:
+            try:
+                self._begin()
+            except OSError as error:
+                self.stop()
+                reason = _sentence(error)
+        if not reason:
+            return ""
+        return f"{self.channels} cannot be watched ({reason}); its files are compared every minute instead"
+
+    def stop(self) -> None:
+        """End the watch; one that never began is ended already."""
+        if self._observer is not None:
+            self._observer.stop()
+            with suppress(RuntimeError):  # its thread never began
+                self._observer.join(_LONGEST_JOIN)
+            self._observer = None
+
+    def _begin(self) -> None:
+        from watchdog.events import FileSystemEventHandler
+        from watchdog.observers import Observer
+
+        # Said where a new folder is both heard of and found by a walk; as an error it would end
+        # watchdog's thread.
+        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
+        channels = self.channels.resolve(strict=True)
+        wanted = 2 + sum(1 for entry in os.scandir(channels) if entry.is_dir(follow_symlinks=False))
+        before = _inotify_watches()
+        report = self._report
+
+        class Handler(FileSystemEventHandler):
+            def on_any_event(self, event: FileSystemEvent) -> None:
+                if event.is_synthetic:  # a file in a folder that was moved; the folder is told
+                    return
+                for path in (event.src_path, event.dest_path):
+                    report(channels, Path(os.fsdecode(path)))
+
+        handler, kinds = Handler(), _kinds()
+        self._observer = Observer()
+        self._observer.schedule(handler, str(channels), recursive=True, event_filter=kinds)
+        # There `channels/` itself may be moved away, deleted and made again.
+        self._observer.schedule(handler, str(channels.parent), event_filter=kinds)
+        self._observer.start()
+        for emitter in self._observer.emitters:
+            # watchdog 7.1 answers an overflow of the queue by taking all watches back and setting
+            # them again. Where they are more than the queue holds (16,384), that overflows it
+            # again, for ever.
+            group = getattr(emitter, "_inotify", None)
+            if group is not None and hasattr(group, "on_queue_overflow"):
+                group.on_queue_overflow = lambda: self.tell(None)
+        # watchdog 7 passes over watches that the kernel refuses.
+        if 0 < _inotify_watches() - before < wanted:
+            raise OSError(errno.ENOSPC, "no inotify watch is left")
+
+    def _report(self, channels: Path, path: Path) -> None:
+        if path == channels:
+            self.tell(None)
+        elif path.is_relative_to(channels):
+            folder, *name = path.relative_to(channels).parts
+            if not name or "/".join(name) in STAMPED:
+                self.tell(folder)
+
+
+def blind_on(folder: Path, mounts: Path = MOUNTS) -> str:
+    """Why events of a folder would not be heard: the type of its file system; empty where they would."""
+    kind = file_system(folder, mounts)
+    if kind in _DEAF or kind.startswith("fuse."):
+        return f"{kind} tells nothing of what others write"
+    return ""
+
+
+def _kinds() -> list[type[FileSystemEvent]]:
+    """The events that are asked for; without a filter watchdog's own walk fills inotify's queue."""
+    from watchdog.events import (
+        DirCreatedEvent,
+        DirDeletedEvent,
+        DirMovedEvent,
+        FileClosedEvent,
+        FileDeletedEvent,
+        FileModifiedEvent,
+        FileMovedEvent,
+    )
+
+    # Only Linux tells that a file was closed; elsewhere a save is known by its writing.
+    saved = FileClosedEvent if sys.platform == "linux" else FileModifiedEvent
+    return [FileMovedEvent, saved, FileDeletedEvent, DirCreatedEvent, DirMovedEvent, DirDeletedEvent]
+
+
+def _inotify_watches() -> int:
+    """How many watches this process holds, 0 where nobody tells (no Linux, or no /proc)."""
+    held = 0
+    for descriptor in Path("/proc/self/fdinfo").glob("*"):
+        with suppress(OSError):  # closed meanwhile
+            held += descriptor.read_bytes().count(b"\ninotify wd:")
+    return held
+
+
+def _sentence(error: OSError) -> str:
+    """What an error says, with the remedy where a limit of inotify is reached."""
+    if error.errno not in _LIMITS:
+        return f"{error.strerror}: {error.filename}" if error.filename else str(error)
+    what, limit = _LIMITS[error.errno]
+    try:
+        most = limit.read_text(encoding="ascii").strip()
+    except OSError:
+        most = "unknown"
+    return f"no inotify {what} is left, fs.inotify.{limit.name} is {most}; raise it with sysctl"

@@ -1,1 +1,0 @@
-"""The watch on the files, and where it would hear nothing."""
