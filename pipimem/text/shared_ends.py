@@ -8,7 +8,7 @@ from collections.abc import Sequence
 _PIECES = (8192, 256, 16, 1)
 
 
-def shared_head(a: Sequence[object], b: Sequence[object], most: int) -> int:
+def _shared_head(a: Sequence[object], b: Sequence[object], most: int) -> int:
     """How many characters or things, up to `most`, both begin with."""
     place = 0
     for piece in _PIECES:
@@ -17,7 +17,7 @@ def shared_head(a: Sequence[object], b: Sequence[object], most: int) -> int:
     return place
 
 
-def shared_tail(a: Sequence[object], b: Sequence[object], most: int) -> int:
+def _shared_tail(a: Sequence[object], b: Sequence[object], most: int) -> int:
     """How many characters or things, up to `most`, both end with."""
     end_a, end_b = len(a), len(b)
     place = 0
@@ -33,5 +33,5 @@ def shared_tail(a: Sequence[object], b: Sequence[object], most: int) -> int:
 def shared_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
     """How many things both begin and end with; the change lies between. Both of one kind of row."""
     shortest = min(len(a), len(b))
-    head = shared_head(a, b, shortest)
-    return head, shared_tail(a, b, shortest - head)
+    head = _shared_head(a, b, shortest)
+    return head, _shared_tail(a, b, shortest - head)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pipimem.text.blocks import Document
 from pipimem.text.lines import BOM, split_lines, without_ending
+from pipimem.text.shared_ends import shared_ends
 
 # difflib is quadratic at worst. A middle longer than this is somebody replacing a file, and nobody reads that
 # as a list of small changes.
@@ -28,8 +29,7 @@ class Splice:
 def splices_between(old: str, new: str) -> tuple[Splice, ...]:
     """What to change to make `new` of `old`; nothing if they are equal. Few lines, not always the fewest."""
     before, after = split_lines(old), split_lines(new)
-    head = _shared(before, after)
-    tail = _shared(before[head:][::-1], after[head:][::-1])
+    head, tail = shared_ends(before, after)
     before, after = before[head : len(before) - tail], after[head : len(after) - tail]
     if not before and not after:
         return ()
@@ -96,14 +96,6 @@ def _compared(before: Sequence[str], after: Sequence[str], offset: int) -> Itera
     for tag, start, end, from_new, to_new in SequenceMatcher(None, before, after).get_opcodes():
         if tag != "equal":
             yield Splice(offset + start, tuple(before[start:end]), tuple(after[from_new:to_new]))
-
-
-def _shared(left: Sequence[str], right: Sequence[str]) -> int:
-    """How many lines two texts have in common at their beginning."""
-    for index, (one, other) in enumerate(zip(left, right, strict=False)):
-        if one != other:
-            return index
-    return min(len(left), len(right))
 
 
 def _one_line(line: str) -> str:
