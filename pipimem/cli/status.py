@@ -8,13 +8,14 @@ from datetime import datetime, timedelta
 import click
 
 from pipimem.cli.accounts import account_json, today, told
-from pipimem.cli.due import due
 from pipimem.cli.failing import worded
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, chosen
 from pipimem.cli.printing import counted, note, one_line, record, table
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
+from pipimem.memory import gates
+from pipimem.memory.window import counted as turns_and_tools
 from pipimem.notes.operations import Hole
 from pipimem.store.caches.figures import Kept
 from pipimem.store.channel import ChannelStore
@@ -98,7 +99,8 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
     try:
         store = ChannelStore.open(workspace, info.id, create=False)
         notes, last = store.notes(), store.transcript.last_number
-        gates = due(store, now)
+        said = turns_and_tools(list(store.transcript.window(notes.ledger.refreshed)))
+        jobs = gates.due(notes, last, said, now)
     except (PipimemError, OSError) as error:  # one broken channel must not hide the others
         problem = worded(error) if isinstance(error, OSError) else str(error)
         return Standing(info.id, info.kind, info.title, problem=problem)
@@ -113,7 +115,7 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
         ledger.cursor,
         max(0, last - ledger.cursor),
         job.ran if job else "",
-        tuple(task for task, gate in gates.items() if gate),
+        tuple(task for task, gate in jobs.items() if gate),
         ledger.holes,
         _recalls(store.caches.kept_figures()),
         store.shrunk(now - _RECENT),

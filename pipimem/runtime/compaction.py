@@ -41,7 +41,7 @@ async def brought_in(thoughts: Thoughts, covered: int, seconds: float) -> Receip
 async def _thought_about(thoughts: Thoughts, covered: int, seconds: float) -> Receipt:
     end, before = anyio.current_time() + seconds, thoughts.store.ledger.holes
     try:
-        await thoughts.refresh(seconds * REFRESH_SHARE, forced=True)
+        await thoughts.refresh(seconds * REFRESH_SHARE)
         refreshed = "refresh: done"
     except SidecarError as error:
         refreshed = f"refresh: {error}"

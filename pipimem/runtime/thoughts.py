@@ -49,23 +49,18 @@ class Thoughts(Thinking):
 
     # ── SESSION.md ────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def refresh(self, timeout: float, *, forced: bool = False) -> tuple[gates.Gate, tuple[Done, ...]]:
-        """Bring SESSION.md up to the newest message, if the gate is open; only the newest slice is thought about."""
-        notes, now = await self.notes(), self.clock.now()
+    async def refresh(self, timeout: float) -> tuple[Done, ...]:
+        """Bring SESSION.md up to the newest message, if there is a new one; only the newest slice is thought about."""
+        notes = await self.notes()
         last = await to_thread.run_sync(lambda: self.store.transcript.last_number)
-        gate = gates.may_refresh(notes, last, *self.said(notes, last), now, forced=forced)
-        if not gate:
-            return gate, ()
-        turns, tools = await self._heard(notes.ledger.refreshed, last)
-        gate = gates.may_refresh(notes, last, turns, tools, now, forced=forced)
-        if not gate:
-            return gate, ()
+        if last <= notes.ledger.refreshed:
+            return ()
         *_, newest = [Window((), last, last), *windows(await self.window(notes.ledger.refreshed))]
         call = self.call(timeout)
         decision = await self._thought("refresh", call, notes, lambda: self._refreshed(notes, newest, call))
         done = await self.done(decision, call, notes)
         self._tally = Tally(newest.last, newest.last)
-        return gate, (done,)
+        return (done,)
 
     def heard(self, messages: Sequence[Message]) -> None:
         """Messages were written to the transcript: counted here, no gate needs to read them."""
@@ -80,15 +75,28 @@ class Thoughts(Thinking):
     def due(self) -> dict[str, gates.Gate]:
         """The gate of every idle job as it stands now, from counters and file stamps alone; for a worker thread."""
         notes, last = self.store.counted(self.store.notes()), self.store.transcript.last_number
-        return gates.due(notes, last, self.said(notes, last), self.clock.now(), today=self.today())
+        return self._gates(notes, last)
 
-    async def _heard(self, refreshed: int, last: int) -> tuple[int, int]:
-        """The turns and tool messages since the last refresh; the transcript is read once, after a start."""
+    async def gate(self, task: str, *, forced: bool = False) -> gates.Gate:
+        """The gate of one idle job now, `forced` as when a person asks. For a refresh what was said is counted first."""
+        notes = await self.notes()
+        last = await to_thread.run_sync(lambda: self.store.transcript.last_number)
+        gate = self._gates(notes, last, forced=forced)[task]
+        if gate and task == "refresh" and not forced:
+            await self._count(notes.ledger.refreshed, last)
+            gate = self._gates(notes, last)[task]
+        return gate
+
+    def _gates(self, notes: Notes, last: int, *, forced: bool = False) -> dict[str, gates.Gate]:
+        said, now = self.said(notes, last), self.clock.now()
+        return gates.due(notes, last, said, now, today=self.today(), forced=forced)
+
+    async def _count(self, refreshed: int, last: int) -> None:
+        """Count the turns and tool messages since the last refresh; the transcript is read once, after a start."""
         if self._tally.after != refreshed:
             self._tally = Tally(refreshed, refreshed)
         if self._tally.upto < last:
             self._tally.add(await self.window(self._tally.upto, last))
-        return self._tally.turns, self._tally.tools
 
     async def _refreshed(self, notes: Notes, window: Window, call: Call) -> Decision:
         now = _time_of(window, self.clock.now())

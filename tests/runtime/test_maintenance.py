@@ -106,7 +106,7 @@ async def test_a_second_run_does_nothing_and_reads_nothing(tmp_path: Path, monke
         assert (snapshot(root), len(script.asked)) == (before, calls)
         # Somebody says one thing: still too little for a refresh, and counted without a look.
         await channel.take_in([Message.assistant("by the way")])
-        gate, _ = await channel.thoughts.refresh(30)
+        gate = await channel.thoughts.gate("refresh")
         assert (gate.open, gate.reason) == (False, "too little new")
         monkeypatch.undo()
         channel._spoke = False
