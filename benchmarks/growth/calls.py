@@ -77,25 +77,29 @@ async def _merged(situation: Situation) -> None:
     await situation.channel.remember("milk is white")
 
 
-def _holding(name: str) -> Step:
-    """A file of the workspace that holds the text and nothing else."""
+def _holding(*names: str) -> Step:
+    """Files of the workspace that hold the text and nothing else."""
 
     async def laid(situation: Situation) -> None:
-        (situation.root / name).write_bytes(situation.text.encode())
+        for name in names:
+            (situation.root / name).write_bytes(situation.text.encode())
 
     return laid
 
 
 async def _opened(situation: Situation) -> None:
-    """A process opens the channel anew: the first turn, and the first word."""
+    """A process opens the channel anew: the first turn, and the first fact."""
     async with runtime(situation.root) as pipimem:
         channel = await pipimem.channel(CHANNEL)
-        await channel.before_turn(_QUESTION)
+        turn = await channel.before_turn(_QUESTION)
+        await channel.after_turn(turn, [Message.user("milk is white", id="first")])
         await channel.remember("milk is white")
         channel._spoke = False  # noqa: SLF001 - what closing costs is no part of this
 
 
 _FOLDER = f"channels/{CHANNEL}"
+_NOTES = [f"{_FOLDER}/{file}" for file in (File.MEMORY, File.SESSION, File.HISTORY)]
+_LOG = f"{_FOLDER}/log.jsonl"
 CALLS: dict[str, Call] = {
     "before_turn": Call(lambda at: at.channel.before_turn(at.text)),
     "after_turn": Call(_said),
@@ -108,10 +112,12 @@ CALLS: dict[str, Call] = {
     "undo": Call(_command("undo", CHANNEL), _remembered, is_command=True),
     "log": Call(_command("log", CHANNEL), _remembered, is_command=True),
     "search in such a log": Call(_command("search", CHANNEL, "window"), _said, is_command=True),
+    "search: log.jsonl": Call(_command("search", CHANNEL, "tea"), _holding(_LOG), is_command=True),
+    "doctor": Call(_command("doctor"), _holding(*_NOTES, _LOG), is_command=True),
     "search for such a text": Call(_command("search", CHANNEL, "--", "TEXT"), is_command=True),
     "open: words.txt": Call(_opened, _holding("words.txt")),
-    "open: log.jsonl": Call(_opened, _holding(f"{_FOLDER}/log.jsonl")),
-    "open: MEMORY.md": Call(_opened, _holding(f"{_FOLDER}/{File.MEMORY}")),
-    "open: SESSION.md": Call(_opened, _holding(f"{_FOLDER}/{File.SESSION}")),
-    "open: HISTORY.md": Call(_opened, _holding(f"{_FOLDER}/{File.HISTORY}")),
+    "open: log.jsonl": Call(_opened, _holding(_LOG)),
+    "open: MEMORY.md": Call(_opened, _holding(_NOTES[0])),
+    "open: SESSION.md": Call(_opened, _holding(_NOTES[1])),
+    "open: HISTORY.md": Call(_opened, _holding(_NOTES[2])),
 }
