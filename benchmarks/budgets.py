@@ -25,8 +25,8 @@ _PROMPT = "Dana moved the release to Friday, the port is 8443. " * 200
 class Free:
     """A door that answers at once."""
 
-    async def complete(self, ask: Ask) -> Completion:
-        return Completion("ok", "stop", 2000, 200, 0, None, ask.model)
+    async def complete(self, _: Ask) -> Completion:
+        return Completion("ok", "stop", 2000, 200)
 
 
 async def _no_price(_: str) -> Price | None:

@@ -97,7 +97,7 @@ class Fickle:
         tokens_in, tokens_out = len(prompt) // 4, min(ask.max_tokens, 1 + len(answer) // 4)
         self.tokens += tokens_in + tokens_out
         finish = "length" if habit == "stopped" else "stop"
-        return Completion(answer, finish, tokens_in, tokens_out, 0, None, MODEL)
+        return Completion(answer, finish, tokens_in, tokens_out)
 
 
 def _spoilt(habit: str, answer: str, chance: random.Random) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from litellm.types.utils import Message
 
 
-def completion(response: ModelResponse, model: str) -> Completion:
+def completion(response: ModelResponse) -> Completion:
     """What came back; without choices or words it is empty, but what it cost stands in it all the same."""
     choice = response.choices[0] if response.choices else None
     message = getattr(choice, "message", None)
@@ -24,7 +24,6 @@ def completion(response: ModelResponse, model: str) -> Completion:
         tokens_out=getattr(usage, "completion_tokens", 0) or 0,
         tokens_cached=getattr(details, "cached_tokens", 0) or 0,
         cost=cost_of(response),
-        model=response.model or model,
         refusal=_refusal(message),
     )
 

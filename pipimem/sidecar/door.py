@@ -52,7 +52,6 @@ class Completion:
     tokens_out: int = 0
     tokens_cached: int = 0
     cost: float | None = None
-    model: str = ""
     refusal: str = ""  # what a model said instead of answering
 
 

@@ -65,7 +65,7 @@ class LiteLLM:
                 raise ParameterRefused(f"{ask.model} is asked in another way: {failure}") from reason
             raise failure from reason
         self._manners.accepted(ask.model)
-        return completion(response, ask.model)
+        return completion(response)
 
     async def _sent(self, litellm: ModuleType, arguments: dict[str, object]) -> ModelResponse:
         if _on_asyncio():

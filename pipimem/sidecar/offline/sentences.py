@@ -76,7 +76,6 @@ class Sentence:
     when: datetime | None
     place: int
     question: bool = False
-    alone: bool = False  # it is all its message says
 
     @property
     def chinese(self) -> bool:
@@ -104,17 +103,16 @@ def sentences(window: Sequence[Message]) -> list[Sentence]:
 
 def _of_message(message: Message, bots: set[str], people: set[str]) -> Iterator[Sentence]:
     text = _plain(message.content[:_MOST_CHARS], bots)
-    whole = [part for part in split(text) if not _WITHHELD.search(part)]
-    for part in whole:
+    for part in split(text):
+        if _WITHHELD.search(part):
+            continue
         for said, question in _said(part):
             clean = _without_names(_OPENING.sub("", _GREETING.sub("", said.strip())), people)
             clean = _LEADING_ON.sub("", _OPENING.sub("", _GREETING.sub("", clean)).strip(" ，,、:：-–—~"))
             clean = _ASKED_OF_ONE.sub("", _SAYING.sub("", clean))
             clean = clean if is_chinese(clean) else made_whole(_LEADING_ON_EN.sub("", clean))
             if any(character.isalnum() for character in clean):
-                yield Sentence(
-                    clean, (message.id,), message.speaker, message.role, message.time, 0, question, len(whole) == 1
-                )
+                yield Sentence(clean, (message.id,), message.speaker, message.role, message.time, 0, question)
 
 
 def _plain(text: str, bots: Iterable[str]) -> str:
