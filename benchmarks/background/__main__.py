@@ -112,7 +112,7 @@ def main() -> int:
     """Prints the table; the exit code is 1 where a host did not live well."""
     asked = _asked()
     print(heading(f"Exceptions in the background, seed {asked.seed}", "anyio", "trio"), flush=True)
-    start, found = time.perf_counter(), list[Met]()
+    found = list[Met]()
     with tempfile.TemporaryDirectory(dir=asked.folder) as name, OpenAIServer(respond) as server:
         host = Host(Path(name) / "w", server.url)
         tree = prepared(Journey("a bot", lived, lambda *_: None), host.root)
@@ -121,6 +121,7 @@ def main() -> int:
         for loop in asked.loop or _LOOPS:
             pairs += [(loop, entry) for entry in asked.entry or host.entries(tree, loop)]
         random.Random(asked.seed).shuffle(pairs)
+        start = time.perf_counter()
         for number, (loop, entry) in enumerate(pairs, 1):
             if time.perf_counter() - start > asked.minutes * 60:
                 break
