@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pipimem.settings import Settings
     from pipimem.sidecar.embedding.embedder import Embedder
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AnswerRefused",

@@ -19,7 +19,7 @@ from pipimem.notes.ledger import Asked, Delta, Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
-from pipimem.store import identity
+from pipimem.store import identity, migration
 from pipimem.store.caches.caches import Caches
 from pipimem.store.commits.committing import CarryOut, Committed, commit, journal_edits
 from pipimem.store.commits.desk import KEPT, Desk
@@ -89,12 +89,13 @@ class ChannelStore:
             )
         if known is None and not create and not is_there:
             raise ChannelError(_unknown(workspace, channel_id))
-        is_saved = known is not None
+        is_saved = known is not None and known.format == migration.FORMAT
         if known is None:
             fresh = os.urandom(identity.KEY_BYTES) if create else identity.derived_key(channel_id)
             known = Identity(channel_id, kind, title, key or fresh)
         elif create and title and title != known.title:
             known, is_saved = replace(known, title=title), False
+        known = replace(known, format=migration.FORMAT)
         lock = FolderLock(_own(folder) / "lock")
         store = cls(workspace, folder, known, Transcript(folder, lock), lock, is_saved)
         if create:
@@ -395,6 +396,7 @@ class ChannelStore:
                 # Another process was first: its key holds, what was read under ours is read again.
                 self.identity, self._desk = replace(self.identity, key=standing.key), None
             if standing != self.identity:
+                migration.remove_leftovers(_own(self.folder))
                 identity.save(_identity_path(self.folder), self.identity)
         self._is_saved = True
 
@@ -425,6 +427,9 @@ class ChannelStore:
         if saving and time.monotonic() < until:
             return None
         put_in_place(desk, now)
+        if desk.state.place.is_of_format_1:
+            self._now = now
+            self._checkpoint()
         forgetting.resume(desk, self.transcript, now)
         return desk
 

@@ -10,19 +10,21 @@ from pipimem.errors import ChannelError
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import read_whole, sync_folder, told
 from pipimem.store.disk.files import put_whole
+from pipimem.store.migration import FORMAT
 
-_FORMAT = 1
 KEY_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The true id of a channel, `dm` or `group`, what people call it, and the key of its entry ids."""
+    """The true id of a channel, `dm` or `group`, what people call it, the key of its entry ids, and the format of its
+    folder."""
 
     id: str
     kind: str
     title: str
     key: bytes
+    format: int = FORMAT
 
 
 def load(path: Path) -> Identity | None:
@@ -36,11 +38,11 @@ def load(path: Path) -> Identity | None:
         except FileNotFoundError:
             return None
     match jsonlines.value(data):
-        case {"format": int(version)} if version > _FORMAT:
+        case {"format": int(version)} if version > FORMAT:
             raise ChannelError(f"{path} was written by a newer pipimem (format {version}). Update pipimem.")
-        case {"format": 1, "id": str(name), "kind": str(kind), "title": str(title), "key": str(key)}:
+        case {"format": 1 | 2 as version, "id": str(name), "kind": str(kind), "title": str(title), "key": str(key)}:
             try:
-                return Identity(name, kind, title, bytes.fromhex(key))
+                return Identity(name, kind, title, bytes.fromhex(key), version)
             except ValueError:
                 pass
     raise ChannelError(
@@ -53,7 +55,7 @@ def load(path: Path) -> Identity | None:
 def save(path: Path, identity: Identity) -> None:
     """Writes the identity."""
     value = {
-        "format": _FORMAT,
+        "format": FORMAT,
         "id": identity.id,
         "kind": identity.kind,
         "title": identity.title,

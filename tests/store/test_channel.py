@@ -116,7 +116,7 @@ def test_a_channel_folder_may_not_lead_out(workspace: WorkspaceStore, tmp_path: 
 def test_a_newer_format_is_not_touched(channel: ChannelStore) -> None:
     """An old pipimem says so instead of guessing."""
     path = channel.folder / ".pipimem" / "channel.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 2}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 3}))
     with pytest.raises(ChannelError, match="newer pipimem"):
         again(channel)
 
@@ -454,7 +454,7 @@ def test_a_damaged_journal_is_told(channel: ChannelStore, now: datetime, add: Ad
         channel.commit(add(f"{name} likes tea"), now)
     path = channel.folder / ".pipimem" / "journal.jsonl"
     path.write_bytes(path.read_bytes().replace(b"bob", b"rob"))
-    with pytest.raises(JournalError, match=r"journal\.jsonl, line 2"):
+    with pytest.raises(JournalError, match=r"journal\.jsonl, line 3"):
         again(channel).notes()
 
 

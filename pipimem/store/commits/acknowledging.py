@@ -54,7 +54,7 @@ def acknowledge(
         state.append(records, texts)
     except BaseException:
         # Where even the cut failed, the record may stand: then the prepared texts must too.
-        if state.journal.place().offset <= max(state.place.offset, 0):
+        if state.journal.ends_at(state.place):
             dropped(prepared)
         raise
     dropped(path for path in waiting if path not in prepared)

@@ -15,7 +15,6 @@ from pipimem.store.commits.merge_base import merge_base
 from pipimem.store.commits.merging import merged
 from pipimem.store.commits.settling import may_be_half_saved
 from pipimem.store.disk.files import Reading, Stamp, own_text, read, resolved, stamp, temporary_for
-from pipimem.store.journal.journal import Place
 from pipimem.store.journal.state import State
 from pipimem.store.journal.versions import NAME_LENGTH
 
@@ -55,7 +54,7 @@ class Desk:
     key: bytes
     state: State
     _notes: Notes | None = None
-    _stamps: tuple[Stamp | Place | None, ...] = ()
+    _stamps: tuple[Stamp | None, ...] = ()
     _readings: dict[Path, Reading] = field(default_factory=dict)
     # By file the notes asked for last, newest first: what stands, and what the journal left where that is another.
     _parsed: dict[Path, tuple[Note, ...]] = field(default_factory=dict)
@@ -167,8 +166,8 @@ class Desk:
         self._readings.clear()
         self._parsed.clear()
 
-    def _look(self) -> tuple[Stamp | Place | None, ...]:
-        return (*map(stamp, self._watched), self.state.journal.place())
+    def _look(self) -> tuple[Stamp | None, ...]:
+        return (*map(stamp, self._watched), self.state.journal.stamp())
 
     def _read(self, path: Path) -> Reading:
         mark = stamp(path)

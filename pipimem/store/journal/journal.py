@@ -1,38 +1,63 @@
-"""The journal of a channel: one checked line for each commit, synced before the commit is acknowledged."""
+"""The journal of a channel: one checked line for each commit, synced before the commit is acknowledged.
+
+Its first line has a random name, and every checksum goes over the one before. So a place in a journal is told by what
+cannot come again: the name, a byte, and the checksum that ends there.
+"""
 
 from __future__ import annotations
 
+import os
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pipimem.errors import JournalError, StoreError
+from pipimem.errors import JournalError
 from pipimem.store.codec import CodecError, decoded, encoded
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import append_synced, reading, sync_folder, told
-from pipimem.store.disk.files import put_whole, remove
+from pipimem.store.disk.checksums import TAIL_LENGTH, checked_line, checked_value, checksum_of
+from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
 from pipimem.store.journal.records import JournalRecord
 
+_FORMAT = 2
 _NAME = "journal.jsonl"
 _PART = re.compile(r"journal-(\d{4,})\.jsonl")
 _ROTATE_AT = 4 * 1024 * 1024
 # Undo is promised for this long (DESIGN §7.1).
 _KEPT = timedelta(days=30)
-_SUM = re.compile(rb', "sum": "([0-9a-f]{8})"\}\n?$')
+_NAME_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far a journal was read: which file (its inode; -1 where there is none) and which byte."""
+    """The end of a record: the name of its journal, the byte after it, and its checksum.
 
-    inode: int
-    offset: int
+    A journal of format 1 has no name, and its checksums do not go over the ones before. It is gone on with as it is
+    until a checkpoint sets it aside.
+    """
+
+    journal: str = ""
+    offset: int = 0
+    checksum: str = ""
+
+    @property
+    def is_of_format_1(self) -> bool:
+        """Whether it is a place in a journal of that format."""
+        return self.offset > 0 and not self.journal
+
+    @property
+    def chained(self) -> str:
+        """The checksum that the one of the next record goes over."""
+        return self.checksum if self.journal else ""
+
+    def after(self, data: bytes) -> Place:
+        """Where the line ends that begins here."""
+        return Place(self.journal, self.offset + len(data), checksum_of(data))
 
 
-NOWHERE = Place(-1, 0)
+NOWHERE = Place()
 """The end of a journal that is not there."""
 
 
@@ -47,92 +72,108 @@ class Journal:
         """The part that is appended to."""
         return self.folder / _NAME
 
-    def place(self) -> Place:
-        """The end of the journal as it stands: one `stat`."""
-        with told("read", self.path):
-            try:
-                status = self.path.stat()
-            except FileNotFoundError:  # nothing else: the next append would cut at the end it was told
-                return NOWHERE
-        return Place(status.st_ino, status.st_size)
+    def stamp(self) -> Stamp | None:
+        """What changes with every record, `None` without a journal: one `stat`."""
+        return stamp(self.path)
+
+    def ends_at(self, place: Place) -> bool:
+        """Whether nothing lies behind a place where this journal was read to its end."""
+        status = self.stamp()
+        return status is None or status[1] <= place.offset
 
     def append(self, records: Sequence[JournalRecord], end: Place) -> Place:
         """Adds records in one synced write, all or nothing; returned means durable.
 
-        `end` is where reading ended: what lies behind it is the torn end of a crash and is cut. Raised means that
-        nothing of them is there, or, where the disk refused even to cut it off again, that nobody knows: look again.
+        `end` is where reading ended: what lies behind it is the torn end of a crash and is cut. Raises `JournalError`
+        where another journal lies there. Raised means that nothing of them is there, or, where the disk refused even to
+        cut it off again, that nobody knows: look again.
         """
+        if end != NOWHERE and not self.holds(end):
+            raise JournalError(f"{self.path} is no longer the journal that was read. Try again.")
         fresh = not self.path.exists()
-        joined = (*(replace(record, goes_on=True) for record in records[:-1]), *records[-1:])
-        append_synced(self.path, b"".join(map(line, joined)), at=end.offset)
+        start, data = end.offset, b""
+        if end == NOWHERE:
+            data, end = _header()
+        for record in records:
+            added = line(replace(record, goes_on=record is not records[-1]), end.chained)
+            data += added
+            end = end.after(added)
+        append_synced(self.path, data, at=start)
         if fresh:
             sync_folder(self.folder)
-        return self.place()
+        return end
 
     def start_anew(self, record: JournalRecord) -> None:
         """Puts a journal of this one record in the place of all that was; returned means durable."""
-        put_whole(self.path, line(record))
+        header, end = _header()
+        put_whole(self.path, header + line(record, end.chained))
         for part in self.parts():
             if part != self.path:
                 remove(part)
         sync_folder(self.folder)
 
-    def read(self, start: int = 0) -> tuple[list[JournalRecord], Place]:
-        """The records from a byte on, and where the last whole one ends.
+    def holds(self, place: Place) -> bool:
+        """Whether this journal goes on from a place: all that lies before it is what was read."""
+        with told("read", self.path):
+            try:
+                file = reading(self.path)
+            except FileNotFoundError:
+                return False
+            with file:
+                header = _header_place(file.readline())
+                file.seek(max(0, place.offset - TAIL_LENGTH))
+                checksum = checksum_of(file.read(TAIL_LENGTH))
+        return bool(checksum) and (header.journal, checksum) == (place.journal, place.checksum)
+
+    def read(self, start: Place = NOWHERE) -> tuple[list[JournalRecord], Place]:
+        """The records from a place on, and where the last whole one ends.
 
         Raises `JournalError` for earlier damage.
         """
-        inode, offset = self.place().inode, start
         records: list[JournalRecord] = []
-        torn, whole, end = b"", 0, start
-        for data in jsonlines.lines(self.path, start):
-            if torn:
-                raise self._damaged(self.path, offset)
-            if record := parsed(data):
-                records.append(record)
-                offset += len(data)
-                if not record.goes_on:
-                    whole, end = len(records), offset
-            else:
-                torn = data
-        # Of an append that was cut off between two records nothing was acknowledged.
-        return records[:whole], Place(inode, end)
+        end = start
+        for written_as_one, place in self._groups(self.path, start):
+            records += written_as_one
+            end = place
+        return records, end
 
     def records(self) -> Iterator[JournalRecord]:
         """All records that are kept, oldest first. Raises `JournalError` at a damaged line."""
-        waiting: list[JournalRecord] = []
         for part in self.parts():
-            offset, torn = 0, False
-            for data in jsonlines.lines(part):
-                record = parsed(data)
-                if torn or (record is None and part != self.path):
-                    raise self._damaged(part, offset)
-                torn = record is None
-                if record:
-                    waiting.append(record)
-                    offset += len(data)
-                    if not record.goes_on:
-                        yield from waiting
-                        waiting.clear()
+            for written_as_one, _ in self._groups(part, NOWHERE):
+                yield from written_as_one
 
-    def ends_with(self, offset: int, sequence: int) -> bool:
-        """Whether the record of this number ends right at this byte."""
-        if offset == 0:
-            return False
-        try:
-            with reading(self.path) as file:
-                # Records are long, but number and line end are enough to tell.
-                low = max(0, offset - _ROTATE_AT)
-                file.seek(low)
-                before = file.read(offset - low)
-        except (OSError, StoreError):
-            return False
-        start = before.rfind(b"\n", 0, -1) + 1
-        return before.endswith(b"\n") and before[start:].startswith(b'{"seq": %d,' % sequence)
+    def _groups(self, part: Path, place: Place) -> Iterator[tuple[list[JournalRecord], Place]]:
+        """The records from a place on, those together that were written as one, and where they end; the header is a
+        group of none. Of an append that was cut off between two records nothing was acknowledged: it is left out."""
+        group: list[JournalRecord] = []
+        torn = False
+        for data in jsonlines.lines(part, place.offset):
+            if torn:
+                raise self._damaged(part, place)
+            if place == NOWHERE and (header := _header_place(data)) != NOWHERE:
+                place = header
+                yield [], place
+                continue
+            record = parsed(data, place.chained)
+            if record is None:
+                torn = True
+                continue
+            place = place.after(data)
+            group.append(record)
+            if not record.goes_on:
+                yield group, place
+                group = []
+        if torn and part != self.path:
+            raise self._damaged(part, place)
 
-    def rotate(self, now: datetime | None) -> None:
-        """Sets a large journal aside after a checkpoint, and drops parts too old to undo."""
-        if self.place().offset > _ROTATE_AT:
+    def rotate(self, end: Place, now: datetime | None) -> Place:
+        """Sets a large journal, or one of format 1, aside after a checkpoint, and drops parts too old to undo.
+
+        Returns the end of the journal that is appended to from now on.
+        """
+        is_set_aside = end.offset > _ROTATE_AT or end.is_of_format_1
+        if is_set_aside:
             taken = [int(found[1]) for part in self.parts() if (found := _PART.fullmatch(part.name))]
             # The checkpoint first: with an older one, nobody would look into the part that is set aside.
             sync_folder(self.folder)
@@ -142,6 +183,7 @@ class Journal:
             for part in self.parts():
                 if part != self.path and part.stat().st_mtime < (now - _KEPT).timestamp():
                     remove(part)
+        return NOWHERE if is_set_aside else end
 
     def parts(self) -> tuple[Path, ...]:
         """The files of the journal, oldest first."""
@@ -153,31 +195,40 @@ class Journal:
             parts = [path for _, path in sorted(found)]
             return (*parts, self.path) if self.path.exists() else tuple(parts)
 
-    def _damaged(self, part: Path, offset: int) -> JournalError:
+    def _damaged(self, part: Path, place: Place) -> JournalError:
         with reading(part) as file:
-            number = file.read(offset).count(b"\n") + 1
+            number = file.read(place.offset).count(b"\n") + 1
         return JournalError(
             f"{part}, line {number}: damaged. The Markdown files are whole; move the journal aside to go on "
             "without undo for what it holds, and see `pipimem doctor`."
         )
 
 
-def line(record: JournalRecord) -> bytes:
-    """A record as its line, with a checksum as the last field."""
-    body = jsonlines.line(encoded(record)).rstrip(b"\n")
-    return body[:-1] + b', "sum": "%08x"}\n' % zlib.crc32(body)
+def line(record: JournalRecord, previous: str = "") -> bytes:
+    """A record as its line; `previous` is the checksum of the line before."""
+    return checked_line(encoded(record), previous)
 
 
-def parsed(data: bytes) -> JournalRecord | None:
-    """The record on a line, `None` where the line is torn or was changed."""
-    found = _SUM.search(data)
-    if not found or not data.endswith(b"\n"):
-        return None
-    body = data[: found.start()] + b"}"
-    value = jsonlines.value(body) if b"%08x" % zlib.crc32(body) == found[1] else None
+def parsed(data: bytes, previous: str = "") -> JournalRecord | None:
+    """The record on a line, `None` where the line is torn, was changed or follows another one."""
     try:
-        record = decoded(JournalRecord, value)
+        record = decoded(JournalRecord, checked_value(data, previous))
     except CodecError:
         return None
     etags = {str(file): change.after for file, change in record.files.items()}
     return replace(record, delta=replace(record.delta, etags=etags))
+
+
+def _header() -> tuple[bytes, Place]:
+    """The first line of a new journal, and where it ends."""
+    name = os.urandom(_NAME_BYTES).hex()
+    data = checked_line({"format": _FORMAT, "journal": name})
+    return data, Place(name, len(data), checksum_of(data))
+
+
+def _header_place(data: bytes) -> Place:
+    """Where the first line of a journal ends; `NOWHERE` where it is none, as in format 1."""
+    match checked_value(data):
+        case {"journal": str(name)}:
+            return Place(name, len(data), checksum_of(data))
+    return NOWHERE

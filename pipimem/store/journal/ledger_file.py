@@ -8,23 +8,23 @@ from pathlib import Path
 
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
+from pipimem.store import migration
 from pipimem.store.codec import CodecError, decoded, encoded
-from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import read_whole, told
+from pipimem.store.disk.checksums import checked_line, checked_value
 from pipimem.store.disk.files import put_whole
-
-_FORMAT = 2
+from pipimem.store.journal.journal import NOWHERE, Place
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A ledger, and the byte of the journal after the last record it holds (a hint: rotation may have moved it).
+    """A ledger, and the end of the last record it holds, where the journal is still the one that it was read from.
 
     `texts` are those the files were left with: what the splices of later records start from, in one synced file.
     """
 
     ledger: Ledger
-    offset: int = 0
+    place: Place = NOWHERE
     texts: Mapping[File, str] = field(default_factory=dict)
 
 
@@ -35,9 +35,9 @@ def load(path: Path) -> Checkpoint | None:
             data = read_whole(path)
         except FileNotFoundError:
             return None
-    value = jsonlines.value(data)
-    if value is None or value.get("format") != _FORMAT:
-        return None
+    value = checked_value(data)
+    if value is None:
+        value = migration.checkpoint_of_format_1(data)
     try:
         return decoded(Checkpoint, value)
     except CodecError:
@@ -46,4 +46,4 @@ def load(path: Path) -> Checkpoint | None:
 
 def save(path: Path, checkpoint: Checkpoint) -> None:
     """Writes the checkpoint in the place of the former one, whole or not at all."""
-    put_whole(path, jsonlines.line({"format": _FORMAT, **encoded(checkpoint)}))
+    put_whole(path, checked_line({"format": migration.FORMAT, **encoded(checkpoint)}))

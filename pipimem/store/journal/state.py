@@ -12,6 +12,7 @@ from pipimem.errors import JournalError
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import etag
+from pipimem.store.disk.files import Stamp
 from pipimem.store.journal import ledger_file
 from pipimem.store.journal.journal import NOWHERE, Journal, Place
 from pipimem.store.journal.ledger_file import Checkpoint
@@ -36,6 +37,8 @@ class State:
     versions: Versions
     ledger: Ledger = field(default_factory=Ledger)
     place: Place = NOWHERE
+    # Of the journal as it was read up to there.
+    stamp: Stamp | None = None
     # The last record since the checkpoint that added to the archive.
     archived: JournalRecord | None = None
     _recent: dict[File, deque[FileChange]] | None = None
@@ -62,16 +65,17 @@ class State:
 
     @property
     def has_news(self) -> bool:
-        """Whether there are records since the checkpoint."""
-        return self._since > 0
+        """Whether there are records since the checkpoint, or a journal of format 1 to be set aside."""
+        return self._since > 0 or self.place.is_of_format_1
 
     def catch_up(self) -> None:
         """Folds in what other processes committed."""
-        place = self.journal.place()
-        if place == self.place:
+        stamp = self.journal.stamp()
+        if stamp == self.stamp:
             return
-        if place.inode == self.place.inode and place.offset > self.place.offset:
-            records, self.place = self.journal.read(self.place.offset)
+        if self.journal.holds(self.place):
+            records, self.place = self.journal.read(self.place)
+            self.stamp = stamp
             self._fold(records)
         else:  # another process rotated the journal, or forgot something in it
             self._start()
@@ -79,6 +83,7 @@ class State:
     def append(self, records: Sequence[JournalRecord], texts: Mapping[File, str]) -> None:
         """Writes records, durable when this returns, and takes in the texts they leave their files with."""
         self.place = self.journal.append(records, self.place)
+        self.stamp = self.journal.stamp()
         self._fold(records)
         for file, text in texts.items():
             self._known[file] = (etag(text), text)
@@ -155,19 +160,18 @@ class State:
         texts = {file: text for file, text in texts.items() if self.ledger.etags.get(file) == etag(text)}
         for file, text in texts.items():
             self.versions.keep(file, text, synced=False)
-        ledger_file.save(self._ledger_path, Checkpoint(self.ledger, self.place.offset, texts))
-        self.journal.rotate(now)
+        ledger_file.save(self._ledger_path, Checkpoint(self.ledger, self.place, texts))
+        self.place = self.journal.rotate(self.place, now)
+        self.stamp = self.journal.stamp()
         self.versions.prune(now)
         self._since, self.archived = 0, None
-        if self.journal.place().inode != self.place.inode:
-            self.place = self.journal.place()
 
     def start_anew(self, record: JournalRecord) -> None:
         """Begins a journal with a record that has the whole ledger."""
         known = {file: self.known_text(file, "") for file in File}
         texts = {file: text for file, text in known.items() if text is not None}
         # First: with an older ledger, a journal of one record would lack what lies between them.
-        ledger_file.save(self._ledger_path, Checkpoint(self.ledger, 0, texts))
+        ledger_file.save(self._ledger_path, Checkpoint(self.ledger, NOWHERE, texts))
         self.journal.start_anew(record)
         self._start()
 
@@ -185,11 +189,12 @@ class State:
             self.ledger = Ledger()
             older = self.journal.records() if len(self.journal.parts()) > 1 else iter(())
             self._fold(older)
-            start = 0
+            start = NOWHERE
         else:
             self.ledger = checkpoint.ledger
-            known = self.journal.ends_with(checkpoint.offset, checkpoint.ledger.sequence)
-            start = checkpoint.offset if known else 0
+            start = checkpoint.place if self.journal.holds(checkpoint.place) else NOWHERE
+        # Before it is read: what is written meanwhile gives it another one.
+        self.stamp = self.journal.stamp()
         records, self.place = self.journal.read(start)
         self._fold(records)
 

@@ -16,7 +16,7 @@ from pipimem.notes.notes import Change
 from pipimem.notes.operations import Author, Bullet, Hole, Job, Narrowed, Progress, Trust
 from pipimem.store.journal import journal as rooms
 from pipimem.store.journal import ledger_file
-from pipimem.store.journal.journal import NOWHERE, Journal, line, parsed
+from pipimem.store.journal.journal import NOWHERE, Journal, Place, line, parsed
 from pipimem.store.journal.ledger_file import Checkpoint
 from pipimem.store.journal.records import FileChange, JournalRecord, RefusedLine
 from pipimem.text.splices import Splice
@@ -118,7 +118,30 @@ def test_records_come_back_in_their_order(journal: Journal) -> None:
     place = journal.append([record(1), record(2)], NOWHERE)
     journal.append([record(3, "决定")], place)
     assert [found.sequence for found in journal.records()] == [1, 2, 3]
-    assert [found.why for found in journal.read(place.offset)[0]] == ["决定"]
+    assert [found.why for found in journal.read(place)[0]] == ["决定"]
+
+
+def test_a_place_is_one_of_the_same_journal_only(tmp_path: Path) -> None:
+    """Neither inode nor size tells: a journal written in the place of another has another name."""
+    journal, other = Journal(tmp_path), Journal(tmp_path / "other")
+    other.folder.mkdir()
+    place = journal.append([record(1), record(2)], NOWHERE)
+    other.append([record(1), record(2), record(3)], NOWHERE)
+    assert journal.holds(place)
+    journal.path.write_bytes(other.path.read_bytes())
+    assert not journal.holds(place)
+    with pytest.raises(JournalError, match="no longer the journal"):
+        journal.append([record(3)], place)
+    assert [each.sequence for each in journal.records()] == [1, 2, 3]
+
+
+def test_a_record_taken_out_is_noticed(journal: Journal) -> None:
+    """Each checksum goes over the one before: whole lines that follow each other wrongly are damage."""
+    journal.append([record(1), record(2), record(3)], NOWHERE)
+    lines = journal.path.read_bytes().splitlines(keepends=True)
+    journal.path.write_bytes(lines[0] + lines[1] + lines[3] + lines[2])
+    with pytest.raises(JournalError, match="line 3"):
+        journal.read()
 
 
 def test_a_torn_end_is_cut_by_the_next_append(journal: Journal) -> None:
@@ -157,7 +180,7 @@ def test_a_journal_that_cannot_be_reached_is_not_taken_for_empty(
 
     monkeypatch.setattr(os, "stat", broken)
     with pytest.raises(StoreError, match="Check the disk"):
-        journal.place()
+        journal.stamp()
 
 
 def test_damage_in_the_middle_is_told_with_its_line(journal: Journal) -> None:
@@ -186,7 +209,7 @@ def test_a_failed_append_leaves_nothing(journal: Journal, monkeypatch: pytest.Mo
     with pytest.raises(StoreError, match="disk is full"):
         journal.append([record(2)], place)
     monkeypatch.undo()
-    assert journal.place() == place
+    assert journal.read()[1] == place
 
 
 def test_a_large_journal_is_set_aside_and_dropped_after_a_month(
@@ -194,15 +217,14 @@ def test_a_large_journal_is_set_aside_and_dropped_after_a_month(
 ) -> None:
     """Undo reaches back 30 days; older parts go."""
     monkeypatch.setattr(rooms, "_ROTATE_AT", 100)
-    journal.append([record(1)], NOWHERE)
-    journal.rotate(now)
-    journal.append([record(2)], NOWHERE)
+    journal.rotate(journal.append([record(1)], NOWHERE), now)
+    end = journal.append([record(2)], NOWHERE)
     assert [part.name for part in journal.parts()] == ["journal-0001.jsonl", "journal.jsonl"]
     assert [found.sequence for found in journal.records()] == [1, 2]
     old = (now - timedelta(days=31)).timestamp()
     os.utime(journal.parts()[0], (old, old))
     monkeypatch.setattr(rooms, "_ROTATE_AT", 10**6)
-    journal.rotate(now)
+    journal.rotate(end, now)
     assert [found.sequence for found in journal.records()] == [2]
 
 
@@ -222,8 +244,16 @@ def test_a_large_journal_is_set_aside_and_dropped_after_a_month(
 def test_a_checkpoint_keeps_the_whole_ledger(tmp_path_factory: pytest.TempPathFactory, ledger: Ledger) -> None:
     """Loaded, it is equal to what was saved."""
     path = tmp_path_factory.mktemp("own") / "ledger.json"
-    ledger_file.save(path, Checkpoint(ledger, 7))
-    assert ledger_file.load(path) == Checkpoint(ledger, 7)
+    ledger_file.save(path, Checkpoint(ledger, Place("ab", 7, "cd")))
+    assert ledger_file.load(path) == Checkpoint(ledger, Place("ab", 7, "cd"))
+
+
+def test_a_changed_byte_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
+    """The journal has it all again; half a date would go on to count."""
+    path = tmp_path / "ledger.json"
+    ledger_file.save(path, Checkpoint(Ledger(sequence=3, records={"a": Record(Trust.HUMAN, when="2026-03-02")})))
+    path.write_bytes(path.read_bytes().replace(b"2026", b"202="))
+    assert ledger_file.load(path) is None
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"format": 2}', b'{"format": 1, "offset": 0}', b"\xff"])
