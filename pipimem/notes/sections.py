@@ -46,78 +46,77 @@ def _reads_back(note: str, line: str, kind: Kind) -> bool:
 
 @dataclass(slots=True)
 class Draft:
-    """Edits gathered on one document; line numbers are those of the document as it was."""
+    """Edits gathered on one document; line numbers are those of the document as it was.
+
+    `fresh_title` is the first line of an empty file, `order` the headings in the order that new sections are put in;
+    one of another name goes to the end.
+    """
 
     document: Document
     fresh_title: str
-    _spans: dict[tuple[int, int], list[str]] = field(default_factory=dict)
-    _put: dict[str, list[str]] = field(default_factory=dict)
-    _new: dict[str, tuple[Sequence[str], int, list[str]]] = field(default_factory=dict)
-    _appended: list[str] = field(default_factory=list)
-    _appended_titles: list[str] = field(default_factory=list)
+    order: Sequence[str]
+    _replaced: dict[tuple[int, int], list[str]] = field(default_factory=dict)
+    # New lines by heading, and the level of the heading where the section is new.
+    _added: dict[str, tuple[int, list[str]]] = field(default_factory=dict)
 
     @property
     def titles(self) -> list[str]:
         """The headings of the draft, those it adds included."""
-        return [*(s.title for s in self.document.sections if s.level), *self._new, *self._appended_titles]
+        return [*(section.title for section in self.document.sections if section.level), *self._added]
 
     def replace(self, start: int, end: int, lines: Sequence[str]) -> None:
         """Other lines instead of `[start, end)`."""
-        self._spans[start, end] = list(lines)
+        self._replaced[start, end] = list(lines)
 
     def remove(self, start: int, end: int) -> None:
         """Take lines out."""
-        self._spans[start, end] = []
+        self.replace(start, end, [])
 
-    def move(self, start: int, end: int, title: str, *, order: Sequence[str]) -> None:
+    def move(self, start: int, end: int, title: str) -> None:
         """Take an entry's lines out and put them, word for word, at the end of another section."""
         lines = [line.rstrip("\r\n") for line in self.document.lines[start:end]]
         self.remove(start, end)
-        self._put_lines(title, lines, order, level=2)
+        self._add(title, lines)
 
-    def put(self, title: str, texts: Sequence[str], *, order: Sequence[str]) -> None:
-        """New bullets at the end of a section, which is made where `order` wants it if it is not there."""
+    def put(self, title: str, texts: Sequence[str]) -> None:
+        """New bullets at the end of a section, which is made if it is not there."""
         section = self._section(title)
         marker = _next_marker(section) if section else "- "
-        self._put_lines(title, [f"{marker}{text}" for text in texts], order, level=2)
+        self._add(title, [f"{marker}{text}" for text in texts])
 
-    def append_section(self, title: str, texts: Sequence[str]) -> None:
-        """A new section with bullets at the end of the file."""
-        self._appended_titles.append(title)
-        self._appended += ["", f"## {title}", "", *(f"- {text}" for text in texts)]
-
-    def fill(
-        self,
-        title: str,
-        items: Sequence[str],
-        ours: Callable[[str], bool],
-        *,
-        order: Sequence[str],
-        plain: bool,
-    ) -> bool:
+    def fill(self, title: str, items: Sequence[str], ours: Callable[[str], bool], *, plain: bool) -> bool:
         """Make `items` the runtime's lines of a section; what a person put there stays. False if nothing changes.
 
         `ours` tells by its text whether the runtime wrote a line. A `plain` section holds one paragraph instead of
         bullets, and a person's own paragraph there is left alone.
         """
         section = self._section(title)
-        if section is None:
-            self._put_lines(title, list(items) if plain else [f"- {item}" for item in items], order, self._level(order))
-            return bool(items)
-        written = [b for b in section.blocks if b.kind in (Kind.ENTRY, Kind.PARAGRAPH) and b.text.strip()]
+        blocks = section.blocks if section else ()
+        written = [b for b in blocks if b.kind in (Kind.ENTRY, Kind.PARAGRAPH) and b.text.strip()]
         mine = [block for block in written if ours(block.text)]
         theirs = {white_folded(block.text) for block in written if not ours(block.text)}
         wanted = [item for item in items if item not in theirs]
         if [white_folded(block.text) for block in mine] == wanted or (plain and theirs):
             return False
-        self._replace_blocks(section, mine, wanted if plain else [f"- {item}" for item in wanted])
+        lines = wanted if plain else [f"- {item}" for item in wanted]
+        if mine:
+            self.replace(mine[0].start, mine[0].end, lines)
+        else:
+            self._add(title, lines, self._level())
+        for block in mine[1:]:
+            self.remove(block.start, block.end)
         return True
 
     def text(self) -> str:
         """The document with all edits made."""
-        edits = [(start, end, lines) for (start, end), lines in self._spans.items()]
-        edits += [self._insertion(title, lines) for title, lines in self._put.items()]
-        edits += self._new_sections()
+        edits = [(start, end, lines) for (start, end), lines in self._replaced.items()]
+        new: list[tuple[str, int, list[str]]] = []
+        for title, (level, lines) in self._added.items():
+            if section := self._section(title):
+                edits.append(self._insertion(section, lines))
+            else:
+                new.append((title, level, lines))
+        edits += self._new_sections(new)
         return edited(self.document, sorted(edits, key=lambda edit: (edit[0], edit[1])))
 
     # ── where things go ───────────────────────────────────────────────────────────────────────────────────────
@@ -125,17 +124,13 @@ class Draft:
     def _section(self, title: str) -> Section | None:
         return next((s for s in self.document.sections if s.level and s.title == title), None)
 
-    def _level(self, order: Sequence[str]) -> int:
+    def _level(self) -> int:
         """Sections of older tools are H1; a new one is as high as those that stand there."""
-        return next((s.level for s in self.document.sections if s.title in order), 2)
+        return next((s.level for s in self.document.sections if s.title in self.order), 2)
 
-    def _put_lines(self, title: str, lines: list[str], order: Sequence[str], level: int) -> None:
-        if not lines:
-            return
-        if self._section(title):
-            self._put.setdefault(title, []).extend(lines)
-        else:
-            self._new.setdefault(title, (order, level, []))[2].extend(lines)
+    def _add(self, title: str, lines: list[str], level: int = 2) -> None:
+        if lines:
+            self._added.setdefault(title, (level, []))[1].extend(lines)
 
     def _end(self) -> int:
         """The last line new text can stand at: above a fence or comment that somebody has not closed."""
@@ -148,12 +143,10 @@ class Draft:
         swallows = told.kind is not Kind.PARAGRAPH or told.text != "x"
         return last.start if swallows else len(self.document.lines)
 
-    def _insertion(self, title: str, lines: list[str]) -> tuple[int, int, list[str]]:
-        section = self._section(title)
-        assert section is not None
-        at = _end_of_entries(section)
-        if at is not None:
-            at = min(at, self._end())
+    def _insertion(self, section: Section, lines: list[str]) -> tuple[int, int, list[str]]:
+        ends = [block.end for block in section.blocks if block.kind is Kind.ENTRY]
+        if ends:
+            at = min(max(ends), self._end())
             return at, at, lines
         return self._into_empty(section, lines)
 
@@ -169,25 +162,14 @@ class Draft:
             return at, at, [*lines, ""] if after and after[0].strip() else lines
         return last, last, ["", *lines, ""] if following else ["", *lines]
 
-    def _replace_blocks(self, section: Section, mine: Sequence[Block], lines: list[str]) -> None:
-        if not mine:
-            self._put.setdefault(section.title, []).extend(lines)
-            return
-        self._spans[mine[0].start, mine[0].end] = lines
-        for block in mine[1:]:
-            self.remove(block.start, block.end)
-
-    def _new_sections(self) -> list[tuple[int, int, list[str]]]:
-        """New sections by the place they go to, then what is appended to the file."""
+    def _new_sections(self, new: list[tuple[str, int, list[str]]]) -> list[tuple[int, int, list[str]]]:
+        """New sections by the place they go to."""
         places: dict[int, list[str]] = {}
-        end, total = self._end(), len(self.document.lines)
-        ranked = sorted(self._new.items(), key=lambda item: _rank(item[0], item[1][0]))
-        for title, (order, level, lines) in ranked:
-            at = self._place(title, order)
+        total = len(self.document.lines)
+        for title, level, lines in sorted(new, key=lambda section: self._rank(section[0])):
+            at = self._place(title)
             heading = [f"{'#' * level} {title}", "", *lines]
             places.setdefault(at, []).extend([*heading, ""] if at < total else ["", *heading])
-        if self._appended:
-            places.setdefault(end, []).extend([*self._appended[1:], ""] if end < total else self._appended)
         if total in places:
             places[total] = self._at_end(places[total])
         return [(at, at, lines) for at, lines in places.items()]
@@ -195,22 +177,14 @@ class Draft:
     def _at_end(self, lines: list[str]) -> list[str]:
         if not self.document.lines:
             return [self.fresh_title, *lines]
-        return lines[1:] if not self.document.lines[-1].strip() and lines[0] == "" else lines
+        return lines if self.document.lines[-1].strip() else lines[1:]
 
-    def _place(self, title: str, order: Sequence[str]) -> int:
-        later = order[_rank(title, order) + 1 :]
-        for section in self.document.sections:
-            if section.title in later:
-                return section.start
-        return self._end()
+    def _place(self, title: str) -> int:
+        later = self.order[self._rank(title) + 1 :]
+        return next((s.start for s in self.document.sections if s.title in later), self._end())
 
-
-def _rank(title: str, order: Sequence[str]) -> int:
-    return order.index(title) if title in order else len(order)
-
-
-def _end_of_entries(section: Section) -> int | None:
-    return max((block.end for block in section.blocks if block.kind is Kind.ENTRY), default=None)
+    def _rank(self, title: str) -> int:
+        return self.order.index(title) if title in self.order else len(self.order)
 
 
 def _next_marker(section: Section) -> str:

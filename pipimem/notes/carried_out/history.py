@@ -23,9 +23,7 @@ def add_block(work: Work, op: AddBlock) -> str:
         texts = [text for text in texts if text not in told]
         if not texts:
             return "the block stands there already"
-        draft.put(heading, texts, order=())
-    else:
-        draft.append_section(heading, texts)
+    draft.put(heading, texts)
     work.note_bullets(op.bullets, op.end)
     work.changes.append(Change("block", File.HISTORY, heading, after="\n".join(texts)))
     return ""

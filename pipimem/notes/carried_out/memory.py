@@ -10,13 +10,11 @@ from pipimem.notes.carried_out.work import MOST_SOURCES, Work, lines_of
 from pipimem.notes.echoes import echoes
 from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import File
-from pipimem.notes.kinds import HEADINGS, Kind, heading_for, kind_of
+from pipimem.notes.kinds import Kind, heading_for, kind_of
 from pipimem.notes.ledger import Record, Tombstone, still
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Add, Confirm, Evidence, Invalidate, Move, Supersede, Trust
 from pipimem.notes.sections import bullet_text
-
-_ORDER = tuple(headings[0] for headings in HEADINGS.values())
 
 
 def add(work: Work, op: Add) -> str:
@@ -33,7 +31,7 @@ def add(work: Work, op: Add) -> str:
     if name in work.records and work.records[name] is not None:
         return "the same decision adds it already"
     section = heading_for(op.kind, work.draft(File.MEMORY).titles)
-    work.draft(File.MEMORY).put(section, [text], order=_ORDER)
+    work.draft(File.MEMORY).put(section, [text])
     probation = _stamp(op.probation_until) if op.probation_until else ""
     _put_up(work, name, replace(_record(work, op, op.kind), probation_until=probation, confidence=op.confidence))
     work.changes.append(Change("added", File.MEMORY, section, after=text, id=name))
@@ -62,7 +60,7 @@ def supersede(work: Work, op: Supersede) -> str:
         draft.replace(first.start, first.end, _bulleted(first.marker, text))
     else:
         draft.remove(first.start, first.end)
-        draft.put(home, [text], order=_ORDER)
+        draft.put(home, [text])
     for entry in standing[1:]:
         draft.remove(entry.start, entry.end)
     old = [record for entry in standing if (record := work.notes.ledger.records.get(entry.id))]
@@ -83,7 +81,7 @@ def move(work: Work, op: Move) -> str:
     home = heading_for(op.kind, draft.titles)
     if home == entry.section:
         return "it stands there already"
-    draft.move(entry.start, entry.end, home, order=_ORDER)
+    draft.move(entry.start, entry.end, home)
     record = work.notes.ledger.records.get(entry.id) or Record(Trust.HUMAN)
     work.records[entry.id] = replace(record, kind=op.kind)
     work.changes.append(Change("moved", File.MEMORY, home, entry.section, entry.text, entry.id))

@@ -9,7 +9,7 @@ from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Change, Note
 from pipimem.notes.operations import SetSection, Trust
 from pipimem.notes.sections import bullet_text, paragraph_text
-from pipimem.notes.session import SECTIONS, section_of, title_for
+from pipimem.notes.session import section_of, title_for
 
 
 def set_section(work: Work, op: SetSection) -> str:
@@ -22,7 +22,7 @@ def set_section(work: Work, op: SetSection) -> str:
     items = list(dict.fromkeys(text for item in op.items if (text := readable(item))))
     before = "\n".join(entry.text for entry in work.notes.session.entries if entry.section == title)
     names = {content_id(work.notes.key, text) for text in items}
-    if draft.fill(title, items, lambda text: _wrote(work, text), order=tuple(SECTIONS), plain=plain):
+    if draft.fill(title, items, lambda text: _wrote(work, text), plain=plain):
         work.changes.append(Change("section", File.SESSION, title, before, "\n".join(items)))
         _forget_lines(work, title, draft.text())
         work.records |= {f"session:{name}": Record(Trust.INFERRED, kind="session") for name in names}

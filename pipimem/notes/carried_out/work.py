@@ -8,14 +8,21 @@ from datetime import datetime
 
 from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import File
+from pipimem.notes.kinds import HEADINGS
 from pipimem.notes.ledger import Record, Tombstone
 from pipimem.notes.notes import Change, Note, Notes, Refusal
 from pipimem.notes.operations import Bullet, Target, Trust
 from pipimem.notes.sections import Draft, bullet_text
+from pipimem.notes.session import SECTIONS
 
 # Twenty sources say enough; the newest are kept, for they are what a person would look up.
 MOST_SOURCES = 20
 _FRESH = {File.MEMORY: "# Memory", File.SESSION: "# Session", File.HISTORY: "# History"}
+_ORDER = {
+    File.MEMORY: tuple(headings[0] for headings in HEADINGS.values()),
+    File.SESSION: tuple(SECTIONS),
+    File.HISTORY: (),
+}
 
 
 @dataclass(slots=True)
@@ -35,7 +42,7 @@ class Work:
     def draft(self, file: File) -> Draft:
         """The file as it will be."""
         if file not in self.drafts:
-            self.drafts[file] = Draft(self.notes.note(file).document, _FRESH[file])
+            self.drafts[file] = Draft(self.notes.note(file).document, _FRESH[file], _ORDER[file])
         return self.drafts[file]
 
     def take(self, target: Target) -> Entry | None:
