@@ -10,8 +10,9 @@ from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.operations import Trust
 from pipimem.sidecar.contracts import Consolidate, Consolidated, Known, Learned, Over
 from pipimem.sidecar.offline.closing import closes
-from pipimem.sidecar.offline.cues import CHANGED, DONE, found
+from pipimem.sidecar.offline.cues import CHANGED, DONE
 from pipimem.sidecar.offline.learning import Candidate, candidates, chosen
+from pipimem.sidecar.offline.phrases import found
 from pipimem.sidecar.offline.replacing import Statement, takes_the_place
 from pipimem.sidecar.offline.sentences import Sentence, sentences
 from pipimem.sidecar.offline.summarising import summarised

@@ -15,15 +15,14 @@ from pipimem.sidecar.offline.answering import answered
 from pipimem.sidecar.offline.cues import (
     CONFIRMS,
     DISAGREES,
-    Cue,
     Hit,
     Strength,
-    begins,
-    found,
     hit,
+    kinds,
     without_asking,
     without_label,
 )
+from pipimem.sidecar.offline.phrases import found
 from pipimem.sidecar.offline.sentences import Sentence, sentences
 from pipimem.sidecar.offline.voice import speaks_of_self, third_person
 from pipimem.sidecar.offline.wording import clauses, core, dates_once, trimmed
@@ -58,7 +57,6 @@ POINTS_ELSEWHERE = r"\b(?:it|them|those|these(?! \w+s\b)|this one|that one|him)\
 _NOT_ALONE = re.compile(
     r"\b(?:it|them|that|this|there|few|some)$|(?:这个|那个|这样|那样|这些|它|时候?|^.{0,12}一样)$", re.IGNORECASE
 )
-_ASKED_CUE = Cue(Kind.PREFERENCE, Strength.ASKED, "")
 # What the bot puts into words and a person confirms; the rest it may have made up.
 _CONFIRMABLE = (Kind.DECISION, Kind.CONSTRAINT, Kind.LESSON)
 # What does most harm when it is forgotten comes first where room is short.
@@ -103,18 +101,19 @@ def candidates(window: Sequence[Message], words: Words, *, group: bool) -> list[
 
 def _of_answers(said: Sequence[Sentence], words: Words) -> list[Candidate]:
     """What only question and answer together say."""
-    cue = Hit(Cue(Kind.FACT, Strength.CLEAR, ""), 0)
+    cue = Hit(Kind.FACT, Strength.CLEAR, 0)
     whole = [replace(got.answer, text=got.text, sources=got.sources) for got in answered(said)]
     return [built for told in whole if (built := _built(told, cue, words, group=False))]
 
 
 def _parted(sentence: Sentence) -> list[Sentence]:
     """A promise and the rule behind it, said in one breath, are two things to remember."""
-    promise, rule = begins(Kind.OPEN_LOOP, sentence.text), begins(Kind.CONSTRAINT, sentence.text)
+    sure = kinds(sentence.text)
+    promise, rule = sure.get(Kind.OPEN_LOOP), sure.get(Kind.CONSTRAINT)
     if promise is None or rule is None:
         return [sentence]
     cut = max((at for at, _ in clauses(sentence.text) if at <= rule), default=0)
-    if cut <= promise or begins(Kind.OPEN_LOOP, sentence.text[:cut]) is None:
+    if cut <= promise or Kind.OPEN_LOOP not in kinds(sentence.text[:cut]):
         return [sentence]
     return [replace(sentence, text=trimmed(part)) for part in (sentence.text[:cut], sentence.text[cut:])]
 
@@ -150,9 +149,9 @@ def _candidate(said: list[Sentence], place: int, words: Words, *, group: bool) -
     fits = _hit_behind_name(sentence)
     if fits is not None and fits.life:
         return _of_life(sentence, words, group=group)
-    if fits is None or (fits.cue.strength is Strength.FAINT and found(POINTS_ELSEWHERE, sentence.text)):
+    if fits is None or (fits.strength is Strength.FAINT and found(POINTS_ELSEWHERE, sentence.text)):
         return None
-    if fits.cue.strength is Strength.ASKED and _asks_no_more(sentence):
+    if fits.strength is Strength.ASKED and _asks_no_more(sentence):
         return _asked_for_neighbour(said, place, words, group=group)
     return _built(_with_reason(said, place, words), fits, words, group=group)
 
@@ -194,10 +193,8 @@ def _asked_for_neighbour(said: list[Sentence], place: int, words: Words, *, grou
     for beside in (place - 1, place + 1):
         if 0 <= beside < len(said) and said[beside].sources == own.sources and not said[beside].question:
             near = said[beside]
-            fits = hit(near.text)
-            kind = fits.cue.kind if fits else Kind.PREFERENCE
-            asked = Hit(replace(_ASKED_CUE, kind=kind), fits.start if fits else 0)
-            return _built(near, asked, words, group=group)
+            fits = hit(near.text) or Hit(Kind.PREFERENCE, Strength.ASKED, 0)
+            return _built(near, replace(fits, strength=Strength.ASKED), words, group=group)
     return None
 
 
@@ -217,7 +214,7 @@ def _explains(sentence: Sentence, after: Sentence, words: Words) -> bool:
     """Who disagrees and goes on about "I" says why, as does who tells what once came of breaking the rule."""
     if found(DISAGREES, sentence.text):
         return speaks_of_self(after.text)
-    rule = begins(Kind.CONSTRAINT, sentence.text) is not None and hit(after.text) is None
+    rule = Kind.CONSTRAINT in kinds(sentence.text) and hit(after.text) is None
     return rule and len(set(words.words(sentence.text)) & set(words.words(after.text))) >= _SAME_MATTER
 
 
@@ -226,12 +223,12 @@ def _built(sentence: Sentence, fits: Hit, words: Words, *, group: bool) -> Candi
     if not text or "「…」" in text or not _says_something(text, words, sentence.speaker):
         return None
     bare = text.removeprefix(sentence.speaker).lstrip("：: ")
-    if fits.cue.strength < Strength.ASKED and (VAGUE.search(bare) or _NOT_ALONE.search(bare)):
+    if fits.strength < Strength.ASKED and (VAGUE.search(bare) or _NOT_ALONE.search(bare)):
         return None
-    strength = fits.cue.strength
+    strength = fits.strength
     necessity, confidence = _SURE[strength]
     learned = Learned(
-        kind=fits.cue.kind,
+        kind=fits.kind,
         text=text,
         sources=sentence.sources,
         speaker=sentence.speaker,
@@ -239,7 +236,7 @@ def _built(sentence: Sentence, fits: Hit, words: Words, *, group: bool) -> Candi
         confidence=confidence,
         explicit=strength is Strength.ASKED,
     )
-    return Candidate(learned, strength * 2 + _WORTH.get(fits.cue.kind, 0.0) + _worth(text), sentence.place)
+    return Candidate(learned, strength * 2 + _WORTH.get(fits.kind, 0.0) + _worth(text), sentence.place)
 
 
 def _told(sentence: Sentence, at: int, *, group: bool) -> str:
@@ -275,9 +272,9 @@ def _yes(reply: Message | None) -> Message | None:
 def _echoed(own: Sentence, reply: Message, words: Words, *, group: bool) -> Candidate | None:
     """What the bot said and a person confirmed: theirs now, if it is a sure thing."""
     fits = hit(own.text)
-    if own.question or fits is None or fits.cue.kind not in _CONFIRMABLE or fits.cue.strength < Strength.CLEAR:
+    if own.question or fits is None or fits.kind not in _CONFIRMABLE or fits.strength < Strength.CLEAR:
         return None
     if speaks_of_self(own.text):
         return None
     heard = replace(own, speaker=reply.speaker, sources=(*own.sources, reply.id), role="user")
-    return _built(heard, Hit(replace(fits.cue, strength=Strength.CLEAR), fits.start), words, group=group)
+    return _built(heard, replace(fits, strength=Strength.CLEAR), words, group=group)

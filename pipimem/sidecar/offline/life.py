@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from pipimem.notes.kinds import Kind
+from pipimem.sidecar.offline.phrases import found
 from pipimem.text.han import HAN
 from pipimem.text.stopwords import STOP_WORDS
 from pipimem.text.weekdays import WEEKDAY_EN
@@ -151,21 +151,16 @@ _MOST_LEADING = 5
 _LEADS_ASTRAY = re.compile(r"\w+ing$|(?:why|how|what|where|that|which|who|whatever|the|have)$", re.IGNORECASE)
 
 
-@cache
-def _pattern(source: str) -> re.Pattern[str]:
-    return re.compile(source, re.IGNORECASE)
-
-
 def told(text: str, *, chinese: bool) -> tuple[Kind, int, bool] | None:
     """The kind of what somebody tells of their life, where it begins, and whether it is surely worth keeping."""
     plain = without_asides(text, chinese=chinese)
     tables = _TABLES_ZH if chinese else _TABLES_EN
-    if not chinese and _pattern(_REACTS_EN).search(plain.strip()):
+    if not chinese and found(_REACTS_EN, plain.strip()):
         return None
     for kind, source in tables:
-        found = _pattern(source).search(plain)
-        if found and (chinese or not _far(plain, found.start())):
-            weighed = _weighed(kind, found, plain, chinese=chinese)
+        phrase = found(source, plain)
+        if phrase and (chinese or not _far(plain, phrase.start())):
+            weighed = _weighed(kind, phrase, plain, chinese=chinese)
             if weighed:
                 return weighed
     return None
@@ -192,22 +187,22 @@ _TABLES_ZH = (
 )
 
 
-def _weighed(kind: Kind, found: re.Match[str], plain: str, *, chinese: bool) -> tuple[Kind, int, bool] | None:
+def _weighed(kind: Kind, phrase: re.Match[str], plain: str, *, chinese: bool) -> tuple[Kind, int, bool] | None:
     if chinese:
-        exact, concrete = bool(_pattern(_EXACT_ZH).search(plain)), len(_HAN.findall(_GENERAL_ZH.sub(" ", plain)))
+        exact, concrete = bool(found(_EXACT_ZH, plain)), len(_HAN.findall(_GENERAL_ZH.sub(" ", plain)))
         least = _LEAST_HAN
         sure = concrete >= (_LEAST_HAN + 1 if exact else _SURELY_HAN)
     else:
         if _DANGLES_EN.search(plain.strip()):
             return None
-        exact = bool(_pattern(_EXACT_EN).search(plain) or re.search(_NAMED_EN, plain))
-        begin = max((end.end() for end in _BREAK.finditer(plain, 0, found.start())), default=0)
-        concrete = _concrete(f"{plain[begin : found.start()]} {plain[found.end() :]}")
+        exact = bool(found(_EXACT_EN, plain) or re.search(_NAMED_EN, plain))
+        begin = max((end.end() for end in _BREAK.finditer(plain, 0, phrase.start())), default=0)
+        concrete = _concrete(f"{plain[begin : phrase.start()]} {plain[phrase.end() :]}")
         least = _LEAST_WITH_EXACT if exact else _LEAST_CONCRETE
         sure = concrete >= (_LEAST_CONCRETE if exact else _SURELY_CONCRETE)
     if concrete < least:
         return None
-    return kind, found.start(), sure
+    return kind, phrase.start(), sure
 
 
 def _concrete(text: str) -> int:
@@ -224,7 +219,7 @@ def alone(text: str, *, chinese: bool) -> str:
 
 def without_asides(text: str, *, chinese: bool) -> str:
     """The text with spaces for its clauses that thank, react or speak to somebody; lengths stay."""
-    aside = _pattern(_ASIDE_ZH if chinese else _ASIDE_EN)
+    aside = _ASIDE_ZH if chinese else _ASIDE_EN
     parts: list[str] = []
     position = 0
     for end in _BREAK.finditer(text):
@@ -240,5 +235,5 @@ _BREAK = re.compile(
 )
 
 
-def _blanked(clause: str, aside: re.Pattern[str]) -> str:
-    return " " * len(clause) if aside.search(clause.strip()) else clause
+def _blanked(clause: str, aside: str) -> str:
+    return " " * len(clause) if found(aside, clause.strip()) else clause

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.contracts import Refresh, Refreshed
 from pipimem.sidecar.offline.closing import closes
-from pipimem.sidecar.offline.cues import DONE, FAILED, WANTED, found, hit
+from pipimem.sidecar.offline.cues import DONE, FAILED, WANTED, hit
 from pipimem.sidecar.offline.learning import VAGUE
+from pipimem.sidecar.offline.phrases import found
 from pipimem.sidecar.offline.replacing import Statement, takes_the_place
 from pipimem.sidecar.offline.sentences import Sentence, sentences
 from pipimem.sidecar.offline.summarising import headline, summarised
@@ -67,8 +68,8 @@ def _places(sentence: Sentence) -> list[str]:
     """The sections a sentence belongs to."""
     places: list[str] = []
     fits = hit(sentence.text)
-    if fits and not sentence.question and fits.cue.kind in _BY_KIND:
-        places.append(_BY_KIND[fits.cue.kind])
+    if fits and not sentence.question and fits.kind in _BY_KIND:
+        places.append(_BY_KIND[fits.kind])
     if not sentence.question and found(DONE, sentence.text):
         places.append("Worklog")
     elif not sentence.question and not places and found(FAILED, sentence.text):

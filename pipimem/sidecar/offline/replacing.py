@@ -7,7 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
-from pipimem.sidecar.offline.cues import CHANGED, found, without
+from pipimem.sidecar.offline.cues import CHANGED
+from pipimem.sidecar.offline.phrases import found, without
 from pipimem.sidecar.offline.weights import Weights
 from pipimem.text.weekdays import WEEKDAY_EN, WEEKDAY_ZH
 

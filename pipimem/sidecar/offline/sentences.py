@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.notes.message import Message
@@ -75,7 +75,7 @@ class Sentence:
     role: str
     when: datetime | None
     place: int
-    question: bool = False
+    question: bool
 
     @property
     def chinese(self) -> bool:
@@ -93,17 +93,19 @@ def sentences(window: Sequence[Message]) -> list[Sentence]:
     """Everything people and the bot said, sentence by sentence, without greetings, quotes of others, code or secrets."""
     bots = {message.speaker for message in window if message.role == "assistant" and message.speaker}
     people = {message.speaker for message in window if message.role == "user" and message.speaker}
-    found: list[Sentence] = []
+    said: list[Sentence] = []
     for message in window:
         if message.role in ("user", "assistant"):
-            for sentence in _of_message(message, bots, people | bots):
-                found.append(replace(sentence, place=len(found)))
-    return found
+            for text, question in _of_message(message, bots, people | bots):
+                source = (message.id,)
+                place = len(said)
+                said.append(Sentence(text, source, message.speaker, message.role, message.time, place, question))
+    return said
 
 
-def _of_message(message: Message, bots: set[str], people: set[str]) -> Iterator[Sentence]:
-    text = _plain(message.content[:_MOST_CHARS], bots)
-    for part in split(text):
+def _of_message(message: Message, bots: set[str], people: set[str]) -> Iterator[tuple[str, bool]]:
+    """The texts of a message's sentences, and whether each is a question."""
+    for part in split(_plain(message.content[:_MOST_CHARS], bots)):
         if _WITHHELD.search(part):
             continue
         for said, question in _said(part):
@@ -112,7 +114,7 @@ def _of_message(message: Message, bots: set[str], people: set[str]) -> Iterator[
             clean = _ASKED_OF_ONE.sub("", _SAYING.sub("", clean))
             clean = clean if is_chinese(clean) else made_whole(_LEADING_ON_EN.sub("", clean))
             if any(character.isalnum() for character in clean):
-                yield Sentence(clean, (message.id,), message.speaker, message.role, message.time, 0, question)
+                yield clean, question
 
 
 def _plain(text: str, bots: Iterable[str]) -> str:

@@ -9,8 +9,9 @@ from collections.abc import Collection, Sequence
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet
-from pipimem.sidecar.offline.cues import CHANGED, DONE, FAILED, Strength, found, hit, without_label
+from pipimem.sidecar.offline.cues import CHANGED, DONE, FAILED, Strength, hit, without_label
 from pipimem.sidecar.offline.learning import POINTS_ELSEWHERE, VAGUE
+from pipimem.sidecar.offline.phrases import found
 from pipimem.sidecar.offline.sentences import Sentence, is_chinese, sentences
 from pipimem.sidecar.offline.titling import titled
 from pipimem.sidecar.offline.voice import speaks_of_self, third_person
@@ -151,7 +152,7 @@ def _came_out(sentence: Sentence) -> bool:
     if found(DONE, sentence.text):
         return True
     fits = hit(sentence.text)
-    return fits is not None and fits.cue.kind in _OUTCOMES and fits.cue.strength > Strength.FAINT
+    return fits is not None and fits.kind in _OUTCOMES and fits.strength > Strength.FAINT
 
 
 def topics(texts: Sequence[str], weights: Weights, apart_from: Collection[str]) -> str:

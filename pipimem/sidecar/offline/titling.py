@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pipimem.sidecar.offline.cues import DONE, found
+from pipimem.sidecar.offline.cues import DONE
+from pipimem.sidecar.offline.phrases import found
 from pipimem.sidecar.offline.sentences import is_chinese
 from pipimem.sidecar.offline.wording import clauses, trimmed
 from pipimem.text.weekdays import CHINESE

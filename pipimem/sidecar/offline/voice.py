@@ -6,23 +6,24 @@ import re
 
 from pipimem.sidecar.offline.sentences import is_chinese
 
-_ADVERBS = frozenset({
-    "also", "always", "really", "usually", "often", "sometimes", "still", "just", "never", "only", "actually",
-    "already", "definitely", "currently", "now", "recently", "mostly", "mainly", "generally", "normally",
-    "probably", "personally", "absolutely", "totally", "truly", "strongly", "both", "even", "ever", "finally",
-    "simply", "rarely", "hardly", "deeply", "especially", "particularly", "typically", "kind", "sort",
-})  # fmt: skip
-_SAME = frozenset({
-    "will", "would", "can", "could", "should", "may", "might", "must", "shall", "was", "had", "did", "didn't",
-    "won't", "can't", "couldn't", "wouldn't", "shouldn't", "wasn't", "cannot", "hadn't", "mustn't", "went", "got",
-    "took", "made", "said", "saw", "came", "gave", "found", "thought", "told", "became", "left", "felt", "brought",
-    "began", "kept", "held", "wrote", "stood", "heard", "let", "meant", "set", "met", "ran", "paid", "sat", "spoke",
-    "lay", "led", "read", "grew", "lost", "fell", "sent", "built", "understood", "drew", "broke", "spent", "cut",
-    "rose", "drove", "bought", "wore", "chose", "ate", "slept", "won", "caught", "taught", "sold", "flew", "forgot",
-    "hit", "hurt", "put", "quit", "shut", "swam", "threw", "woke", "sang", "drank", "knew", "fought", "hid", "rode",
-    "shook", "stole", "learnt", "dreamt", "burnt", "shot", "bit", "fed", "lent", "dealt", "sought", "swore", "tore", "blew",
-    "froze", "struck", "stuck", "swung", "spread", "split", "cost", "bet", "overcame", "rang", "sank",
-})  # fmt: skip
+_ADVERB_WORDS = """
+also always really usually often sometimes still just never only actually already definitely
+currently now recently mostly mainly generally normally probably personally absolutely totally
+truly strongly both even ever finally simply rarely hardly deeply especially particularly
+typically kind sort
+"""
+_ADVERBS = frozenset(_ADVERB_WORDS.split())
+_SAME_WORDS = """
+will would can could should may might must shall was had did didn't won't can't couldn't
+wouldn't shouldn't wasn't cannot hadn't mustn't went got took made said saw came gave found
+thought told became left felt brought began kept held wrote stood heard let meant set met ran
+paid sat spoke lay led read grew lost fell sent built understood drew broke spent cut rose
+drove bought wore chose ate slept won caught taught sold flew forgot hit hurt put quit shut
+swam threw woke sang drank knew fought hid rode shook stole learnt dreamt burnt shot bit fed
+lent dealt sought swore tore blew froze struck stuck swung spread split cost bet overcame rang
+sank
+"""
+_SAME = frozenset(_SAME_WORDS.split())
 _ED_VERBS = frozenset({
     "need", "feed", "speed", "succeed", "exceed", "proceed", "bleed", "breed", "embed", "heed", "seed",
 })  # fmt: skip
@@ -30,14 +31,13 @@ _IRREGULAR = {
     "am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't", "go": "goes", "'m": "is",
 }  # fmt: skip
 # After "and", only these are surely a second verb of the same subject and not a noun.
-_SECOND_VERBS = frozenset({
-    "love", "like", "hate", "prefer", "enjoy", "want", "need", "do", "have", "am", "don't", "think", "believe",
-    "feel", "live", "know", "use", "keep", "try", "go", "own", "run",
-})  # fmt: skip
+_SECOND_VERB_WORDS = """
+love like hate prefer enjoy want need do have am don't think believe feel live know use keep
+try go own run
+"""
+_SECOND_VERBS = frozenset(_SECOND_VERB_WORDS.split())
 # "and work" may be a noun; before these it is none.
-_WORKING = frozenset({
-    "as", "at", "for", "in", "on", "with", "from",
-})  # fmt: skip
+_WORKING = frozenset({"as", "at", "for", "in", "on", "with", "from"})
 _TOKEN = re.compile(r"[A-Za-z]+(?:[’'][A-Za-z]+)?|\s+|.", re.DOTALL)
 _CONTRACTED = {"i'm": "is", "i've": "has", "i'll": "will", "i'd": "would"}
 _PERSONAL = {"me": ("{}", "{}"), "my": ("{}'s", "their"), "mine": ("{}'s", "theirs"), "myself": ("themselves",) * 2}

@@ -80,8 +80,7 @@ def test_no_text_breaks_it(text: str, name: str) -> None:
 
 def test_every_phrase_of_the_tables_is_a_pattern() -> None:
     """They compile on first use, so an error would show late."""
-    tables = [cues._EXPLICIT, *cues._TABLES]
-    for cue in (cue for table in tables for cue in table):
+    for cue in (*cues._EXPLICIT, *cues._CUES):
         re.compile(cue.phrase)
         re.compile(cue.unless)
 
