@@ -121,7 +121,7 @@ def _is_later(notes: Notes, entry: Entry, evidence: Evidence) -> bool:
 
     What was learnt from talk has its place in the transcript, and windows come in its order; a command has only its time.
     """
-    record = notes.ledger.records.get(entry.id)
+    record = notes.record(entry.id)
     if record is None or record.sources or not record.when or evidence.when is None:
         return False
     return datetime.fromisoformat(record.when) > evidence.when
@@ -163,7 +163,7 @@ def _end(text: str, evidence: Evidence) -> date | None:
 
 
 def _typed(notes: Notes, name: str) -> bool:
-    record = notes.ledger.records.get(name)
+    record = notes.record(name)
     return record is None or record.trust is Trust.HUMAN
 
 

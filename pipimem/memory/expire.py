@@ -60,7 +60,7 @@ def is_dated(op: Invalidate) -> bool:
 def _learnt(notes: Notes) -> Iterator[tuple[Entry, Record]]:
     """The bullets that no person typed, with what is known of them."""
     for entry in notes.memory.entries:
-        record = notes.ledger.records.get(entry.id)
+        record = notes.record(entry.id)
         if entry.bullet and record is not None and record.trust is not Trust.HUMAN:
             yield entry, record
 

@@ -44,7 +44,7 @@ async def filled(
 
 def _turns_back(notes: Notes, op: Operation, then: datetime) -> bool:
     """Whether it would end an entry that rests on a later word than the hole."""
-    records = [notes.ledger.records.get(target.id) for target in targets_of(op)]
+    records = [notes.record(target.id) for target in targets_of(op)]
     return any(record and record.when and datetime.fromisoformat(record.when) > then for record in records)
 
 

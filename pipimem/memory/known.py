@@ -40,7 +40,7 @@ def _nearest(bullets: list[Entry], about: str) -> list[Entry]:
 
 
 def _seen(notes: Notes, entry: Entry, now: datetime) -> Known:
-    record = notes.ledger.records.get(entry.id)
+    record = notes.record(entry.id)
     if record is None:
         return Known(entry.id, entry.section, entry.text)
     age = (now - datetime.fromisoformat(record.when)).days if record.when else None

@@ -11,7 +11,7 @@ from pipimem.memory.questions import Question
 from pipimem.notes.applied import applied
 from pipimem.notes.entry import Entry
 from pipimem.notes.history import blocks
-from pipimem.notes.notes import Note, Notes
+from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Bullet, Decision, FoldBlocks, Invalidate, Operation, targets_of
 from pipimem.recall.budgeting import Limits
 from pipimem.recall.gathering import Gathering
@@ -88,10 +88,7 @@ class Check:
 
     def _lost(self, decision: Decision, operations: tuple[Operation, ...], asked: Iterable[int]) -> tuple[Lost, ...]:
         outcome = applied(self.notes, replace(decision, operations=operations), self.now)
-        notes = self.notes
-        for file, text in outcome.texts.items():
-            notes = notes.having(Note.read(file, text, notes.key))
-        self._gathering.update(replace(notes, ledger=notes.ledger.after(outcome.delta)))
+        self._gathering.update(self.notes.after(outcome))
         standing = frozenset((item.text, item.kind) for _, item in self._gathering.index.slots())
         # A fold gives a bullet another date and title: where its words stand, nobody lost anything.
         best = 0 if any(isinstance(op, FoldBlocks) for op in operations) else _BEST

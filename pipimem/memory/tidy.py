@@ -71,7 +71,7 @@ def _in_history(notes: Notes) -> Iterator[Invalidate]:
     """What a thought concluded, is no more than an event, and HISTORY.md tells as well."""
     told = [entry.text for entry in notes.history.entries]
     for entry in notes.memory.entries:
-        record = notes.ledger.records.get(entry.id) if entry.bullet else None
+        record = notes.record(entry.id) if entry.bullet else None
         if record is None or record.trust is not Trust.INFERRED or kind_of(entry.section) not in _EVENTS:
             continue
         if any(same_thought(entry.text, line) for line in told):

@@ -73,7 +73,7 @@ def _protected(notes: Notes, targets: tuple[Target, ...], *, only_human: bool = 
     for target in targets:
         if notes.find(target) is None:
             continue  # nothing to protect: it will be refused for want of a target
-        record = notes.ledger.records.get(target.id)
+        record = notes.record(target.id)
         trust = record.trust if record else Trust.HUMAN
         if trust is Trust.HUMAN or (trust is Trust.EXPLICIT and not only_human):
             return f"entry {target.id} is {trust}: only a person may remove it"

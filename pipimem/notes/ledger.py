@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TypeVar
 
 from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trust
@@ -65,11 +64,6 @@ _MOST_ASKED = 50
 # What of a `Progress` stays in the ledger.
 PROGRESSED = ("cursor", "boundary", "refreshed", "epoch", "epoch_start", "pending", "holes", "narrowed")
 
-_NO_RECORDS: Mapping[str, Record] = MappingProxyType({})
-_NO_TOMBSTONES: Mapping[str, Tombstone] = MappingProxyType({})
-_NO_JOBS: Mapping[str, Job] = MappingProxyType({})
-_NO_ETAGS: Mapping[str, str] = MappingProxyType({})
-
 
 @dataclass(frozen=True, slots=True)
 class Delta:
@@ -103,10 +97,10 @@ class Ledger:
     pending: tuple[Bullet, ...] = ()
     holes: tuple[Hole, ...] = ()
     narrowed: Narrowed = field(default_factory=Narrowed)
-    records: Mapping[str, Record] = field(default_factory=lambda: _NO_RECORDS)
-    tombstones: Mapping[str, Tombstone] = field(default_factory=lambda: _NO_TOMBSTONES)
-    jobs: Mapping[str, Job] = field(default_factory=lambda: _NO_JOBS)
-    etags: Mapping[str, str] = field(default_factory=lambda: _NO_ETAGS)
+    records: Mapping[str, Record] = field(default_factory=dict)
+    tombstones: Mapping[str, Tombstone] = field(default_factory=dict)
+    jobs: Mapping[str, Job] = field(default_factory=dict)
+    etags: Mapping[str, str] = field(default_factory=dict)
     asked: tuple[Asked, ...] = ()  # the newest questions, each text once
     forgotten: int = 0  # the record of the newest forgetting: what was seen before it may not be written after it
 

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from pipimem.notes.entry import Entry, entries
 from pipimem.notes.files import File
-from pipimem.notes.ledger import Delta, Ledger
+from pipimem.notes.ledger import Delta, Ledger, Record
 from pipimem.notes.operations import Operation, Target
 from pipimem.text import markdown
 
@@ -52,41 +52,30 @@ class Notes:
 
     def note(self, file: File) -> Note:
         """The note of a file; the archive is not among them."""
-        match file:
-            case File.SESSION:
-                return self.session
-            case File.MEMORY:
-                return self.memory
-            case File.HISTORY:
-                return self.history
-            case File.ARCHIVE:
-                raise KeyError(file)
+        return {File.SESSION: self.session, File.MEMORY: self.memory, File.HISTORY: self.history}[file]
 
-    def having(self, note: Note) -> Notes:
-        """The notes with another text of one file; the archive is not among them."""
-        match note.file:
-            case File.SESSION:
-                return replace(self, session=note)
-            case File.MEMORY:
-                return replace(self, memory=note)
-            case File.HISTORY:
-                return replace(self, history=note)
-            case File.ARCHIVE:
-                raise KeyError(note.file)
+    def with_texts(self, texts: Mapping[File, str]) -> Notes:
+        """The notes with other texts of some files; the archive is not among them."""
+        read = {file: Note.read(file, text, self.key) for file, text in texts.items()}
+        return replace(
+            self,
+            session=read.get(File.SESSION, self.session),
+            memory=read.get(File.MEMORY, self.memory),
+            history=read.get(File.HISTORY, self.history),
+        )
+
+    def after(self, outcome: Outcome) -> Notes:
+        """The notes as they stand once an outcome is written."""
+        return replace(self.with_texts(outcome.texts), ledger=self.ledger.after(outcome.delta))
 
     def find(self, target: Target) -> Entry | None:
         """The entry an operation means, `None` when a person has since reworded, moved or removed it."""
-        return next(
-            (
-                entry
-                for entry in self.note(target.file).entries
-                if entry.bullet
-                and entry.id == target.id
-                and entry.section == target.section
-                and entry.ordinal == target.ordinal
-            ),
-            None,
-        )
+        same = (entry for entry in self.note(target.file).entries if entry.id == target.id and entry.bullet)
+        return next((entry for entry in same if entry.target == target), None)
+
+    def record(self, name: str) -> Record | None:
+        """What is known of an entry, `None` where a person wrote it."""
+        return self.ledger.records.get(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pipimem.text.markdown import Block, Document, Kind, Section, parsed
+from pipimem.text.markdown import Document, Kind, Section, parsed
 from pipimem.text.splices import edited
 from pipimem.text.whitespace import white_folded
 

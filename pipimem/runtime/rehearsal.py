@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Self
 
 from pipimem.notes.applied import applied
@@ -49,8 +49,6 @@ class Rehearsal(Thoughts):
         """What would come of the decision."""
         notes = await self.notes()
         outcome = applied(notes, decision, self.clock.now())
-        for file, text in outcome.texts.items():
-            notes = notes.having(Note.read(file, text, notes.key))
-        self._notes = replace(notes, ledger=notes.ledger.after(outcome.delta))
+        self._notes = notes.after(outcome)
         self._archived += outcome.archived
         return Committed(notes.ledger.sequence, outcome)

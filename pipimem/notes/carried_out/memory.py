@@ -63,7 +63,7 @@ def supersede(work: Work, op: Supersede) -> str:
         draft.put(home, [text])
     for entry in standing[1:]:
         draft.remove(entry.start, entry.end)
-    old = [record for entry in standing if (record := work.notes.ledger.records.get(entry.id))]
+    old = [record for entry in standing if (record := work.notes.record(entry.id))]
     heir = _heir(_record(work, op, kind), old, is_merge=is_merge)
     _put_up(work, name, replace(heir, predecessor=first.id))
     work.changes += [
@@ -82,7 +82,7 @@ def move(work: Work, op: Move) -> str:
     if home == entry.section:
         return "it stands there already"
     draft.move(entry.start, entry.end, home)
-    record = work.notes.ledger.records.get(entry.id) or Record(Trust.HUMAN)
+    record = work.notes.record(entry.id) or Record(Trust.HUMAN)
     work.records[entry.id] = replace(record, kind=op.kind)
     work.changes.append(Change("moved", File.MEMORY, home, entry.section, entry.text, entry.id))
     return ""
@@ -106,7 +106,7 @@ def confirm(work: Work, op: Confirm) -> str:
     entry = work.notes.find(op.target)
     if entry is None:
         return "the entry stands there no more"
-    record = work.notes.ledger.records.get(entry.id)
+    record = work.notes.record(entry.id)
     if record is None or (not set(op.evidence.sources) - set(record.sources) and not record.probation_until):
         return ""
     sources = (

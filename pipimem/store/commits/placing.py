@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
-from pipimem.notes.notes import Note, etag
+from pipimem.notes.notes import etag
 from pipimem.notes.reconciled import reconciled
 from pipimem.store.commits.acknowledging import acknowledge
 from pipimem.store.commits.archive import append_archived
@@ -200,8 +200,8 @@ def _journal_edit(desk: Desk, file: File, text: str, saved: str, now: datetime) 
     """Journals the merge of ours and what a person saved as their edit; it then lies ready."""
     state = desk.state
     ours = state.known_text(file, "") or ""
-    old = replace(desk.fresh().now.having(Note.read(file, ours, desk.key)), ledger=state.ledger)
-    new = old.having(Note.read(file, text, desk.key))
+    old = replace(desk.fresh().now.with_texts({file: ours}), ledger=state.ledger)
+    new = old.with_texts({file: text})
     changes = {file: file_change(ours, text, found=saved, unseen=desk.is_pending(file))}
     sequence, time_stamp = state.ledger.sequence + 1, now.isoformat(timespec="seconds")
     record = edit_record(sequence, time_stamp, changes, reconciled(old, new), {file: ours})

@@ -10,7 +10,7 @@ from pipimem.errors import CannotTakeBack, NothingFound
 from pipimem.notes.brought_back import brought_back, changes_between
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta, Ledger
-from pipimem.notes.notes import Note, Notes, Outcome
+from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author
 from pipimem.store.commits.desk import KEPT, Desk, View
 from pipimem.store.journal.records import FORGET, JournalRecord
@@ -95,7 +95,7 @@ def undoing(desk: Desk, view: View, sequence: int) -> Outcome:
     if all(text == past.now[file] for file, text in texts.items()):
         raise CannotTakeBack(f"Change {sequence} cannot be taken back: nothing of it is left.")
     then = past.ledger_after(sequence - 1)
-    return _outcome(desk, view, texts, then, record.delta, f"taken back ({sequence})")
+    return _outcome(view, texts, then, record.delta, f"taken back ({sequence})")
 
 
 def restoring(desk: Desk, view: View, sequence: int) -> Outcome:
@@ -111,7 +111,7 @@ def restoring(desk: Desk, view: View, sequence: int) -> Outcome:
             )
         texts[file] = text
         desk.state.versions.keep(file, past.now[file])
-    return _outcome(desk, view, texts, past.ledger_after(sequence), None, f"restored to {sequence}")
+    return _outcome(view, texts, past.ledger_after(sequence), None, f"restored to {sequence}")
 
 
 def edits_after(records: Iterable[JournalRecord], sequence: int) -> tuple[JournalRecord, ...]:
@@ -119,12 +119,8 @@ def edits_after(records: Iterable[JournalRecord], sequence: int) -> tuple[Journa
     return tuple(r for r in records if r.sequence > sequence and r.author is Author.EDITOR and r.files)
 
 
-def _outcome(
-    desk: Desk, view: View, texts: Mapping[File, str], then: Ledger, undone: Delta | None, reason: str
-) -> Outcome:
-    new: Notes = view.now
-    for file, text in texts.items():
-        new = new.having(Note.read(file, text, desk.key))
+def _outcome(view: View, texts: Mapping[File, str], then: Ledger, undone: Delta | None, reason: str) -> Outcome:
+    new = view.now.with_texts(texts)
     changed = {file: text for file, text in texts.items() if text != view.now.note(file).text}
     changes = tuple(changes_between(view.now, new))
     return Outcome(changed, "", brought_back(view.now, new, then, undone, reason), changes)
