@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pipimem.cli.printing import one_line
 from pipimem.recall.explaining import explained
-from pipimem.recall.items import Source
+from pipimem.recall.items import Item, Source
 from pipimem.recall.ranking import Candidate
 from pipimem.recall.search.hits import Hit
 from pipimem.text.secrets import redacted
@@ -20,7 +20,7 @@ def candidate_json(candidate: Candidate | Hit, rank: int) -> dict[str, object]:
     item = candidate.item
     return {
         "rank": rank,
-        "id": plain_id(candidate),
+        "id": plain_id(item),
         "source": str(item.source),
         "section": item.section,
         "score": round(candidate.score, 6),
@@ -34,10 +34,9 @@ def explained_json(candidate: Candidate | Hit) -> dict[str, object]:
     return {"parts": [{"name": part.name, "value": part.value} for part in candidate.parts]}
 
 
-def plain_id(candidate: Candidate | Hit) -> str:
+def plain_id(item: Item) -> str:
     """The id as the transcript or the notes have it: a message's own, an entry's with its source."""
-    item = candidate.item
-    return item.id.removeprefix(f"{Source.LOG}:") if item.source is Source.LOG else item.id
+    return item.id.removeprefix(f"{Source.LOG}:")
 
 
 def candidate_rows(
@@ -50,6 +49,6 @@ def candidate_rows(
         speaker = "" if item.text.startswith(item.speaker) else item.speaker
         place = " ".join(part for part in (item.section, speaker) if part)
         text = f"{place}: {redacted(item.text)}" if place else redacted(item.text)
-        yield f"{rank}{mark}", f"{candidate.score:.3f}", plain_id(candidate), one_line(text, _TEXT)
+        yield f"{rank}{mark}", f"{candidate.score:.3f}", plain_id(item), one_line(text, _TEXT)
         if explain:
             yield "", "", "", f"= {explained(candidate.parts)}"

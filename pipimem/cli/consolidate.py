@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from pipimem.cli.failing import Failed
 from pipimem.cli.opening import Chosen, run
 from pipimem.cli.options import as_json, channel, chosen
-from pipimem.cli.printing import note, record, say, table
-from pipimem.cli.receipts import receipt_json, receipt_lines
+from pipimem.cli.printing import counted, note, record, say, table
 from pipimem.notes.operations import Hole
 from pipimem.runtime.turns import Receipt
 
@@ -32,11 +33,19 @@ def command(chosen: Chosen, channel: str, deadline: float, holes: bool, as_json:
         return
     receipt = run(lambda: _receipt(chosen, channel, deadline))
     if as_json:
-        record({"channel": channel, **receipt_json(receipt)})
+        record({"channel": channel, **asdict(receipt)})
     else:
         say("\n".join(receipt_lines(receipt)))
     if receipt.state != "consolidated":
         raise Failed(f"not consolidated: {receipt.reason}")
+
+
+def receipt_lines(receipt: Receipt) -> list[str]:
+    """The receipt for eyes."""
+    covered = counted(receipt.covered, "message")
+    lines = [f"{receipt.state}: {covered} covered, consolidated up to message {receipt.cursor}"]
+    lines += [f"  {step}" for step in receipt.steps]
+    return [*lines, f"  reason: {receipt.reason}"] if receipt.reason else lines
 
 
 def _tell(told: dict[Hole, str], channel: str, as_json: bool) -> None:

@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 import click
 
+from pipimem.cli.accounts import today
 from pipimem.cli.failing import Failed, worded
-from pipimem.cli.health import findings
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, chosen
 from pipimem.cli.printing import note, record, say, table
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
-from pipimem.store.checkup.finding import Finding
+from pipimem.sidecar.purse import WARN_AT, counts_money, counts_tokens
+from pipimem.store.checkup.access import own_access_findings
+from pipimem.store.checkup.channels import channel_findings
+from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
+from pipimem.store.checkup.system import system_findings
+from pipimem.store.checkup.texts import text_findings
+from pipimem.store.workspace import PEOPLES, WorkspaceStore
+
+# By the first part of a model's name. Others need no key (ollama) or several variables (bedrock, vertex_ai).
+_KEYS: Mapping[str, str] = {
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+    "deepseek": "DEEPSEEK_API_KEY",
+    "dashscope": "DASHSCOPE_API_KEY",
+    "moonshot": "MOONSHOT_API_KEY",
+    "zai": "ZAI_API_KEY",
+    "mistral": "MISTRAL_API_KEY",
+    "groq": "GROQ_API_KEY",
+    "openrouter": "OPENROUTER_API_KEY",
+    "azure": "AZURE_API_KEY",
+    "xai": "XAI_API_KEY",
+}
 
 
 @click.command("doctor")
@@ -30,27 +53,27 @@ def command(chosen: Chosen, fix: bool, as_json: bool) -> None:
     Changes nothing without --fix. Ends with 1 where something needs a hand.
     """
     now = Clock().now()
-    found = list(findings(chosen, now))
+    found = list(_findings(chosen, now))
     mended = list(_mended(found, now)) if fix else []
     if mended:
-        found = list(findings(chosen, now))
-    wrong = sum(one.wrong for one in found)
+        found = list(_findings(chosen, now))
+    failures = sum(one.wrong for one in found)
     if as_json:
         told = [
             {"wrong": one.wrong, "where": one.where, "what": one.what, "fixable": one.mend is not None} for one in found
         ]
         fixed = [{"where": where, "done": done} for where, done in mended]
-        record({"workspace": str(chosen.workspace), "ok": not wrong, "findings": told, "fixed": fixed})
+        record({"workspace": str(chosen.workspace), "ok": not failures, "findings": told, "fixed": fixed})
     else:
         for where, done in mended:
             say(f"fixed: {where}: {done}")
         table(("", "where", "what"), [("wrong" if one.wrong else "note", one.where, one.what) for one in found])
         if any(one.mend for one in found) and not fix:
             note("`pipimem doctor --fix` mends some of this")
-        if not wrong:
+        if not failures:
             say("All is well.")
-    if wrong:
-        raise Failed(f"{wrong} thing{'s need' if wrong > 1 else ' needs'} a hand")
+    if failures:
+        raise Failed(f"{failures} thing{'s need' if failures > 1 else ' needs'} a hand")
 
 
 def _mended(found: Iterable[Finding], now: datetime) -> Iterator[tuple[str, str]]:
@@ -62,3 +85,74 @@ def _mended(found: Iterable[Finding], now: datetime) -> Iterator[tuple[str, str]
                 note(f"not fixed: {one.where}: {error}")
             except OSError as error:
                 note(f"not fixed: {one.where}: {worded(error)}")
+
+
+def _findings(chosen: Chosen, now: datetime) -> Iterator[Finding]:
+    """Everything there is to say about a workspace."""
+    workspace = chosen.store()
+    yield from _model(chosen, os.environ)
+    yield from _account(chosen, workspace, now)
+    yield from system_findings(workspace.root)
+    yield from own_access_findings(workspace.root)
+    for name in PEOPLES:
+        yield from text_findings(workspace.root / name, workspace.root)
+    top = workspace.root / "channels"
+    for folder in sorted(top.iterdir()) if top.is_dir() else ():
+        if folder.is_dir():
+            try:
+                yield from channel_findings(workspace, folder, now)
+            except OSError as error:
+                yield wrong(folder, worded(error))
+
+
+def _model(chosen: Chosen, environ: Mapping[str, str]) -> Iterator[Finding]:
+    try:
+        name = chosen.model or chosen.settings().model.name
+    except PipimemError as error:
+        yield wrong("pipimem.toml", str(error))
+        return
+    variable = _KEYS.get(name.partition("/")[0]) if "/" in name else _key_of_plain(name)
+    if name == "offline":
+        yield worth_knowing("model", "offline: the embedded rules, no key and no network needed")
+    elif variable is None:
+        yield _unknown_model(name)
+    elif environ.get(variable):
+        yield worth_knowing("model", f"{name}: {variable} is set")
+    else:
+        yield wrong("model", f"{name}: {variable} is not set; set it, or choose the model offline")
+
+
+def _account(chosen: Chosen, workspace: WorkspaceStore, now: datetime) -> Iterator[Finding]:
+    """Budgets that are nearly gone, models that are left alone, and budgets that cannot hold a model."""
+    try:
+        settings = chosen.settings()
+    except PipimemError:  # told with the model
+        return
+    found = today(workspace, settings.budget, now)
+    for budget in (found.workspace, *found.channels):
+        if budget.share >= WARN_AT and budget.spent.tokens:
+            yield worth_knowing("pipimem.toml, [budget]", f"{budget.share:.0%} of today's budget of {budget.told()}")
+    asked = {chosen.model or settings.model.name, *settings.model.fallbacks}
+    for circuit, line in found.resting.items():
+        yield Finding(circuit in asked, "model", line)
+    if found.unpriced:
+        what = f"{found.unpriced} calls today have no known price: a budget in dollars does not hold them, tokens do"
+        yield worth_knowing("pipimem.toml, [budget]", what)
+    if counts_money(settings.budget) and not counts_tokens(settings.budget):
+        what = "a limit in dollars alone: a model without a known price is not asked at all; set tokens_per_day"
+        yield worth_knowing("pipimem.toml, [budget]", what)
+    if found.damaged:
+        what = f"{found.damaged} damaged lines of this month are passed over: sums and budgets lack them"
+        yield worth_knowing(str(workspace.root / ".pipimem"), what)
+
+
+def _unknown_model(name: str) -> Finding:
+    """A name with a provider may be one we do not list; one without is most often a slip of the finger."""
+    if "/" in name:
+        return worth_knowing("model", f"{name}: cannot tell which key it needs")
+    return wrong("model", f"{name!r} names no provider; write provider/model (openai/gpt-5-mini), or offline")
+
+
+def _key_of_plain(name: str) -> str | None:
+    prefixes = {"gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude-": "anthropic"}
+    return next((_KEYS[provider] for prefix, provider in prefixes.items() if name.startswith(prefix)), None)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pipimem.cli.candidates import plain_id
 from pipimem.cli.printing import say
-from pipimem.recall.items import Item, Source
+from pipimem.recall.items import Item
 from pipimem.recall.search.excerpts import headed
 from pipimem.text.secrets import redacted
 from pipimem.text.tokens import clipped, estimate
@@ -18,7 +19,7 @@ def passage_json(item: Item, *, whole: bool = False) -> dict[str, object]:
     """One message for scripts; `tokens` is what all of it costs."""
     text = redacted(item.text)
     return {
-        "id": name(item),
+        "id": plain_id(item),
         "when": item.when.isoformat(timespec="seconds") if item.when else None,
         "speaker": item.speaker,
         "role": item.role,
@@ -32,17 +33,12 @@ def passage_text(items: Iterable[Item], asked: str = "", *, whole: bool = False)
     for item in items:
         text = redacted(item.text)
         mark = ">" if item.id == asked else " "
-        say(f"{mark} {name(item)}  {headed(item, text if whole else _short(text))}")
+        say(f"{mark} {plain_id(item)}  {headed(item, text if whole else _short(text))}")
 
 
 def tokens_of(items: Iterable[Item]) -> int:
     """About what a timeline of these messages costs."""
     return sum(estimate(headed(item, _short(item.text))) for item in items)
-
-
-def name(item: Item) -> str:
-    """The id as the transcript or the archive has it."""
-    return item.id.removeprefix(f"{Source.LOG}:")
 
 
 def _short(text: str) -> str:

@@ -24,7 +24,7 @@ def picked(chosen: Chosen, store: ChannelStore, query: str, *, yes: bool) -> lis
 
     Raises `NothingFound` where nothing is found, `Failed` where nothing is picked.
     """
-    reading = Reading.of(store, Vocabulary(store.workspace), chosen.settings().recall)
+    reading = Reading(store, Vocabulary(store.workspace), chosen.settings().recall)
     reading.notes()
     candidates = reading.recalled(query, Clock().now(), automatic=False).candidates[:_MOST]
     found = [one.item for one in candidates if _is_ours(one.item.id)]

@@ -66,17 +66,7 @@ def command(
     found = _found(chosen, channel, query, speaker, count)
     candidates = found.candidates[:count]
     if as_json:
-        told = [candidate_json(one, one.rank) | (explained_json(one) if explain else {}) for one in candidates]
-        context = found.context(_nonce())
-        record(
-            {
-                "channel": channel,
-                "query": query,
-                "candidates": told,
-                "context": context,
-                "reason": found.reason,
-            }
-        )
+        record({"channel": channel, "query": query, **_json(found, count, explain), "reason": found.reason})
     elif candidates:
         injected = {item.id for item in found.injected}
         table(("#", "score", "id", "what"), candidate_rows(candidates, injected, explain=explain))
@@ -101,11 +91,7 @@ def _found(chosen: Chosen, channel: str, query: str, speaker: str, count: int | 
 
 def _batch(chosen: Chosen, asked: list[Question], count: int, explain: bool) -> None:
     for question, found, elapsed in _answers(_Readings(chosen.store(), _wide(chosen.settings(), count)), asked):
-        told = [
-            candidate_json(one, one.rank) | (explained_json(one) if explain else {}) for one in found.candidates[:count]
-        ]
-        context = found.context(_nonce())
-        record({**question.fields, "candidates": told, "context": context, "elapsed_ms": elapsed})
+        record({**question.fields, **_json(found, count, explain), "elapsed_ms": elapsed})
 
 
 def _answers(readings: _Readings, asked: list[Question]) -> Iterator[tuple[Question, Recall, float]]:
@@ -140,7 +126,7 @@ class _Readings:
         """The reading of a channel. Raises `ChannelError` for an unknown one."""
         if channel not in self._open:
             opened = ChannelStore.open(self._store, channel, create=False)
-            self._open[channel] = Reading.of(opened, self._vocabulary, self._settings.recall, None, self._meaning)
+            self._open[channel] = Reading(opened, self._vocabulary, self._settings.recall, None, self._meaning)
         return self._open[channel]
 
     def prepare(self, reading: Reading) -> None:
@@ -162,5 +148,7 @@ def _embedding(count: int) -> None:
     note(f"embedding {count} entries for this question alone; `pipimem maintain` keeps their vectors")
 
 
-def _nonce() -> str:
-    return secrets.token_hex(6)
+def _json(found: Recall, count: int | None, explain: bool) -> dict[str, object]:
+    candidates = found.candidates[:count]
+    told = [candidate_json(one, one.rank) | (explained_json(one) if explain else {}) for one in candidates]
+    return {"candidates": told, "context": found.context(secrets.token_hex(6))}

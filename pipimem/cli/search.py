@@ -110,7 +110,7 @@ def _single(
         return
     lines = [line + _again(one) for one, line in zip(said, lines, strict=True)]
     cells = [
-        (str(rank), f"{hit.score:.3f}", plain_id(hit), line)
+        (str(rank), f"{hit.score:.3f}", plain_id(hit.item), line)
         for rank, (hit, line) in enumerate(zip(found, lines, strict=True), 1)
     ]
     table(("#", "score", "id", "what"), cells)
@@ -124,14 +124,14 @@ def _single(
 def _json(said: Said, rank: int, line: str) -> dict[str, object]:
     item = said.hit.item
     more = {"speaker": item.speaker, "excerpt": line, "tokens": estimate(item.text)}
-    return candidate_json(said.hit, rank) | more | {"also": [plain_id(hit) for hit in said.again]}
+    return candidate_json(said.hit, rank) | more | {"also": [plain_id(hit.item) for hit in said.again]}
 
 
 def _again(said: Said) -> str:
     """How often the same was said, and where; the first of many."""
     if not said.again:
         return ""
-    ids = ", ".join(plain_id(hit) for hit in said.again[:_IDS]) + (", …" if len(said.again) > _IDS else "")
+    ids = ", ".join(plain_id(hit.item) for hit in said.again[:_IDS]) + (", …" if len(said.again) > _IDS else "")
     return f" (also said {counted(len(said.again), 'time')}: {ids})"
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from anyio import to_thread
 
 from pipimem.cli.candidates import candidate_rows
+from pipimem.cli.consolidate import receipt_lines
 from pipimem.cli.forget import lines_of, told
 from pipimem.cli.forgettable import forgettable
 from pipimem.cli.printing import counted, note, one_line, say
-from pipimem.cli.receipts import receipt_lines
 from pipimem.cli.usage import cost_told, summed
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError

@@ -107,7 +107,7 @@ class Channel:
         now, self.used = self.clock.now(), self.clock.monotonic()
         self._under_way += 1
         try:
-            with self.reading.figures.waiting():
+            with self.reading.waited_for():
                 notes = await self._ready()
                 seen = frozenset() if self.settings.recall.repeat else frozenset(self._shown)
                 question = await self._question(text, now, speaker)
@@ -187,7 +187,7 @@ class Channel:
         """The host has dropped what the receipt covers: a new epoch begins, and the snapshot is due again."""
         ledger = (await self.notes()).ledger
         progress = Progress(epoch=ledger.epoch + 1, epoch_start=max(receipt.covered, ledger.epoch_start))
-        await self._commit(Decision("epoch", Author.RULE, progress=progress, why="compacted"))
+        await self.thoughts.commit(Decision("epoch", Author.RULE, progress=progress, why="compacted"), "pipimem")
         self._begin_session()
 
     async def reset(self, *, deadline: float | None = None) -> Receipt:
@@ -226,7 +226,7 @@ class Channel:
             raise NothingFound("there is nothing left to remember once secrets and private stretches are taken out")
         speaker = clean[0].speaker
         decision = remembered(clean[0].content, kind, self.clock.now(), speaker=speaker, until=until)
-        return await self._commit(decision, speaker or "person")
+        return await self.thoughts.commit(decision, speaker or "person")
 
     async def forget(self, what: str | Sequence[str], *, keep_transcript: bool = False) -> dict[str, int]:
         """Take a text, or entries by their ids, out of everything the channel keeps; the counts say from where."""
@@ -284,9 +284,6 @@ class Channel:
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _commit(self, decision: Decision, actor: str = "pipimem") -> Committed:
-        return await self.thoughts.commit(decision, actor)
-
     async def _count_recalls(self, turn: Turn) -> None:
         """A recall counts with the next commit; one that ends a probation is a commit of its own."""
         if turn.recall is None or not turn.recall.injected:
@@ -303,7 +300,7 @@ class Channel:
         if decision := confirmed(notes.ledger, recalled):
             # The talk that comes after this must reach the disk; a probation ends as well with the next recall.
             with suppress(PipimemError):
-                await self._commit(decision)
+                await self.thoughts.commit(decision, "pipimem")
 
     async def _reranked(self, found: Recall, text: str, shown: frozenset[str]) -> Recall:
         """What a model makes of the order, if it may and the order is unsure; whatever fails, the order stays."""

@@ -138,7 +138,7 @@ class Pipimem:
             thoughts,
             self.settings,
             self.clock,
-            Reading.of(store, self._vocabulary, self.settings.recall, self._shelf, self._meaning),
+            Reading(store, self._vocabulary, self.settings.recall, self._shelf, self._meaning),
             nonce=lambda: secrets.token_hex(6),
             touched=lambda _: self._idle.touched(store.folder.name),
             ahead=lambda: self._idle.ahead(store.folder.name),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -17,13 +19,13 @@ from pipimem.recall.refinement import refined
 from pipimem.recall.remembering import Answers
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 from pipimem.recall.wordbook import Wordbook
-from pipimem.runtime.figures import Figures
 from pipimem.runtime.meaning import Meaning
 from pipimem.runtime.shelving import Shelf
 from pipimem.runtime.stages import Stages, may_tell
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings
 from pipimem.sidecar.embedding.embedder import Vector
+from pipimem.store.caches.figures import Kept
 from pipimem.store.channel import ChannelStore
 
 # How much talk that no thought has seen is recallable: the newest messages before the current epoch, and of those that
@@ -48,16 +50,16 @@ def limits_of(settings: RecallSettings, most: int | None = None) -> Limits:
 
 @dataclass(slots=True)
 class Reading:
-    """One channel's index, brought up to its files at each question."""
+    """One channel's index, brought up to its files at each question; with a `shelf`, kept as long as there is room."""
 
     store: ChannelStore
     vocabulary: Vocabulary
     settings: RecallSettings
     shelf: Shelf | None = None
+    meaning: Meaning | None = None
     answers: Answers = field(default_factory=Answers)
     gathering: Gathering | None = None
-    figures: Figures = field(default_factory=Figures)
-    meaning: Meaning | None = None
+    figures: Kept = field(default_factory=Kept)
     _vectors: Vectors | None = None
     _lacking: list[str] = field(default_factory=list)
     _stages: Stages | None = None
@@ -65,18 +67,6 @@ class Reading:
     _gathered: Notes | None = None
     _told_backlog: tuple[object, ...] = ()
     _backlog: tuple[Message, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        store: ChannelStore,
-        vocabulary: Vocabulary,
-        settings: RecallSettings,
-        shelf: Shelf | None = None,
-        meaning: Meaning | None = None,
-    ) -> Reading:
-        """The reading of a channel, its index still empty; with a `shelf`, kept as long as there is room."""
-        return cls(store, vocabulary, settings, shelf, meaning=meaning)
 
     def _fresh_gathering(self) -> Gathering:
         self._book = Wordbook(
@@ -152,7 +142,7 @@ class Reading:
         asked = text, speaker, limits, automatic, question is not None
         known = self.answers.to((*asked[:-1], True), now) if self.meaning is not None else None
         known = known or self.answers.to(asked, now)
-        self.figures.looked(hit=known is not None)
+        self.figures = self.figures.and_then(Kept(looks=1, hits=known is not None))
         if known is not None:
             return self._told(fitted(known, limits, shown), hit=True)
         if self.gathering is None:
@@ -220,10 +210,21 @@ class Reading:
             self._stages("meaning")
         return found
 
+    @contextmanager
+    def waited_for(self) -> Iterator[None]:
+        """A turn waits for the memory for as long as this is open."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            milliseconds = round((time.perf_counter() - began) * 1000, 3)
+            self.figures = self.figures.and_then(Kept(turns=1, waits=(milliseconds,)))
+
     def keep_figures(self) -> None:
-        """Add what was counted to the channel's own figures, where anything was."""
-        if self.figures.looks or self.figures.turns:
-            self.store.caches.add_figures(self.figures.handed_over())
+        """Add what was counted since the last time to the channel's own figures, where anything was."""
+        figures, self.figures = self.figures, Kept()
+        if figures != Kept():
+            self.store.caches.add_figures(figures)
 
     def _told(self, found: Recall, *, hit: bool) -> Recall:
         if self._stages is not None:

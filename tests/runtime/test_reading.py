@@ -22,7 +22,7 @@ from tests.runtime.building import MORNING, opened, workspace, write
 
 def reading(root: Path) -> Reading:
     store = WorkspaceStore.open(root)
-    return Reading.of(ChannelStore.open(store, "room", create=False), Vocabulary(store), RecallSettings())
+    return Reading(ChannelStore.open(store, "room", create=False), Vocabulary(store), RecallSettings())
 
 
 def texts(found: Reading, question: str, now: datetime = MORNING) -> list[str]:
@@ -71,7 +71,7 @@ def test_an_index_laid_to_rest_is_there_again_at_the_next_question(tmp_path: Pat
         text = f"## Facts\n\n- the printer stands in room {name}\n- coffee is on floor {name}\n"
         (folder / "MEMORY.md").write_text(text, encoding="utf-8")
         opened = ChannelStore.open(store, name, create=False)
-        rooms.append(Reading.of(opened, vocabulary, RecallSettings(), shelf))
+        rooms.append(Reading(opened, vocabulary, RecallSettings(), shelf))
     for _ in range(2):
         for room, name in zip(rooms, ("one", "two"), strict=True):
             assert texts(room, "where is the printer?") == [f"the printer stands in room {name}"]
