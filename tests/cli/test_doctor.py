@@ -45,7 +45,7 @@ def test_unreadable_files_and_damaged_records_are_told(call: Call, bot: Path, co
     )
     told = dict(wrongs(call))
     assert "not UTF-8" in told[str(hall / "MEMORY.md")]
-    assert "journal.jsonl, line 1: damaged" in told[str(room / ".pipimem")]
+    assert "journal.jsonl, line 2: damaged" in told[str(room / ".pipimem")]
 
 
 def test_broken_lines_and_foreign_folders_are_told(call: Call, bot: Path, conversation: Path) -> None:

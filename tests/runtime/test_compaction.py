@@ -21,7 +21,7 @@ TOLD = (Bullet("Dana and the bot talked about tea", ("m1",)),)
 
 
 def journal(root: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in read(root, ".pipimem/journal.jsonl").splitlines()]
+    return [json.loads(line) for line in read(root, ".pipimem/journal.jsonl").splitlines()[1:]]
 
 
 async def test_refresh_then_memory_then_history(tmp_path: Path) -> None:

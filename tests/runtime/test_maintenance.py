@@ -44,7 +44,7 @@ QUESTION = "which port does the gateway listen on?"
 
 
 def journal(root: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in read(root, ".pipimem/journal.jsonl").splitlines()]
+    return [json.loads(line) for line in read(root, ".pipimem/journal.jsonl").splitlines()[1:]]
 
 
 def history(blocks: int) -> str:
