@@ -123,9 +123,37 @@ CUES: dict[Intent, Pattern] = {
 }
 
 
+# What the English cues of an intent have in them, one of these each: plain searches for all of them cost less than
+# one look for a pattern of many words.
+ENGLISH_HINTS: dict[Intent, tuple[str, ...]] = {
+    Intent.STATE: ("current", "status", "progress", "where", "going on", "doing", "working", "up to", "state of"),
+    Intent.NEXT: (
+        "next", "what now", "todo", "to-do", "open", "left", "remaining", "outstanding", "pending", "need to", "have to",
+    ),
+    Intent.CONSTRAINTS: (
+        "constraint", "rule", "restriction", "limit", "allow", "permit", "forbid", "must", "may ", "should", "can ",
+        "careful", "watch",
+    ),
+    Intent.DECISIONS: ("deci", "agree", "settle", "cho", "pick", "with", "conclu"),
+    Intent.ERRORS: (
+        "error", "mistake", "bug", "fail", "wrong", "broke", "crash", "problem", "issue", "lesson", "correct", "pitfall",
+    ),
+    Intent.HISTORY: ("last", "previous", "before", "earlier", "history", "yesterday", "ago", "back", "used", " we "),
+    Intent.PREFERENCES: ("prefer", "favo", "like", "hate", "habit", "taste", "rather", "usually"),
+}  # fmt: skip
+
+
 def intents_of(text: str) -> tuple[Intent, ...]:
     """Every intent that has a cue in the text."""
-    return tuple(intent for intent, cue in CUES.items() if cue().search(text))
+    if not text.isascii():
+        return tuple(intent for intent, cue in CUES.items() if cue().search(text))
+    lowered = text.lower()
+    hinted = [
+        intent
+        for intent, hints in ENGLISH_HINTS.items()
+        if any([hint in lowered for hint in hints])  # noqa: C419
+    ]
+    return tuple(intent for intent in hinted if CUES[intent]().search(text))
 
 
 def without_cues(text: str) -> str:
