@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -64,63 +64,62 @@ class Vectors:
 
     def __init__(self, key: bytes) -> None:
         self._key = key
-        self._rows: dict[bytes, int] = {}
-        self._matrix: np.ndarray[Any, Any] | None = None
-        self._slots: np.ndarray[Any, Any] | None = None
+        self._known: dict[bytes, np.ndarray[Any, Any]] = {}
+        self._slots: list[int] = []
         self._placed: np.ndarray[Any, Any] | None = None
         self._is_han: np.ndarray[Any, Any] | None = None
         self.new = 0
         """How many were learnt since they were last written."""
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._known)
 
     def learn(self, texts: Sequence[str], vectors: Sequence[Sequence[float]]) -> None:
         """Take in the vectors of some texts; all of one dimension. Raises `ValueError` where they are not."""
         if not texts:
             return
-        import numpy as np  # 100 ms, and only where there is an embedder
-
         fresh = unit(vectors)
-        if self._matrix is not None and self._matrix.shape[1] != fresh.shape[1]:
-            raise ValueError(f"vectors of {fresh.shape[1]} numbers among those of {self._matrix.shape[1]}")
-        start = len(self._rows)
-        for place, text in enumerate(texts):
-            self._rows[mark(text, self._key)] = start + place
-        self._matrix = fresh if self._matrix is None else np.concatenate([self._matrix, fresh])
-        if len(self._rows) != len(self._matrix):  # a text came twice: the later stands
-            order = list(self._rows.values())
-            self._matrix, self._rows = self._matrix[order], {name: row for row, name in enumerate(self._rows)}
+        dimension = len(next(iter(self._known.values()), fresh[0]))
+        if dimension != fresh.shape[1]:
+            raise ValueError(f"vectors of {fresh.shape[1]} numbers among those of {dimension}")
+        self._known.update(zip((mark(text, self._key) for text in texts), fresh, strict=True))
         self.new += len(texts)
 
     def rows(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
         """The vectors of some texts; None unless all are known."""
-        places = [self._rows.get(mark(text, self._key), -1) for text in texts]
-        return None if self._matrix is None or -1 in places else [*self._matrix[places]]
+        found: list[Any] = [self._known.get(mark(text, self._key)) for text in texts]
+        return None if any(vector is None for vector in found) else found
 
     def place(self, index: Index) -> list[str]:
         """Find out which item has which vector, let go of those that no item has; the texts that have none yet."""
         import numpy as np
 
         missing: dict[str, None] = {}
-        places: list[tuple[int, bytes, bool]] = []
+        kept: dict[bytes, np.ndarray[Any, Any]] = {}
+        placed: list[np.ndarray[Any, Any]] = []
+        is_han: list[bool] = []
+        self._slots = []
         for slot, item in index.slots():
             text = body(item)
             name = mark(text, self._key)
-            if name in self._rows:
-                places.append((slot, name, has_han(text)))
-            else:
+            vector = self._known.get(name)
+            if vector is None:
                 missing[text] = None
-        self._keep(dict.fromkeys(name for _, name, _ in places))
-        self._slots = np.array([slot for slot, _, _ in places], dtype=np.int64)
-        self._is_han = np.array([is_han for _, _, is_han in places], dtype=np.bool_)
-        rows = np.array([self._rows[name] for _, name, _ in places], dtype=np.int64)
-        self._placed = None if self._matrix is None or not places else self._matrix[rows]
+                continue
+            kept[name] = vector
+            placed.append(vector)
+            is_han.append(has_han(text))
+            self._slots.append(slot)
+        if len(kept) < len(self._known):
+            self.new += 1  # what was forgotten is to leave the disk, too
+        self._known = kept
+        self._placed = np.stack(placed) if placed else None
+        self._is_han = np.array(is_han, dtype=np.bool_)
         return list(missing)
 
     def near(self, question: Sequence[float], yardstick: Yardstick | None, most: int) -> Nearness:
         """How near every item is to a question, against what chance gives; at most so many are sure."""
-        if self._placed is None or self._slots is None or self._is_han is None or yardstick is None:
+        if self._placed is None or self._is_han is None or yardstick is None:
             return FAR_FROM_ALL
         import numpy as np
 
@@ -129,20 +128,21 @@ class Vectors:
             return FAR_FROM_ALL
         chance = yardstick.chance(asked)
         nearer = self._placed @ asked - np.where(self._is_han, np.float32(chance.han), np.float32(chance.latin))
-        margins = dict(zip(self._slots.tolist(), nearer.tolist(), strict=True))
+        margins = dict(zip(self._slots, nearer.tolist(), strict=True))
         bar = _SURE + _SURE_BY_NUMBER * math.log(len(margins)) - chance.lead
         nearest = heapq.nlargest(most, margins, key=margins.__getitem__)
         return Nearness(margins, tuple(slot for slot in nearest if margins[slot] > bar), bar, chance.lead)
 
     def written(self) -> bytes:
         """All vectors as bytes: how many, of which dimension, the marks, then half-precision numbers row by row."""
+        import numpy as np
+
         self.new = 0
-        if self._matrix is None:
+        if not self._known:
             return b""
-        count, dimension = self._matrix.shape
-        head = count.to_bytes(4, "little") + dimension.to_bytes(4, "little")
-        numbers: bytes = self._matrix.astype("<f2").tobytes()
-        return b"".join((head, *self._rows, numbers))
+        matrix = np.stack([*self._known.values()])
+        head = len(matrix).to_bytes(4, "little") + matrix.shape[1].to_bytes(4, "little")
+        return b"".join((head, *self._known, matrix.astype("<f2").tobytes()))
 
     def read(self, written: bytes) -> None:
         """Take in what `written` gave; what is not whole is left."""
@@ -155,14 +155,7 @@ class Vectors:
         marks = [written[8 + row * MARK_BYTES : 8 + (row + 1) * MARK_BYTES] for row in range(count)]
         matrix = np.frombuffer(written, dtype="<f2", offset=start).reshape(count, dimension).astype(np.float32)
         if len(set(marks)) == count and np.isfinite(matrix).all():
-            self._rows, self._matrix = {name: row for row, name in enumerate(marks)}, matrix
-
-    def _keep(self, names: Iterable[bytes]) -> None:
-        kept = [(name, self._rows[name]) for name in names]
-        if self._matrix is not None and len(kept) < len(self._rows):
-            self._matrix = self._matrix[[row for _, row in kept]]
-            self._rows = {name: row for row, (name, _) in enumerate(kept)}
-            self.new += 1  # what was forgotten is to leave the disk, too
+            self._known = dict(zip(marks, matrix, strict=True))
 
 
 def body(item: Item) -> str:
