@@ -35,8 +35,8 @@ class Index:
         self.words = words
         self._cut = cut or words.bag
         self._slots: dict[str, int] = {}
-        self._items: list[Item | None] = []
-        self._bags: list[Bag] = []
+        self._items: dict[int, Item] = {}
+        self._bags: dict[int, Bag] = {}
         self._free: list[int] = []
         self._parts: dict[str, dict[str, Item]] = {}
         self._postings = Postings()
@@ -46,9 +46,9 @@ class Index:
     def __len__(self) -> int:
         return len(self._slots)
 
-    def slots(self) -> Iterator[tuple[int, Item]]:
+    def slots(self) -> Sequence[tuple[int, Item]]:
         """Every item with its slot."""
-        return ((slot, item) for slot, item in enumerate(self._items) if item is not None)
+        return tuple(self._items.items())
 
     def update(self, items: Iterable[Item], part: str = "") -> None:
         """Make `items` all there is of `part`; what did not change costs a look, what kept its text no cutting.
@@ -66,9 +66,7 @@ class Index:
 
     def item(self, slot: int) -> Item:
         """The item in a slot that `search` named."""
-        item = self._items[slot]
-        assert item is not None
-        return item
+        return self._items[slot]
 
     def firsts(
         self, kinds: Set[str], sources: Set[Source], most: int, weight: Callable[[Item], tuple[float, float]]
@@ -172,22 +170,20 @@ class Index:
         if before is not None and before.text == item.text and before.head == item.head:
             self._items[self._slots[item.id]] = item
             return
+        bag = self._cut(_searched(item))
         if before is not None:
             self._remove(item.id)
-        bag = self._cut(_searched(item))
         slot = self._free.pop() if self._free else len(self._items)
-        if slot == len(self._items):
-            self._items.append(item)
-            self._bags.append(bag)
         self._slots[item.id], self._items[slot], self._bags[slot] = slot, item, bag
         self._postings.add(slot, bag.words, spelling=self._spelling)
         self._grams.add(slot, _pairs(bag))
 
     def _remove(self, name: str) -> None:
         slot = self._slots.pop(name)
-        self._postings.remove(slot, self._bags[slot].words, spelling=self._spelling)
-        self._grams.remove(slot, _pairs(self._bags[slot]))
-        self._items[slot] = None
+        bag = self._bags.pop(slot)
+        self._postings.remove(slot, bag.words, spelling=self._spelling)
+        self._grams.remove(slot, _pairs(bag))
+        del self._items[slot]
         self._free.append(slot)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import groupby
@@ -85,24 +85,13 @@ def items_of(notes: Notes, backlog: Sequence[Message] = ()) -> tuple[Item, ...]:
     return tuple({item.id: item for item in reversed(found)}.values())[::-1]
 
 
-def session_items(note: Note, gone: Container[str] = ()) -> tuple[Item, ...]:
+def session_items(note: Note, gone: Container[str] = ()) -> list[Item]:
     """One item for each entry of SESSION.md that is not `gone` by its id.
 
     A whole section would speak of many things: it shares a word with nearly every question, and takes the room of five.
     """
-    return tuple(
-        Item(
-            f"{Source.SESSION}:{entry.ref}",
-            Source.SESSION,
-            entry.section,
-            _own_heading(entry.section),
-            entry.text,
-            kind=section_of(entry.section) or "",
-            place=place,
-        )
-        for place, entry in enumerate(note.entries)
-        if _says_something(entry) and entry.id not in gone
-    )
+    items = _items(Source.SESSION, note, lambda section: (_own_heading(section), section_of(section), None), gone)
+    return [replace(item, place=place) for place, item in enumerate(items)]
 
 
 def memory_items(note: Note, records: Mapping[str, Record]) -> list[Item]:
@@ -117,27 +106,12 @@ def memory_items(note: Note, records: Mapping[str, Record]) -> list[Item]:
 
 def workspace_items(note: Note) -> list[Item]:
     """One item for each entry of the MEMORY.md that all channels share."""
-    items: list[Item] = []
-    for section, group in groupby(note.entries, key=attrgetter("section")):
-        head, kind = _own_heading(section), kind_of(section) or ""
-        for entry in group:
-            if _says_something(entry):
-                name = f"{Source.WORKSPACE}:{entry.ref}"
-                items.append(Item(name, Source.WORKSPACE, section, head, entry.text, kind=kind))
-    return items
+    return _items(Source.WORKSPACE, note, lambda section: (_own_heading(section), kind_of(section), None))
 
 
 def history_items(note: Note, gone: Container[str] = ()) -> list[Item]:
     """One item for each bullet of HISTORY.md that is not `gone`, under the title and the end of its block."""
-    items: list[Item] = []
-    for section, group in groupby(note.entries, key=attrgetter("section")):
-        _, end, _, title = read_heading(section)
-        head = title if title != section else _own_heading(section)
-        for entry in group:
-            if entry.id not in gone and _says_something(entry):
-                name = f"{Source.HISTORY}:{entry.ref}"
-                items.append(Item(name, Source.HISTORY, section, head, entry.text, end))
-    return items
+    return _items(Source.HISTORY, note, _history_heading, gone)
 
 
 def backlog_items(messages: Iterable[Message]) -> tuple[Item, ...]:
@@ -163,6 +137,28 @@ def message_item(message: Message) -> Item:
 def aware(when: datetime) -> datetime:
     """A time as it can be compared: one without an offset, as hands and older tools write it, is taken as UTC."""
     return when if when.tzinfo else when.replace(tzinfo=UTC)
+
+
+def _items(
+    source: Source,
+    note: Note,
+    heading: Callable[[str], tuple[str, str | None, datetime | None]],
+    gone: Container[str] = (),
+) -> list[Item]:
+    """One item for each entry that says something; `heading` tells the words beside it, its kind and its time."""
+    items: list[Item] = []
+    for section, group in groupby(note.entries, key=attrgetter("section")):
+        head, kind, when = heading(section)
+        for entry in group:
+            if entry.id not in gone and _says_something(entry):
+                name = f"{source}:{entry.ref}"
+                items.append(Item(name, source, section, head, entry.text, when, kind or ""))
+    return items
+
+
+def _history_heading(section: str) -> tuple[str, None, datetime | None]:
+    _, end, _, title = read_heading(section)
+    return title if title != section else _own_heading(section), None, end
 
 
 def _memory_item(entry: Entry, record: Record | None, head: str, kind: str | None, end: datetime | None) -> Item:
