@@ -17,17 +17,17 @@ def deduped(candidates: Iterable[Candidate], index: Index, most: int) -> tuple[C
     """
     kept: list[Candidate] = []
     seen: list[tuple[frozenset[str], Bag, str]] = []
-    for item, score, matches, slot, evidence, _ in candidates:
-        bag = index.bag(slot)
+    for one in candidates:
+        bag, said = index.bag(one.slot), one.item.text
         words = frozenset(bag.words)
         # The share of common words settles it nearly always, and costs the least.
         if any(
-            jaccard(words, others) > NEAR_DUPLICATE and _is_said(item.text, text, bag, other)
+            jaccard(words, others) > NEAR_DUPLICATE and _is_said(said, text, bag, other)
             for others, other, text in seen
         ):
             continue
-        seen.append((words, bag, item.text))
-        kept.append(Candidate(item, score, matches, slot, evidence, len(kept) + 1))
+        seen.append((words, bag, said))
+        kept.append(one._replace(rank=len(kept) + 1))
         if len(kept) == most:
             break
     return tuple(kept)

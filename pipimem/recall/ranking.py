@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pipimem.notes.kinds import Kind
 from pipimem.recall.evidence import Found, Reach
-from pipimem.recall.explaining import Part, scored
+from pipimem.recall.explaining import Part
 from pipimem.recall.index import Index
 from pipimem.recall.intents import ANSWERED_BY, BONUS, Intent, answers
 from pipimem.recall.items import Item, Source
@@ -91,52 +91,24 @@ _TRUST: Mapping[str, float] = {"human": 5, "explicit": 5, "inferred": 0, "probat
 _ACCESS_MOST = 5
 
 
-class Evidence(NamedTuple):
-    """What spoke for an item when it was ranked: the question, its words, and what each counts in the item.
-
-    `words` stand in the order of `Found.reached`, then the pairs of characters; 0.0 is a word that the item does not
-    have. `asked` is the intent of a question that asks for the item's whole section, `near` what its meaning counts.
-    """
-
-    words: tuple[Reach, ...]
-    values: list[float]
-    query: Query
-    now: datetime
-    asked: str = ""
-    near: float = 0.0
-
-
 class Candidate(NamedTuple):
     """An item that was found: its score, how many words it shares, its rank from 1 once known.
 
-    A tuple, for a turn makes two dozen and a frozen class costs four times that.
+    `addends` are names and values of what was added up, from left to right. All are tuples, for a turn makes two dozen
+    candidates of a dozen addends each, and a frozen class costs four times that.
     """
 
     item: Item
     score: float
     matches: int
     slot: int
-    evidence: Evidence
+    addends: Sequence[tuple[str, float]]
     rank: int = 0
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The parts that add up to the score, from left to right; put together only for who asks why."""
-        words, values, query, now, asked, near = self.evidence
-        evidence = [Part(f"asked for {asked}", _ASKED_FOR)] if asked else []
-        grams = 0.0
-        for reach, value in zip(words, values, strict=True):
-            if reach.gram:
-                grams += value
-            elif value:
-                evidence.append(Part(reach.term.word, value))
-        if grams:
-            evidence.append(Part("pairs of characters", grams))
-        if near:
-            evidence.append(Part("near in meaning", near))
-        total = scored(evidence)
-        lifts = structure(self.item, query, now)
-        return (*evidence, *(Part(f"{what} {which}".rstrip(), total * value / 100) for what, which, value in lifts))
+        """The parts that add up to the score, from left to right."""
+        return tuple(map(Part._make, self.addends))
 
 
 def ranked(
@@ -173,25 +145,25 @@ def priority(item: Item) -> float:
     return _PRIORITY_BY_KIND.get(source, _NO_KINDS).get(item.kind, _PRIORITY[source])
 
 
-def structure(item: Item, query: Query, now: datetime) -> list[tuple[str, str, float]]:
-    """How an item stands to the question beside its words: what, which, and the hundredths of its evidence."""
-    lifts: list[tuple[str, str, float]] = [("source", item.source, priority(item))]
+def structure(item: Item, query: Query, now: datetime) -> list[tuple[str, float]]:
+    """How an item stands to the question beside its words, each with the hundredths of its evidence."""
+    lifts = [(f"source {item.source}", priority(item))]
     for intent in query.intents:
         if answers(item, intent):
-            lifts.append(("intent", intent, BONUS[intent]))
+            lifts.append((f"intent {intent}", BONUS[intent]))
             break  # one section answers; a second cue for it says nothing new
     if item.when is not None:
         age = now - item.when
         if bonus := next((bonus for span, bonus in _RECENCY if age <= span), 0.0):
-            lifts.append(("recent", "", bonus))
+            lifts.append(("recent", bonus))
         if _is_of(item, query):
-            lifts.append(("date asked for", "", _SAME_DATE))
+            lifts.append(("date asked for", _SAME_DATE))
     if query.asks_when and NAMES_A_TIME().search(item.text):
-        lifts.append(("names a time", "", _NAMES_A_TIME))
+        lifts.append(("names a time", _NAMES_A_TIME))
     if trust := _TRUST.get(item.trust, 0.0):
-        lifts.append(("trust", item.trust, trust))
+        lifts.append((f"trust {item.trust}", trust))
     if item.recalls:
-        lifts.append(("recalled before", "", float(min(item.recalls, _ACCESS_MOST))))
+        lifts.append(("recalled before", float(min(item.recalls, _ACCESS_MOST))))
     return lifts
 
 
@@ -258,6 +230,7 @@ class _Weighing:
         self._places = [(reach.weight, reach.slots.get) for reach in self._words]
         self._strong = sum([not reach.term.weak for reach in words])  # what means something stands first
         self._plain = len(words)
+        self._names = [reach.term.word for reach in words]
         self._asked_for = sum([not term.weak for term in query.terms])
         self._may_be_talk = self._asked_for > 1 and nearness.lead < _LIKE_TALK
         self._query, self._now, self._asked, self._nearness = query, now, asked, nearness
@@ -298,17 +271,22 @@ class _Weighing:
         return self._query.is_told()
 
     def candidate(self, slot: int, item: Item, values: list[float]) -> Candidate:
-        """The score is the sum of the candidate's parts in their order, without the parts."""
-        words = values[: self._plain]
-        total = reduce(add, words, _ASKED_FOR if self._asked else 0.0)
-        if len(values) > self._plain:
-            total += reduce(add, values[self._plain :], 0.0)
-        total += (near := self._nearness.value(slot))
+        """The item with its score: its words, pairs of characters and meaning, then the share of them its place gives."""
+        addends = [(f"asked for {self._asked}", _ASKED_FOR)] if self._asked else []
+        asked = len(addends)
+        addends += [named for named in zip(self._names, values, strict=False) if named[1]]
+        matches = len(addends) - asked
+        if grams := reduce(add, values[self._plain :], 0.0):
+            addends.append(("pairs of characters", grams))
+        if near := self._nearness.value(slot):
+            addends.append(("near in meaning", near))
+        total = reduce(add, [value for _, value in addends], 0.0)
         score = total
-        for _, _, value in structure(item, self._query, self._now):
-            score += total * value / 100
-        evidence = Evidence(self._words, values, self._query, self._now, self._asked, near)
-        return Candidate(item, score, self._plain - words.count(0.0), slot, evidence)
+        for name, hundredths in structure(item, self._query, self._now):
+            lift = total * hundredths / 100
+            addends.append((name, lift))
+            score += lift
+        return Candidate(item, score, matches, slot, addends)
 
 
 def _since(item: Item) -> float:
