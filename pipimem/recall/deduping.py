@@ -22,8 +22,7 @@ def deduped(candidates: Iterable[Candidate], index: Index, most: int) -> tuple[C
         words = frozenset(bag.words)
         # The share of common words settles it nearly always, and costs the least.
         if any(
-            jaccard(words, others) > NEAR_DUPLICATE and _is_said(said, text, bag, other)
-            for others, other, text in seen
+            jaccard(words, others) > NEAR_DUPLICATE and _is_said(said, text, bag, other) for others, other, text in seen
         ):
             continue
         seen.append((words, bag, said))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property, reduce
 from operator import add, itemgetter
@@ -126,17 +126,17 @@ def ranked(
     with twice as many as are wanted, what is left out would not have come to the front. What is surely near in meaning needs no word in common; a question that is nothing but its
     intents is answered by its section alone, one for nothing but days by what happened then.
     """
-    by_slot = {one.slot: one for one in _by_evidence(index, query, now, most, floor, nearness)}
-    if query.of_days and (those := {one.slot: one for one in _of_days(index, query, now, most)}):
-        by_slot = those
+    found = _by_evidence(index, query, now, most, floor, nearness)
+    if query.of_days and (those := _of_days(index, query, now, most)):
+        found = those
     elif query.pure:
-        by_slot |= {one.slot: one for one in _by_intent(index, query, now, most)}
-    elif sure := [
-        slot for slot in nearness.surely(_SURER if nearness.sure and query.is_general() else 0.0) if slot not in by_slot
-    ]:
-        weighed = _Weighing(index.search(query.terms, query.grams), query, now, nearness=nearness)
-        by_slot |= {slot: weighed.candidate(slot, index.item(slot), weighed.values(slot)) for slot in sure}
-    return tuple(sorted(by_slot.values(), key=_place))
+        found |= _by_intent(index, query, now, most)
+    else:
+        surer = _SURER if nearness.sure and query.is_general() else 0.0
+        if sure := [slot for slot in nearness.surely(surer) if slot not in found]:
+            searched = index.search(query.terms, query.grams)
+            found |= _Weighing(index, searched, query, now, nearness=nearness).candidates(sure)
+    return tuple(sorted(found.values(), key=_place))
 
 
 def priority(item: Item) -> float:
@@ -174,7 +174,7 @@ def _by_evidence(
     most: int,
     floor: float,
     nearness: Nearness,
-) -> Iterator[Candidate]:
+) -> dict[int, Candidate]:
     seed_floor = min(floor, SEED_FLOOR)
     least_of_all = seed_floor if query.intents else floor
     if query.asks_when:
@@ -182,33 +182,32 @@ def _by_evidence(
     found = index.search(query.terms, query.grams, floor=least_of_all)
     strongest = heapq.nlargest(most, found.totals.items(), key=itemgetter(1))
     least = _SHARE_OF_BEST * strongest[0][1] if strongest and floor else 0.0
-    weighed = _Weighing(found, query, now, nearness=nearness)
-    for slot, evidence in strongest:
-        if evidence < least:
-            break
-        item, values = index.item(slot), weighed.values(slot)
-        seeded = query.intents and any(answers(item, intent) for intent in query.intents)
-        if not floor or weighed.is_evidence(slot, values, seed_floor if seeded else floor):
-            yield weighed.candidate(slot, item, values)
+    weighed = _Weighing(index, found, query, now, nearness=nearness)
+    slots = [slot for slot, evidence in strongest if evidence >= least]
+    if not floor:
+        return weighed.candidates(slots)
+    kept = []
+    for slot in slots:
+        seeded = any(answers(index.item(slot), intent) for intent in query.intents)
+        if weighed.is_evidence(slot, seed_floor if seeded else floor):
+            kept.append(slot)
+    return weighed.candidates(kept)
 
 
-def _by_intent(index: Index, query: Query, now: datetime, most: int) -> Iterator[Candidate]:
+def _by_intent(index: Index, query: Query, now: datetime, most: int) -> dict[int, Candidate]:
     """What stands where the question is answered; of very much, the weightiest and newest."""
-    weighed = _Weighing(index.search(query.terms), query, now, query.intents[0])
+    weighed = _Weighing(index, index.search(query.terms), query, now, query.intents[0])
     places = [ANSWERED_BY[intent] for intent in query.intents]
     kinds = frozenset[str]().union(*(place.kinds for place in places))
     sources = frozenset[Source]().union(*(place.sources for place in places))
-    for slot in index.firsts(kinds, sources, most, _newest_weightiest):
-        yield weighed.candidate(slot, index.item(slot), weighed.values(slot))
+    return weighed.candidates(index.firsts(kinds, sources, most, _newest_weightiest))
 
 
-def _of_days(index: Index, query: Query, now: datetime, most: int) -> Iterator[Candidate]:
+def _of_days(index: Index, query: Query, now: datetime, most: int) -> dict[int, Candidate]:
     """What history has of the days that were asked for."""
-    weighed = _Weighing(index.search(query.terms), query, now, Intent.HISTORY)
+    weighed = _Weighing(index, index.search(query.terms), query, now, Intent.HISTORY)
     slots = index.firsts(_NO_KIND, _HAPPENED, _DAYS_BACK, _newest_weightiest)
-    those = [slot for slot in slots if _is_of(index.item(slot), query)]
-    for slot in those[:most]:
-        yield weighed.candidate(slot, index.item(slot), weighed.values(slot))
+    return weighed.candidates([slot for slot in slots if _is_of(index.item(slot), query)][:most])
 
 
 def _is_of(item: Item, query: Query) -> bool:
@@ -223,8 +222,15 @@ class _Weighing:
     """The words of one question, laid out for weighing item after item."""
 
     def __init__(
-        self, found: Found, query: Query, now: datetime, asked: str = "", nearness: Nearness = FAR_FROM_ALL
+        self,
+        index: Index,
+        found: Found,
+        query: Query,
+        now: datetime,
+        asked: str = "",
+        nearness: Nearness = FAR_FROM_ALL,
     ) -> None:
+        self._index = index
         words = [reach for reach in found.reached if not reach.gram]
         self._words = (*words, *[reach for reach in found.reached if reach.gram])
         self._places = [(reach.weight, reach.slots.get) for reach in self._words]
@@ -235,13 +241,13 @@ class _Weighing:
         self._may_be_talk = self._asked_for > 1 and nearness.lead < _LIKE_TALK
         self._query, self._now, self._asked, self._nearness = query, now, asked, nearness
 
-    def values(self, slot: int) -> list[float]:
-        """What each word counts in an item; copied, for the index goes on living."""
-        return [weight * impact if (impact := get(slot)) else 0.0 for weight, get in self._places]
+    def candidates(self, slots: Iterable[int]) -> dict[int, Candidate]:
+        """The items of some slots with their scores, by slot."""
+        return {slot: self._candidate(slot) for slot in slots}
 
-    def is_evidence(self, slot: int, values: Sequence[float], floor: float) -> bool:
+    def is_evidence(self, slot: int, floor: float) -> bool:
         """Whether the words that mean something add up to the floor, and are not one plain word out of many."""
-        strong = values[: self._strong]
+        strong = self._values(slot)[: self._strong]
         if reduce(add, strong, 0.0) < floor:
             return False
         hit = [(reach, value) for reach, value in zip(self._words, strong, strict=False) if value]
@@ -270,8 +276,13 @@ class _Weighing:
     def _is_told(self) -> bool:
         return self._query.is_told()
 
-    def candidate(self, slot: int, item: Item, values: list[float]) -> Candidate:
+    def _values(self, slot: int) -> list[float]:
+        """What each word counts in an item."""
+        return [weight * impact if (impact := get(slot)) else 0.0 for weight, get in self._places]
+
+    def _candidate(self, slot: int) -> Candidate:
         """The item with its score: its words, pairs of characters and meaning, then the share of them its place gives."""
+        item, values = self._index.item(slot), self._values(slot)
         addends = [(f"asked for {self._asked}", _ASKED_FOR)] if self._asked else []
         asked = len(addends)
         addends += [named for named in zip(self._names, values, strict=False) if named[1]]
