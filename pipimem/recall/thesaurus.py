@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from pipimem import assets
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
 Phrase = tuple[str, ...]
+# A phrase, and what may stand in for it, each with its share: a word, or words with a space between.
+Instead = tuple[Phrase, tuple[tuple[str, float], ...]]
 
 # Ours know nothing of the workspace: less than those its people wrote down.
 _SAME = 6
@@ -33,13 +34,6 @@ _BROAD = 3
 _BROAD_MARK = "~ "
 # A question has a dozen words; a process that answers for weeks meets a vocabulary.
 _REMEMBERED = 5_000
-
-
-class Instead(NamedTuple):
-    """What may stand in for a phrase, each with its share; a phrase is its words with a space between."""
-
-    phrase: Phrase
-    others: tuple[tuple[str, float], ...]
 
 
 class Thesaurus:
@@ -75,7 +69,7 @@ class Thesaurus:
             for member in members.split(","):
                 if member != own:
                     others[member] = max(int(tenths) / 10, others.get(member, 0.0))
-        return Instead(phrase, tuple(others.items()))
+        return phrase, tuple(others.items())
 
 
 def common_thesaurus() -> Thesaurus:

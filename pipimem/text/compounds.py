@@ -41,5 +41,3 @@ def _by_parts() -> Mapping[str, str]:
 
 
 BY_PARTS: Mapping[str, str] = _by_parts()
-# Most words of a text are the second part of nothing.
-SECONDS: frozenset[str] = frozenset(pair.partition(" ")[2] for pair in BY_PARTS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pipimem.text import compounds
 from pipimem.text.dates.index_words import without_dates
@@ -145,14 +146,8 @@ class Words:
 
     def _compounds(self, chunks: list[str]) -> list[str]:
         """The words of one piece that neighbours make: "setting up" is also "setup"."""
-        found: list[str] = []
-        for place in range(1, len(chunks)):
-            second = self._part(chunks[place])
-            if second in compounds.SECONDS:
-                whole = compounds.BY_PARTS.get(f"{self._part(chunks[place - 1])} {second}")
-                if whole is not None:
-                    found.append(self._stem(whole))
-        return found
+        pairs = pairwise(map(self._part, chunks))
+        return [self._stem(whole) for pair in pairs if (whole := compounds.BY_PARTS.get(" ".join(pair)))]
 
     def _part(self, chunk: str) -> str:
         return words[0] if (words := self._known(chunk).words) else chunk.lower()

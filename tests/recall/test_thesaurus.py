@@ -21,7 +21,7 @@ def thesaurus(words: Words) -> Thesaurus:
 
 
 def _others(thesaurus: Thesaurus, word: str) -> dict[tuple[str, ...], dict[str, float]]:
-    return {one.phrase: dict(one.others) for one in thesaurus.begun_by(word)}
+    return {phrase: dict(others) for phrase, others in thesaurus.begun_by(word)}
 
 
 def test_the_words_of_a_group_stand_in_for_each_other(thesaurus: Thesaurus) -> None:

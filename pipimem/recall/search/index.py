@@ -43,7 +43,7 @@ class TranscriptIndex:
         self._items: list[Item] | None = None if shelf else []
         self._speaker_numbers = {speaker: number for number, speaker in enumerate(self.speakers)}
         # Words of later messages, with all their places; the others' are in the volume.
-        self._places: dict[str, int | array[int]] = {}
+        self._places: dict[str, array[int]] = {}
         self._volume = known.volume
         self._days = dict(known.days)
 
@@ -77,9 +77,7 @@ class TranscriptIndex:
     def places(self, word: str) -> Sequence[int]:
         """The slots of the messages that hold a word, in order, once for each time they hold it."""
         places = self._places.get(word)
-        if places is None:
-            return self._volume.places(word)
-        return (places,) if isinstance(places, int) else places
+        return self._volume.places(word) if places is None else places
 
     def within(self, start: date, end: date) -> Iterator[array[int]]:
         """The slots of the messages of each day from `start` to `end`, both included."""
@@ -131,14 +129,9 @@ class TranscriptIndex:
 
     def _place(self, word: str, slot: int) -> None:
         places = self._places.get(word)
-        if places is None and (written := self._volume.places(word)):
-            self._places[word] = array("I", (*written, slot))
-        elif places is None:
-            self._places[word] = slot  # most words stand in one message: a number takes a tenth of an array
-        elif isinstance(places, int):
-            self._places[word] = array("I", (places, slot))
-        else:
-            places.append(slot)
+        if places is None:
+            places = self._places[word] = array("I", tuple(self._volume.places(word)))
+        places.append(slot)
 
 
 def _number(name: str, names: list[str]) -> int:

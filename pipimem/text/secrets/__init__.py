@@ -34,9 +34,8 @@ _PLACEHOLDER = Pattern(
 _PLAIN_URL_PASSWORDS = frozenset(("password", "pass", "passwd", "pwd", "secret", "token", "pw", "密码"))
 
 
-_KEY_HINTS = tuple(hint for form in FORMATS for hint in form.hints)
 # Nearly every text has none of them: plain searches for all cost less than one look for a pattern of so many words.
-_HINTS = (*_KEY_HINTS, *HINTS)
+_HINTS = (*(hint for form in FORMATS for hint in form.hints), *HINTS)
 
 
 def secrets(text: str) -> tuple[Finding, ...]:
@@ -89,10 +88,8 @@ def _any_of(hints: tuple[str, ...], lowered: str) -> bool:
 
 
 def _keys(text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
-    if not _any_of(_KEY_HINTS, lowered):
-        return
     for form in FORMATS:
-        if not any(hint in lowered for hint in form.hints):
+        if not _any_of(form.hints, lowered):
             continue
         group = "secret" if "secret" in form.pattern().groupindex else 0
         for match in form.pattern().finditer(text):

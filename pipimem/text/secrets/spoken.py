@@ -117,10 +117,7 @@ _SEED = Pattern(
 )
 
 
-_REVERSED_HINTS = ("password", "code", "pin", "密码", "口令", "验证码")
-_PAIR_HINTS = ("cred", "pass", "密")
-_SEED_HINTS = ("phrase", "mnemonic", "助记词")
-HINTS = (*(hint for cue in _CUES for hint in cue.hints), *_REVERSED_HINTS, *_PAIR_HINTS, *_SEED_HINTS)
+HINTS = (*(hint for cue in _CUES for hint in cue.hints), "cred", "密", "phrase", "mnemonic", "助记词")
 """A text in lower case without any of them announces nothing."""
 
 
@@ -129,12 +126,9 @@ def spoken(text: str, lowered: str) -> Iterator[Place]:
     for cue in _CUES:
         if any(hint in lowered for hint in cue.hints):
             yield from _announced(cue, text)
-    if any(word in lowered for word in _REVERSED_HINTS):
-        yield from _announced_after(text)
-    if any(word in lowered for word in _PAIR_HINTS):
-        yield from _paired(text)
-    if any(word in lowered for word in _SEED_HINTS):
-        yield from (("seed phrase", *match.span("value")) for match in _SEED().finditer(text))
+    yield from _announced_after(text)
+    yield from _paired(text)
+    yield from (("seed phrase", *match.span("value")) for match in _SEED().finditer(text))
 
 
 def _announced(cue: _Cue, text: str) -> Iterator[Place]:
