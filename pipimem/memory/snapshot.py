@@ -52,9 +52,19 @@ def snapshot(notes: Notes, max_chars: int, max_tokens: int) -> Snapshot:
     Every kind has its turn: the newest entry of each, then the next of each, so that a long list of facts cannot push
     out the one constraint.
     """
-    channel, left = _fitting(_interleaved(notes), max_chars, max_tokens)
+    rank = {name: place for place, name in enumerate(_SESSION)}
+    session = sorted(
+        session_items(notes.session, notes.ledger.tombstones), key=lambda item: rank.get(item.kind, len(rank))
+    )
+    memory = memory_items(notes.memory, notes.ledger.records)
+    history = history_items(notes.history, notes.ledger.tombstones)
+    piles = [session, *_by_kind(memory), history[-_NEWEST_BULLETS:][::-1]]
+    channel, left = _fitting(_interleaved(piles), max_chars, max_tokens)
     workspace, left_shared = _fitting(workspace_items(notes.workspace), max_chars, _WORKSPACE_TOKENS)
-    return Snapshot((*_in_order(notes, channel), *workspace), left + left_shared)
+    # Shown as a person would read it: session, memory, history, each as its file has it.
+    picked = {item.id: item for item in channel}
+    in_order = [picked.pop(item.id) for item in (*session, *memory, *history) if item.id in picked]
+    return Snapshot((*in_order, *workspace), left + left_shared)
 
 
 def _fitting(items: Sequence[Item], chars: int, tokens: int) -> tuple[list[Item], int]:
@@ -67,38 +77,15 @@ def _fitting(items: Sequence[Item], chars: int, tokens: int) -> tuple[list[Item]
     return chosen, len(items) - len(chosen)
 
 
-def _interleaved(notes: Notes) -> list[Item]:
-    piles = [
-        _session(notes),
-        *_by_kind(notes),
-        list(history_items(notes.history, notes.ledger.tombstones)[-_NEWEST_BULLETS:][::-1]),
-    ]
+def _interleaved(piles: Sequence[Sequence[Item]]) -> list[Item]:
+    """The first of each pile, then the second of each; equal texts share an id, and the first stands for all."""
     turns = range(max(map(len, piles)))
-    # Equal texts share an id; the first stands for all.
     return list({pile[turn].id: pile[turn] for turn in turns for pile in piles if turn < len(pile)}.values())
 
 
-def _session(notes: Notes) -> list[Item]:
-    rank = {name: place for place, name in enumerate(_SESSION)}
-    return sorted(
-        session_items(notes.session, notes.ledger.tombstones), key=lambda item: rank.get(item.kind, len(rank))
-    )
-
-
-def _by_kind(notes: Notes) -> list[list[Item]]:
+def _by_kind(memory: Sequence[Item]) -> list[list[Item]]:
     piles: dict[str, list[Item]] = {kind: [] for kind in _KINDS}
     # New entries go to the end of their section, so the end is the newest.
-    for item in reversed(memory_items(notes.memory, notes.ledger.records)):
+    for item in reversed(memory):
         piles[item.kind if item.kind in piles else ""].append(item)
     return list(piles.values())
-
-
-def _in_order(notes: Notes, chosen: Sequence[Item]) -> list[Item]:
-    """As a person would read it: session, memory, history, each as its file has it."""
-    picked = {item.id: item for item in chosen}
-    standing = (
-        *_session(notes),
-        *memory_items(notes.memory, notes.ledger.records),
-        *history_items(notes.history, notes.ledger.tombstones),
-    )
-    return [picked.pop(item.id) for item in standing if item.id in picked]

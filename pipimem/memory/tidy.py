@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from pipimem.memory.known import known, targets
-from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.kinds import EVENTS, kind_of
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Move, Operation, Supersede, Trust, targets_of
 from pipimem.sidecar.contracts import Assistant, Call, Tidied, Tidy, answered
 from pipimem.text.secrets import redacted
 from pipimem.text.similarity import same_thought
 
-# What happened once belongs to history; what holds (decisions, constraints, preferences …) stands in both on purpose.
-_EVENTS = (Kind.FACT, Kind.ONGOING)
 # About as many as came since the last tidying: what they double or contradict is what there is to tidy.
 _LOOKED_AT = 20
 # As much as of MEMORY.md: a prompt stays within 16,000 tokens.
@@ -72,7 +70,7 @@ def _in_history(notes: Notes) -> Iterator[Invalidate]:
     told = [entry.text for entry in notes.history.entries]
     for entry in notes.memory.entries:
         record = notes.record(entry.id) if entry.bullet else None
-        if record is None or record.trust is not Trust.INFERRED or kind_of(entry.section) not in _EVENTS:
+        if record is None or record.trust is not Trust.INFERRED or kind_of(entry.section) not in EVENTS:
             continue
         if any(same_thought(entry.text, line) for line in told):
             yield Invalidate(entry.target, "it stands in HISTORY.md", still_so=True)

@@ -17,11 +17,13 @@ from pipimem.notes.operations import (
 )
 from pipimem.text.similarity import bigrams, share_in
 
-# DESIGN §7.6 and §8: beyond this share a run does not tidy, it erases.
-_LEAST_ALLOWED = 3
-_SHARE_ALLOWED = 0.25
 # A replacement that keeps less of the characters than this counts as a deletion.
 _KEPT = 0.5
+
+
+def most_taken_out(entries: int) -> int:
+    """How many of so many entries a run may take out (DESIGN §7.6, §8): beyond this it does not tidy, it erases."""
+    return max(3, entries // 4)
 
 
 def refusals(notes: Notes, decision: Decision) -> tuple[Refusal, ...]:
@@ -30,7 +32,7 @@ def refusals(notes: Notes, decision: Decision) -> tuple[Refusal, ...]:
         return ()
     refused = [Refusal(op, reason) for op in decision.operations if (reason := _not_the_models(notes, op))]
     barred = {id(refusal.operation) for refusal in refused}
-    allowed = max(_LEAST_ALLOWED, int(_SHARE_ALLOWED * len(notes.memory.entries)))
+    allowed = most_taken_out(len(notes.memory.entries))
     spent = 0
     for op in decision.operations:
         if id(op) in barred:

@@ -21,11 +21,9 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block: its heading word for word, its time range where one can be read, its month if it is a fold."""
+    """One block: its heading word for word, the end of its time range where one can be read, its month if it is a fold."""
 
     heading: str
-    title: str
-    start: datetime | None
     end: datetime | None
     month: str
     section: Section
@@ -39,30 +37,28 @@ def blocks(note: Note) -> tuple[Block, ...]:
     for section in note.document.sections:
         bullets = tuple(entry for entry in by_line if section.start <= entry.start < section.end)
         if section.level and bullets:
-            start, end, month, title = read_heading(section.title)
-            found.append(Block(section.title, title, start, end, month, section, bullets))
+            _, end, month, _ = read_heading(section.title)
+            found.append(Block(section.title, end, month, section, bullets))
     return tuple(found)
 
 
 def read_heading(heading: str) -> tuple[datetime | None, datetime | None, str, str]:
     """Start, end, month of a fold and title of a block's heading; what is not there is `None` or empty."""
-    if found := _RANGE.match(heading):
-        offset = found["offset"]
-        try:
-            start = datetime.fromisoformat(f"{found['day']}T{found['start']}{offset}")
-            end = datetime.fromisoformat(f"{found['last'] or found['day']}T{found['end']}{offset}")
-        except ValueError:
-            return None, None, "", heading
-        return start, end, "", found["title"] or ""
-    if found := _MONTH.match(heading):
-        return *_month_range(found["month"]), found["month"], found["title"] or ""
-    if found := _ISO.search(heading):
-        try:
+    try:
+        if found := _RANGE.match(heading):
+            start = datetime.fromisoformat(f"{found['day']}T{found['start']}{found['offset']}")
+            end = datetime.fromisoformat(f"{found['last'] or found['day']}T{found['end']}{found['offset']}")
+            return start, end, "", found["title"] or ""
+        if found := _MONTH.match(heading):
+            start = datetime.fromisoformat(f"{found['month']}-01T00:00+00:00")
+            following = (start + timedelta(days=32)).replace(day=1)
+            return start, following - timedelta(minutes=1), found["month"], found["title"] or ""
+        if found := _ISO.search(heading):
             when = datetime.fromisoformat(found[0])
-        except ValueError:
-            return None, None, "", heading
-        when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return when, when, "", heading
+            when = when if when.tzinfo else when.replace(tzinfo=UTC)
+            return when, when, "", heading
+    except ValueError:
+        pass  # it looks like a time, and there is no such time
     return None, None, "", heading
 
 
@@ -84,12 +80,3 @@ def month_heading(month: str, title: str) -> str:
 def newest_end(note: Note) -> datetime | None:
     """The end of the newest block that is no fold: everything up to here was consolidated."""
     return max((block.end for block in blocks(note) if block.end and not block.month), default=None)
-
-
-def _month_range(month: str) -> tuple[datetime | None, datetime | None]:
-    try:
-        start = datetime.fromisoformat(f"{month}-01T00:00+00:00")
-    except ValueError:
-        return None, None
-    following = (start + timedelta(days=32)).replace(day=1)
-    return start, following - timedelta(minutes=1)

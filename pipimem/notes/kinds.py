@@ -19,6 +19,9 @@ class Kind(StrEnum):
     LESSON = "lesson"
 
 
+# What happened once belongs to history; what holds (decisions, constraints, preferences …) stands in both on purpose.
+EVENTS = (Kind.FACT, Kind.ONGOING)
+
 # Headings of MEMORY.md by kind: the first is written, all are understood. Order is the order in the file.
 HEADINGS: dict[Kind, tuple[str, ...]] = {
     Kind.IDENTITY: (

@@ -19,8 +19,7 @@ _FOR = re.compile(
 )
 _SINCE = re.compile(r"^(?:since|from) (?P<time>[^,.!]{3,30})", re.IGNORECASE)
 _POINTS = re.compile(r"\b(?:it|that|this|them|those|these|him|her|there|your?)\b", re.IGNORECASE)
-_WHO = re.compile(r"^who(?:'s| is| has| takes| does| owns| handles)\b(?P<what>[^?]{4,60})$", re.IGNORECASE)
-_WHO_VERB = re.compile(r"^who(?P<verb>'s| is| has| takes| does| owns| handles)", re.IGNORECASE)
+_WHO = re.compile(r"^who(?P<verb>'s| is| has| takes| does| owns| handles)\b(?P<what>[^?]{4,60})$", re.IGNORECASE)
 _ME = re.compile(
     r"^(?:me|I do|I am|I'll (?:take|do|handle) (?:it|that)|I (?:can )?take (?:it|that)|that's me)\b[,.]?\s*(?P<more>[^.]{0,60})$",
     re.IGNORECASE,
@@ -63,13 +62,9 @@ def _told(question: Sentence, answer: Sentence) -> str:
         if time := _SINCE.match(answer.text):
             return f"{name} has {been}{long['what']} since {time['time']}"
     if (who := _WHO.match(asked)) and (me := _ME.match(answer.text)):
-        verb = _WHO_VERB.match(asked)
-        does = {"'s": " is"}.get(verb["verb"].lower(), verb["verb"].lower()) if verb else ""
-        return f"{name}{does}{who['what']}{_more(me['more'])}"
+        verb, more = who["verb"].lower(), me["more"].strip()
+        does = " is" if verb == "'s" else verb
+        return f"{name}{does}{who['what']}" + (f" ({more})" if more else "")
     if (who := _WHO_ZH.match(asked)) and (me := _ME_ZH.match(answer.text)):
         return f"{who['before']}{name}{who['after']}" + (f"（{me['more']}）" if me["more"] else "")
     return ""
-
-
-def _more(text: str) -> str:
-    return f" ({text.strip()})" if text.strip() else ""

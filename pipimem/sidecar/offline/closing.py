@@ -30,7 +30,7 @@ def closes(sentence: Sentence, promise: str, weights: Weights, people: Collectio
     owner = next((name for name in people if name in promise), "")
     if owner and owner != sentence.speaker:
         return False
-    names = {word for name in people for word in weights.bag(name)}
+    names = weights.names(people)
     asked, told = _matter(promise, weights, names), weights.bag(sentence.text)
     shared = asked & told
     if not shared:

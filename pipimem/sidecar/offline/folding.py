@@ -61,8 +61,7 @@ def _weightiest(bullets: Sequence[Bullet], weights: Weights, room: int) -> tuple
 
 def _score(bullet: Bullet, weights: Weights, covered: set[str]) -> float:
     bag = weights.bag(bullet.text)
-    fresh = weights.total(bag - covered) + _SAID_ALREADY * weights.total(bag & covered)
-    return fresh / float((6 + len(bag)) ** 0.75) * (_CUE_BONUS if hit(bullet.text) else 1.0)
+    return weights.news(bag, covered, _SAID_ALREADY) * (_CUE_BONUS if hit(bullet.text) else 1.0)
 
 
 def _short(bullet: Bullet) -> Bullet:

@@ -49,11 +49,14 @@ def takes_the_place(new: Statement, old: Statement, weights: Weights, people: Co
         return False
     mine, theirs = _subject(new.text, weights, people), _subject(old.text, weights, people)
     shared = mine & theirs
-    if not shared or not _differs(new.text, old.text, weights):
+    values, older = _values(new.text, weights), _values(old.text, weights)
+    both_valued = bool(values and older)
+    changed = found(CHANGED, new.text)
+    if not shared or not (changed or (both_valued and values != older)):
         return False
-    if found(CHANGED, new.text) and _kin(new.kind, old.kind):
+    if changed and _kin(new.kind, old.kind):
         lighter = min(weights.total(mine), weights.total(theirs))
-        if _both_valued(new.text, old.text, weights):
+        if both_valued:
             enough = len(shared) >= _LEAST_WORDS or _both_scheduled(new.text, old.text)
             return enough and weights.total(shared) >= _SHARED_WITH_CHANGE * lighter
         # A word of change and two words in common may be two facts of one matter.
@@ -80,23 +83,12 @@ def _owner(text: str, people: Collection[str]) -> str:
 
 def _subject(text: str, weights: Weights, people: Collection[str]) -> frozenset[str]:
     """The words that say what it is about: no values, no words of change, no names of those who speak."""
-    names = {word for name in people for word in weights.bag(name)}
-    bare = without(CHANGED, text)
-    words = {word for word in weights.bag(bare) if word not in names and not _VALUE.search(word)}
-    return frozenset(_TRANSLATED.get(word, word) for word in words)
+    words = weights.bag(without(CHANGED, text)) - weights.names(people)
+    return frozenset(_TRANSLATED.get(word, word) for word in words if not _VALUE.search(word))
 
 
 def _values(text: str, weights: Weights) -> frozenset[str]:
     return frozenset(word for word in weights.bag(text) if _VALUE.search(word))
-
-
-def _differs(new: str, old: str, weights: Weights) -> bool:
-    mine, theirs = _values(new, weights), _values(old, weights)
-    return bool(mine and theirs and mine != theirs) or bool(found(CHANGED, new))
-
-
-def _both_valued(new: str, old: str, weights: Weights) -> bool:
-    return bool(_values(new, weights)) and bool(_values(old, weights))
 
 
 def _both_scheduled(new: str, old: str) -> bool:

@@ -71,11 +71,12 @@ def summarised(window: Sequence[Message], words: Words) -> tuple[str, tuple[Bull
     said = sentences(window)
     weights = Weights(words, (sentence.text for sentence in said))
     whole = {" ".join(message.content.split()) for message in window}
-    lines = _lines(said, whole)
+    heard = (sentence for sentence in said if sentence.role == "user" and not sentence.question)
+    lines = [(sentence, text) for sentence in heard if (text := headline(sentence, whole))]
     people = sum(message.role == "user" for message in window)
     room = min(_MOST_BULLETS, max(1, -(-people // _MESSAGES_A_BULLET)))
     picked = _picked(lines, weights, room)
-    names = {word for message in window for word in words.words(message.speaker)}
+    names = weights.names(message.speaker for message in window)
     title = titled([(text, line.speaker) for line, text in picked]) or topics([t for _, t in picked], weights, names)
     if not picked:
         return title, _last_resort(window)
@@ -84,12 +85,7 @@ def summarised(window: Sequence[Message], words: Words) -> tuple[str, tuple[Bull
     return title, tuple(Bullet(text, sentence.sources) for sentence, text in picked)
 
 
-def _lines(said: Sequence[Sentence], whole: set[str]) -> list[tuple[Sentence, str]]:
-    heard = (sentence for sentence in said if sentence.role == "user" and not sentence.question)
-    return [(sentence, text) for sentence in heard if (text := headline(sentence, whole))]
-
-
-def headline(sentence: Sentence, whole: set[str] | frozenset[str] = frozenset()) -> str:
+def headline(sentence: Sentence, whole: Collection[str] = ()) -> str:
     """A sentence as a headline about its speaker; nothing where it is too long to be cut at a clause."""
     limit = _MOST_CHARS_ZH if sentence.chinese else _MOST_CHARS
     fits = hit(sentence.text)
@@ -99,9 +95,7 @@ def headline(sentence: Sentence, whole: set[str] | frozenset[str] = frozenset())
     text = trimmed(without_label(text))
     if len(text) > _VERBATIM and any(text in message for message in whole):
         text = core(text, 0, _VERBATIM)
-    if not text:
-        return ""
-    return third_person(text, sentence.speaker, attributed=True)
+    return third_person(text, sentence.speaker, attributed=True) if text else ""
 
 
 def _picked(lines: list[tuple[Sentence, str]], weights: Weights, room: int) -> list[tuple[Sentence, str]]:
@@ -124,13 +118,10 @@ def _score(line: tuple[Sentence, str], weights: Weights, covered: set[str]) -> f
     bag = weights.bag(text) - weights.bag(sentence.speaker)
     if len(bag) < 2:
         return 0.0
-    fresh = weights.total(bag - covered) + _SAID_ALREADY * weights.total(bag & covered)
-    score = fresh / float((6 + len(bag)) ** 0.75)  # a long sentence weighs more, but not in proportion
+    score = weights.news(bag, covered, _SAID_ALREADY)
     if hit(sentence.text):
         score *= _CUE_BONUS
-    elif (
-        not sentence.chinese and not speaks_of_self(sentence.text) and not found(DONE, text) and not found(FAILED, text)
-    ):
+    elif not (sentence.chinese or speaks_of_self(sentence.text) or found(DONE, text) or found(FAILED, text)):
         score *= _GENERAL_MALUS
     if _came_out(sentence):
         score *= _OUTCOME_BONUS
@@ -163,7 +154,7 @@ def topics(texts: Sequence[str], weights: Weights, apart_from: Collection[str]) 
         for form in _things(text, weights):
             word = next(iter(weights.bag(form)), "")
             if word and word not in apart_from and not found(_NO_TOPIC, form):
-                seen[word] += 1 + min(weights.frequency(word), 4)
+                seen[word] += 1 + min(weights.counts[word], 4)
                 written.setdefault(word, form)
     order = sorted(seen, key=lambda word: (-seen[word], -len(written[word]), list(written).index(word)))
     chinese = sum(map(is_chinese, written.values())) * 2 > len(written)
@@ -178,7 +169,7 @@ def topics(texts: Sequence[str], weights: Weights, apart_from: Collection[str]) 
 def _things(text: str, weights: Weights) -> list[str]:
     """What may be a noun: names, what stands behind an article or a preposition, Chinese words of two and more."""
     latin = [found_[1] or found_[2] for found_ in re.finditer(_THING, text)]
-    words = weights.words(text)
+    words = weights.words.words(text)
     # Of a compound the index holds the parts as well; a title wants the whole.
     han = [word for word in words if len(word) > 1 and is_chinese(word) and not any(c.isdigit() for c in word)]
     han = [word for word in han if not any(word != other and word in other for other in words)]

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.guards import most_taken_out
+from pipimem.notes.kinds import EVENTS, Kind, kind_of
 from pipimem.notes.operations import Trust
 from pipimem.sidecar.contracts import Known, Merge, Over, Refile, Tidied, Tidy
 from pipimem.sidecar.offline.cues import kinds
 from pipimem.text.similarity import COPY, NEARLY_ALIKE, SAME_THOUGHT, alike, bigrams, jaccard, same_numbers
 from pipimem.text.words import Words
 
-# DESIGN §8: what a run may take out.
-_LEAST = 3
-_SHARE = 0.25
-# What happened once belongs to history; what holds stands in both on purpose.
-_EVENTS = (Kind.FACT, Kind.ONGOING)
-
 
 def tidied(task: Tidy, words: Words) -> Tidied:
     """Merges, moves and drops of entries that a thought concluded; what people wrote or asked for is left alone."""
     ours = [known for known in task.memory if known.trust is Trust.INFERRED]
-    allowed = max(_LEAST, int(_SHARE * len(task.memory)))
+    allowed = most_taken_out(len(task.memory))
     groups = _repetitions(ours, words)[:allowed]
-    merges = tuple(Merge(tuple(known.id for known in group), _longest(group)) for group in groups)
+    merges = tuple(
+        Merge(tuple(known.id for known in group), max((known.text for known in group), key=len)) for group in groups
+    )
     taken = {name for merge in merges for name in merge.ids}
     spent = sum(len(group) - 1 for group in groups)
     drops = [*_said_by_people(task.memory, ours, words), *_told(ours, task.history)]
@@ -54,10 +51,6 @@ def _repetitions(ours: Sequence[Known], words: Words) -> list[list[Known]]:
     return [group for group in groups if len(group) > 1]
 
 
-def _longest(group: Sequence[Known]) -> str:
-    return max((known.text for known in group), key=len)
-
-
 def _said_by_people(memory: Sequence[Known], ours: Sequence[Known], words: Words) -> list[Over]:
     """Our entries that say what a person's own entry says."""
     theirs = [known for known in memory if known.trust is not Trust.INFERRED]
@@ -70,7 +63,7 @@ def _told(ours: Sequence[Known], history: Sequence[str]) -> list[Over]:
     return [
         Over(known.id, "in_history")
         for known in ours
-        if kind_of(known.section) in _EVENTS and any(alike(bigrams(known.text), line) >= COPY for line in told)
+        if kind_of(known.section) in EVENTS and any(alike(bigrams(known.text), line) >= COPY for line in told)
     ]
 
 

@@ -79,14 +79,11 @@ def _joined(text: str, parts: list[tuple[int, str]]) -> str:
     for place, part in parts:
         if out:
             between = text[end:place]
-            out.append(_comma(text) if any(map(str.isalnum, between)) else between)
+            comma = "，" if is_chinese(text) else ", "
+            out.append(comma if any(map(str.isalnum, between)) else between)
         out.append(part)
         end = place + len(part)
     return "".join(out)
-
-
-def _comma(text: str) -> str:
-    return "，" if is_chinese(text) else ", "
 
 
 def trimmed(text: str) -> str:
