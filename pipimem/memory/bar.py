@@ -96,7 +96,8 @@ def _replaced(
     kept: list[str] = []
     for name in item.replaces:
         entry = notes.find(places[name]) if name in places else None
-        if entry is None or _typed(notes, entry.id):
+        record = notes.record(entry.id) if entry else None
+        if entry is None or record is None or record.trust is Trust.HUMAN:
             continue
         if why := _stays(item, notes, entry, evidence, heard=heard):
             kept.append(f"not replaced, {why}: {redacted(entry.text)[:80]}")
@@ -107,31 +108,22 @@ def _replaced(
 
 def _stays(item: Learned, notes: Notes, entry: Entry, evidence: Evidence, *, heard: bool) -> str:
     """Why an item does not take an entry's place; empty where it does."""
+    if same_script(entry.text, item.text):
+        same = same_subject(entry.text, item.text)
+    else:
+        same = kind_of(entry.section) is item.kind  # in another language only its kind can tell
     # Models mix up ids: an entry that has no word in common with its newer value would be a silent loss.
-    if not _speaks_of(item, entry):
+    if not same:
         return "it says something else"
     # A newer value is durable at once, and that no word of the bot or a tool is.
     if not heard:
         return "only the bot or a tool says so"
-    return "it was asked for later" if _is_later(notes, entry, evidence) else ""
-
-
-def _is_later(notes: Notes, entry: Entry, evidence: Evidence) -> bool:
-    """Whether somebody asked for an entry after all that the item rests on was said: old talk is no newer value.
-
-    What was learnt from talk has its place in the transcript, and windows come in its order; a command has only its time.
-    """
+    # What was learnt from talk has its place in the transcript, and windows come in its order; a command has only its
+    # time. Old talk is no newer value of what somebody asked for later.
     record = notes.record(entry.id)
-    if record is None or record.sources or not record.when or evidence.when is None:
-        return False
-    return datetime.fromisoformat(record.when) > evidence.when
-
-
-def _speaks_of(item: Learned, entry: Entry) -> bool:
-    """Whether an item is a newer word on an entry; in another language only its kind can tell."""
-    if same_script(entry.text, item.text):
-        return same_subject(entry.text, item.text)
-    return kind_of(entry.section) is item.kind
+    if record and record.when and not record.sources and evidence.when:
+        return "it was asked for later" if datetime.fromisoformat(record.when) > evidence.when else ""
+    return ""
 
 
 def _written(
@@ -160,11 +152,6 @@ def _end(text: str, evidence: Evidence) -> date | None:
     """The last day it holds; what ended before it was said or taken in is told as past, and stays."""
     end, told = lasts_until(text), evidence.learnt or evidence.when
     return end if end and told and end >= told.date() else None
-
-
-def _typed(notes: Notes, name: str) -> bool:
-    record = notes.record(name)
-    return record is None or record.trust is Trust.HUMAN
 
 
 def _standing(notes: Notes, text: str) -> Entry | None:

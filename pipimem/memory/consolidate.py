@@ -1,7 +1,8 @@
-"""Consolidate: what a stretch of talk leaves in MEMORY.md and, at a boundary, in HISTORY.md."""
+"""Consolidate: what a stretch of talk, new or set aside before, leaves in MEMORY.md and HISTORY.md."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from pipimem.errors import AnswerRefused
@@ -10,7 +11,17 @@ from pipimem.memory.known import known, targets
 from pipimem.memory.narrowing import passed_by
 from pipimem.memory.window import Window
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import AddBlock, Author, Bullet, Decision, Invalidate, Operation, Progress
+from pipimem.notes.operations import (
+    AddBlock,
+    Author,
+    Bullet,
+    Decision,
+    Hole,
+    Invalidate,
+    Operation,
+    Progress,
+    targets_of,
+)
 from pipimem.sidecar.contracts import Assistant, Call, Consolidate, Consolidated, answered
 from pipimem.text.secrets import redacted
 from pipimem.text.tokens import clipped
@@ -44,6 +55,37 @@ async def consolidate(
     if window.exchanged and not any(bullet.text.strip() for bullet in answer.history):
         raise AnswerRefused("the window holds a real exchange, so the history needs at least one bullet")
     return _decided(answer, notes, window, call, since, today)
+
+
+async def filled(
+    assistant: Assistant, notes: Notes, hole: Hole, window: Window, now: datetime, call: Call, *, group: bool,
+    today: datetime,
+) -> Decision:  # fmt: skip
+    """The decision that closes a hole; raises `SidecarError` when the assistant cannot think this time either.
+
+    Where HISTORY.md has passed the hole already, its bullets become a block of their own time.
+    """
+    ledger = notes.ledger
+    since = None
+    if hole.last <= ledger.boundary:
+        since = next((message.time for message in window.messages if message.time), now)
+        # What waits for the next boundary is of another time.
+        notes = replace(notes, ledger=replace(ledger, pending=()))
+    decision = await consolidate(assistant, notes, window, now, call, group=group, since=since, today=today)
+    late = [op for op in decision.operations if _turns_back(notes, op, now)]
+    progress = Progress(
+        pending=None if since is not None else decision.progress.pending,
+        holes=tuple(other for other in ledger.holes if other != hole),
+        expect_cursor=ledger.cursor,
+        expect_holes=ledger.holes,
+    )
+    return replace(
+        decision,
+        operations=tuple(op for op in decision.operations if op not in late),
+        progress=progress,
+        why=f"{decision.why}, set aside before: {hole.reason}",
+        notes=(*decision.notes, *("older than what it would replace" for _ in late)),
+    )
 
 
 def _decided(
@@ -80,3 +122,9 @@ def _short(bullet: Bullet, window: Window) -> Bullet:
     text = redacted(white_folded(bullet.text))
     most = _COPIED_CHARS if is_copy(text, window.messages) else _BULLET_CHARS
     return Bullet(clipped(text, most), bullet.sources)
+
+
+def _turns_back(notes: Notes, op: Operation, then: datetime) -> bool:
+    """Whether it would end an entry that rests on a later word than the hole."""
+    records = [notes.record(target.id) for target in targets_of(op)]
+    return any(record and record.when and datetime.fromisoformat(record.when) > then for record in records)

@@ -11,10 +11,9 @@ from anyio import to_thread
 
 from pipimem.errors import AnswerRefused, ModelTimeout, NoProgress, SidecarError
 from pipimem.memory import gates
-from pipimem.memory.consolidate import consolidate
+from pipimem.memory.consolidate import consolidate, filled
 from pipimem.memory.expire import expired
 from pipimem.memory.fold import fold
-from pipimem.memory.holes import filled
 from pipimem.memory.narrowing import halved, narrowed_windows, setback
 from pipimem.memory.refresh import refresh
 from pipimem.memory.rerank import rerank

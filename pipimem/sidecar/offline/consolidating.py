@@ -39,7 +39,7 @@ def consolidated(task: Consolidate, words: Words) -> Consolidated:
     ]
     done = [s for s in sentences(task.window) if s.role == "user" and not s.question and found(DONE, s.text)]
     newest = _still_open(newest, done, weights, task.participants)
-    learned = _replacing(_news(chosen(newest, task.window), task.memory, weights, words), task.memory, weights, people)
+    learned = _replacing(_news(chosen(newest, task.window), task.memory, weights), task.memory, weights, people)
     replaced = frozenset(name for item in learned for name in item.replaces)
     title, history = summarised(task.window, words)
     return Consolidated(learned, _over(task, done, weights, replaced), title, history)
@@ -70,20 +70,21 @@ def _replacing(
     return tuple(kept)
 
 
-def _news(learned: Sequence[Learned], memory: Sequence[Known], weights: Weights, words: Words) -> list[Learned]:
+def _news(learned: Sequence[Learned], memory: Sequence[Known], weights: Weights) -> list[Learned]:
     """Without what one entry says already, in the same words or more of them; what somebody asked for stays."""
     told = [known.text for known in memory]
     kept: list[Learned] = []
     for item in learned:
-        if item.explicit or not any(_covers(text, item.text, weights, words) for text in told):
+        if item.explicit or not any(_covers(text, item.text, weights) for text in told):
             kept.append(item)
             told.append(item.text)
     return kept
 
 
-def _covers(told: str, text: str, weights: Weights, words: Words) -> bool:
+def _covers(told: str, text: str, weights: Weights) -> bool:
     if not set(_NUMBERS.findall(text)) <= set(_NUMBERS.findall(told)) or found(CHANGED, text):
         return False
+    words = weights.words
     if words.bag(told).negations != words.bag(text).negations:
         return False
     mine = weights.bag(text)

@@ -10,7 +10,6 @@ from enum import IntEnum
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.offline import life
 from pipimem.sidecar.offline.phrases import found, without
-from pipimem.sidecar.offline.sentences import is_chinese
 from pipimem.text.weekdays import WEEKDAY_EN, WEEKDAY_ZH
 
 
@@ -122,7 +121,7 @@ def hit(text: str) -> Hit | None:
     # A faint phrase in a sentence that tells of a life is judged by what is told.
     if fits and fits.strength > Strength.FAINT:
         return fits
-    told = life.told(masked, chinese=is_chinese(masked))
+    told = life.told(masked)
     if told is None:
         return fits
     kind, start, sure = told

@@ -158,7 +158,7 @@ def _candidate(said: list[Sentence], place: int, words: Words, *, group: bool) -
 
 def _of_life(sentence: Sentence, words: Words, *, group: bool) -> Candidate | None:
     """What somebody tells of themselves, without the clauses around it that thank or speak to somebody."""
-    text = life.alone(sentence.text, chinese=sentence.chinese)
+    text = life.alone(sentence.text)
     while VAGUE.search(text) and len(parts := clauses(text)) > 1:
         text = trimmed(text[parts[1][0] :])
     fits = hit(text)

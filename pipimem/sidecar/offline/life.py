@@ -6,6 +6,7 @@ import re
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.offline.phrases import found
+from pipimem.sidecar.offline.sentences import is_chinese
 from pipimem.text.han import HAN
 from pipimem.text.stopwords import STOP_WORDS
 from pipimem.text.weekdays import WEEKDAY_EN
@@ -151,9 +152,10 @@ _MOST_LEADING = 5
 _LEADS_ASTRAY = re.compile(r"\w+ing$|(?:why|how|what|where|that|which|who|whatever|the|have)$", re.IGNORECASE)
 
 
-def told(text: str, *, chinese: bool) -> tuple[Kind, int, bool] | None:
+def told(text: str) -> tuple[Kind, int, bool] | None:
     """The kind of what somebody tells of their life, where it begins, and whether it is surely worth keeping."""
-    plain = without_asides(text, chinese=chinese)
+    chinese = is_chinese(text)
+    plain = without_asides(text)
     tables = _TABLES_ZH if chinese else _TABLES_EN
     if not chinese and found(_REACTS_EN, plain.strip()):
         return None
@@ -210,16 +212,16 @@ def _concrete(text: str) -> int:
     return len({word for word in words if word not in _GENERAL_EN and word not in STOP_WORDS})
 
 
-def alone(text: str, *, chinese: bool) -> str:
+def alone(text: str) -> str:
     """What is told, without asides and what is left hanging around them."""
-    plain = " ".join(without_asides(text, chinese=chinese).split())
+    plain = " ".join(without_asides(text).split())
     plain = re.sub(r"(?:\s*[,;，；]|\s+[-–—]+(?=\s))+(?=\s*(?:[,;，；]|[-–—]\s|$))", "", plain)
     return re.sub(r"^[\s,;，；–—-]+|[\s,;，；–—-]+$", "", plain)
 
 
-def without_asides(text: str, *, chinese: bool) -> str:
+def without_asides(text: str) -> str:
     """The text with spaces for its clauses that thank, react or speak to somebody; lengths stay."""
-    aside = _ASIDE_ZH if chinese else _ASIDE_EN
+    aside = _ASIDE_ZH if is_chinese(text) else _ASIDE_EN
     parts: list[str] = []
     position = 0
     for end in _BREAK.finditer(text):

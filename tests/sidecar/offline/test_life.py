@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.offline.life import alone, told
-from pipimem.sidecar.offline.sentences import is_chinese
 
 
 @pytest.mark.parametrize(
@@ -25,7 +24,7 @@ from pipimem.sidecar.offline.sentences import is_chinese
 )
 def test_deeds_states_and_plans_are_told(text: str, kind: Kind) -> None:
     """By their verb, when there is something in them one could look up."""
-    got = told(text, chinese=is_chinese(text))
+    got = told(text)
     assert got is not None
     assert got[0] is kind
 
@@ -47,10 +46,10 @@ def test_deeds_states_and_plans_are_told(text: str, kind: Kind) -> None:
 )
 def test_reactions_and_small_talk_are_not(text: str) -> None:
     """Thanks, praise, cheer, and sentences that only the talk before would explain."""
-    assert told(text, chinese=is_chinese(text)) is None
+    assert told(text) is None
 
 
 def test_clauses_that_speak_to_somebody_are_left_out() -> None:
     """What is told stands alone."""
-    assert alone("I painted a boat - you'd love it, and it was so much fun", chinese=False) == "I painted a boat"
-    assert alone("谢谢你，最近我在学修自行车，你会吗", chinese=True) == "最近我在学修自行车"
+    assert alone("I painted a boat - you'd love it, and it was so much fun") == "I painted a boat"
+    assert alone("谢谢你，最近我在学修自行车，你会吗") == "最近我在学修自行车"
