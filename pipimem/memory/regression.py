@@ -69,8 +69,9 @@ class Check:
         kept = tuple(op for op in decision.operations if not (isinstance(op, Invalidate) and is_dated(op)))
         dated = tuple(op for op in decision.operations if op not in kept)
         reasons: list[str] = []
+        everything = range(len(self.questions))
         for _ in range(_ROUNDS):
-            lost = self.lost(decision, kept) if kept and any(self._found) else ()
+            lost = self._lost(decision, kept, everything) if kept and any(self._found) else ()
             if not lost:
                 break
             blamed = self._touching(kept, lost) or self._halved(decision, kept, lost)
@@ -82,11 +83,8 @@ class Check:
             return decision
         return replace(decision, operations=(*dated, *kept), notes=(*decision.notes, *reasons))
 
-    def lost(self, decision: Decision, operations: tuple[Operation, ...]) -> tuple[Lost, ...]:
-        """What these operations of a decision would lose."""
-        return self._lost(decision, operations, range(len(self.questions)))
-
     def _lost(self, decision: Decision, operations: tuple[Operation, ...], asked: Iterable[int]) -> tuple[Lost, ...]:
+        """What these operations of a decision would lose, of the answers to the questions with these places."""
         outcome = applied(self.notes, replace(decision, operations=operations), self.now)
         self._gathering.update(self.notes.after(outcome))
         standing = frozenset((item.text, item.kind) for _, item in self._gathering.index.slots())
@@ -100,8 +98,9 @@ class Check:
         blamed: dict[int, Lost] = {}
         for op in kept:
             texts = [entry.text for entry in self._entries(op)]
-            if found := next((one for one in lost if one.text in texts or _holds_lost(texts, one)), None):
-                blamed[id(op)] = found
+            for one in lost:
+                if one.text in texts or (one.question.words and _holds(texts, one.text)):
+                    blamed.setdefault(id(op), one)
         return blamed
 
     def _halved(self, decision: Decision, kept: tuple[Operation, ...], lost: tuple[Lost, ...]) -> dict[int, Lost]:
@@ -179,10 +178,6 @@ class Check:
 
 def _holds(texts: Iterable[str], word: str) -> bool:
     return any(white_folded(word).casefold() in white_folded(text).casefold() for text in texts)
-
-
-def _holds_lost(texts: Iterable[str], lost: Lost) -> bool:
-    return bool(lost.question.words) and _holds(texts, lost.text)
 
 
 def _asked(lost: Lost) -> str:
