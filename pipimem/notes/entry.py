@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from base64 import b32encode
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from pipimem.notes.files import File
@@ -55,19 +54,15 @@ class Entry:
 def entries(document: markdown.Document, key: bytes, file: File) -> tuple[Entry, ...]:
     """The bullets and paragraphs of a document in their order; comments, code, rules and empty bullets are none."""
     seen: Counter[tuple[str, str]] = Counter()
-    found = []
+    found: list[Entry] = []
     for section in document.sections:
-        for entry in _entries_of(section.title, section.blocks, key, file):
-            seen[section.title, entry.id] += 1
-            ordinal = seen[section.title, entry.id]
-            found.append(entry if ordinal == 1 else replace(entry, ordinal=ordinal))
+        for block in section.blocks:
+            bullet = block.kind is markdown.Kind.ENTRY
+            if not (bullet or block.kind is markdown.Kind.PARAGRAPH) or not block.text.strip():
+                continue
+            title, name = section.title, content_id(key, block.text)
+            seen[title, name] += 1
+            ordinal, marker = seen[title, name], block.marker
+            entry = Entry(file, title, name, block.text, block.start, block.end, ordinal, marker, bullet)
+            found.append(entry)
     return tuple(found)
-
-
-def _entries_of(title: str, blocks: Sequence[markdown.Block], key: bytes, file: File) -> Iterator[Entry]:
-    """What the blocks say, each as the first of its text."""
-    for block in blocks:
-        bullet = block.kind is markdown.Kind.ENTRY
-        if (bullet or block.kind is markdown.Kind.PARAGRAPH) and block.text.strip():
-            name = content_id(key, block.text)
-            yield Entry(file, title, name, block.text, block.start, block.end, 1, block.marker, bullet)

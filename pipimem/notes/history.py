@@ -32,10 +32,9 @@ class Block:
 
 def blocks(note: Note) -> tuple[Block, ...]:
     """The blocks of HISTORY.md in the order of the file; headings without bullets are none."""
-    by_line = sorted(note.entries, key=lambda entry: entry.start)
     found = []
     for section in note.document.sections:
-        bullets = tuple(entry for entry in by_line if section.start <= entry.start < section.end)
+        bullets = tuple(entry for entry in note.entries if section.start <= entry.start < section.end)
         if section.level and bullets:
             _, end, month, _ = read_heading(section.title)
             found.append(Block(section.title, end, month, section, bullets))

@@ -251,9 +251,8 @@ def _told(sentence: Sentence, at: int, *, group: bool) -> str:
     return told[:1].upper() + told[1:] if re.match(r"[a-z]+(?:\s|$|['’:,-])", told) else told
 
 
-def _says_something(text: str, words: Words, speaker: str = "") -> bool:
-    own = set(words.words(speaker)) if speaker else set()
-    return len({word for word in words.words(text) if word not in own}) >= _LEAST_WORDS
+def _says_something(text: str, words: Words, speaker: str) -> bool:
+    return len(set(words.words(text)) - set(words.words(speaker))) >= _LEAST_WORDS
 
 
 def _worth(text: str) -> float:

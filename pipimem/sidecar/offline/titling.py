@@ -52,9 +52,8 @@ def titled(told: Sequence[tuple[str, str]]) -> str:
         short = _shortened(text, speaker)
         if not short or short in title:
             continue
-        chinese = is_chinese(short)
         longer = f"{title}{'；' if is_chinese(title) else '; '}{short}" if title else short
-        most = _MOST_CHARS_ZH if is_chinese(title or short) and chinese else _MOST_CHARS
+        most = _MOST_CHARS_ZH if is_chinese(title or short) and is_chinese(short) else _MOST_CHARS
         if len(longer) <= most:
             if title:
                 return longer
