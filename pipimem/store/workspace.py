@@ -14,7 +14,7 @@ from pipimem.notes.usage import Usage
 from pipimem.store import identity
 from pipimem.store.books.books import Books
 from pipimem.store.books.usage_ledger import UsageLedger
-from pipimem.store.caches import vectors as vectors_file
+from pipimem.store.caches import stamped
 from pipimem.store.disk.calls import make_folder, sync_folder, told
 from pipimem.store.disk.exchanging import put_new
 from pipimem.store.disk.files import prepare, read_text, remove, temporary_for
@@ -120,12 +120,12 @@ class WorkspaceStore:
 
     def kept_vectors(self, embedder: str) -> bytes:
         """What `keep_vectors` was given under the same embedder, empty where that is gone."""
-        return vectors_file.load(self._own, embedder)
+        return stamped.load(self._own / stamped.VECTORS, stamped.stamp_of(embedder))
 
     def keep_vectors(self, embedder: str, vectors: bytes) -> None:
         """Keeps the vectors of what belongs to no channel; they may be lost at any time."""
         make_folder(self._own)
-        vectors_file.save(self._own, embedder, vectors)
+        stamped.save(self._own / stamped.VECTORS, stamped.stamp_of(embedder), vectors)
 
     def usages(self, since: datetime | None = None) -> Iterator[Usage]:
         """The calls of models since a time, oldest first; a line that is none is passed over."""

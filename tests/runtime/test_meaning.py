@@ -21,7 +21,7 @@ from pipimem.runtime.pipimem import Pipimem
 from pipimem.settings import BudgetSettings, EmbedderSettings, Settings
 from pipimem.sidecar.door import Ask, Turn
 from pipimem.sidecar.governor import Governor, prompt_tokens
-from pipimem.store.caches import vectors as vectors_file
+from pipimem.store.caches import stamped
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.meanings import Toy
@@ -124,7 +124,7 @@ async def test_what_is_forgotten_leaves_the_vectors(root: Path) -> None:
     async with room(root, Toy()) as channel:
         await embedded(channel)
         await channel.settle()
-        path = channel.store.folder / ".pipimem" / vectors_file.NAME
+        path = channel.store.folder / ".pipimem" / stamped.VECTORS
         before = path.stat().st_size
         await channel.forget("the skylight is cracked")
         assert not path.exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pipimem.notes.notes import Notes
-from pipimem.store.caches import figures, search, vectors, words
+from pipimem.store.caches import figures, search, stamped
 from pipimem.store.disk.calls import told_at_the_door
 from pipimem.store.pages import Bookmark, Pages
 from pipimem.store.transcript import Transcript
@@ -50,18 +50,18 @@ class Caches:
 
     def kept_words(self, stamp: str) -> str:
         """What `keep_words` was given under the same stamp."""
-        return words.load(self._own, stamp)
+        return stamped.load(self._own / stamped.WORDS, stamp).decode()
 
     @told_at_the_door
     def keep_words(self, stamp: str, text: str, seen: Notes) -> None:
         """Keeps the words of the notes `seen`."""
         with self._owner.keeping(seen) as may:
             if may:
-                words.save(self._own, stamp, text)
+                stamped.save(self._own / stamped.WORDS, stamp, text.encode("utf-8", "replace"))
 
     def kept_vectors(self, embedder: str) -> bytes:
         """What `keep_vectors` was given under the same embedder."""
-        return vectors.load(self._own, embedder)
+        return stamped.load(self._own / stamped.VECTORS, stamped.stamp_of(embedder))
 
     @told_at_the_door
     def keep_vectors(self, embedder: str, body: bytes, seen: Notes) -> None:
@@ -71,7 +71,7 @@ class Caches:
         """
         with self._owner.keeping(seen, settles=True) as may:
             if may:
-                vectors.save(self._own, embedder, body)
+                stamped.save(self._own / stamped.VECTORS, stamped.stamp_of(embedder), body)
 
     def kept_search(self, stamp: str) -> tuple[Pages, memoryview] | None:
         """The index of the transcript that `keep_search` was given under the same stamp, and how far it goes."""
@@ -104,6 +104,6 @@ class Caches:
 
 def drop_texts(folder: Path) -> None:
     """Takes away every cache that is made of texts: what is forgotten is not to be found in one either."""
-    words.drop(folder)
-    vectors.drop(folder)
+    stamped.drop(folder / stamped.WORDS)
+    stamped.drop(folder / stamped.VECTORS)
     search.drop(folder)

@@ -10,6 +10,7 @@ from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision
 from pipimem.store.caches import search as search_file
+from pipimem.store.caches import stamped
 from pipimem.store.channel import ChannelStore
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
 
@@ -46,7 +47,7 @@ def _transcript(store: ChannelStore) -> Iterator[Finding]:
 
 def _search(store: ChannelStore) -> Iterator[Finding]:
     own = store.folder / ".pipimem"
-    if not search_file.is_whole(own):
+    if not stamped.is_whole(own / search_file.NAME):
 
         def drop(_now: datetime) -> str:
             search_file.drop(own)

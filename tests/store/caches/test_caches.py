@@ -71,6 +71,6 @@ def test_what_the_system_refuses_names_the_channel(channel: ChannelStore, monkey
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(caches.words, "save", full)
+    monkeypatch.setattr(caches.stamped, "save", full)
     with pytest.raises(StoreError, match="team"):
         channel.caches.keep_words("cut", "tea", channel.notes())

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pipimem.notes.message import Message
 from pipimem.store.caches import search as search_file
+from pipimem.store.caches import stamped
 from pipimem.store.disk.lock import FolderLock
 from pipimem.store.pages import Bookmark, Pages
 from pipimem.store.transcript import Transcript
@@ -87,7 +88,7 @@ def test_any_byte_that_is_another_is_noticed(transcript: Transcript, data: st.Da
     assert search_file.save(transcript.folder, "stamp", transcript, read(transcript), BODY)
     path = transcript.folder / search_file.NAME
     whole = path.read_bytes()
-    assert search_file.is_whole(transcript.folder)
+    assert stamped.is_whole(transcript.folder / search_file.NAME)
     place = data.draw(st.integers(0, len(whole) - 1))
     damaged = data.draw(
         st.sampled_from(
@@ -131,4 +132,4 @@ def test_dropping_takes_half_written_ones_too(transcript: Transcript) -> None:
     search_file.drop(transcript.folder)
     assert sorted(one.name for one in transcript.folder.iterdir()) == ["lock", "log.jsonl"]
     assert kept(transcript) is None
-    assert search_file.is_whole(transcript.folder)
+    assert stamped.is_whole(transcript.folder / search_file.NAME)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pipimem.store.caches import words as words_file
+from pipimem.store.caches import stamped
 
 
 def test_what_was_kept_comes_back(tmp_path: Path) -> None:
     """Under its stamp, to the byte, for its owner alone."""
-    words_file.save(tmp_path, "stamp", '{"词": 1}\n')
-    assert words_file.load(tmp_path, "stamp") == '{"词": 1}\n'
-    assert (tmp_path / words_file.NAME).stat().st_mode & 0o777 == 0o600
+    stamped.save(tmp_path / stamped.WORDS, "stamp", '{"词": 1}\n'.encode())
+    assert stamped.load(tmp_path / stamped.WORDS, "stamp").decode() == '{"词": 1}\n'
+    assert (tmp_path / stamped.WORDS).stat().st_mode & 0o777 == 0o600
 
 
 def test_another_tokenizer_does_not_believe_it(tmp_path: Path) -> None:
     """It would find other words in the same texts."""
-    words_file.save(tmp_path, "stamp", "{}")
-    assert words_file.load(tmp_path, "another stamp") == ""
+    stamped.save(tmp_path / stamped.WORDS, "stamp", b"{}")
+    assert stamped.load(tmp_path / stamped.WORDS, "another stamp").decode() == ""
 
 
 @pytest.mark.parametrize(
@@ -26,16 +26,16 @@ def test_another_tokenizer_does_not_believe_it(tmp_path: Path) -> None:
 )
 def test_a_damaged_file_is_no_file(tmp_path: Path, damage) -> None:
     """Cut off, added to, emptied, not even text."""
-    words_file.save(tmp_path, "stamp", '{"a": 1}')
-    path = tmp_path / words_file.NAME
+    stamped.save(tmp_path / stamped.WORDS, "stamp", b'{"a": 1}')
+    path = tmp_path / stamped.WORDS
     path.write_bytes(damage(path.read_bytes()))
-    assert words_file.load(tmp_path, "stamp") == ""
+    assert stamped.load(tmp_path / stamped.WORDS, "stamp").decode() == ""
 
 
 def test_where_there_is_none_there_is_nothing(tmp_path: Path) -> None:
     """Also after it was taken away, twice."""
-    assert words_file.load(tmp_path, "stamp") == ""
-    words_file.save(tmp_path, "stamp", "{}")
-    words_file.drop(tmp_path)
-    words_file.drop(tmp_path)
-    assert words_file.load(tmp_path, "stamp") == ""
+    assert stamped.load(tmp_path / stamped.WORDS, "stamp").decode() == ""
+    stamped.save(tmp_path / stamped.WORDS, "stamp", b"{}")
+    stamped.drop(tmp_path / stamped.WORDS)
+    stamped.drop(tmp_path / stamped.WORDS)
+    assert stamped.load(tmp_path / stamped.WORDS, "stamp").decode() == ""
