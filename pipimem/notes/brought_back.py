@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, replace
+from collections.abc import Iterator, Set
+from dataclasses import replace
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
@@ -11,8 +11,6 @@ from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone, still
 from pipimem.notes.notes import Change, Notes
 
 _PREFIXES = {File.MEMORY: "", File.SESSION: "session:", File.HISTORY: "history:"}
-# Counted since, whatever is taken back.
-_COUNTS = ("recalls", "recalled")
 
 
 def brought_back(old: Notes, new: Notes, then: Ledger, undone: Delta | None, reason: str) -> Delta:
@@ -23,17 +21,33 @@ def brought_back(old: Notes, new: Notes, then: Ledger, undone: Delta | None, rea
     ledger = old.ledger
     was, now = _standing(old), _standing(new)
     records: dict[str, Record | None] = {name: None for name in was - now if name in ledger.records}
-    records |= {name: then.records[name] for name in now - was if name in then.records}
+    missing = now - (was & ledger.records.keys())
+    records |= {name: then.records[name] for name in missing if name in then.records}
     if undone is not None:
-        records |= dict.fromkeys(_made(ledger, then, undone, now))
-        records |= dict(_corrected(ledger, then, undone, was & now))
-    else:
-        records |= {n: then.records[n] for n in was & now if n in then.records and n not in ledger.records}
+        records |= _as_before(ledger, then, undone, now)
     stones = dict(_stones(ledger, then, undone, now))
     left, came = _bullets(old) - _bullets(new), _bullets(new) - _bullets(old)
     stones |= dict.fromkeys(left, Tombstone(reason, ledger.cursor))
     stones |= {stone: None for name in came for stone in (name, still(name)) if stone in ledger.tombstones}
     return Delta(records, stones)
+
+
+def _as_before(ledger: Ledger, then: Ledger, undone: Delta, standing: Set[str]) -> dict[str, Record | None]:
+    """The records that a change made or altered, as they were before it; those altered again since stay."""
+    found: dict[str, Record | None] = {}
+    for name, left in undone.records.items():
+        current, before = ledger.records.get(name), then.records.get(name)
+        if current is None or left is None or _recalled_as(left, current) != left:
+            continue
+        found[name] = _recalled_as(current, before) if before and name in standing else None
+    return found
+
+
+def _recalled_as(counted: Record, record: Record) -> Record:
+    """The record with the recalls that another counted; one more than it had ended its probation."""
+    is_over = counted.recalls > record.recalls
+    probation = counted.probation_until if is_over else record.probation_until
+    return replace(record, recalls=counted.recalls, recalled=counted.recalled, probation_until=probation)
 
 
 def changes_between(old: Notes, new: Notes) -> Iterator[Change]:
@@ -70,30 +84,6 @@ def _standing(notes: Notes) -> set[str]:
 
 def _bullets(notes: Notes) -> set[str]:
     return {entry.id for entry in notes.memory.entries if entry.bullet}
-
-
-def _made(ledger: Ledger, then: Ledger, undone: Delta, standing: set[str]) -> Iterator[str]:
-    """Records that the change had made: of what does not stand any more, and those that are as it left them."""
-    for name, left in undone.records.items():
-        current = ledger.records.get(name)
-        if left and current and name not in then.records and (current == left or name not in standing):
-            yield name
-
-
-def _corrected(ledger: Ledger, then: Ledger, undone: Delta, stays: set[str]) -> Iterator[tuple[str, Record]]:
-    """Entries whose text stays and whose record the change had altered: those of its fields that are as it left them."""
-    for name, left in undone.records.items():
-        before, current = then.records.get(name), ledger.records.get(name)
-        if name in stays and left and before and current and before != left:
-            fresh = {
-                field.name: getattr(before, field.name)
-                for field in fields(Record)
-                if field.name not in _COUNTS and getattr(current, field.name) == getattr(left, field.name)
-            }
-            # A recall that came with the change has ended a probation: that stays so.
-            if left.recalls > before.recalls:
-                fresh.pop("probation_until", None)
-            yield name, replace(current, **fresh)
 
 
 def _stones(

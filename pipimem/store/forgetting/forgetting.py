@@ -6,7 +6,7 @@ the whole ledger. Of the texts before it only what a merge needs stays, as versi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -36,6 +36,7 @@ from pipimem.text.lines import split_lines
 
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often than this.
 _TRIES = 5
+_KINDS = ("entries", "archive", "versions", "messages", "journal", "ledger", "usage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,38 +123,31 @@ def _plan(desk: Desk, what: str | Sequence[str], keep_transcript: bool, actor: s
 
 def _receipt(desk: Desk, log: Transcript, plan: Plan) -> Forgotten:
     """How much holds the needles as it stands."""
+    counts, places = dict.fromkeys(_KINDS, 0), {}
+    for kind, place, count in _held(desk, log, plan):
+        if count:
+            counts[kind] += count
+            places[place] = count
+    return Forgotten(counts, places)
+
+
+def _held(desk: Desk, log: Transcript, plan: Plan) -> Iterator[tuple[str, str, int]]:
+    """How much of each place holds the needles, with the kind of the place."""
     needles, state = plan.needles, desk.state
-    entries = {str(file): _held_in_text(desk, file, needles) for file in KEPT}
-    archive = _held_in_text(desk, File.ARCHIVE, needles)
-    own = f"{state.journal.folder.name}/"
-    versions = [path for file in File for path in state.versions.paths(file) if needles.are_in(own_text(path) or "")]
-    parts = () if plan.keep_transcript else log.parts()
-    messages = {part.name: sum(_blanked(line, needles) != line for line in jsonlines.lines(part)) for part in parts}
-    journal = {
-        own + part.name: len({trace.line for text in needles.texts for trace in traces([part], text)})
-        for part in state.journal.parts()
-    }
-    ledger = int(blanked_ledger(state.ledger, needles) != state.ledger)
-    usage = {f"workspace/{own}{path.name}": len(found) for path, found in _quotes(desk, needles).items()}
-    counts = {
-        "entries": sum(entries.values()),
-        "archive": archive,
-        "versions": len(versions),
-        "messages": sum(messages.values()),
-        "journal": sum(journal.values()),
-        "ledger": ledger,
-        "usage": sum(usage.values()),
-    }
-    places = {
-        **entries,
-        str(File.ARCHIVE): archive,
-        **messages,
-        **{f"{own}versions/{path.name}": 1 for path in versions},
-        **journal,
-        f"{own}ledger.json": ledger,
-        **usage,
-    }
-    return Forgotten(counts, {place: count for place, count in places.items() if count})
+    for file in KEPT:
+        yield "entries", str(file), _held_in_text(desk, file, needles)
+    yield "archive", str(File.ARCHIVE), _held_in_text(desk, File.ARCHIVE, needles)
+    for file in File:
+        for path in state.versions.paths(file):
+            yield "versions", f".pipimem/versions/{path.name}", int(needles.are_in(own_text(path) or ""))
+    for part in () if plan.keep_transcript else log.parts():
+        yield "messages", part.name, sum(_blanked(line, needles) != line for line in jsonlines.lines(part))
+    for part in state.journal.parts():
+        lines = {trace.line for text in needles.texts for trace in traces([part], text)}
+        yield "journal", f".pipimem/{part.name}", len(lines)
+    yield "ledger", ".pipimem/ledger.json", int(blanked_ledger(state.ledger, needles) != state.ledger)
+    for path, found in _quotes(desk, needles).items():
+        yield "usage", f"workspace/.pipimem/{path.name}", len(found)
 
 
 def _held_in_text(desk: Desk, file: File, needles: Needles) -> int:
@@ -209,7 +203,7 @@ def _commit(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> bool:
         put_in_place(desk, now)
         if is_unfinished(desk):
             return False
-        if not any(plan.needles.are_in(desk.on_disk(file)) for file in KEPT):
+        if not any(_held_in_text(desk, file, plan.needles) for file in KEPT):
             return True
     return False
 

@@ -8,10 +8,9 @@ from datetime import datetime
 
 from pipimem.errors import NothingFound
 from pipimem.notes.files import File
-from pipimem.notes.ledger import Ledger, Record, Tombstone
+from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import etag
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
-from pipimem.store.journal.versions import Versions
 from pipimem.text.splices import reversed_splices, spliced
 
 Point = int | datetime
@@ -34,7 +33,6 @@ class Past:
     records: tuple[JournalRecord, ...]
     left: Mapping[File, str]
     now: Mapping[File, str]
-    versions: Versions
 
     def record(self, sequence: int) -> JournalRecord:
         """The record of a number. Raises `NothingFound`."""
@@ -80,8 +78,8 @@ class Past:
             change = record.files.get(file)
             if change is None:
                 continue
-            after = self._with(file, text, change.after)
-            text = self._with(file, _before(after, change), change.before)
+            after = text if text is not None and etag(text) == change.after else None
+            text = _before(after, change)
             yield Stretch(record.sequence, text, after)
 
     def text_after(self, file: File, sequence: int) -> str | None:
@@ -94,30 +92,22 @@ class Past:
         return text
 
     def ledger_after(self, sequence: int) -> Ledger:
-        """Records and tombstones right after a record, as far as the journal tells."""
-        records: dict[str, Record | None] = {}
-        stones: dict[str, Tombstone | None] = {}
+        """The ledger right after a record, as far as the journal tells."""
+        ledger = Ledger()
         for record in self.records:
             if record.sequence <= sequence:
-                records |= record.delta.records
-                stones |= record.delta.tombstones
-        return Ledger(
-            sequence,
-            records={name: value for name, value in records.items() if value},
-            tombstones={name: stone for name, stone in stones.items() if stone},
-        )
-
-    def _with(self, file: File, text: str | None, mark: str) -> str | None:
-        return text if text is not None and etag(text) == mark else self.versions.text(file, mark)
+                ledger = ledger.after(record.delta, record.sequence)
+        return ledger
 
 
 def _before(after: str | None, change: FileChange) -> str | None:
     if after is None:
         return None
     try:
-        return spliced(after, reversed_splices(change.splices))
+        before = spliced(after, reversed_splices(change.splices))
     except ValueError:  # pipimem 0.1 had forgotten something in it
         return None
+    return before if etag(before) == change.before else None
 
 
 def _when(record: JournalRecord) -> datetime:

@@ -30,6 +30,8 @@ def reverted(before: str, after: str, now: str) -> str | Clash:
 
     Headings that the change made stay where later entries need them. `now` itself where nothing of it is left.
     """
+    if now == after:
+        return before
     whole = _merged(before, after, now, before)
     if whole is not None:
         return whole

@@ -46,7 +46,6 @@ def past_of(desk: Desk, view: View) -> Past:
         tuple(desk.state.journal.records()),
         {file: view.left.note(file).text for file in KEPT},
         {file: view.now.note(file).text for file in KEPT},
-        desk.state.versions,
     )
 
 

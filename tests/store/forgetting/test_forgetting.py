@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from pipimem.errors import NothingFound
+from pipimem.errors import NothingFound, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Asked
 from pipimem.notes.message import Message
@@ -152,3 +152,39 @@ def test_the_mark_of_a_forgetting_outlives_a_checkpoint(full: ChannelStore, now:
     assert forgotten == full.ledger.sequence
     full.close()
     assert ChannelStore.open(full.workspace, "team", create=False).ledger.forgotten == forgotten
+
+
+def test_words_over_two_entries_are_no_entry_that_holds_them(full: ChannelStore, now: datetime) -> None:
+    """Neither goes, and the forgetting comes to its end."""
+    path = full.folder / "MEMORY.md"
+    path.write_text(path.read_text() + "- the first half is 555\n- 0199 is the other\n")
+    full.forget("555 0199", keep_transcript=False, now=now)
+    assert [entry.text for entry in full.notes().memory.entries][-2:] == ["the first half is 555", "0199 is the other"]
+    assert not (full.folder / ".pipimem/forget.json").exists()
+
+
+def test_an_older_buffer_is_merged_from_where_it_began(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """The past texts stay for merges: what came since it was loaded is not taken back, what it adds is there."""
+    channel.commit(add("the code is 555 0199", "bob likes tea"), now)
+    path = channel.folder / "MEMORY.md"
+    loaded = path.read_text()
+    for number in range(30):
+        channel.commit(add(f"fact number {number} came later"), now)
+    channel.forget("555 0199", keep_transcript=False, now=now)
+    channel.checkpoint()
+    path.write_text(loaded.replace("- the code is 555 0199\n", "") + "- typed in an old window\n")
+    channel.journal_edits(now)
+    text = path.read_text()
+    assert "- typed in an old window\n" in text
+    assert [f"fact number {number} came" in text for number in range(30)] == [True] * 30
+
+
+def test_a_save_under_way_is_waited_for(full: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor that keeps a file open: nothing is forgotten, and that is said."""
+    monkeypatch.setattr("pipimem.store.channel.PATIENCE", 0.0)
+    before = (full.folder / "MEMORY.md").read_bytes()
+    with (full.folder / "MEMORY.md").open("a"), pytest.raises(StoreError, match="Nothing was forgotten"):
+        full.forget("555 0199", keep_transcript=False, now=now)
+    assert (full.folder / "MEMORY.md").read_bytes() == before
+    assert not full.forget("555 0199", keep_transcript=False, now=now).is_empty
+    assert holding(full.folder, "0199") == []
