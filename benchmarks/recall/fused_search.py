@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from pipimem.recall.items import message_item
 from pipimem.recall.search.ranking import search
-from pipimem.recall.vectors import body, unit
+from pipimem.recall.vectors import unit
 from pipimem.sidecar.embedding.local import Local
 from pipimem.text.words import Words
 
@@ -35,7 +35,7 @@ def main(evals: Path) -> None:
         items = [message_item(one) for one in messages(evals / "transcripts" / f"{talk.name}.jsonl")]
         ids = [item.id for item in items]
         place = {name: row for row, name in enumerate(ids)}
-        vectors = unit(embedder.passages([body(item) for item in items]))
+        vectors = unit(embedder.passages([item.searched for item in items]))
         for question in talk.questions:
             text = question["query"]
             hits = search(talk.index, text, now=talk.now, limit=_BY_WORDS, synonyms=talk.thesaurus)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pipimem.recall.index import Index
-from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors, body
+from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 from pipimem.recall.yardstick import EXAMPLES, Yardstick, unit
 from pipimem.sidecar.embedding.local import Local
 
@@ -36,7 +36,7 @@ class ByMeaning:
     def cosines(self, index: Index, text: str) -> dict[int, float]:
         """The bare cosine of every item, by slot."""
         slots, items = zip(*index.slots(), strict=True)
-        rows = self.vectors(index).rows([body(item) for item in items])
+        rows = self.vectors(index).rows([item.searched for item in items])
         assert rows is not None
         return dict(zip(slots, (unit(rows) @ self.question(text)).tolist(), strict=True))
 

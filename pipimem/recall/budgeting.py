@@ -28,20 +28,20 @@ class Limits:
     max_tokens: int = 1800
 
 
-def row(item: Item) -> dict[str, str]:
+def rows_of(items: Iterable[Item]) -> list[dict[str, str]]:
+    """Items as the lines to inject; a secret that a person typed into a file is masked."""
+    return [_row(item) for item in items]
+
+
+def _row(item: Item) -> dict[str, str]:
     """An item as the line that is injected; `when` and `speaker` only where they are known."""
     told = {"id": item.id, "source": item.source.value, "section": item.section}
     if item.when:
         told["when"] = item.when.isoformat(timespec="minutes")
     if item.speaker:
         told["speaker"] = item.speaker
-    told["text"] = item.text
+    told["text"] = redacted(item.text)
     return told
-
-
-def rows_of(items: Iterable[Item]) -> list[dict[str, str]]:
-    """Items as the lines to inject; a secret that a person typed into a file is masked."""
-    return [row(item) | {"text": redacted(item.text)} for item in items]
 
 
 def within(candidates: Sequence[Candidate], limits: Limits, shown: Set[str]) -> tuple[tuple[Item, ...], int]:

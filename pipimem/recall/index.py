@@ -68,11 +68,9 @@ class Index:
         """The item in a slot that `search` named."""
         return self._items[slot]
 
-    def firsts(
-        self, kinds: Set[str], sources: Set[Source], most: int, weight: Callable[[Item], tuple[float, float]]
-    ) -> list[int]:
+    def firsts(self, places: Set[str], most: int, weight: Callable[[Item], tuple[float, float]]) -> list[int]:
         """The slots of the `most` weightiest items of these kinds and sources, of equals the first in the index."""
-        found = [(weight(item), -slot) for slot, item in self.slots() if item.kind in kinds or item.source in sources]
+        found = [(weight(item), -slot) for slot, item in self.slots() if item.kind in places or item.source in places]
         return [-slot for _, slot in heapq.nlargest(most, found)]
 
     def search(self, terms: Sequence[Term], grams: Sequence[str] = (), *, floor: float = 0.0) -> Found:
@@ -86,7 +84,7 @@ class Index:
 
     def bags(self) -> Iterator[tuple[str, Bag]]:
         """Each text that can be searched, with its words; messages are left out, for they do not stay."""
-        return ((_searched(item), self._bags[slot]) for slot, item in self.slots() if item.source is not Source.LOG)
+        return ((item.searched, self._bags[slot]) for slot, item in self.slots() if item.source is not Source.LOG)
 
     def bag(self, slot: int) -> Bag:
         """The words of the item in a slot."""
@@ -170,7 +168,7 @@ class Index:
         if before is not None and before.text == item.text and before.head == item.head:
             self._items[self._slots[item.id]] = item
             return
-        bag = self._cut(_searched(item))
+        bag = self._cut(item.searched)
         if before is not None:
             self._remove(item.id)
         slot = self._free.pop() if self._free else len(self._items)
@@ -185,10 +183,6 @@ class Index:
         self._grams.remove(slot, _pairs(bag))
         del self._items[slot]
         self._free.append(slot)
-
-
-def _searched(item: Item) -> str:
-    return f"{item.head}\n{item.text}" if item.head else item.text
 
 
 def _pairs(bag: Bag) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
 from pipimem.notes.kinds import Kind
@@ -24,14 +23,6 @@ class Intent(StrEnum):
     PREFERENCES = "preferences"
 
 
-@dataclass(frozen=True, slots=True)
-class Answering:
-    """Which items an intent seeds: by the kinds of durable entries, SESSION sections and whole sources."""
-
-    kinds: frozenset[str] = frozenset()
-    sources: frozenset[Source] = frozenset()
-
-
 # DESIGN §8: an item of the section that was asked for gains 8 to 10 hundredths. Session state changes by the
 # hour, so asking for it is the surest sign.
 BONUS: dict[Intent, float] = {
@@ -44,14 +35,15 @@ BONUS: dict[Intent, float] = {
     Intent.PREFERENCES: 8,
 }
 
-ANSWERED_BY: dict[Intent, Answering] = {
-    Intent.STATE: Answering(frozenset(("Current State", "User Intent", "Session Title", Kind.ONGOING))),
-    Intent.NEXT: Answering(frozenset(("Next Steps", Kind.OPEN_LOOP))),
-    Intent.CONSTRAINTS: Answering(frozenset(("Constraints", Kind.CONSTRAINT))),
-    Intent.DECISIONS: Answering(frozenset(("Decisions", Kind.DECISION))),
-    Intent.ERRORS: Answering(frozenset(("Errors & Corrections", Kind.LESSON))),
-    Intent.HISTORY: Answering(frozenset(("Worklog",)), frozenset((Source.HISTORY,))),
-    Intent.PREFERENCES: Answering(frozenset((Kind.PREFERENCE,))),
+# Where each is answered: kinds of durable entries, sections of SESSION.md, a whole source.
+ANSWERED_BY: dict[Intent, frozenset[str]] = {
+    Intent.STATE: frozenset(("Current State", "User Intent", "Session Title", Kind.ONGOING)),
+    Intent.NEXT: frozenset(("Next Steps", Kind.OPEN_LOOP)),
+    Intent.CONSTRAINTS: frozenset(("Constraints", Kind.CONSTRAINT)),
+    Intent.DECISIONS: frozenset(("Decisions", Kind.DECISION)),
+    Intent.ERRORS: frozenset(("Errors & Corrections", Kind.LESSON)),
+    Intent.HISTORY: frozenset(("Worklog", Source.HISTORY)),
+    Intent.PREFERENCES: frozenset((Kind.PREFERENCE,)),
 }
 
 # The cues of each intent, English then Chinese; they are taken off before asking whether anything else is
@@ -165,5 +157,5 @@ def without_cues(text: str) -> str:
 
 def answers(item: Item, intent: Intent) -> bool:
     """Whether an item stands where this intent is answered."""
-    place = ANSWERED_BY[intent]
-    return item.kind in place.kinds or item.source in place.sources
+    places = ANSWERED_BY[intent]
+    return item.kind in places or item.source in places

@@ -72,6 +72,11 @@ class Item:
     role: str = ""
     place: int = 0
 
+    @property
+    def searched(self) -> str:
+        """What is indexed and embedded: its text, under what stands beside it."""
+        return f"{self.head}\n{self.text}" if self.head else self.text
+
 
 def items_of(notes: Notes, backlog: Sequence[Message] = ()) -> tuple[Item, ...]:
     """Everything of a channel that can be recalled, SESSION first; of equal ids the first stands."""

@@ -45,7 +45,6 @@ _SURER = 0.02
 _SHARE_OF_BEST = 0.3
 # What happened stands in history; so many of its newest bullets are looked through for a day.
 _HAPPENED = frozenset((Source.HISTORY,))
-_NO_KIND: frozenset[str] = frozenset()
 _DAYS_BACK = 2_000
 # What a question that is nothing but an intent finds in the section that answers it.
 _ASKED_FOR = 1.0
@@ -69,11 +68,6 @@ _MEMORY_PRIORITY: Mapping[str, float] = {
     Kind.ONGOING: 9,
     Kind.LESSON: 9,
 }
-_PRIORITY_BY_KIND: Mapping[Source, Mapping[str, float]] = {
-    Source.SESSION: _SESSION_PRIORITY,
-    Source.MEMORY: _MEMORY_PRIORITY,
-}
-_NO_KINDS: Mapping[str, float] = {}
 _PRIORITY: Mapping[Source, float] = {
     Source.SESSION: 12,
     Source.MEMORY: 8,
@@ -141,8 +135,14 @@ def ranked(
 
 def priority(item: Item) -> float:
     """What the place of an item is worth, in hundredths of its evidence (DESIGN §8)."""
-    source = item.source
-    return _PRIORITY_BY_KIND.get(source, _NO_KINDS).get(item.kind, _PRIORITY[source])
+    lowest = _PRIORITY[item.source]
+    match item.source:
+        case Source.SESSION:
+            return _SESSION_PRIORITY.get(item.kind, lowest)
+        case Source.MEMORY:
+            return _MEMORY_PRIORITY.get(item.kind, lowest)
+        case _:
+            return lowest
 
 
 def structure(item: Item, query: Query, now: datetime) -> list[tuple[str, float]]:
@@ -197,16 +197,14 @@ def _by_evidence(
 def _by_intent(index: Index, query: Query, now: datetime, most: int) -> dict[int, Candidate]:
     """What stands where the question is answered; of very much, the weightiest and newest."""
     weighed = _Weighing(index, index.search(query.terms), query, now, query.intents[0])
-    places = [ANSWERED_BY[intent] for intent in query.intents]
-    kinds = frozenset[str]().union(*(place.kinds for place in places))
-    sources = frozenset[Source]().union(*(place.sources for place in places))
-    return weighed.candidates(index.firsts(kinds, sources, most, _newest_weightiest))
+    places = frozenset[str]().union(*(ANSWERED_BY[intent] for intent in query.intents))
+    return weighed.candidates(index.firsts(places, most, _newest_weightiest))
 
 
 def _of_days(index: Index, query: Query, now: datetime, most: int) -> dict[int, Candidate]:
     """What history has of the days that were asked for."""
     weighed = _Weighing(index, index.search(query.terms), query, now, Intent.HISTORY)
-    slots = index.firsts(_NO_KIND, _HAPPENED, _DAYS_BACK, _newest_weightiest)
+    slots = index.firsts(_HAPPENED, _DAYS_BACK, _newest_weightiest)
     return weighed.candidates([slot for slot in slots if _is_of(index.item(slot), query)][:most])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pipimem.recall.budgeting import Limits, rows_of, within
@@ -81,10 +81,8 @@ def recall(
     done("rank")
     candidates = deduped(ordered, index, limits.candidates)
     done("dedupe")
-    found = Recall(
-        query, candidates, reason="" if candidates else _NOTHING if nearness is FAR_FROM_ALL else _NOTHING_NEAR
-    )
-    found = fitted(found, limits, shown)
+    nothing = _NOTHING if nearness is FAR_FROM_ALL else _NOTHING_NEAR
+    found = fitted(Recall(query, candidates, reason="" if candidates else nothing), limits, shown)
     done("fit")
     return found
 
@@ -92,4 +90,4 @@ def recall(
 def fitted(found: Recall, limits: Limits, shown: Set[str] = frozenset()) -> Recall:
     """The same candidates, with what of them is injected where these were `shown` already."""
     injected, left_out = within(found.candidates, limits, shown)
-    return Recall(found.query, found.candidates, injected, left_out, found.reason)
+    return replace(found, injected=injected, left_out=left_out)

@@ -102,22 +102,18 @@ def learnt(text: str, segmenter: Segmenter, words: Words) -> Synonyms:
 
 def synonyms_in(text: str, words: Words) -> Synonyms:
     """The synonyms of a `words.txt`: one group a line, divided by commas; `#` begins a comment."""
-    return Synonyms(_listed(text, words))
-
-
-def common() -> Synonyms:
-    """The synonyms of the thesaurus alone."""
-    return Synonyms(thesaurus=common_thesaurus())
-
-
-def _listed(text: str, words: Words) -> Mapping[str, Mapping[Phrase, Mapping[str, float]]]:
     found: dict[str, dict[Phrase, dict[str, float]]] = {}
     for line in phrases_in(text):
         phrases = [phrase for part in line if (phrase := tuple(words.words(part)))]
         for phrase in phrases:
             others = {word: _SHARE for other in phrases if other != phrase for word in other}
             found.setdefault(phrase[0], {}).setdefault(phrase, {}).update(others)
-    return found
+    return Synonyms(found)
+
+
+def common() -> Synonyms:
+    """The synonyms of the thesaurus alone."""
+    return Synonyms(thesaurus=common_thesaurus())
 
 
 def phrases_in(text: str) -> list[list[str]]:

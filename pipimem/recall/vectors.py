@@ -15,7 +15,6 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from pipimem.recall.index import Index
-from pipimem.recall.items import Item
 from pipimem.recall.yardstick import Yardstick, unit
 from pipimem.text.han import has_han
 
@@ -100,7 +99,7 @@ class Vectors:
         is_han: list[bool] = []
         self._slots = []
         for slot, item in index.slots():
-            text = body(item)
+            text = item.searched
             name = mark(text, self._key)
             vector = self._known.get(name)
             if vector is None:
@@ -156,11 +155,6 @@ class Vectors:
         matrix = np.frombuffer(written, dtype="<f2", offset=start).reshape(count, dimension).astype(np.float32)
         if len(set(marks)) == count and np.isfinite(matrix).all():
             self._known = dict(zip(marks, matrix, strict=True))
-
-
-def body(item: Item) -> str:
-    """What is embedded of an item: its text, under what stands beside it."""
-    return f"{item.head}\n{item.text}" if item.head else item.text
 
 
 def mark(text: str, key: bytes) -> bytes:

@@ -177,7 +177,7 @@ def test_the_first_of_a_section_are_kept_up_with_every_change(words: Words) -> N
         return Item(f"memory:{name}", Source.MEMORY, "S", "", f"text of {name}", kind=kind, recalls=recalls)
 
     def firsts() -> list[str]:
-        found = index.firsts(frozenset({"decision"}), frozenset({Source.HISTORY}), 2, lambda one: (one.recalls, 0))
+        found = index.firsts(frozenset({"decision", Source.HISTORY}), 2, lambda one: (one.recalls, 0))
         return [index.item(slot).id for slot in found]
 
     index = Index(words)

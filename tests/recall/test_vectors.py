@@ -12,7 +12,7 @@ from pipimem.recall.explaining import scored
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
 from pipimem.recall.recalling import Recall, recall
-from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors, body, mark
+from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors, mark
 from pipimem.recall.yardstick import EXAMPLES, Yardstick
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
@@ -82,7 +82,7 @@ def test_only_what_changed_lacks_a_vector_and_what_is_gone_loses_it() -> None:
     index.update((replace(ITEMS[0], id="memory:z"), replace(ITEMS[1], text="the broom is back")))
     assert vectors.place(index) == ["the broom is back"]
     assert len(vectors) == 1
-    assert vectors.rows([body(ITEMS[2])]) is None
+    assert vectors.rows([ITEMS[2].searched]) is None
 
 
 def test_what_was_written_is_read_again() -> None:
