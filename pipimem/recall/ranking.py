@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pipimem.notes.kinds import Kind
 from pipimem.recall.evidence import Found, Reach
-from pipimem.recall.explaining import Part
+from pipimem.recall.explaining import Part, scored
 from pipimem.recall.index import Index
 from pipimem.recall.intents import ANSWERED_BY, BONUS, Intent, answers
 from pipimem.recall.items import Item, Source
@@ -48,6 +48,8 @@ _HAPPENED = frozenset((Source.HISTORY,))
 _DAYS_BACK = 2_000
 # What a question that is nothing but an intent finds in the section that answers it.
 _ASKED_FOR = 1.0
+# What speaks for an item beside its words.
+_BESIDE_WORDS = ("pairs of characters", "near in meaning")
 
 _SESSION_PRIORITY: Mapping[str, float] = {
     "Current State": 18,
@@ -88,21 +90,25 @@ _ACCESS_MOST = 5
 class Candidate(NamedTuple):
     """An item that was found: its score, how many words it shares, its rank from 1 once known.
 
-    `addends` are names and values of what was added up, from left to right. All are tuples, for a turn makes two dozen
-    candidates of a dozen addends each, and a frozen class costs four times that.
+    `values` are what spoke for it, by `names`, 0.0 for what did not; `lifts` are what its place adds to their sum: what,
+    which, and hundredths of it. A tuple, for a turn makes two dozen and a frozen class costs four times that.
     """
 
     item: Item
     score: float
     matches: int
     slot: int
-    addends: Sequence[tuple[str, float]]
+    names: Sequence[str] = ()
+    values: Sequence[float] = ()
+    lifts: Sequence[tuple[str, str, float]] = ()
     rank: int = 0
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The parts that add up to the score, from left to right."""
-        return tuple(map(Part._make, self.addends))
+        """The parts that add up to the score, from left to right; put together only for who asks why."""
+        evidence = [Part(name, value) for name, value in zip(self.names, self.values, strict=True) if value]
+        total = scored(evidence)
+        return (*evidence, *(Part(f"{what} {which}".rstrip(), total * part / 100) for what, which, part in self.lifts))
 
 
 def ranked(
@@ -145,25 +151,25 @@ def priority(item: Item) -> float:
             return lowest
 
 
-def structure(item: Item, query: Query, now: datetime) -> list[tuple[str, float]]:
-    """How an item stands to the question beside its words, each with the hundredths of its evidence."""
-    lifts = [(f"source {item.source}", priority(item))]
+def structure(item: Item, query: Query, now: datetime) -> list[tuple[str, str, float]]:
+    """How an item stands to the question beside its words: what, which, and the hundredths of its evidence."""
+    lifts: list[tuple[str, str, float]] = [("source", item.source, priority(item))]
     for intent in query.intents:
         if answers(item, intent):
-            lifts.append((f"intent {intent}", BONUS[intent]))
+            lifts.append(("intent", intent, BONUS[intent]))
             break  # one section answers; a second cue for it says nothing new
     if item.when is not None:
         age = now - item.when
         if bonus := next((bonus for span, bonus in _RECENCY if age <= span), 0.0):
-            lifts.append(("recent", bonus))
+            lifts.append(("recent", "", bonus))
         if _is_of(item, query):
-            lifts.append(("date asked for", _SAME_DATE))
+            lifts.append(("date asked for", "", _SAME_DATE))
     if query.asks_when and NAMES_A_TIME().search(item.text):
-        lifts.append(("names a time", _NAMES_A_TIME))
+        lifts.append(("names a time", "", _NAMES_A_TIME))
     if trust := _TRUST.get(item.trust, 0.0):
-        lifts.append((f"trust {item.trust}", trust))
+        lifts.append(("trust", item.trust, trust))
     if item.recalls:
-        lifts.append(("recalled before", float(min(item.recalls, _ACCESS_MOST))))
+        lifts.append(("recalled before", "", float(min(item.recalls, _ACCESS_MOST))))
     return lifts
 
 
@@ -234,7 +240,7 @@ class _Weighing:
         self._places = [(reach.weight, reach.slots.get) for reach in self._words]
         self._strong = sum([not reach.term.weak for reach in words])  # what means something stands first
         self._plain = len(words)
-        self._names = [reach.term.word for reach in words]
+        self._names = [f"asked for {asked}", *[reach.term.word for reach in words], *_BESIDE_WORDS]
         self._asked_for = sum([not term.weak for term in query.terms])
         self._may_be_talk = self._asked_for > 1 and nearness.lead < _LIKE_TALK
         self._query, self._now, self._asked, self._nearness = query, now, asked, nearness
@@ -281,21 +287,14 @@ class _Weighing:
     def _candidate(self, slot: int) -> Candidate:
         """The item with its score: its words, pairs of characters and meaning, then the share of them its place gives."""
         item, values = self._index.item(slot), self._values(slot)
-        addends = [(f"asked for {self._asked}", _ASKED_FOR)] if self._asked else []
-        asked = len(addends)
-        addends += [named for named in zip(self._names, values, strict=False) if named[1]]
-        matches = len(addends) - asked
-        if grams := reduce(add, values[self._plain :], 0.0):
-            addends.append(("pairs of characters", grams))
-        if near := self._nearness.value(slot):
-            addends.append(("near in meaning", near))
-        total = reduce(add, [value for _, value in addends], 0.0)
+        words, grams = values[: self._plain], reduce(add, values[self._plain :], 0.0)
+        evidence = [_ASKED_FOR if self._asked else 0.0, *words, grams, self._nearness.value(slot)]
+        total = reduce(add, evidence)
         score = total
-        for name, hundredths in structure(item, self._query, self._now):
-            lift = total * hundredths / 100
-            addends.append((name, lift))
-            score += lift
-        return Candidate(item, score, matches, slot, addends)
+        lifts = structure(item, self._query, self._now)
+        for _, _, hundredths in lifts:
+            score += total * hundredths / 100
+        return Candidate(item, score, self._plain - words.count(0.0), slot, self._names, evidence, lifts)
 
 
 def _since(item: Item) -> float:

@@ -16,7 +16,7 @@ LIMITS = Limits(inject=2)
 def found(*scores: float) -> tuple[Candidate, ...]:
     """Candidates a, b, c … with these scores."""
     return tuple(
-        Candidate(Item(f"memory:{name}", Source.MEMORY, "Facts", "", f"note {name}"), score, (), 1, 0)
+        Candidate(Item(f"memory:{name}", Source.MEMORY, "Facts", "", f"note {name}"), score, 0, 1)
         for name, score in zip("abcdef", scores, strict=False)
     )
 
