@@ -56,12 +56,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed text; blocks cover each line once, in order. `sections[0]` is the preamble, perhaps empty."""
+    """A parsed text; joined, `lines` are the text again.
+
+    Blocks cover each line once, in order. `sections[0]` is the preamble, perhaps empty.
+    """
 
     lines: tuple[str, ...]
     sections: tuple[Section, ...]
     eol: str
-
-    def render(self) -> str:
-        """The text that was parsed, byte for byte."""
-        return "".join(self.lines)
