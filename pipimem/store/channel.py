@@ -52,7 +52,8 @@ _PAUSE = 0.05
 class ChannelStore:
     """The notes, the journal and the transcript of one channel. Methods may be called from any thread.
 
-    `kind` is `dm` or `group`. Opening reads one small file; journal, ledger and log wait for their first use.
+    Opening reads one small file; journal, ledger and log wait for their first use. `is_saved` is whether the folder is
+    a channel of ours already, not just one that people made.
     """
 
     workspace: WorkspaceStore
@@ -60,7 +61,7 @@ class ChannelStore:
     identity: Identity
     transcript: Transcript
     _lock: FolderLock
-    _is_saved: bool
+    is_saved: bool
     # A workspace may be moved to a disk where locks do not hold long after its channels were made.
     _has_settled: bool = False
     _mutex: threading.RLock = field(default_factory=threading.RLock)
@@ -202,27 +203,7 @@ class ChannelStore:
     @property
     def caches(self) -> Caches:
         """What only saves time."""
-        return Caches(self)
-
-    @property
-    def is_saved(self) -> bool:
-        """Whether the folder is a channel of ours already, not just one that people made."""
-        return self._is_saved
-
-    @contextmanager
-    def keeping(self, seen: Notes | None = None, *, settles: bool = False) -> Iterator[bool]:
-        """Holds the channel against other writers; whether what was made of the notes `seen` may still be kept.
-
-        It may in a channel that is saved, while nothing was forgotten since. `settles` saves it first.
-        """
-        with self._mutex:
-            if settles:
-                self._settle_in()
-            if not self._is_saved:
-                yield False
-                return
-            with self._lock.held():
-                yield seen is None or self._still_knows(seen)
+        return Caches(self.folder, self.transcript, self.is_saved, self._keeping)
 
     @told_at_the_door
     def checkpoint(self) -> None:
@@ -384,7 +365,7 @@ class ChannelStore:
                 f"{self.folder}: locks do not hold on this file system, so two processes would overwrite each other. "
                 "Put the workspace on a local disk, or mount this one with locks."
             )
-        if not self._is_saved:
+        if not self.is_saved:
             self._introduce()
         self._has_settled = True
 
@@ -398,7 +379,7 @@ class ChannelStore:
             if standing != self.identity:
                 migration.remove_leftovers(_own(self.folder))
                 identity.save(_identity_path(self.folder), self.identity)
-        self._is_saved = True
+        self.is_saved = True
 
     def _at_desk(self) -> Desk:
         if self._desk is None:
@@ -449,11 +430,20 @@ class ChannelStore:
         texts = {file: desk.state.known_text(file, "") for file in KEPT}
         desk.state.checkpoint({file: text for file, text in texts.items() if text is not None}, self._now)
 
-    def _still_knows(self, seen: Notes) -> bool:
-        """Whether nothing was forgotten since these notes were read. The caller holds the lock."""
-        state = self._at_desk().state
-        state.catch_up()
-        return seen.ledger.forgotten == state.ledger.forgotten
+    @contextmanager
+    def _keeping(self, seen: Notes | None, settles: bool) -> Iterator[bool]:
+        """Holds the channel against other writers; whether what was made of the notes `seen` may still be kept.
+
+        It may in a channel that is saved, while nothing was forgotten since. `settles` saves it first.
+        """
+        with self._mutex:
+            if settles:
+                self._settle_in()
+            if not self.is_saved:
+                yield False
+                return
+            with self._lock.held():
+                yield seen is None or seen.ledger.forgotten == self.ledger.forgotten
 
     def _known_recalls(self) -> bool:
         return any(name in self.ledger.records for name in self._recalls.counts)

@@ -2,47 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from pipimem.notes.notes import Notes
 from pipimem.store.caches import figures, search, stamped
 from pipimem.store.disk.calls import told_at_the_door
+from pipimem.store.disk.files import remove
 from pipimem.store.pages import Bookmark, Pages
 from pipimem.store.transcript import Transcript
-
-
-class Owner(Protocol):
-    """The channel, as its caches see it."""
-
-    folder: Path
-    transcript: Transcript
-
-    @property
-    def is_saved(self) -> bool:
-        """Whether the folder is a channel of ours already."""
-        ...
-
-    def keeping(self, seen: Notes | None = None, *, settles: bool = False) -> AbstractContextManager[bool]:
-        """Holds the channel; whether what was made of the notes `seen` may be kept. `settles` saves it first."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Caches:
     """What a start or a search would have to find out again. All of it may be lost at any time.
 
-    Every `kept_…` is empty or `None` where nothing was kept, or it is damaged, stale or out of reach.
+    `_keeping` is the channel's. Every `kept_…` is empty or `None` where nothing was kept, or it is damaged, stale or
+    out of reach.
     """
 
-    _owner: Owner
-
-    @property
-    def folder(self) -> Path:
-        """The channel's."""
-        return self._owner.folder
+    folder: Path
+    _transcript: Transcript
+    _is_saved: bool
+    _keeping: Callable[[Notes | None, bool], AbstractContextManager[bool]]
 
     @property
     def _own(self) -> Path:
@@ -55,7 +39,7 @@ class Caches:
     @told_at_the_door
     def keep_words(self, stamp: str, text: str, seen: Notes) -> None:
         """Keeps the words of the notes `seen`."""
-        with self._owner.keeping(seen) as may:
+        with self._keeping(seen, False) as may:
             if may:
                 stamped.save(self._own / stamped.WORDS, stamp, text.encode("utf-8", "replace"))
 
@@ -69,25 +53,25 @@ class Caches:
 
         Marks are made with the channel's key, so a folder that people made becomes a channel of ours here.
         """
-        with self._owner.keeping(seen, settles=True) as may:
+        with self._keeping(seen, True) as may:
             if may:
                 stamped.save(self._own / stamped.VECTORS, stamped.stamp_of(embedder), body)
 
     def kept_search(self, stamp: str) -> tuple[Pages, memoryview] | None:
         """The index of the transcript that `keep_search` was given under the same stamp, and how far it goes."""
-        return search.load(self._own, stamp, self._owner.transcript)
+        return search.load(self._own, stamp, self._transcript)
 
     def keep_search(self, stamp: str, read: Bookmark, index: bytes) -> bool:
         """Keeps an index of what was read; whether it could."""
-        return self._owner.is_saved and search.save(self._own, stamp, self._owner.transcript, read, index)
+        return self._is_saved and search.save(self._own, stamp, self._transcript, read, index)
 
     def search_lag(self, stamp: str) -> int:
         """About how many bytes of talk the kept index does not have."""
-        return search.lag(self._own, stamp, self._owner.transcript)
+        return search.lag(self._own, stamp, self._transcript)
 
     def drop_search(self) -> None:
         """Takes away an index that is of no use."""
-        if self._owner.is_saved:
+        if self._is_saved:
             search.drop(self._own)
 
     def kept_figures(self) -> figures.Kept:
@@ -97,13 +81,13 @@ class Caches:
     @told_at_the_door
     def add_figures(self, later: figures.Kept) -> None:
         """Adds what a process counted; only a channel that is saved has a place for it."""
-        with self._owner.keeping() as may:
+        with self._keeping(None, False) as may:
             if may:
                 figures.add(self._own, later)
 
 
 def drop_texts(folder: Path) -> None:
     """Takes away every cache that is made of texts: what is forgotten is not to be found in one either."""
-    stamped.drop(folder / stamped.WORDS)
-    stamped.drop(folder / stamped.VECTORS)
+    remove(folder / stamped.WORDS)
+    remove(folder / stamped.VECTORS)
     search.drop(folder)

@@ -70,7 +70,7 @@ def save(folder: Path, stamp: str, transcript: Transcript, read: Bookmark, body:
 def drop(folder: Path) -> None:
     """Takes it away, and what is being written of it: what is forgotten is not to be found in it either."""
     for path in (folder / NAME, *folder.glob(f".{NAME}.*{TEMPORARY}")):
-        stamped.drop(path)
+        remove(path)
 
 
 def _parts(kept: bytes) -> tuple[Bookmark, memoryview]:

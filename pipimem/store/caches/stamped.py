@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
 from pipimem.errors import StoreError
 from pipimem.store.disk.calls import read_whole
-from pipimem.store.disk.files import put_whole, remove
+from pipimem.store.disk.files import put_whole
 
 _FORMAT = 2
 
@@ -48,12 +47,6 @@ def save(path: Path, stamp: str, body: bytes) -> None:
     """Keeps what saves time in the place of what was kept, whole or not at all."""
     # Not synced: torn by a power cut it is found out, and made again.
     put_whole(path, stamped(stamp, body), synced=False)
-
-
-def drop(path: Path) -> None:
-    """Takes it away: what is forgotten is not to be found in it either."""
-    with suppress(FileNotFoundError):
-        remove(path)
 
 
 def stamp_of(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipimem.store.caches import stamped
+from pipimem.store.disk.files import remove
 
 
 def test_vectors_are_kept_for_their_embedder(tmp_path: Path) -> None:
@@ -22,6 +23,6 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path: Path) -> None:
     for damaged in (whole[:-1], whole[:-1] + b"8", b"", b"\n", b"3" + whole[1:]):
         path.write_bytes(damaged)
         assert stamped.load(tmp_path / stamped.VECTORS, stamped.stamp_of("toy")) == b""
-    stamped.drop(tmp_path / stamped.VECTORS)
-    stamped.drop(tmp_path / stamped.VECTORS)
+    remove(tmp_path / stamped.VECTORS)
+    remove(tmp_path / stamped.VECTORS)
     assert not path.exists()

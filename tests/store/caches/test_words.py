@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pipimem.store.caches import stamped
+from pipimem.store.disk.files import remove
 
 
 def test_what_was_kept_comes_back(tmp_path: Path) -> None:
@@ -36,6 +37,6 @@ def test_where_there_is_none_there_is_nothing(tmp_path: Path) -> None:
     """Also after it was taken away, twice."""
     assert stamped.load(tmp_path / stamped.WORDS, "stamp").decode() == ""
     stamped.save(tmp_path / stamped.WORDS, "stamp", b"{}")
-    stamped.drop(tmp_path / stamped.WORDS)
-    stamped.drop(tmp_path / stamped.WORDS)
+    remove(tmp_path / stamped.WORDS)
+    remove(tmp_path / stamped.WORDS)
     assert stamped.load(tmp_path / stamped.WORDS, "stamp").decode() == ""
