@@ -130,7 +130,7 @@ def _accounted(root: Path) -> None:
     when, task, model = NOW.isoformat(), "consolidate", "a/model"
     for number in range(2):
         usage = Usage(when, CHANNEL, task, model, 10, 5, 0, 0.01, 1.5, "ok", f"c{number}")
-        store.append_usage(usage)
+        store.books.append(usage)
     store.books.place(Hold(when, when, CHANNEL, task, model, 10, 5, 0.01, "c2"))
 
 

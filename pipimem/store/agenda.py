@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from pipimem.store.disk import jsonlines
-from pipimem.store.disk.calls import make_folder, opened, told, write_whole
+from pipimem.store.disk.calls import append, make_folder, told
 from pipimem.store.disk.files import put_whole
 
 _FORMAT = 1
@@ -88,17 +88,7 @@ class Agenda:
             put_whole(self.path, b"".join(lines))
             self._lines = len(lines)
             return
-        with told("write", self.path):
-            descriptor = opened(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            try:
-                write_whole(descriptor, line)
-            finally:
-                os.close(descriptor)
-
-
-def looked(folder: Path) -> Look:
-    """How the files of a channel's folder stand: a few `stat` calls, no file is opened."""
-    return _look(os.fspath(folder))
+        append(self.path, line)
 
 
 def looks(channels: Path) -> Iterator[tuple[str, Look]]:
@@ -110,10 +100,11 @@ def looks(channels: Path) -> Iterator[tuple[str, Look]]:
             return
     for entry in entries:
         if entry.is_dir():
-            yield entry.name, _look(entry.path)
+            yield entry.name, looked(entry.path)
 
 
-def _look(folder: str) -> Look:
+def looked(folder: Path | str) -> Look:
+    """How the files of a channel's folder stand: a few `stat` calls, no file is opened."""
     stamps: list[tuple[int, int, int]] = []
     for name in STAMPED:
         try:

@@ -36,10 +36,6 @@ class Mark:
     size: int
     digest: str
 
-    def fits(self, part: Path) -> bool:
-        """Whether a file still begins with what was read."""
-        return stamp(part) == self.stamp or _digest(part, self.size).hexdigest() == self.digest
-
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
@@ -47,11 +43,6 @@ class Bookmark:
 
     marks: tuple[Mark, ...]
     places: bytes
-
-    def fits(self, transcript: Transcript) -> bool:
-        """Whether the files still say what was read; what was appended since does not matter."""
-        parts = transcript.parts()
-        return len(parts) >= len(self.marks) and all(map(Mark.fits, self.marks, parts))
 
 
 @dataclass(slots=True)
@@ -87,7 +78,7 @@ class Pages:
 
     @classmethod
     def resumed(cls, transcript: Transcript, bookmark: Bookmark) -> Pages | None:
-        """As they were; None where the files do not say the same any more."""
+        """As they were, whatever was appended since; None where the files do not say the same any more."""
         parts, marks = transcript.parts(), bookmark.marks
         if len(parts) < len(marks):
             return None
@@ -138,7 +129,10 @@ class Pages:
     def message(self, place: int) -> Message:
         """The message of a place, from 0. Raises `StoreError` where the files were rewritten meanwhile."""
         number, start = self._places[place] >> _BYTES, self._places[place] & _BYTE
-        part = self._part(number)
+        parts = self.transcript.parts()
+        if number >= len(parts):
+            raise StoreError(f"Parts of {self.transcript.path} are gone. Search again.")
+        part = parts[number]
         with told("read", part), reading(part) as file:
             file.seek(start)
             message = parsed(file.readline())
@@ -159,12 +153,6 @@ class Pages:
                     return place if place < len(self._places) and self._places[place] == start else None
                 start += len(data)
         return None
-
-    def _part(self, number: int) -> Path:
-        parts = self.transcript.parts()
-        if number >= len(parts):
-            raise StoreError(f"Parts of {self.transcript.path} are gone. Search again.")
-        return parts[number]
 
 
 def _still_says(part: _Part, path: Path) -> bool:

@@ -86,7 +86,7 @@ class Transcript:
 
     def window(self, after: int, upto: int | None = None) -> Iterator[Message]:
         """The messages with `after < number <= upto`; what lies before them is not read."""
-        parts = self._parts()
+        parts = self.parts()
         first = _part_holding(parts, after + 1)
         for index, part in enumerate(parts[first:]):
             start = _offset_of(part, after + 1) if index == 0 and after else 0
@@ -100,17 +100,10 @@ class Transcript:
 
     def damaged(self) -> int:
         """How many lines are no message; for `doctor`, it reads everything."""
-        return sum(parsed(data) is None for part in self._parts() for data in jsonlines.lines(part) if data.strip())
+        return sum(parsed(data) is None for part in self.parts() for data in jsonlines.lines(part) if data.strip())
 
-    def parts(self) -> tuple[Path, ...]:
+    def parts(self) -> list[Path]:
         """The files of the transcript, oldest first."""
-        return tuple(self._parts())
-
-    def forgets(self) -> None:
-        """What is held in memory no longer fits the files: they were rewritten."""
-        self._ids, self._seen = None, _NEVER
-
-    def _parts(self) -> list[Path]:
         with told("read", self.folder):
             try:
                 found = [(int(part[1]), path) for path in self.folder.iterdir() if (part := _PART.fullmatch(path.name))]
@@ -119,8 +112,12 @@ class Transcript:
             parts = [path for _, path in sorted(found)]
             return [*parts, self.path] if self.path.exists() else parts
 
+    def forgets(self) -> None:
+        """What is held in memory no longer fits the files: they were rewritten."""
+        self._ids, self._seen = None, _NEVER
+
     def _newest(self) -> int:
-        return next((number for part in reversed(self._parts()) if (number := _last_number(part))), 0)
+        return next((number for part in reversed(self.parts()) if (number := _last_number(part))), 0)
 
     def _known(self) -> set[str]:
         """The ids in all parts; read once, later only what other processes added."""
@@ -128,7 +125,7 @@ class Transcript:
         if self._ids is None or (found != self._seen and not self._has_only_grown()):
             self._last = self._newest()
             self._ids, self._known_upto, self._known_line = set(), 0, b""
-            for part in self._parts():
+            for part in self.parts():
                 self._take_in(part, 0)
         elif found != self._seen:
             self._take_in(self.path, self._known_upto)
@@ -137,14 +134,8 @@ class Transcript:
 
     def _has_only_grown(self) -> bool:
         """Whether the last line that was read still stands where it stood: its id and number stand nowhere else."""
-        with told("read", self.path):
-            try:
-                file = reading(self.path)
-            except FileNotFoundError:
-                return False
-            with file:
-                file.seek(self._known_upto - len(self._known_line))
-                return file.read(len(self._known_line)) == self._known_line
+        start = self._known_upto - len(self._known_line)
+        return next(jsonlines.lines(self.path, start), None) == self._known_line
 
     def _take_in(self, part: Path, start: int) -> None:
         assert self._ids is not None
@@ -162,12 +153,10 @@ class Transcript:
         """Cuts back a last line that a crash tore; one that only lacks its ending gets it."""
         if (size := _size(self.path)) <= 0:
             return
-        with told("read", self.path), reading(self.path) as file:
-            file.seek(size - 1)
-            if file.read() == b"\n":
-                return
         start = _last_line_start(self.path, size)
         last = next(jsonlines.lines(self.path, start))
+        if last.endswith(b"\n"):
+            return
         if parsed(last):
             append_synced(self.path, b"\n")
         else:
@@ -190,7 +179,7 @@ class Transcript:
         self._seen = stamp(self.path)
 
     def _rotate(self) -> None:
-        taken = [int(part[1]) for path in self._parts() if (part := _PART.fullmatch(path.name))]
+        taken = [int(part[1]) for path in self.parts() if (part := _PART.fullmatch(path.name))]
         with told("rotate", self.path):
             self.path.rename(self.folder / f"log-{max(taken, default=0) + 1:04d}.jsonl")
 

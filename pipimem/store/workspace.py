@@ -114,10 +114,6 @@ class WorkspaceStore:
         """What models used, and what they are using now."""
         return Books(self._own)
 
-    def append_usage(self, usage: Usage) -> None:
-        """Adds one call of a model to its month."""
-        self.books.append(usage)
-
     def kept_vectors(self, embedder: str) -> bytes:
         """What `keep_vectors` was given under the same embedder, empty where that is gone."""
         return stamped.load(self._own / stamped.VECTORS, stamped.stamp_of(embedder))

@@ -78,8 +78,8 @@ def test_status_shows_what_today_has_used(call: Call, bot: Path) -> None:
     """The workspace always, a channel above 80 %; yesterday is another budget."""
     (bot / "pipimem.toml").write_text("[budget]\ntokens_per_day = 10000\nchannel_tokens_per_day = 5000\n")
     now, store = Clock().now(), WorkspaceStore.open(bot)
-    store.append_usage(called(now - timedelta(days=1), 9999))
-    store.append_usage(called(now, 4500))
+    store.books.append(called(now - timedelta(days=1), 9999))
+    store.books.append(called(now, 4500))
     budget = call("status", "--json").object["budget"]
     assert (budget["workspace"]["tokens"], budget["workspace"]["share"]) == (4500, 0.45)  # type: ignore[index]
     assert [(one["whose"], one["share"]) for one in budget["channels"]] == [("channel room", 0.9)]  # type: ignore[index]
@@ -92,8 +92,8 @@ def test_a_spent_budget_a_resting_model_and_unpriced_calls_are_told(call: Call, 
     """In `status`, and in `doctor` what needs a hand."""
     (bot / "pipimem.toml").write_text("[budget]\ntokens_per_day = 4000\n")
     now, store = Clock().now(), WorkspaceStore.open(bot)
-    store.append_usage(called(now, 4500, cost=None))
-    store.append_usage(called(now, 0, "denied", cost=None, reason="No key for openai/m."))
+    store.books.append(called(now, 4500, cost=None))
+    store.books.append(called(now, 0, "denied", cost=None, reason="No key for openai/m."))
     told = call("status", model="openai/m").err
     assert "4,500 of 4,000 tokens, $0.0000 of $10.00 (used up: the embedded rules think until midnight)" in told
     assert "openai/m failed too often and is left alone until" in told

@@ -24,7 +24,7 @@ def used(bot: Path) -> None:
         ("2026-03-03T09:00:00+08:00", "hall", "consolidate", 10, None, "timeout"),
         ("2026-03-03T09:01:00+08:00", "hall", "tidy", 1, 0.125, "ok"),
     ):
-        store.append_usage(Usage(time, channel, task, "openai/m", tokens, 1, 0, cost, 1.5, outcome, "c"))
+        store.books.append(Usage(time, channel, task, "openai/m", tokens, 1, 0, cost, 1.5, outcome, "c"))
 
 
 @pytest.mark.usefixtures("used")
@@ -67,12 +67,12 @@ def test_what_was_estimated_stands_apart(call: Call, bot: Path) -> None:
     """The sums are the provider's own; a timeout's guess is beside them, and a refused request cost nothing."""
     store = WorkspaceStore.open(bot)
     told = Usage("2026-03-02T09:00:00+08:00", "room", "refresh", "openai/m", 100, 10, 40, 0.5, 1.5, "ok", "c")
-    store.append_usage(told)
-    store.append_usage(
+    store.books.append(told)
+    store.books.append(
         replace(told, tokens_in=0, tokens_out=0, tokens_cached=0, cost=None, outcome="timeout",
                 estimated_in=90, estimated_out=4000, estimated_cost=0.25)
     )  # fmt: skip
-    store.append_usage(replace(told, tokens_in=0, tokens_out=0, tokens_cached=0, cost=None, outcome="error"))
+    store.books.append(replace(told, tokens_in=0, tokens_out=0, tokens_cached=0, cost=None, outcome="error"))
     row = call("usage", "--json").object
     assert (row["calls"], row["failed"], row["tokens_in"], row["tokens_out"], row["tokens_cached"]) == (
         3,

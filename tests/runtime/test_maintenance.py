@@ -121,7 +121,7 @@ class Paid(Scripted):
         for outcome, count in (("timeout", 200), ("ok", 400)) if isinstance(task, Tidy) else ():
             when = MORNING.isoformat(timespec="seconds")
             one = Usage(when, call.channel, "tidy", "m", count, 50, 0, None, 1.0, outcome, call.correlation)
-            self.channel.store.workspace.append_usage(one)
+            self.channel.store.workspace.books.append(one)
         return await Scripted.answer(self, task, call)
 
 

@@ -153,7 +153,7 @@ def test_a_spent_budget_embeds_nothing(tmp_path: Path) -> None:
     assert meaning is not None
     begin = meaning._embedder._begin  # type: ignore[attr-defined]
     ask = Ask("openai/some-embedder", (Turn("user", "which oil?"),), 30.0, 0, task="embed")
-    store.append_usage(usage(MORNING, 100 - prompt_tokens(ask)))
+    store.books.append(usage(MORNING, 100 - prompt_tokens(ask)))
     begin(ask, None)
     with pytest.raises(BudgetSpent, match=r"100 of 100 tokens.* Until midnight recall goes by words alone"):
         begin(ask, None)

@@ -164,7 +164,7 @@ def test_so_it_is_in_the_place_of_the_usage_ledger(
     path.parent.mkdir(exist_ok=True)
     put(kind, path)
     usage = Usage("2026-03-02T09:00:00+08:00", "", "tidy", "m", 1, 1, 0, None, 0.1, "ok", "c")
-    for deed in (lambda: workspace.append_usage(usage), lambda: list(workspace.usages())):
+    for deed in (lambda: workspace.books.append(usage), lambda: list(workspace.usages())):
         assert str(path) in told(deed)
 
 

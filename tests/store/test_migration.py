@@ -133,7 +133,7 @@ def test_the_usage_ledger_goes_on(old: WorkspaceStore) -> None:
     assert told == EXPECTED["usage"]
     assert {name: hold.correlation for name, hold in old.books.held().items()} == EXPECTED["holds"]
     usage = next(old.usages())
-    old.append_usage(usage)
+    old.books.append(usage)
     assert [each.correlation for each in old.usages()].count(usage.correlation) == 2
 
 

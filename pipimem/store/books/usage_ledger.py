@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -12,7 +11,7 @@ from pathlib import Path
 from pipimem.notes.usage import Usage
 from pipimem.store.codec import CodecError, decoded, encoded
 from pipimem.store.disk import jsonlines
-from pipimem.store.disk.calls import make_folder, opened, reading, told, write_whole
+from pipimem.store.disk.calls import append, make_folder, reading, told
 
 _FILES = "usage-*.jsonl"
 # A day's lines are looked for from the end in steps of so many bytes: about 700 calls.
@@ -30,15 +29,9 @@ class UsageLedger:
     folder: Path
 
     def append(self, usage: Usage) -> None:
-        """Adds one call to its month: one write, whole also beside other processes'. Not synced."""
-        path = self.folder / f"usage-{usage.time[:7] or 'unknown'}.jsonl"
+        """Adds one call to its month."""
         make_folder(self.folder)
-        with told("write", path):
-            descriptor = opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-            try:
-                write_whole(descriptor, jsonlines.line(encoded(usage)))
-            finally:
-                os.close(descriptor)
+        append(self.folder / f"usage-{usage.time[:7] or 'unknown'}.jsonl", jsonlines.line(encoded(usage)))
 
     def lines(self, since: datetime | None = None) -> Iterator[Usage | None]:
         """The calls since a time, oldest month first; `None` for a line of these months that is none."""

@@ -56,7 +56,7 @@ def save(folder: Path, stamp: str, transcript: Transcript, read: Bookmark, body:
     ready = laid_ready(folder / NAME, stamped.stamped(_stamp(stamp), rest), str(os.getpid()))
     try:
         with transcript.lock.held(_PATIENCE):
-            if not read.fits(transcript):
+            if Pages.resumed(transcript, read) is None:
                 return False
             with told("replace", folder / NAME):
                 ready.replace(folder / NAME)

@@ -161,6 +161,16 @@ def make_folder(folder: Path) -> None:
             sync_folder(folder.parent)
 
 
+def append(path: Path, data: bytes) -> None:
+    """Puts `data` at the end of a file in one write, whole also beside other processes'; not synced."""
+    with told("write", path):
+        descriptor = opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        try:
+            write_whole(descriptor, data)
+        finally:
+            os.close(descriptor)
+
+
 def append_synced(path: Path, data: bytes, *, at: int | None = None) -> int:
     """Puts `data` at the end of a file in one write and waits for the disk; the answer is the new size.
 

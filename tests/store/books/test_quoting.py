@@ -18,7 +18,7 @@ REASON = "There is no message [5550199]."
 def reasons(channel: ChannelStore, when: datetime, name: str = "team") -> list[str]:
     """The reasons of the ledger, after a refused call that ended then."""
     time = when.isoformat(timespec="seconds")
-    channel.workspace.append_usage(Usage(time, name, "tidy", "m", 1, 1, 0, None, 0.1, "refused", "c", REASON))
+    channel.workspace.books.append(Usage(time, name, "tidy", "m", 1, 1, 0, None, 0.1, "refused", "c", REASON))
     return [usage.reason for usage in channel.workspace.usages()]
 
 

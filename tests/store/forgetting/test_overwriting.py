@@ -19,7 +19,7 @@ def usage(now: datetime, reason: str) -> Usage:
 def test_a_reason_is_blanked_and_the_sums_stay(workspace: WorkspaceStore, now: datetime) -> None:
     """The file keeps its length, so that whoever appends is not disturbed; every call still counts."""
     for reason in ('unknown id in “她的电话是 555 0199”, "x"\n', "cut off", ""):
-        workspace.append_usage(usage(now, reason))
+        workspace.books.append(usage(now, reason))
     path = workspace.root / ".pipimem" / "usage-2026-03.jsonl"
     size = path.stat().st_size
     (found,) = quotes(path.parent, Needles.of(["555  0199"])).items()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pipimem.errors import StoreError
 from pipimem.notes.usage import Hold
-from pipimem.store.books.holds import Holds
+from pipimem.store.books.books import Books
 
 HOLD = Hold(
     "2026-03-02T09:00:00+08:00", "2026-03-02T09:02:00+08:00", "团队", "refresh", "openai/m", 900, 4000, None, "c1", "ab"
@@ -16,7 +16,7 @@ HOLD = Hold(
 
 def test_a_hold_is_seen_until_it_is_released(tmp_path: Path) -> None:
     """By anybody who looks at the folder; released twice, the second says so."""
-    holds, others = Holds(tmp_path / "holds"), Holds(tmp_path / "holds")
+    holds, others = Books(tmp_path), Books(tmp_path)
     assert others.held() == {}
     first, second = holds.place(HOLD), holds.place(HOLD)
     assert others.held() == {first: HOLD, second: HOLD}
@@ -26,7 +26,7 @@ def test_a_hold_is_seen_until_it_is_released(tmp_path: Path) -> None:
 
 def test_what_a_killed_process_of_the_same_number_left_stays(tmp_path: Path) -> None:
     """In a container every process may be number 1."""
-    holds = Holds(tmp_path)
+    holds = Books(tmp_path)
     left = holds.place(HOLD)
     assert holds.place(HOLD) != left
     assert len(holds.held()) == 2
@@ -35,12 +35,13 @@ def test_what_a_killed_process_of_the_same_number_left_stays(tmp_path: Path) -> 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"time": "x"}', b'{"until": 3}'])
 def test_what_is_no_hold_is_passed_over(tmp_path: Path, content: bytes) -> None:
     """A process killed while it wrote has sent nothing."""
-    (tmp_path / "1-0.json").write_bytes(content)
-    assert Holds(tmp_path).held() == {}
+    (tmp_path / "holds").mkdir()
+    (tmp_path / "holds/1-0.json").write_bytes(content)
+    assert Books(tmp_path).held() == {}
 
 
 def test_a_disk_that_refuses_is_told(tmp_path: Path) -> None:
     """Without a hold nothing is sent."""
     (tmp_path / "holds").write_text("something else", encoding="utf-8")
     with pytest.raises(StoreError, match="holds"):
-        Holds(tmp_path / "holds").place(HOLD)
+        Books(tmp_path).place(HOLD)
