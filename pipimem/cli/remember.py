@@ -81,8 +81,8 @@ async def _remembered(
         opened = await pipimem.channel(channel, kind=channel_kind)
         if channel not in known:
             note(_made(channel, known))
-        elif opened.store.kind != channel_kind == "group":
-            note(f"{channel} is a {opened.store.kind} already and stays one")
+        elif opened.store.identity.kind != channel_kind == "group":
+            note(f"{channel} is a {opened.store.identity.kind} already and stays one")
         return await opened.remember(text, kind=kind, speaker=speaker, until=until)
 
 

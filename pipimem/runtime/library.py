@@ -67,7 +67,9 @@ class Shelf:
         self._fits, indexed = known is not None, len(self.index)
         self.freshen(most, report)
         # Before the archive comes to it: that grows at its own pace, and is cut each time.
-        self._to_keep = self._packed() if len(self.index) - indexed >= _WORTH_KEEPING else None
+        self._to_keep: tuple[Bookmark, bytes] | None = None
+        if len(self.index) - indexed >= _WORTH_KEEPING:
+            self._to_keep = self._pages.bookmark(), packed(self.index.known())
         self._first = len(self.index)
         # The stamp first: what is added while it is read is found out at the next question.
         self._archive = store.archive_stamp() if archive else None
@@ -102,10 +104,6 @@ class Shelf:
             elif not self._fits:
                 self.store.caches.drop_search()
         self._to_keep, self._fits = None, True
-
-    def _packed(self) -> tuple[Bookmark, bytes] | None:
-        read = self._pages.bookmark()
-        return None if read is None else (read, packed(self.index.known()))
 
     def item(self, slot: int) -> Item:
         """The bullet or message of a slot."""

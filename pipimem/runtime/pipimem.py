@@ -131,7 +131,7 @@ class Pipimem:
             self.clock,
             correlate=lambda: secrets.token_hex(6),
             vocabulary=self._vocabulary,
-            group=store.kind == "group",
+            group=store.identity.kind == "group",
         )
         return Channel(
             store,

@@ -17,6 +17,7 @@ from pipimem.notes.message import Message, Role
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.compaction import REFRESH_SHARE
 from pipimem.runtime.maintenance import Ran
+from pipimem.runtime.turns import Receipt
 from pipimem.store.transcript import YEARS
 
 
@@ -120,11 +121,8 @@ async def _compact(channel: Channel, upto: int, report: Replayed) -> None:
     ledger = (await channel.notes()).ledger
     if ledger.epoch_start >= upto:
         return
-    receipt = await channel.before_compaction(deadline=_deadline(channel))
     report.compactions += 1
-    if receipt.state != "consolidated":
-        report.deferred += 1
-        report.reasons.append(receipt.reason)
+    receipt = await _gate(channel, report)
     if receipt.may_compact:
         await channel.compacted(receipt)
 
@@ -132,18 +130,20 @@ async def _compact(channel: Channel, upto: int, report: Replayed) -> None:
 async def _finish(channel: Channel, last: int, report: Replayed, *, maintain: bool) -> None:
     """The end of the file is a shutdown: what is left is consolidated, then the idle jobs run if asked for."""
     if (await channel.notes()).ledger.boundary < last:
-        receipt = await channel.before_compaction(deadline=_deadline(channel))
-        if receipt.state != "consolidated":
-            report.deferred += 1
-            report.reasons.append(receipt.reason)
+        await _gate(channel, report)
     if maintain:
         report.jobs = await channel.maintain(forced=True)
 
 
-def _deadline(channel: Channel) -> float:
-    """Nobody waits for a replay, so its gates may take as long as background thoughts."""
+async def _gate(channel: Channel, report: Replayed) -> Receipt:
+    # Nobody waits for a replay, so its gates may take as long as background thoughts.
     model = channel.settings.model
-    return model.refresh_timeout / REFRESH_SHARE + model.consolidate_timeout
+    deadline = model.refresh_timeout / REFRESH_SHARE + model.consolidate_timeout
+    receipt = await channel.before_compaction(deadline=deadline)
+    if receipt.state != "consolidated":
+        report.deferred += 1
+        report.reasons.append(receipt.reason)
+    return receipt
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[list[Message]]:

@@ -109,16 +109,6 @@ class ChannelStore:
         return self.identity.id
 
     @property
-    def kind(self) -> str:
-        """`dm` or `group`."""
-        return self.identity.kind
-
-    @property
-    def title(self) -> str:
-        """What people call the conversation; may be empty."""
-        return self.identity.title
-
-    @property
     def key(self) -> bytes:
         """The key of the channel's entry ids."""
         return self.identity.key
@@ -165,17 +155,12 @@ class ChannelStore:
         tries = 0
         while True:
             with self._writing(wall, until=deadline) as desk:
-                last = tries == _TRIES
-                done = desk and commit(
-                    desk, decision, now, actor, wall, self._recalls, insists=last, carry_out=carry_out
-                )
+                insists = tries == _TRIES
+                done = commit(desk, decision, now, actor, wall, self._recalls, insists=insists, carry_out=carry_out)
                 if done:
                     self._after_writing(wall)
                     return done
-            if desk is None:  # outside the lock: others need not wait for an editor
-                time.sleep(_PAUSE)
-            else:
-                tries += 1
+            tries += 1
 
     @told_at_the_door
     def append(self, messages: Iterable[Message]) -> tuple[Message, ...]:
@@ -215,7 +200,8 @@ class ChannelStore:
     def close(self) -> None:
         """Writes what waits and a checkpoint, where this object wrote anything."""
         with self._mutex:
-            if self._now is not None and (self._recalls.asked or self._known_recalls()):
+            counts = self._recalls.counts
+            if self._now and (self._recalls.asked or any(name in self.ledger.records for name in counts)):
                 self._recalls.are_due = True
                 self.commit(Decision("recalls", Author.RULE), self._now)
             if self._has_written:
@@ -315,7 +301,6 @@ class ChannelStore:
     def journal_edits(self, now: datetime) -> None:
         """Takes what people changed by hand into the journal."""
         with self._writing(now, until=0.0) as desk:
-            assert desk is not None
             journal_edits(desk, now)
             self._after_writing(now)
 
@@ -336,23 +321,24 @@ class ChannelStore:
         """
         from pipimem.store.forgetting import forgetting
 
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            with self._writing(now, until=deadline) as desk:
-                if desk is not None:
-                    self._recalls.asked.clear()
-                    receipt = forgetting.forget(desk, self.transcript, what, keep_transcript, now, actor)
-                    self._after_writing(now)
-                    return receipt
-            time.sleep(_PAUSE)
+        with self._writing(now, until=time.monotonic() + PATIENCE) as desk:
+            self._recalls.asked.clear()
+            receipt = forgetting.forget(desk, self.transcript, what, keep_transcript, now, actor)
+            self._after_writing(now)
+            return receipt
 
     @contextmanager
-    def _writing(self, now: datetime, until: float) -> Iterator[Desk | None]:
-        """Holds the channel to write to it; as `_ready`."""
-        with self._mutex:
-            self._settle_in()
-            with self._lock.held():
-                yield self._ready(now, until)
+    def _writing(self, now: datetime, until: float) -> Iterator[Desk]:
+        """Holds the channel to write to it, with the desk made ready; waits for an editor who is saving, but not longer
+        than `until`."""
+        while True:
+            with self._mutex:
+                self._settle_in()
+                with self._lock.held():
+                    if desk := self._ready(now, until):
+                        yield desk
+                        return
+            time.sleep(_PAUSE)  # outside the lock: others need not wait for an editor
 
     @told_at_the_door
     def _settle_in(self) -> None:
@@ -444,9 +430,6 @@ class ChannelStore:
                 return
             with self._lock.held():
                 yield seen is None or seen.ledger.forgotten == self.ledger.forgotten
-
-    def _known_recalls(self) -> bool:
-        return any(name in self.ledger.records for name in self._recalls.counts)
 
 
 def _own(folder: Path) -> Path:

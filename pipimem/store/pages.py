@@ -27,12 +27,8 @@ _DIGEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A part as far as it was read: `size` bytes with their `digest`, and the file's stamp before that.
+    """A part as far as it was read: `size` bytes with their `digest`."""
 
-    The same stamp says that nothing changed; after any other one only the digest says what the file holds.
-    """
-
-    stamp: Stamp
     size: int
     digest: str
 
@@ -49,20 +45,12 @@ class Bookmark:
 class _Part:
     """A part as it is read: its stamp before the last reading, the bytes read, and their digest.
 
-    `digest` is None where the `mark` of an earlier reading was believed without reading it again.
+    The same stamp says that nothing changed; after any other one only the digest says what the file holds.
     """
 
     stamp: Stamp | None
     read: int
-    digest: blake2b | None
-    mark: Mark | None = None
-
-    @property
-    def as_read(self) -> Mark | None:
-        """Where the reading stands; None where somebody appended to a part that was full."""
-        if self.digest is not None and self.stamp is not None:
-            return Mark(self.stamp, self.read, self.digest.hexdigest())
-        return self.mark if self.mark is not None and self.mark.size == self.read else None
+    digest: blake2b
 
 
 @dataclass(slots=True)
@@ -83,24 +71,20 @@ class Pages:
         if len(parts) < len(marks):
             return None
         pages = cls(transcript, array("Q", bookmark.places))
-        for number, (part, mark) in enumerate(zip(parts, marks, strict=False)):
-            known = stamp(part)
-            # The last part is read again in any case: it goes on from there.
-            is_last = number == len(marks) - 1
-            digest = None if known == mark.stamp and not is_last else _digest(part, mark.size)
-            if digest is not None and digest.hexdigest() != mark.digest:
+        for part, mark in zip(parts, marks, strict=False):
+            known, digest = stamp(part), _digest(part, mark.size)
+            if digest.hexdigest() != mark.digest:
                 return None
-            pages._parts.append(_Part(known, mark.size, digest, mark))
+            pages._parts.append(_Part(known, mark.size, digest))
         return pages
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def bookmark(self) -> Bookmark | None:
-        """Where the reading stands; None where that can no longer be told."""
-        marks = [part.as_read for part in self._parts]
-        told = tuple(mark for mark in marks if mark is not None)
-        return Bookmark(told, self._places.tobytes()) if len(told) == len(marks) else None
+    def bookmark(self) -> Bookmark:
+        """Where the reading stands."""
+        marks = tuple(Mark(part.read, part.digest.hexdigest()) for part in self._parts)
+        return Bookmark(marks, self._places.tobytes())
 
     @property
     def rewritten(self) -> bool:
@@ -120,8 +104,7 @@ class Pages:
                     break
                 start = part.read
                 part.read += len(data)
-                if part.digest:
-                    part.digest.update(data)
+                part.digest.update(data)
                 if message := parsed(data):
                     self._places.append(number << _BYTES | start)
                     yield message
@@ -160,8 +143,7 @@ def _still_says(part: _Part, path: Path) -> bool:
     found = stamp(path)
     if found == part.stamp:
         return True
-    known = part.digest.hexdigest() if part.digest else part.mark and part.mark.digest
-    if _digest(path, part.read).hexdigest() != known:
+    if _digest(path, part.read).digest() != part.digest.digest():
         return False
     part.stamp = found
     return True

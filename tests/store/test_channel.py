@@ -53,7 +53,7 @@ def test_a_channel_keeps_who_it_is(workspace: WorkspaceStore) -> None:
     """Id, kind, title and key come back, whatever the id looks like."""
     made = ChannelStore.open(workspace, "cid6KeBBLoveM/AZ==", create=True, kind="group", title="发布群")
     found = ChannelStore.open(workspace, "cid6KeBBLoveM/AZ==", create=False)
-    assert (found.channel_id, found.kind, found.title) == ("cid6KeBBLoveM/AZ==", "group", "发布群")
+    assert (found.channel_id, found.identity.kind, found.identity.title) == ("cid6KeBBLoveM/AZ==", "group", "发布群")
     assert found.key == made.key
     assert [(info.id, info.title) for info in workspace.channels()] == [("cid6KeBBLoveM/AZ==", "发布群")]
 

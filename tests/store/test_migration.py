@@ -58,8 +58,8 @@ def _told(store: ChannelStore) -> dict[str, Any]:
     notes = store.notes()
     ledger = json.loads(json.dumps(encoded(notes.ledger)))
     return {
-        "kind": store.kind,
-        "title": store.title,
+        "kind": store.identity.kind,
+        "title": store.identity.title,
         "key": store.key.hex(),
         "texts": {str(file): (store.folder / file).read_text(encoding="utf-8")
                   for file in File if (store.folder / file).exists()},

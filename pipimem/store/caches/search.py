@@ -49,7 +49,7 @@ def save(folder: Path, stamp: str, transcript: Transcript, read: Bookmark, body:
 
     It is written beside, and the lock is held for its renaming alone: what was rewritten meanwhile is not kept.
     """
-    parts = [[mark.stamp, mark.size, mark.digest] for mark in read.marks]
+    parts = [[mark.size, mark.digest] for mark in read.marks]
     told_of = json.dumps({"parts": parts, "places": len(read.places)}).encode()
     rest = b"".join((told_of, b"\n", read.places, body))
     # Not synced: torn by a power cut it is found out, and made again.
@@ -81,8 +81,8 @@ def _parts(kept: bytes) -> tuple[Bookmark, memoryview]:
     return Bookmark(_marks(read), kept[end + 1 : middle]), memoryview(kept)[middle:]
 
 
-def _marks(read: dict[str, list[tuple[list[int], int, str]]]) -> tuple[Mark, ...]:
-    return tuple(Mark((stamp[0], stamp[1], stamp[2]), size, digest) for stamp, size, digest in read["parts"])
+def _marks(read: dict[str, list[tuple[int, str]]]) -> tuple[Mark, ...]:
+    return tuple(Mark(size, digest) for size, digest in read["parts"])
 
 
 def _stamp(stamp: str) -> str:

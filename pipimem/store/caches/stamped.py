@@ -9,7 +9,7 @@ from pipimem.errors import StoreError
 from pipimem.store.disk.calls import read_whole
 from pipimem.store.disk.files import put_whole
 
-_FORMAT = 2
+_FORMAT = 3
 
 WORDS = "words.idx"
 VECTORS = "vectors.bin"

@@ -24,14 +24,11 @@ def access_findings(folder: Path, root: Path) -> Iterator[Finding]:
             if not path.resolve().is_relative_to(root.resolve()):
                 yield wrong(path, f"a link that leads out of the workspace, to {path.resolve()}; put a real file there")
             continue
-        mode = stat.S_IMODE(path.lstat().st_mode)
-        if path.name in _NOTES and not mode & stat.S_IWUSR:
+        if path.name in _NOTES and not path.lstat().st_mode & stat.S_IWUSR:
             yield wrong(path, "is read-only: what memory wants to write there is refused; chmod u+w it, or accept that")
-        if os.name == "posix" and mode & _OTHERS and _is_reached(path, root):
+        if _is_open(path, root):
             open_to_others.append(path)
-    ours = [path for path in open_to_others if _is_ours(path, folder)]
-    if ours:
-        yield worth_knowing(folder, f"{len(ours)} of our files and folders are open to other users", _closing(ours))
+    yield from _to_close(folder, [path for path in open_to_others if _is_ours(path, folder)])
     for path in open_to_others:
         if path.name in _NOTES and path.parent == folder:
             yield worth_knowing(path, f"other users may read it; chmod 600 '{path}' keeps them out")
@@ -40,12 +37,13 @@ def access_findings(folder: Path, root: Path) -> Iterator[Finding]:
 def own_access_findings(root: Path) -> Iterator[Finding]:
     """The same for the workspace's own state."""
     own = root / ".pipimem"
-    paths = [path for path in (own, *own.rglob("*")) if path.exists() and not path.is_symlink()] if own.is_dir() else []
-    reached = [
-        path for path in paths if os.name == "posix" and path.stat().st_mode & _OTHERS and _is_reached(path, root)
-    ]
-    if reached:
-        yield worth_knowing(own, f"{len(reached)} of our files and folders are open to other users", _closing(reached))
+    paths = [path for path in (own, *own.rglob("*")) if path.exists() and not path.is_symlink()]
+    yield from _to_close(own, [path for path in paths if _is_open(path, root)])
+
+
+def _to_close(folder: Path, ours: list[Path]) -> Iterator[Finding]:
+    if ours:
+        yield worth_knowing(folder, f"{len(ours)} of our files and folders are open to other users", _closing(ours))
 
 
 def _is_ours(path: Path, folder: Path) -> bool:
@@ -54,10 +52,13 @@ def _is_ours(path: Path, folder: Path) -> bool:
     return bool(inside) and (inside[0] == ".pipimem" or path.name.startswith("log"))
 
 
-def _is_reached(path: Path, root: Path) -> bool:
-    """Whether others can get there at all: every folder above, up to the workspace, lets them through."""
+def _is_open(path: Path, root: Path) -> bool:
+    """Whether others may do something with a file and get there at all: every folder above, up to the workspace, lets
+    them through."""
+    if os.name != "posix" or not path.lstat().st_mode & _OTHERS:
+        return False
     above = [parent for parent in path.parents if parent == root or root in parent.parents]
-    return all(stat.S_IMODE(parent.stat().st_mode) & 0o011 for parent in above)
+    return all(parent.stat().st_mode & 0o011 for parent in above)
 
 
 def _closing(paths: list[Path]) -> Mend:

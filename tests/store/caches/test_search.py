@@ -29,9 +29,7 @@ def read(transcript: Transcript) -> Bookmark:
     """All of it read."""
     pages = Pages(transcript)
     list(pages.fresh())
-    bookmark = pages.bookmark()
-    assert bookmark is not None
-    return bookmark
+    return pages.bookmark()
 
 
 def kept(transcript: Transcript, stamp: str = "stamp") -> bytes | None:
