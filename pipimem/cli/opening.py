@@ -31,7 +31,7 @@ class Chosen:
 
     def settings(self, *, idle: bool = False) -> Settings:
         """What its pipimem.toml says; `idle` work only for a command that stays."""
-        settings = settings_from(self.store().settings_text())
+        settings = settings_from(self.store().human_text("pipimem.toml"))
         return settings if idle else replace(settings, maintenance=replace(settings.maintenance, enabled=False))
 
     @asynccontextmanager

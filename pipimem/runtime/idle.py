@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -92,8 +91,8 @@ class Idle:
         places = max(1, self.settings.maintenance.concurrency)
         limit = max(1, self.settings.model.concurrency)
         self._scheduler = Scheduler(self._work, self.clock.monotonic, places, limit)
-        self._duty = Duty(self._own / "idle.lock")
-        self._agenda = Agenda(self._own / "idle.jsonl")
+        own = self.store.root / ".pipimem"
+        self._duty, self._agenda = Duty(own / "idle.lock"), Agenda(own / "idle.jsonl")
 
     # ── what the host does ────────────────────────────────────────────────────────────────────────────────────
 
@@ -111,7 +110,8 @@ class Idle:
 
     async def take_duty(self) -> bool:
         """Whether this process may do the idle work: no other one does."""
-        who = f"process {os.getpid()} ({_program()}), since {_shown(self.clock.wall())}"
+        since = self.clock.wall().isoformat(sep=" ", timespec="seconds")
+        who = f"process {os.getpid()} ({_program()}), since {since}"
         return await to_thread.run_sync(self._duty.take, who)
 
     def holder(self) -> str:
@@ -178,14 +178,14 @@ class Idle:
             await self._note(folder, Appointment(None, look.mark))
             return None
         ran: list[Ran] = []
-        quiet = math.inf if host is None else self.clock.monotonic() - host.used
+        quiet = self.clock.monotonic() - host.used if host else 0.0
         if any(gates.values()):
             # If this takes the process down with it, the others come first next time.
             await self._note(folder, Appointment(self._in(_AFTER_A_FAILURE), ""))
             ran = await channel.maintain()
-        if (host is None and ran) or (host and quiet >= _QUIET):
+        if quiet >= _QUIET or (ran and not host):
             await channel.settle()
-        if ran or (host and quiet >= _QUIET):
+        if quiet >= _QUIET or ran:
             _, look, gates = await to_thread.run_sync(self._standing, folder, channel)
         due = self._next(gates)
         await self._note(folder, Appointment(due, look.mark))
@@ -283,13 +283,8 @@ class Idle:
         if folder is None:
             self._begin_watch = True
             self._scheduler.expect(_SCAN, _SCAN_AFTER_A_LOSS)
-        else:
-            self._edited(folder)
-
-    def _edited(self, folder: str) -> None:
-        """A file of a channel may have changed; by whom, a look that is under way can only tell at its end."""
-        if self._scheduler.is_running(folder):
-            self._stirred.add(folder)
+        elif self._scheduler.is_running(folder):
+            self._stirred.add(folder)  # changed by whom, only the end of the look can tell
         else:
             self._compare(folder)
 
@@ -310,14 +305,6 @@ class Idle:
 
     def _in(self, seconds: float) -> datetime:
         return self.clock.now() + timedelta(seconds=seconds)
-
-    @property
-    def _own(self) -> Path:
-        return self.store.root / ".pipimem"
-
-
-def _shown(time: datetime) -> str:
-    return time.isoformat(sep=" ", timespec="seconds")
 
 
 def _program() -> str:

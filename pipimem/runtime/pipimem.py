@@ -61,7 +61,7 @@ class Pipimem:
         clock: Clock | None = None,
     ) -> None:
         self.store = WorkspaceStore.open(Path(workspace))
-        self.settings = settings or settings_from(self.store.settings_text())
+        self.settings = settings or settings_from(self.store.human_text("pipimem.toml"))
         self.clock = clock or Clock()
         if self.clock.now().tzinfo is None or self.clock.wall().tzinfo is None:
             raise SettingsError("the clock's times need an offset: datetime.now().astimezone(), not datetime.now()")

@@ -101,12 +101,8 @@ class WorkspaceStore:
         """Where the folders of the channels lie."""
         return self.root / "channels"
 
-    def settings_text(self) -> str:
-        """`pipimem.toml`, empty where there is none."""
-        return self.human_text("pipimem.toml")
-
     def human_text(self, name: str) -> str:
-        """A file of people's at the root, such as `SOUL.md` or `words.txt`; empty where there is none."""
+        """A file of people's at the root, such as `pipimem.toml` or `words.txt`; empty where there is none."""
         return read_text(self.root / name, self.root) or ""
 
     @property

@@ -79,7 +79,7 @@ def test_channels_are_listed_by_their_true_id(workspace: WorkspaceStore, channel
 
 def test_what_people_wrote_is_read(workspace: WorkspaceStore) -> None:
     """SOUL, AGENTS and the shared memory; absent is empty."""
-    assert (workspace.human_text("SOUL.md"), workspace.settings_text()) == ("", "")
+    assert (workspace.human_text("SOUL.md"), workspace.human_text("pipimem.toml")) == ("", "")
     (workspace.root / "MEMORY.md").write_text("shared")
     assert workspace.human_text("MEMORY.md") == "shared"
 

@@ -43,11 +43,8 @@ def displace(prepared: Path, target: Path) -> Path | None:
 
 
 def _exchanged(prepared: Path, target: Path) -> Path:
-    number = _renamed(prepared, target, _EXCHANGE)
-    if number == 0:
+    if _was_renamed(prepared, target, _EXCHANGE):
         return prepared
-    if number not in _UNKNOWN:
-        raise OSError(number, os.strerror(number), str(target))
     copy = prepared.with_name(prepared.name.replace(".pipimem-tmp", "-old.pipimem-tmp"))
     copy.unlink(missing_ok=True)
     try:
@@ -64,11 +61,8 @@ def _exchanged(prepared: Path, target: Path) -> Path:
 
 def put_new(prepared: Path, target: Path) -> None:
     """Gives a prepared file a name that nobody has; FileExistsError where somebody was faster."""
-    number = _renamed(prepared, target, _NOREPLACE)
-    if number == 0:
+    if _was_renamed(prepared, target, _NOREPLACE):
         return
-    if number not in _UNKNOWN:
-        raise OSError(number, os.strerror(number), str(target))
     try:
         os.link(prepared, target)
     except FileExistsError:
@@ -77,6 +71,16 @@ def put_new(prepared: Path, target: Path) -> None:
         prepared.replace(target)
     else:
         prepared.unlink()
+
+
+def _was_renamed(prepared: Path, target: Path, flag: int) -> bool:
+    """Renames as the flag says; False where the system knows no such renaming."""
+    number = _renamed(prepared, target, flag)
+    if number == 0:
+        return True
+    if number in _UNKNOWN:
+        return False
+    raise OSError(number, os.strerror(number), str(target))
 
 
 def _renamed(old: Path, new: Path, flags: int) -> int:
