@@ -139,7 +139,6 @@ class Library:
 
     workspace: WorkspaceStore
     archive: bool = False
-    clock: Clock = field(default_factory=Clock)
     report: Report = unwatched
     _vocabulary: Vocabulary = field(init=False)
     _shelves: dict[str, Shelf] = field(default_factory=dict)
@@ -162,7 +161,7 @@ class Library:
         return search(
             self.shelf(channel).index,
             query,
-            now=self.clock.now(),
+            now=Clock().now(),
             limit=count,
             filters=filters,
             synonyms=self._vocabulary.synonyms(),

@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
-from anyio.abc import TaskGroup
 
 # DESIGN §8: the shortest interval between two thoughts of a channel. Who never falls quiet is due after it anyway.
 LONGEST_WAIT = 600.0
@@ -104,7 +103,8 @@ class Scheduler:
             while True:
                 self._wake, self._until = anyio.Event(), float("-inf")
                 while self._has_room() and (name := self._next()) is not None:
-                    self._begin(tasks, name)
+                    self._running[name] = running = _Running()
+                    tasks.start_soon(self._worked, name, running, name=f"idle work of {name}")
                 pause = float("inf")
                 # With every place taken there is nothing to get up for but the end of a work.
                 if self._has_room():
@@ -131,10 +131,6 @@ class Scheduler:
                 if turn := self._turns.get(name):
                     self._put(name, turn)
             self._get_up()
-
-    def _begin(self, tasks: TaskGroup, name: str) -> None:
-        self._running[name] = running = _Running()
-        tasks.start_soon(self._worked, name, running, name=f"idle work of {name}")
 
     async def _worked(self, name: str, running: _Running) -> None:
         again: float | None = AFTER_A_RUSH

@@ -26,6 +26,7 @@ Stamp = tuple[int, int, int]
 # A person's notes end long before; beyond it parsing alone would stall a bot.
 _LARGEST = 16 * 1024 * 1024
 TEMPORARY = ".pipimem-tmp"
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW | CLOSE_ON_EXEC | BINARY
 HALF = "half"
 """The tag of a temporary file that is still being written."""
 
@@ -168,7 +169,8 @@ def _write_temporary(temporary: Path, target: Path, data: bytes, *, synced: bool
     """Writes a file in full."""
     with told("write", target):
         mode = _mode_to_keep(target)
-        descriptor = _created(temporary)
+        remove(temporary)  # left behind by a killed process that had this name
+        descriptor = os.open(temporary, _NEW, FILE_MODE)
         try:
             if mode != FILE_MODE and hasattr(os, "fchmod"):
                 os.fchmod(descriptor, mode)
@@ -194,15 +196,6 @@ def sweep(folder: Path) -> None:
         left = list(folder.glob(f".*{TEMPORARY}"))
     for path in left:
         remove(path)
-
-
-def _created(temporary: Path) -> int:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW | CLOSE_ON_EXEC | BINARY
-    try:
-        return os.open(temporary, flags, FILE_MODE)
-    except FileExistsError:  # left behind by a killed process that had this name
-        remove(temporary)
-        return os.open(temporary, flags, FILE_MODE)
 
 
 def _mode_to_keep(target: Path) -> int:
