@@ -47,7 +47,7 @@ def lag(folder: Path, stamp: str, transcript: Transcript) -> int:
 def save(folder: Path, stamp: str, transcript: Transcript, read: Bookmark, body: bytes) -> bool:
     """Keeps an index of what was read, whole or not at all; whether it could.
 
-    It is written beside, and the lock is held for its renaming alone: what was rewritten meanwhile is not kept.
+    It is written beside, and the lock is held only to see that the transcript still says what was read, and to rename.
     """
     parts = [[mark.size, mark.digest] for mark in read.marks]
     told_of = json.dumps({"parts": parts, "places": len(read.places)}).encode()
