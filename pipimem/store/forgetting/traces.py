@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pipimem.store.forgetting.needles import folded, folded_lines
 
 # What JSON, and other writers of it than ours, make of a character.
 _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+_BETWEEN = re.compile(r'(?<!\\)", ?"')
 _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 # Editors of other systems save so; the byte order mark is not needed to tell.
 _WIDE = ("utf-16-le", "utf-16-be")
@@ -53,7 +53,7 @@ def _lines(data: bytes, needle: str, text: str) -> list[int]:
         contents.append(data.decode("utf-16", "replace"))
     for content in contents:
         # Line by line it takes ten times as long, and most files are past texts without it.
-        if needle not in folded(content) and "\\" not in content and "{" not in content:
+        if needle not in folded(content) and "\\" not in content:
             continue
         lines = content.split("\n")
         if found := [number for number, line in enumerate(lines, start=1) if _holds(line, needle)]:
@@ -63,34 +63,12 @@ def _lines(data: bytes, needle: str, text: str) -> list[int]:
 
 
 def _holds(line: str, needle: str) -> bool:
+    """Whether a line holds it, as it stands or as JSON; the journal keeps lines as a list of strings."""
     if needle in folded(line):
         return True
-    return ("\\" in line and needle in folded(_unescaped(line))) or needle in _joined(line)
-
-
-def _joined(line: str) -> str:
-    """What a line of JSON says where its lists of lines are read as one text, as the journal keeps lines."""
-    if not line.startswith("{"):
-        return ""
-    try:
-        return folded_lines("\n".join(_said(json.loads(line))))
-    except (ValueError, RecursionError):
-        return ""
-
-
-def _said(value: object) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list() if value and all(isinstance(item, str) for item in value):
-            yield "".join(value)
-        case list():
-            for item in value:
-                yield from _said(item)
-        case dict():
-            for name, item in value.items():
-                yield name
-                yield from _said(item)
+    if "\\" not in line:
+        return False
+    return needle in folded(_unescaped(line)) or needle in folded_lines(_unescaped(_BETWEEN.sub("", line)))
 
 
 def _unescaped(line: str) -> str:
