@@ -35,7 +35,7 @@ class UsageLedger:
 
     def lines(self, since: datetime | None = None) -> Iterator[Usage | None]:
         """The calls since a time, oldest month first; `None` for a line of these months that is none."""
-        for path in self._files(since):
+        for path in _files(self.folder, since):
             for data in jsonlines.lines(path):
                 usage = _usage(data)
                 if usage is None or since is None or _at_or_after(usage, since):
@@ -43,27 +43,21 @@ class UsageLedger:
 
     def tail(self, since: datetime) -> Tail:
         """The calls since a time and, from then on, each new one."""
-        return Tail(self, since)
-
-    def _files(self, since: datetime | None) -> list[Path]:
-        # Months are named in the local time of the call: a day of grace for those east and west of here.
-        first = f"usage-{since - timedelta(days=1):%Y-%m}" if since else ""
-        with told("read", self.folder):
-            return [path for path in sorted(self.folder.glob(_FILES)) if path.stem >= first]
+        return Tail(self.folder, since)
 
 
 @dataclass(slots=True)
 class Tail:
     """What was appended since it was last asked, by whomever; remembers how far each file was read."""
 
-    ledger: UsageLedger
+    folder: Path
     since: datetime
     _read: dict[Path, int] = field(default_factory=dict)
 
     def fresh(self) -> list[Usage]:
         """The calls of all processes that were not given before; a line still being written waits for its end."""
         found: list[Usage] = []
-        for path in self.ledger._files(self.since):  # noqa: SLF001 - two sides of one room
+        for path in _files(self.folder, self.since):
             with told("read", path):
                 size = path.stat().st_size
                 if path not in self._read:
@@ -80,6 +74,13 @@ class Tail:
             usage = _usage(data)
             if usage is not None and _at_or_after(usage, self.since):
                 yield usage
+
+
+def _files(folder: Path, since: datetime | None) -> list[Path]:
+    # Months are named in the local time of the call: a day of grace for those east and west of here.
+    first = f"usage-{since - timedelta(days=1):%Y-%m}" if since else ""
+    with told("read", folder):
+        return [path for path in sorted(folder.glob(_FILES)) if path.stem >= first]
 
 
 def _start(path: Path, size: int, since: datetime) -> int:
