@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 
 from pipimem.cli.printing import one_line
-from pipimem.notes.notes import Change, Refusal
+from pipimem.notes.notes import Refusal
 from pipimem.runtime.thinking import Done
 
 _TEXT = 200
@@ -15,23 +16,10 @@ def done_json(done: Iterable[Done]) -> dict[str, object]:
     """The changes, what was refused and what was left out, of one job's decisions."""
     done = tuple(done)
     return {
-        "changes": [change_json(change) for one in done for change in one.outcome.changes],
+        "changes": [asdict(change) for one in done for change in one.outcome.changes],
         "refused": [_refused(refusal) for one in done for refusal in one.outcome.refused],
         "notes": [note for one in done for note in one.decision.notes],
         "tokens": sum(one.decision.tokens.run for one in done if one.decision.tokens),
-    }
-
-
-def change_json(change: Change) -> dict[str, str]:
-    """One change with its whole texts."""
-    return {
-        "verb": change.verb,
-        "file": str(change.file),
-        "section": change.section,
-        "id": change.id,
-        "before": change.before,
-        "after": change.after,
-        "reason": change.reason,
     }
 
 

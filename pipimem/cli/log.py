@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 import click
 
-from pipimem.cli.changes import change_json
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, channel, chosen
 from pipimem.cli.printing import counted, note, one_line, record, table
@@ -89,8 +89,8 @@ def _json(one: JournalRecord) -> dict[str, object]:
         "actor": one.actor,
         "why": one.why,
         "correlation": one.correlation,
-        "changes": [change_json(change) for change in one.changes],
-        "refused": [{"operation": r.operation, "text": r.text, "reason": r.reason} for r in one.refused],
+        "changes": [asdict(change) for change in one.changes],
+        "refused": [asdict(line) for line in one.refused],
         "notes": list(one.notes),
-        "tokens": {"run": one.tokens.run, "today": one.tokens.today} if one.tokens else None,
+        "tokens": asdict(one.tokens) if one.tokens else None,
     }

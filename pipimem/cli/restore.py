@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
-from pipimem.cli.changes import change_json
 from pipimem.cli.confirming import confirmed
 from pipimem.cli.failing import Failed
 from pipimem.cli.log import told_all
@@ -46,7 +47,7 @@ def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -
     done = store.restore(sequence, now, actor="person")
     store.close()
     if as_json:
-        changes = [change_json(change) for change in done.outcome.changes]
+        changes = [asdict(change) for change in done.outcome.changes]
         edits = [edit.sequence for edit in done.edits]
         record({"channel": channel, "to": done.to, "seq": done.sequence, "edits": edits, "changes": changes})
     elif not done.outcome.texts:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
-from pipimem.cli.changes import change_json
 from pipimem.cli.log import told_all
 from pipimem.cli.opening import Chosen
 from pipimem.cli.options import as_json, channel, chosen
@@ -38,7 +39,7 @@ def command(chosen: Chosen, channel: str, seq: int | None, as_json: bool) -> Non
                 "seq": done.sequence,
                 "task": done.record.task,
                 "archive_keeps_a_copy": bool(done.record.archived),
-                "changes": [change_json(change) for change in done.outcome.changes],
+                "changes": [asdict(change) for change in done.outcome.changes],
             }
         )
         return
