@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pipimem.notes.files import File
@@ -15,6 +16,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.commits import placing
 from pipimem.store.disk import exchanging
 from pipimem.store.disk.files import TEMPORARY
+from pipimem.store.journal.journal import Journal
 
 Add = Callable[..., Decision]
 
@@ -151,6 +153,31 @@ def test_a_text_seen_but_not_merged_is_no_ancestor(channel: ChannelStore, now: d
     assert "typed first" in texts(channel)
     path.write_text(buffer.replace("- nobody likes this\n", "") + "- typed first\n- typed then\n")
     channel.commit(add("bob likes cake"), now)
+    found = ["alice likes tea", "bob likes cake", "the port is 8080", "typed first", "typed then"]
+    assert sorted(texts(again(channel))) == found
+
+
+def test_a_text_is_known_as_soon_as_it_is_journalled(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process killed right then leaves nothing else of it; what is typed on top of it deletes nothing of ours."""
+    path = channel.folder / "MEMORY.md"
+    channel.commit(add("alice likes tea"), now)
+    buffer = path.read_text()
+    channel.commit(add("the port is 8080"), now)
+    path.write_text(buffer + "- typed first\n")
+    real = Journal.append
+
+    def append(journal: Journal, *args: Any) -> None:
+        real(journal, *args)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "append", append)
+        with pytest.raises(KeyboardInterrupt):
+            channel.journal_edits(now)
+    path.write_text(buffer + "- typed first\n- typed then\n")
+    again(channel).commit(add("bob likes cake"), now)
     found = ["alice likes tea", "bob likes cake", "the port is 8080", "typed first", "typed then"]
     assert sorted(texts(again(channel))) == found
 
