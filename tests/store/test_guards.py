@@ -104,7 +104,7 @@ GUARDS: tuple[tuple[str, Switch, Callable[..., None], dict[str, object]], ...] =
     ),
     (
         "a stale buffer is recognised",
-        off(desk, "merge_base", lambda _, past: "".join(next(iter(past)))),
+        off(desk, "merge_base", lambda _, past: "".join(next(iter(past)).lines)),
         placings.test_an_older_buffer_is_merged_from_where_it_began,
         {},
     ),

@@ -130,7 +130,8 @@ class Desk:
         if left == reading.text:
             return False
         if self.is_pending(file):
-            left = "".join(next(self.state.past_texts(file, is_placed=False), ()))
+            past = self.state.past_texts(file, is_placed=False)
+            left = "".join(next((each.lines for each in past), ()))
         return may_be_half_saved(self.path(file), reading.text, left)
 
     def taken_in(self, file: File, reading: Reading) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from pipimem.store.journal.state import PastText
 from pipimem.text.lines import split_lines
 from pipimem.text.shared_ends import shared_ends
 from pipimem.text.similarity import alike, bigrams
@@ -15,41 +16,57 @@ _REWORDED = 0.5
 _MOST_PAIRS = 400
 
 
-def merge_base(text: str, past: Iterable[Sequence[str]]) -> str:
+def merge_base(text: str, past: Iterable[PastText]) -> str:
     """Returns the past text that is the fewest changed characters from `text`; of two the newer.
 
-    `past` are the texts that stood in the file, as lines, newest first; without any it is "". Where
-    `text` has a line that a newer past text has and an older one lacks, the older one is not
-    chosen: nobody types such a line by chance. Three more rules: an empty text was made of the
-    newest that is not empty, an older text word for word is a restore, so it was made of the
-    newest, and nothing was made of an older empty text: it would be near to whatever is short.
+    `past` are the texts that stood in the file, newest first; without any it is "". A line that
+    `text` lacks and a newer past text lacks too counts for nothing: taking it out tells them not
+    apart. Some are passed over where others are left:
+
+    - one that lacks a line which both `text` and a newer one have: nobody types it by chance;
+    - one of ours from which `text` differs only by lines that count for nothing: who took out of
+      the newest all that came since leaves just that. (A person's own may be on their screen still.)
+    - an older empty text: it would be near to whatever is short.
+
+    An empty text was made of the newest that is not empty. What stood before, word for word, is a
+    restore, so it was made of the newest; but a person's own text was only saved again.
     """
     if not text.strip():
-        return next(("".join(lines) for lines in past if not _is_blank(lines)), "")
+        return next(("".join(each.lines) for each in past if not _is_blank(each.lines)), "")
     wanted = split_lines(text)
     difference = _Difference()
-    difference.count(wanted, -1)
+    difference.count(map(str.strip, wanted), -1)
     newest: Sequence[str] | None = None
     best: Sequence[str] = ()
     least = (True, float("inf"))
-    previous: Sequence[str] = ()
-    for candidate in past:
+    ours: Sequence[str] = ()
+    for lines, is_saved in past:
         if newest is None:
-            newest = candidate
-        elif _is_blank(candidate):
+            newest = lines
+        elif _is_blank(lines):
             continue
         # Neighbours differ in few lines, and only those are counted: texts may have thousands.
-        head, tail = shared_ends(previous, candidate)
-        difference.count(previous[head : len(previous) - tail], -1)
-        difference.count(candidate[head : len(candidate) - tail], 1)
-        if not difference.surplus and tuple(candidate) == wanted:
-            return "".join(newest)
-        is_unlikely = bool(difference.newer_lines)
-        if (is_unlikely, 0) < least:
+        head, tail = shared_ends(ours, lines)
+        left = [line.strip() for line in ours[head : len(ours) - tail]]
+        came = [line.strip() for line in lines[head : len(lines) - tail]]
+        if ours:
+            difference.taken_out |= set(came).difference(left)
+        difference.count(left, -1)
+        difference.count(came, 1)
+        if not difference.surplus and lines == wanted:
+            return "".join(lines if is_saved else newest)
+        is_passed_over = bool(ours) and not is_saved and difference.is_only_taken_out()
+        is_unlikely = difference.has_newer_lines
+        if not is_passed_over and (is_unlikely, 0) < least:
             distance = difference.distance()
             if (is_unlikely, distance) < least:
-                best, least = candidate, (is_unlikely, distance)
-        previous = candidate
+                best, least = lines, (is_unlikely, distance)
+        if is_saved:
+            # The next one is a neighbour of ours before it.
+            difference.count(came, -1)
+            difference.count(left, 1)
+        else:
+            ours = lines
     return "".join(best)
 
 
@@ -61,19 +78,21 @@ def _is_blank(lines: Iterable[str]) -> bool:
 class _Difference:
     """How the text looked for and a past one differ, kept up from one past text to the next.
 
-    `surplus` is by line, white space at its ends aside, how often the past text has it more; never
-    0. `newer_lines` are those that the text looked for has more and a newer past text had.
+    Lines are without white space at their ends. `surplus` is how often the past text has each more;
+    never 0. `taken_out` are lines that a newer past text lacks.
     """
 
     surplus: dict[str, int] = field(default_factory=dict)
-    newer_lines: set[str] = field(default_factory=set)
-    _characters: int = 0
+    taken_out: set[str] = field(default_factory=set)
+    # Lines that past texts had, and those of them that the one at hand has less than the text.
     _seen: set[str] = field(default_factory=set)
+    _newer: set[str] = field(default_factory=set)
+    _characters: int = 0
     _likeness: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def count(self, lines: Iterable[str], times: int) -> None:
         """Adds `times` for each line: 1 where the past text has it, -1 where it has it no more."""
-        for line in map(str.strip, lines):
+        for line in lines:
             before = self.surplus.pop(line, 0)
             after = before + times
             self._characters += (abs(after) - abs(before)) * len(line)
@@ -82,26 +101,33 @@ class _Difference:
             if times > 0 and line and not line.startswith("#"):
                 self._seen.add(line)
             if after < 0 and line in self._seen:
-                self.newer_lines.add(line)
+                self._newer.add(line)
             else:
-                self.newer_lines.discard(line)
+                self._newer.discard(line)
+
+    def is_only_taken_out(self) -> bool:
+        """Whether the text lacks lines that a newer one lacks as well, and differs by nothing else."""
+        return all(times > 0 and (line in self.taken_out or not line) for line, times in self.surplus.items())
+
+    @property
+    def has_newer_lines(self) -> bool:
+        """Whether the past text lacks a line that both the text and a newer past text have."""
+        return bool(self._newer)
 
     def distance(self) -> float:
-        """The characters of the lines that only one side has, less what reworded lines kept."""
+        """The characters of the lines that only one side has, less what counts for nothing."""
         # With more lines, one side has none or the pairs are too many.
         if len(self.surplus) > _MOST_PAIRS + 1:
             return self._characters
         gone = [line for line, times in self.surplus.items() if line for _ in range(times)]
         came = [line for line, times in self.surplus.items() if line for _ in range(-times)]
-        if len(gone) * len(came) > _MOST_PAIRS:
-            return self._characters
         kept = 0.0
-        for new in came:
+        for new in came if len(gone) * len(came) <= _MOST_PAIRS else ():
             old = max(gone, key=lambda line: self._alike(line, new), default="")
             if old and self._alike(old, new) >= _REWORDED:
                 gone.remove(old)
                 kept += self._alike(old, new) * (len(old) + len(new))
-        return self._characters - kept
+        return self._characters - kept - sum(len(line) for line in gone if line in self.taken_out)
 
     def _alike(self, old: str, new: str) -> float:
         if (old, new) not in self._likeness:

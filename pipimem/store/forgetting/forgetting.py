@@ -231,7 +231,7 @@ def _clean_past(desk: Desk, file: File, needles: Needles, now: datetime) -> set[
     kept: list[str] = []
     for past in desk.state.past_texts(file):
         # Neighbours have most lines in common: what went from one is not looked for by its blocks in the next.
-        rest = [line for line in past if line not in gone]
+        rest = [line for line in past.lines if line not in gone]
         clean = without("".join(rest), needles, desk.key)[0]
         gone.update(filter(str.strip, set(rest) - set(split_lines(clean))))
         kept.append(clean)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from pipimem.errors import JournalError
 from pipimem.notes.files import File
@@ -26,6 +27,16 @@ from pipimem.text.splices import reversed_splices, spliced, spliced_lines
 _REMEMBERED = 200
 # A start folds at most so many records; a checkpoint costs some ms.
 _CHECKPOINT_AFTER = 200
+
+
+class PastText(NamedTuple):
+    """A text that stood in a file, as lines.
+
+    `is_saved` where it is what a person's editor saved and we merged: that editor may go on from it.
+    """
+
+    lines: tuple[str, ...]
+    is_saved: bool = False
 
 
 @dataclass(slots=True)
@@ -102,17 +113,17 @@ class State:
         known = self._known[file][1]
         return disk if disk == known else known
 
-    def past_texts(self, file: File, *, is_placed: bool = True, before: str = "") -> Iterator[tuple[str, ...]]:
-        """The texts that stood in a file, as lines, newest first, as far back as the journal and the versions tell.
+    def past_texts(self, file: File, *, is_placed: bool = True, before: str = "") -> Iterator[PastText]:
+        """The texts that stood in a file, newest first, as far back as journal and versions tell.
 
-        Without `is_placed` the one the journal left it with has not reached the file. With `before`, the first
-        digits of an etag, only texts older than that one.
+        Without `is_placed` the one the journal left it with has not reached the file. With `before`,
+        the first digits of an etag, only texts older than that one.
         """
         mark, text = self.ledger.etags.get(file, ""), self.known_text(file, "")
         is_older, passed = not before, {mark[:NAME_LENGTH]}
         lines = split_lines(text or "")
         if text is not None and is_placed and is_older:
-            yield lines
+            yield PastText(lines)
         for change in reversed(self._changes(file)):
             if text is None or change.after != mark:
                 break
@@ -121,30 +132,25 @@ class State:
             passed |= {mark[:NAME_LENGTH], change.found[:NAME_LENGTH]}
             try:
                 if change.found and is_older:
-                    yield from self._found(file, change, lines)
+                    yield from self._saved(file, change, lines)
                 lines = spliced_lines(lines, reversed_splices(change.splices))
             except ValueError:  # something was forgotten in it since
                 break
             if is_older and not change.unseen:
-                yield lines
+                yield PastText(lines)
         for name in self.versions.names(file):
-            if name not in passed:
-                yield from self._version(file, name)
+            if name not in passed and (text := self.versions.text(file, name)) is not None:
+                yield PastText(split_lines(text))
 
-    def _found(self, file: File, change: FileChange, after: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-        """The text of a person's that a change took in; `after` are the lines the change led to."""
+    def _saved(self, file: File, change: FileChange, after: tuple[str, ...]) -> Iterator[PastText]:
+        """The text of a person's that a change took in; `after` are the lines it led to."""
         if change.found_splices or change.found == change.after:
-            yield spliced_lines(after, change.found_splices)
-        else:
-            yield from self._version(file, change.found)  # a record of pipimem 0.1
-
-    def _version(self, file: File, mark: str) -> Iterator[tuple[str, ...]]:
-        text = self.versions.text(file, mark)
-        if text is not None:
-            yield split_lines(text)
+            yield PastText(spliced_lines(after, change.found_splices), is_saved=True)
+        elif (text := self.versions.text(file, change.found)) is not None:
+            yield PastText(split_lines(text), is_saved=True)  # a record of pipimem 0.1
 
     def replaced_by(self, file: File, mark: str) -> frozenset[str]:
-        """The etags of the texts that the one of an etag, or of the first digits of one, took or may take the place of."""
+        """The etags of the texts that the one of this etag, or its first digits, may replace."""
         marks: set[str] = set()
         is_older = False
         for change in reversed(self._changes(file)):

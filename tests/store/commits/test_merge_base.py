@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipimem.store.commits.merge_base import merge_base
+from pipimem.store.journal.state import PastText
 from pipimem.text.lines import split_lines
 
 OLD = "# Memory\n\n- alice likes tea\n"
@@ -24,9 +25,9 @@ LINES = (
 TEXTS = st.lists(st.sampled_from(LINES), max_size=6).map("".join)
 
 
-def base_of(text: str, *past: str) -> str:
-    """The base among these texts, the newest first."""
-    return merge_base(text, map(split_lines, past or (NEWER, NEW, OLD)))
+def base_of(text: str, *past: str, saved: str = "") -> str:
+    """The base among these texts, the newest first; `saved` is what a person saved of them."""
+    return merge_base(text, [PastText(split_lines(each), each == saved) for each in past or (NEWER, NEW, OLD)])
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,38 @@ def test_the_newest_line_deleted_with_other_changes_looks_like_an_older_buffer()
     assert base_of(NEW + "- dave likes cake\n- bob\n", both, NEW) == both
 
 
+@pytest.mark.parametrize("value", ["- the port is 80\n", "- the port is 8080 as of today\n"])
+def test_a_newer_value_deleted_alone_stays_deleted(value: str) -> None:
+    """It took the place of an older one: the text without both is no older text of which the older value was deleted."""
+    newest = OLD + value
+    assert base_of(OLD, newest, NEW) == newest
+
+
+def test_a_deletion_made_twice_tells_nothing() -> None:
+    """Somebody else took the line out as well: what came with that is not deleted, however short it is."""
+    newest = OLD + "- tea\n"
+    assert base_of(OLD + "- something else entirely\n", newest, NEW) == NEW
+
+
+def test_lines_between_two_changes_are_not_taken_out() -> None:
+    """Two neighbours differ at both ends; what they share in between tells as much as before."""
+    ours = "- one\n" + NEW + "- two\n"
+    assert base_of(OLD + "- typed\n", ours, NEW, OLD) == OLD
+
+
+def test_a_person_who_saves_their_own_text_again_goes_on_from_it() -> None:
+    """Word for word, or with the line out that is out by now, or with one more: what was merged into it is not deleted."""
+    merge = NEW.replace("alice likes tea", "dave likes it") + "- carol\n"
+    for text in (NEW, NEW.replace("- alice likes tea\n", ""), NEW + "- typed\n"):
+        assert base_of(text, merge, NEW, OLD, saved=NEW) == NEW
+
+
+def test_while_our_newest_text_waits_the_one_before_is_not_passed_over() -> None:
+    """What a person saved last comes first then, and has no newer text of ours beside it."""
+    saved = NEW + "- typed\n"
+    assert base_of(NEW.replace("- alice likes tea\n", ""), saved, NEW, OLD, saved=saved) == NEW
+
+
 @pytest.mark.parametrize("text", ["", "\n", " \n\n"])
 def test_an_emptied_file_lost_all_that_stood_there(text: str) -> None:
     """However short an older text was."""
@@ -88,7 +121,7 @@ def test_out_of_nothing() -> None:
 def test_neighbours_compared_by_what_differs_give_the_same(past: list[str], text: str) -> None:
     """Whether the texts share their lines, as those of the journal do, or were read anew."""
     shared = {line: line for line in LINES}
-    rows = [tuple(shared[line] for line in split_lines(each)) for each in past]
+    rows = [PastText(tuple(shared[line] for line in split_lines(each))) for each in past]
     found = merge_base(text, rows)
     assert found == base_of(text, *past) if past else found == ""
     assert found in [*past, ""]
@@ -97,11 +130,11 @@ def test_neighbours_compared_by_what_differs_give_the_same(past: list[str], text
 def test_a_large_file_with_a_long_past_takes_tens_of_milliseconds() -> None:
     """5,000 entries, 200 changes: neither the lines nor the texts are multiplied. The bound is far above that."""
     lines = ["# Memory\n", *(f"- entry {number} of many\n" for number in range(5_000))]
-    past = [tuple(lines)]
+    past = [PastText(tuple(lines))]
     for number in range(200):
         lines[100 + number * 7 : 101 + number * 7] = []
-        past.append(tuple(lines))
-    text = "".join(past[150]) + "- typed\n"
+        past.append(PastText(tuple(lines)))
+    text = "".join(past[150].lines) + "- typed\n"
     begun = time.process_time()
-    assert merge_base(text, past) == "".join(past[150])
+    assert merge_base(text, past) == "".join(past[150].lines)
     assert time.process_time() - begun < 2

@@ -58,7 +58,7 @@ def test_what_stood_in_a_file_is_told_newest_first(thrice: tuple[ChannelStore, l
     """A person's text may have grown out of any of them."""
     channel, texts = thrice
     known = loaded(channel).past_texts(File.MEMORY)
-    told = ["".join(lines) for lines in known]
+    told = ["".join(past.lines) for past in known]
     assert [text for text in told if text in texts] == texts[::-1]
 
 
