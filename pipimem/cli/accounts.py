@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from math import inf
 
+from pipimem.cli.printing import fields
 from pipimem.settings import BudgetSettings
 from pipimem.sidecar import breaker
 from pipimem.sidecar.account import Account, midnight
@@ -68,10 +69,7 @@ def account_json(today: Today) -> dict[str, object]:
     return {
         "workspace": _budget_json(today.workspace),
         "channels": [_budget_json(budget) for budget in today.channels],
-        "resting": dict(today.resting),
-        "under_way": today.under_way,
-        "unpriced": today.unpriced,
-        "damaged": today.damaged,
+        **fields(today, "resting", "under_way", "unpriced", "damaged"),
     }
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pipimem.cli.notefiles import NOTES, note_file
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, channel, chosen
-from pipimem.cli.printing import note, one_line, record, table
+from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, note_file
+from pipimem.cli.printing import fields, note, one_line, record, table
 from pipimem.notes.operations import Author, Trust
 from pipimem.store.channel import ChannelStore
 from pipimem.store.journal.records import FORGET
@@ -34,12 +32,10 @@ def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> No
     if as_json:
         for one in found:
             record(_json(one))
-    elif not found:
-        note("there is no entry yet")
     else:
-        if records and records[0].task == FORGET:
+        if found and records and records[0].task == FORGET:
             note(f"which change brought what stood before the forgetting of {records[0].time} is not kept any more")
-        table(("when", "who", "from", "by", "where", "entry"), [_row(one) for one in found])
+        table(("when", "who", "from", "by", "where", "entry"), map(_row, found), empty="there is no entry yet")
 
 
 def _row(one: Origin) -> tuple[str, ...]:
@@ -73,24 +69,20 @@ def _by(one: Origin) -> str:
 
 
 def _json(one: Origin) -> dict[str, object]:
-    known, change = one.record, one.change
+    entry, known, change = one.entry, one.record, one.change
+    names = ("task", "author", "actor", "why", "correlation")
     return {
-        "file": str(one.entry.file),
-        "section": one.entry.section,
-        "id": one.entry.ref,
-        "line": one.entry.start + 1,
-        "text": one.entry.text,
+        **fields(entry, "file", "section"),
+        "id": entry.ref,
+        "line": entry.start + 1,
+        "text": entry.text,
         "who": _who(one),
         "when": _when(one),
-        "sources": list(known.sources) if known else [],
-        "trust": str(known.trust) if known else str(Trust.HUMAN),
+        "sources": known.sources if known else (),
+        "trust": known.trust if known else Trust.HUMAN,
         "predecessor": known.predecessor if known else "",
         "seq": change.sequence if change else None,
-        "task": change.task if change else "",
-        "author": str(change.author) if change else "",
-        "actor": change.actor if change else "",
-        "why": change.why if change else "",
-        "correlation": change.correlation if change else "",
+        **(fields(change, *names) if change else dict.fromkeys(names, "")),
         "written": change.time if change else "",
         "brought_back_by": one.brought_back.sequence if one.brought_back else None,
     }

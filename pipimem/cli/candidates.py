@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from pipimem.cli.printing import one_line
+from pipimem.cli.printing import fields, one_line
 from pipimem.recall.explaining import explained
 from pipimem.recall.items import Item, Source
 from pipimem.recall.ranking import Candidate
@@ -21,17 +21,11 @@ def candidate_json(candidate: Candidate | Hit, rank: int) -> dict[str, object]:
     return {
         "rank": rank,
         "id": plain_id(item),
-        "source": str(item.source),
-        "section": item.section,
+        **fields(item, "source", "section"),
         "score": round(candidate.score, 6),
         "content": redacted(item.text),
-        "when": item.when.isoformat(timespec="seconds") if item.when else None,
+        "when": item.when,
     }
-
-
-def explained_json(candidate: Candidate | Hit) -> dict[str, object]:
-    """The parts of a score for scripts."""
-    return {"parts": [{"name": part.name, "value": part.value} for part in candidate.parts]}
 
 
 def plain_id(item: Item) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from pipimem import __version__
-from pipimem.cli.failing import Failed, worded
-from pipimem.cli.opening import Chosen, workspace_folder
+from pipimem.cli.options import Chosen, workspace_folder
+from pipimem.cli.printing import Failed, worded
 from pipimem.errors import PipimemError
 
 # In the order a new user needs them; each is a module of this folder.
@@ -77,18 +77,10 @@ class Commands(click.Group):
             raise click.UsageError(where, error.ctx) from None
         except BrokenPipeError:
             raise  # whoever read us has had enough: click ends quietly
-        except PipimemError as error:
-            raise Failed(str(error)) from error
-        except OSError as error:
+        except (PipimemError, OSError) as error:
             raise Failed(worded(error)) from error
         except KeyboardInterrupt:
             raise Failed("stopped; the files are whole, run the command again to go on") from None
-
-
-def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001 - click's signature
-    if value:
-        click.echo(f"pipimem {__version__}")
-        ctx.exit()
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -98,7 +90,7 @@ def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  
     help="The bot's folder; else PIPIMEM_WORKSPACE, the nearest folder with a pipimem.toml, or ./workspace.",
 )
 @click.option("--model", metavar="M", help="A litellm model name, or offline. Else PIPIMEM_MODEL, else pipimem.toml.")
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Say which.")
+@click.version_option(__version__, message="pipimem %(version)s", help="Say which.")
 @click.pass_context
 def pipimem(ctx: click.Context, workspace: str | None, model: str | None) -> None:
     """Memory for chat bots, in Markdown files that people can open."""

@@ -6,10 +6,8 @@ from dataclasses import asdict
 
 import click
 
-from pipimem.cli.failing import Failed
-from pipimem.cli.opening import Chosen, run
-from pipimem.cli.options import as_json, channel, chosen
-from pipimem.cli.printing import counted, note, record, say, table
+from pipimem.cli.options import Chosen, as_json, channel, chosen
+from pipimem.cli.printing import Failed, counted, fields, record, say, table
 from pipimem.notes.operations import Hole
 from pipimem.runtime.turns import Receipt
 
@@ -29,9 +27,9 @@ def command(chosen: Chosen, channel: str, deadline: float, holes: bool, as_json:
     was covered.
     """
     if holes:
-        _tell(run(lambda: _filled(chosen, channel)), channel, as_json)
+        _tell(chosen.with_channel(channel, lambda one: one.fill_holes()), channel, as_json)
         return
-    receipt = run(lambda: _receipt(chosen, channel, deadline))
+    receipt = chosen.with_channel(channel, lambda one: one.before_compaction(deadline=deadline))
     if as_json:
         record({"channel": channel, **asdict(receipt)})
     else:
@@ -50,28 +48,12 @@ def receipt_lines(receipt: Receipt) -> list[str]:
 
 def _tell(told: dict[Hole, str], channel: str, as_json: bool) -> None:
     if as_json:
-        rows = [
-            {"first": h.first, "last": h.last, "closed": not reason, "reason": reason} for h, reason in told.items()
+        holes = [
+            {**fields(hole, "first", "last"), "closed": not reason, "reason": reason} for hole, reason in told.items()
         ]
-        record({"channel": channel, "holes": rows})
-    elif not told:
-        note("nothing is set aside")
+        record({"channel": channel, "holes": holes})
     else:
-        table(
-            ("messages", "closed", "reason"),
-            [(f"{h.first}–{h.last}", "no" if reason else "yes", reason) for h, reason in told.items()],
-        )
+        rows = [(f"{hole.first}–{hole.last}", "no" if reason else "yes", reason) for hole, reason in told.items()]
+        table(("messages", "closed", "reason"), rows, empty="nothing is set aside")
     if failed := [reason for reason in told.values() if reason]:
         raise Failed(f"{len(failed)} of {len(told)} are still set aside: {failed[0]}")
-
-
-async def _filled(chosen: Chosen, channel: str) -> dict[Hole, str]:
-    async with chosen.opened() as pipimem:
-        opened = await pipimem.channel(channel, create=False)
-        return await opened.fill_holes()
-
-
-async def _receipt(chosen: Chosen, channel: str, deadline: float) -> Receipt:
-    async with chosen.opened() as pipimem:
-        opened = await pipimem.channel(channel, create=False)
-        return await opened.before_compaction(deadline=deadline)

@@ -6,18 +6,13 @@ from difflib import unified_diff
 
 import click
 
-from pipimem.cli.failing import Failed
-from pipimem.cli.notefiles import NOTES, note_file
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, channel, chosen
-from pipimem.cli.points import When, worded
-from pipimem.cli.printing import note, record, say
+from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, note_file
+from pipimem.cli.printing import Failed, note, record, say
+from pipimem.cli.times import When, moment
 from pipimem.notes.files import File
 from pipimem.store.channel import ChannelStore
 from pipimem.store.looking_back.past import Past, Point
 from pipimem.text.lines import split_lines, without_ending
-
-_NOW = "now"
 
 
 @click.command("diff")
@@ -42,7 +37,7 @@ def command(
     past = ChannelStore.open(chosen.store(), channel, create=False).past()
     first = past.sequence_at(since) if since is not None else _before_newest(past)
     last = past.sequence_at(until) if until is not None else None
-    told = (worded(past, first), _NOW if last is None else worded(past, last))
+    told = (moment(past, first), "now" if last is None else moment(past, last))
     found = {name: _between(past, NOTES[name], first, last) for name in ([file] if file else NOTES)}
     for name, (old, new) in found.items():
         lines = list(_lines(NOTES[name], old, new, told))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 import click
 
 from pipimem.cli.accounts import today
-from pipimem.cli.failing import Failed, worded
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, chosen
-from pipimem.cli.printing import note, record, say, table
+from pipimem.cli.options import Chosen, as_json, chosen
+from pipimem.cli.printing import Failed, fields, note, record, say, table, worded
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
 from pipimem.sidecar.purse import WARN_AT, counts_money, counts_tokens
@@ -23,21 +21,24 @@ from pipimem.store.checkup.system import system_findings
 from pipimem.store.checkup.texts import text_findings
 from pipimem.store.workspace import PEOPLES, WorkspaceStore
 
-# By the first part of a model's name. Others need no key (ollama) or several variables (bedrock, vertex_ai).
-_KEYS: Mapping[str, str] = {
-    "openai": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-    "gemini": "GEMINI_API_KEY",
-    "deepseek": "DEEPSEEK_API_KEY",
-    "dashscope": "DASHSCOPE_API_KEY",
-    "moonshot": "MOONSHOT_API_KEY",
-    "zai": "ZAI_API_KEY",
-    "mistral": "MISTRAL_API_KEY",
-    "groq": "GROQ_API_KEY",
-    "openrouter": "OPENROUTER_API_KEY",
-    "azure": "AZURE_API_KEY",
-    "xai": "XAI_API_KEY",
-}
+# Their key is PROVIDER_API_KEY. Others need none (ollama) or several variables (bedrock, vertex_ai).
+_KEYED = frozenset(
+    (
+        "openai",
+        "anthropic",
+        "gemini",
+        "deepseek",
+        "dashscope",
+        "moonshot",
+        "zai",
+        "mistral",
+        "groq",
+        "openrouter",
+        "azure",
+        "xai",
+    )
+)
+_PREFIXES = {"gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude-": "anthropic"}
 
 
 @click.command("doctor")
@@ -59,11 +60,9 @@ def command(chosen: Chosen, fix: bool, as_json: bool) -> None:
         found = list(_findings(chosen, now))
     failures = sum(one.wrong for one in found)
     if as_json:
-        told = [
-            {"wrong": one.wrong, "where": one.where, "what": one.what, "fixable": one.mend is not None} for one in found
-        ]
+        told = [{**fields(one, "wrong", "where", "what"), "fixable": one.mend is not None} for one in found]
         fixed = [{"where": where, "done": done} for where, done in mended]
-        record({"workspace": str(chosen.workspace), "ok": not failures, "findings": told, "fixed": fixed})
+        record({"workspace": chosen.workspace, "ok": not failures, "findings": told, "fixed": fixed})
     else:
         for where, done in mended:
             say(f"fixed: {where}: {done}")
@@ -81,16 +80,14 @@ def _mended(found: Iterable[Finding], now: datetime) -> Iterator[tuple[str, str]
         if one.mend is not None:
             try:
                 yield one.where, one.mend(now)
-            except PipimemError as error:
-                note(f"not fixed: {one.where}: {error}")
-            except OSError as error:
+            except (PipimemError, OSError) as error:
                 note(f"not fixed: {one.where}: {worded(error)}")
 
 
 def _findings(chosen: Chosen, now: datetime) -> Iterator[Finding]:
     """Everything there is to say about a workspace."""
     workspace = chosen.store()
-    yield from _model(chosen, os.environ)
+    yield from _model(chosen)
     yield from _account(chosen, workspace, now)
     yield from system_findings(workspace.root)
     yield from own_access_findings(workspace.root)
@@ -105,18 +102,19 @@ def _findings(chosen: Chosen, now: datetime) -> Iterator[Finding]:
                 yield wrong(folder, worded(error))
 
 
-def _model(chosen: Chosen, environ: Mapping[str, str]) -> Iterator[Finding]:
+def _model(chosen: Chosen) -> Iterator[Finding]:
     try:
         name = chosen.model or chosen.settings().model.name
     except PipimemError as error:
         yield wrong("pipimem.toml", str(error))
         return
-    variable = _KEYS.get(name.partition("/")[0]) if "/" in name else _key_of_plain(name)
+    provider = name.partition("/")[0] if "/" in name else _provider_of_plain(name)
+    variable = f"{provider.upper()}_API_KEY"
     if name == "offline":
         yield worth_knowing("model", "offline: the embedded rules, no key and no network needed")
-    elif variable is None:
+    elif provider not in _KEYED:
         yield _unknown_model(name)
-    elif environ.get(variable):
+    elif os.environ.get(variable):
         yield worth_knowing("model", f"{name}: {variable} is set")
     else:
         yield wrong("model", f"{name}: {variable} is not set; set it, or choose the model offline")
@@ -153,6 +151,5 @@ def _unknown_model(name: str) -> Finding:
     return wrong("model", f"{name!r} names no provider; write provider/model (openai/gpt-5-mini), or offline")
 
 
-def _key_of_plain(name: str) -> str | None:
-    prefixes = {"gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude-": "anthropic"}
-    return next((_KEYS[provider] for prefix, provider in prefixes.items() if name.startswith(prefix)), None)
+def _provider_of_plain(name: str) -> str:
+    return next((provider for prefix, provider in _PREFIXES.items() if name.startswith(prefix)), "")

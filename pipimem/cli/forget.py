@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
 
-from pipimem.cli.confirming import confirmed
-from pipimem.cli.failing import Failed
-from pipimem.cli.forgettable import Forgettable, forgettable
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, channel, chosen
-from pipimem.cli.picking import picked
-from pipimem.cli.printing import counted, note, one_line, record, say, shown
+from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen
+from pipimem.cli.printing import Failed, confirmed, counted, note, one_line, record, say, shown
 from pipimem.clock import Clock
+from pipimem.errors import NothingFound
+from pipimem.notes.entry import Entry
+from pipimem.notes.files import File
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Note
+from pipimem.recall.items import Source
+from pipimem.runtime.reading import Reading
+from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.channel import ChannelStore
-from pipimem.store.forgetting.traces import traces
+from pipimem.store.forgetting.needles import named
+from pipimem.store.forgetting.traces import Trace, traces
 from pipimem.store.workspace import PEOPLES
 
+# So many of what recall finds are offered for picking.
+_MOST = 12
+_ALL = ("all", "全部", "都")
 # Beyond this a list of messages is not read any more; entries are shown all, for they go whole.
 _LISTED = 10
 _ENDS = "Undo, diff and restore end here: what was changed before a forgetting cannot be taken back after it."
@@ -60,12 +69,12 @@ def command(
     if verify is not None:
         _verify(store, verify, as_json)
         return
-    wanted: str | Sequence[str] = picked(chosen, store, query or "", yes=yes) if what is None else what
+    wanted: str | Sequence[str] = _picked(chosen, store, query or "", yes=yes) if what is None else what
     found = forgettable(store, wanted, keep_transcript=keep_transcript)
     for line in lines_of(found):
         note(line)
-    if not yes and not confirmed(_asked(found), "nothing was forgotten"):
-        raise Failed("nothing was forgotten")
+    if not yes:
+        confirmed(_asked(found), "nothing was forgotten")
     receipt = store.forget(wanted, keep_transcript=keep_transcript, now=Clock().now(), actor="person")
     store.close()
     if as_json:
@@ -85,11 +94,11 @@ def _verify(store: ChannelStore, text: str, as_json: bool) -> None:
     if not text.strip():
         raise Failed("nothing to look for: the text is empty")
     root = store.workspace.root
-    left = [(trace.path, trace.line) for trace in traces((store.folder, root / ".pipimem"), text)]
-    shared = [(trace.path, trace.line) for name in PEOPLES for trace in traces((root / name,), text)]
+    left = list(traces((store.folder, root / ".pipimem"), text))
+    shared = list(traces([root / name for name in PEOPLES], text))
     if as_json:
-        told = [{"path": str(path), "line": line} for path, line in left]
-        record({"channel": store.channel_id, "ok": not left, "places": told, "peoples": _told(shared, root)})
+        places = [asdict(trace) for trace in left]
+        record({"channel": store.channel_id, "ok": not left, "places": places, "peoples": _told(shared, root)})
     else:
         for place in _told(left, root):
             say(place)
@@ -102,24 +111,79 @@ def _verify(store: ChannelStore, text: str, as_json: bool) -> None:
         say(f"nothing is left of it in {store.folder} and {root / '.pipimem'}")
 
 
-def _told(places: Sequence[tuple[Path, int]], root: Path) -> list[str]:
-    return [f"{path.relative_to(root)}, line {line}" if line else str(path.relative_to(root)) for path, line in places]
+def _told(found: Iterable[Trace], root: Path) -> list[str]:
+    places = [(trace.path.relative_to(root), trace.line) for trace in found]
+    return [f"{path}, line {line}" if line else str(path) for path, line in places]
+
+
+def _picked(chosen: Chosen, store: ChannelStore, query: str, *, yes: bool) -> list[str]:
+    """The ids of what a person picks of what recall finds for a query; with `yes`, of all of it.
+
+    Raises `NothingFound` where nothing is found, `Failed` where nothing is picked.
+    """
+    reading = Reading(store, Vocabulary(store.workspace), chosen.settings().recall)
+    reading.notes()
+    candidates = reading.recalled(query, Clock().now(), automatic=False).candidates[:_MOST]
+    # The workspace's own file is people's.
+    found = [one.item for one in candidates if one.item.source is not Source.WORKSPACE]
+    if not found:
+        raise NothingFound(f"Recall finds nothing for {query!r}. Give the text itself, or an id.")
+    for number, one in enumerate(found, start=1):
+        note(f"{number}. {one.id}  {one_line(one.text, 200)}")
+    numbers = range(1, len(found) + 1) if yes else _numbers(len(found))
+    return [found[number - 1].id for number in numbers]
+
+
+def _numbers(most: int) -> list[int]:
+    try:
+        answer = click.prompt("Which? (numbers, or all)", err=True, default="", show_default=False).strip()
+    except click.Abort:
+        answer = ""
+    if answer.casefold() in _ALL:
+        return list(range(1, most + 1))
+    numbers = [int(number) for number in re.findall(r"\d+", answer)]
+    if not numbers or not all(1 <= number <= most for number in numbers):
+        raise Failed("nothing was forgotten: no number of the list was given")
+    return sorted(set(numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class Forgettable:
+    """The entries that hold the text, by file, and the messages."""
+
+    entries: tuple[Entry, ...]
+    messages: tuple[Message, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.entries or self.messages)
+
+
+def forgettable(store: ChannelStore, what: str | Sequence[str], *, keep_transcript: bool) -> Forgettable:
+    """What holds the text `what`, or the text of the entry with that id (`memory:abcd2345` or `abcd2345`)."""
+    notes = store.notes()
+    needles, _ = named(notes, what)
+    archived = Note.read(File.ARCHIVE, store.archive_text(), store.key).entries
+    every = (*(entry for file in NOTES.values() for entry in notes.note(file).entries), *archived)
+    messages = () if keep_transcript else store.transcript.messages()
+    return Forgettable(
+        tuple(entry for entry in every if needles.are_in(entry.text)),
+        tuple(m for m in messages if m.content and (m.id in needles.messages or needles.are_in(m.content))),
+    )
 
 
 def lines_of(found: Forgettable) -> list[str]:
     """What would go, for eyes: entries whole, since they go whole."""
     if not found:
         return ["The files as they stand do not hold it; older versions and the journal may.", _ENDS]
-    lines = [f"- {entry.file} · {entry.section}: {_indented(entry.text)}" for entry in found.entries]
-    messages = [f"- log.jsonl, {one.id}: {one_line(one.content, 100)}" for one in found.messages]
-    more = len(messages) - _LISTED
-    return [
-        "This would go:",
-        *lines,
-        *messages[:_LISTED],
-        *([f"- and {counted(more, 'more message')}"] if more > 0 else []),
-        _ENDS,
-    ]
+    lines = ["This would go:"]
+    for entry in found.entries:
+        text = shown(entry.text).replace("\n", "\n    ")
+        lines.append(f"- {entry.file} · {entry.section}: {text}")
+    lines += [f"- log.jsonl, {one.id}: {one_line(one.content, 100)}" for one in found.messages[:_LISTED]]
+    more = len(found.messages) - _LISTED
+    if more > 0:
+        lines.append(f"- and {counted(more, 'more message')}")
+    return [*lines, _ENDS]
 
 
 def _asked(found: Forgettable) -> str:
@@ -129,10 +193,6 @@ def _asked(found: Forgettable) -> str:
         return "Forget this for good?"
     told = f"{entries:,} {'entry' if entries == 1 else 'entries'}"
     return f"Forget {told} and {counted(messages, 'message')} for good?"
-
-
-def _indented(text: str) -> str:
-    return shown(text).replace("\n", "\n    ")
 
 
 def told(counts: dict[str, int]) -> str:

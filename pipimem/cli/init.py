@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, chosen
+from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.printing import record, say
 from pipimem.store.workspace import WorkspaceStore
 
@@ -21,7 +20,7 @@ def command(chosen: Chosen, folder: str | None, as_json: bool) -> None:
     root = Path(folder) if folder else chosen.workspace
     made = WorkspaceStore.init(root)
     if as_json:
-        record({"workspace": str(root), "created": [str(path) for path in made]})
+        record({"workspace": root, "created": made})
         return
     if not made:
         say(f"{root} is a workspace already; nothing was changed.")

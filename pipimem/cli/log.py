@@ -8,9 +8,8 @@ from dataclasses import asdict
 
 import click
 
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, channel, chosen
-from pipimem.cli.printing import counted, note, one_line, record, table
+from pipimem.cli.options import Chosen, as_json, channel, chosen
+from pipimem.cli.printing import counted, fields, one_line, record, table
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Progress
 from pipimem.store.channel import ChannelStore
@@ -38,10 +37,9 @@ def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
     if as_json:
         for one in newest:
             record(_json(one))
-    elif not newest:
-        note("nothing was changed yet")
     else:
-        table(("seq", "when", "who", "task", "what"), [row for one in newest for row in _rows(one)])
+        rows = [row for one in newest for row in _rows(one)]
+        table(("seq", "when", "who", "task", "what"), rows, empty="nothing was changed yet")
 
 
 def _rows(one: JournalRecord) -> list[tuple[str, ...]]:
@@ -84,13 +82,9 @@ def _json(one: JournalRecord) -> dict[str, object]:
     return {
         "seq": one.sequence,
         "when": one.time,
-        "task": one.task,
-        "author": str(one.author),
-        "actor": one.actor,
-        "why": one.why,
-        "correlation": one.correlation,
+        **fields(one, "task", "author", "actor", "why", "correlation"),
         "changes": [asdict(change) for change in one.changes],
-        "refused": [asdict(line) for line in one.refused],
-        "notes": list(one.notes),
+        "refused": [asdict(refused) for refused in one.refused],
+        "notes": one.notes,
         "tokens": asdict(one.tokens) if one.tokens else None,
     }

@@ -5,10 +5,8 @@ from __future__ import annotations
 import click
 
 from pipimem.cli.changes import done_json, done_rows
-from pipimem.cli.failing import Failed
-from pipimem.cli.opening import Chosen, run
-from pipimem.cli.options import as_json, chosen
-from pipimem.cli.printing import note, record, table
+from pipimem.cli.options import Chosen, as_json, chosen, run
+from pipimem.cli.printing import Failed, record, table
 from pipimem.memory.gates import IDLE
 from pipimem.runtime.maintenance import Ran
 
@@ -38,11 +36,8 @@ def _tell(jobs: dict[str, list[Ran]], verb: str, as_json: bool) -> None:
             told = [{"job": job.task, "ran": job.ran, "reason": job.reason, **done_json(job.done)} for job in ran]
             record({"channel": name, "jobs": told})
         return
-    if not jobs:
-        note("there are no channels yet")
-        return
     rows = [(name, job.task, "yes" if job.ran else "no", job.reason) for name, ran in jobs.items() for job in ran]
-    table(("channel", "job", verb, "reason"), rows)
+    table(("channel", "job", verb, "reason"), rows, empty="there are no channels yet")
     changes = [(name, job.task, *row) for name, ran in jobs.items() for job in ran for row in done_rows(job.done)]
     if changes:
         table(("channel", "job", "file", "what", "before", "after"), changes)

@@ -1,18 +1,45 @@
-"""Messages one after the other, as `timeline`, `detail` and `search --smart` tell them."""
+"""The messages of a channel as `search`, `timeline` and `detail` read and tell them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 
 from pipimem.cli.candidates import plain_id
-from pipimem.cli.printing import say
+from pipimem.cli.options import Chosen
+from pipimem.cli.printing import Progress, fields, progress, say
 from pipimem.recall.items import Item
 from pipimem.recall.search.excerpts import headed
+from pipimem.runtime.library import Library
 from pipimem.text.secrets import redacted
 from pipimem.text.tokens import clipped, estimate
 
 # Five messages of a timeline are about 200 tokens.
 _CHARS = 200
+# A bar that is gone again at once only flickers.
+_SECONDS = 1.0
+
+
+@contextmanager
+def library(chosen: Chosen) -> Iterator[Library]:
+    """Transcripts and archives to be searched, with a bar where reading them takes long; their indexes are kept."""
+    begun, stack = time.monotonic(), ExitStack()
+    bars: list[Progress] = []
+
+    def report(read: int, newest: int) -> None:
+        if read == newest:
+            stack.close()
+            bars.clear()
+        elif not bars and time.monotonic() - begun > _SECONDS:
+            bars.append(stack.enter_context(progress("indexing what was said", newest)))
+        for bar in bars:
+            bar(read)
+
+    with stack:
+        found = Library(chosen.store(), archive=True, report=report)
+        yield found
+        found.keep()
 
 
 def passage_json(item: Item, *, whole: bool = False) -> dict[str, object]:
@@ -20,9 +47,7 @@ def passage_json(item: Item, *, whole: bool = False) -> dict[str, object]:
     text = redacted(item.text)
     return {
         "id": plain_id(item),
-        "when": item.when.isoformat(timespec="seconds") if item.when else None,
-        "speaker": item.speaker,
-        "role": item.role,
+        **fields(item, "when", "speaker", "role"),
         "content": text if whole else _short(text),
         "tokens": estimate(text),
     }

@@ -1,4 +1,4 @@
-"""What commands print: tables for eyes, JSON lines for scripts."""
+"""What commands say and ask: tables for eyes, JSON lines for scripts, one sentence where something fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from datetime import datetime
+from os import PathLike, fspath
+from typing import IO, Any, Protocol
 
 import click
 
@@ -46,12 +48,27 @@ def note(text: str) -> None:
 
 def record(value: Mapping[str, object]) -> None:
     """One JSON object on a line of standard output, UTF-8 and not escaped."""
+    line = json.dumps(value, ensure_ascii=False, default=_plain)
     # Backslashes make a lone surrogate the JSON escape of itself.
-    click.echo(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace"))
+    click.echo(line.encode("utf-8", "backslashreplace"))
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Columns with colour on a terminal, tab-separated lines elsewhere."""
+def _plain(value: datetime | PathLike[str]) -> str:
+    """A time in ISO 8601 to the second, a path as it is written."""
+    return value.isoformat(timespec="seconds") if isinstance(value, datetime) else fspath(value)
+
+
+def fields(value: object, *names: str) -> dict[str, object]:
+    """Some fields of a value for scripts, under their own names."""
+    return {name: getattr(value, name) for name in names}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, empty: str = "") -> None:
+    """Columns with colour on a terminal, tab-separated lines elsewhere; `empty` is noted in the place of no rows."""
+    rows = list(rows)
+    if empty and not rows:
+        note(empty)
+        return
     if not sys.stdout.isatty():
         for row in (head, *rows):
             click.echo("\t".join(map(one_line, row)).encode())
@@ -61,7 +78,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    rows = list(rows)
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for place, name in enumerate(head):
         # Names keep on one line; a text is folded, for what is cut off cannot be read anywhere.
@@ -96,3 +112,29 @@ def progress(what: str, total: int) -> Iterator[Progress]:
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
+
+
+class Failed(click.ClickException):
+    """A command did not do what it was called for: one sentence says why and what helps; exit 1."""
+
+    def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002 - standard error, whatever click would choose
+        """Say it."""
+        click.echo(f"pipimem: {shown(self.message)}", err=True)
+
+
+def worded(error: Exception) -> str:
+    """An error as a sentence; the system's refusal with the file it is about."""
+    if not isinstance(error, OSError):
+        return str(error)
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else f"the system refused: {reason}"
+
+
+def confirmed(question: str, otherwise: str) -> None:
+    """Go on where a person says yes. Raises `Failed` with what was not done for a no, and where nobody can answer."""
+    try:
+        if click.confirm(question, err=True):
+            return
+    except click.Abort:
+        raise Failed(f"{otherwise}: nobody answered. Say --yes to go on without being asked") from None
+    raise Failed(otherwise)

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from pipimem.cli.batch import BATCH_K, Question, questions
-from pipimem.cli.candidates import candidate_json, candidate_rows, explained_json
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, batch, chosen
+from pipimem.cli.batch import BATCH_K, Question, batch, questions
+from pipimem.cli.candidates import candidate_json, candidate_rows
+from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.printing import note, record, table
 from pipimem.clock import Clock
 from pipimem.recall.recalling import Recall
 from pipimem.runtime.meaning import meaning_of
 from pipimem.runtime.reading import Reading
 from pipimem.runtime.vocabulary import Vocabulary
-from pipimem.settings import Settings
-from pipimem.sidecar.embedding.embedder import Vector
 from pipimem.store.channel import ChannelStore
-from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
     from pipimem.sidecar.governor import Governor
@@ -56,17 +51,17 @@ def command(
     That is what CHANNEL's memory would put before the message QUERY, at a time when this session was shown nothing
     yet. No model is asked, and nothing is written. Entries with a * would be injected; the others came near.
     """
+    asked = questions(chosen, channel, query, batch)
     if batch is not None:
-        if channel is not None:
-            raise click.UsageError("--batch takes channel and query from its file")
-        _batch(chosen, questions(batch, chosen.store()), count or BATCH_K, explain)
+        _batch(_Readings(chosen, count or BATCH_K), asked, count or BATCH_K, explain)
         return
-    if channel is None or query is None:
-        raise click.UsageError("give CHANNEL and QUERY, or --batch FILE")
-    found = _found(chosen, channel, query, speaker, count)
+    (question,) = asked
+    readings = _Readings(chosen, count)
+    readings.prepare(question.channel)
+    found = readings.recalled(question, speaker)
     candidates = found.candidates[:count]
     if as_json:
-        record({"channel": channel, "query": query, **_json(found, count, explain), "reason": found.reason})
+        record({**question.fields, **_json(found, count, explain), "reason": found.reason})
     elif candidates:
         injected = {item.id for item in found.injected}
         table(("#", "score", "id", "what"), candidate_rows(candidates, injected, explain=explain))
@@ -76,72 +71,53 @@ def command(
         note(f"nothing is recalled: {found.reason}")
 
 
-def _wide(settings: Settings, count: int | None) -> Settings:
-    """The settings with room for `count` candidates; what is injected keeps its own limit."""
-    wanted = settings.recall
-    return replace(settings, recall=replace(wanted, candidates=max(count or 0, wanted.candidates)))
-
-
-def _found(chosen: Chosen, channel: str, query: str, speaker: str, count: int | None) -> Recall:
-    readings = _Readings(chosen.store(), _wide(chosen.settings(), count))
-    reading = readings.of(channel)
-    readings.prepare(reading)
-    return reading.recalled(query, Clock().now(), speaker=speaker, question=readings.question(reading, query, speaker))
-
-
-def _batch(chosen: Chosen, asked: list[Question], count: int, explain: bool) -> None:
-    for question, found, elapsed in _answers(_Readings(chosen.store(), _wide(chosen.settings(), count)), asked):
+def _batch(readings: _Readings, asked: list[Question], count: int, explain: bool) -> None:
+    """Each question with what is recalled and the milliseconds that took, in the order of the file."""
+    for name in dict.fromkeys(question.channel for question in asked):
+        readings.prepare(name).recalled(_WARMING, Clock().now())
+    for question in asked:
+        started = time.perf_counter()
+        readings.open[question.channel].notes()
+        found = readings.recalled(question)
+        elapsed = round((time.perf_counter() - started) * 1000, 3)
         record({**question.fields, **_json(found, count, explain), "elapsed_ms": elapsed})
 
 
-def _answers(readings: _Readings, asked: list[Question]) -> Iterator[tuple[Question, Recall, float]]:
-    """Each question with what is recalled and the milliseconds that took, in the order of the file."""
-    clock = Clock()
-    for name in dict.fromkeys(question.channel for question in asked):
-        readings.prepare(readings.of(name))
-        readings.of(name).recalled(_WARMING, clock.now())
-    for question in asked:
-        reading = readings.of(question.channel)
-        started = time.perf_counter()
-        reading.notes()
-        found = reading.recalled(question.query, clock.now(), question=readings.question(reading, question.query))
-        yield question, found, round((time.perf_counter() - started) * 1000, 3)
-
-
 class _Readings:
-    """The channels that were asked, each opened at its first question and never written to."""
+    """The channels that are asked, by name; none is written to. There is room for `count` candidates."""
 
-    def __init__(self, store: WorkspaceStore, settings: Settings) -> None:
-        self._store, self._settings = store, settings
-        self._meaning = meaning_of(settings, store, self._governor, keeps=False)
-        self._vocabulary = Vocabulary(store)
-        self._open: dict[str, Reading] = {}
+    def __init__(self, chosen: Chosen, count: int | None) -> None:
+        self._store, settings = chosen.store(), chosen.settings()
+        # What is injected keeps its own limit.
+        self._settings = replace(settings.recall, candidates=max(count or 0, settings.recall.candidates))
+        self._budget = settings.budget
+        self._meaning = meaning_of(settings, self._store, self._governor, keeps=False)
+        self._vocabulary = Vocabulary(self._store)
+        self.open: dict[str, Reading] = {}
 
     def _governor(self) -> Governor:
         from pipimem.sidecar.governor import Governor  # only where embedding costs something
 
-        return Governor(self._store.books, self._settings.budget, Clock(), note)
+        return Governor(self._store.books, self._budget, Clock(), note)
 
-    def of(self, channel: str) -> Reading:
-        """The reading of a channel. Raises `ChannelError` for an unknown one."""
-        if channel not in self._open:
-            opened = ChannelStore.open(self._store, channel, create=False)
-            self._open[channel] = Reading(opened, self._vocabulary, self._settings.recall, None, self._meaning)
-        return self._open[channel]
-
-    def prepare(self, reading: Reading) -> None:
-        """Index a channel; with an embedder, embed what it has not kept."""
+    def prepare(self, channel: str) -> Reading:
+        """Index a channel; with an embedder, embed what it has not kept. Raises `ChannelError` for an unknown one."""
+        opened = ChannelStore.open(self._store, channel, create=False)
+        reading = self.open[channel] = Reading(opened, self._vocabulary, self._settings, None, self._meaning)
         reading.notes()
         if self._meaning is not None:
             from pipimem.runtime.embedding import embedded_now  # an event loop that others do not need
 
             embedded_now(reading, self._meaning, _embedding)
+        return reading
 
-    def question(self, reading: Reading, query: str, speaker: str = "") -> Vector | None:
-        """The vector of a question; nobody waits for a turn here, so it is waited for."""
-        if self._meaning is None or not reading.wants_meaning(query, Clock().now(), speaker):
-            return None
-        return self._meaning.question(query)
+    def recalled(self, question: Question, speaker: str = "") -> Recall:
+        """What a channel has to say; nobody waits for a turn here, so the question's vector is waited for."""
+        reading, query, now = self.open[question.channel], question.query, Clock().now()
+        vector = None
+        if self._meaning is not None and reading.wants_meaning(query, now, speaker):
+            vector = self._meaning.question(query)
+        return reading.recalled(query, now, speaker=speaker, question=vector)
 
 
 def _embedding(count: int) -> None:
@@ -149,6 +125,8 @@ def _embedding(count: int) -> None:
 
 
 def _json(found: Recall, count: int | None, explain: bool) -> dict[str, object]:
-    candidates = found.candidates[:count]
-    told = [candidate_json(one, one.rank) | (explained_json(one) if explain else {}) for one in candidates]
+    told = []
+    for one in found.candidates[:count]:
+        parts = {"parts": [part._asdict() for part in one.parts]} if explain else {}
+        told.append(candidate_json(one, one.rank) | parts)
     return {"candidates": told, "context": found.context(secrets.token_hex(6))}

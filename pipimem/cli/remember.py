@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 from typing import Literal
 
 import click
 
-from pipimem.cli.failing import Failed
-from pipimem.cli.opening import Chosen, run
-from pipimem.cli.options import as_json, channel, chosen
-from pipimem.cli.printing import note, record, say
+from pipimem.cli.options import Chosen, as_json, channel, chosen, run
+from pipimem.cli.printing import Failed, fields, note, record, say
 from pipimem.cli.times import Time
 from pipimem.notes.kinds import Kind
+from pipimem.notes.notes import Outcome
 from pipimem.store.commits.committing import Committed
 
 
@@ -44,46 +43,31 @@ def command(
     """Write TEXT into a channel's MEMORY.md. CHANNEL is made if it is new."""
     of_kind: Literal["dm", "group"] = "group" if group else "dm"
     last = until.date() if until else None
-    done = run(lambda: _remembered(chosen, channel, text, Kind(kind), speaker, last, of_kind))
-    changes, refused = done.outcome.changes, done.outcome.refused
+
+    async def remembered() -> Committed:
+        async with chosen.opened() as pipimem:
+            known = [info.id for info in pipimem.store.channels()]
+            opened = await pipimem.channel(channel, kind=of_kind)
+            if channel not in known:
+                note(_made(channel, known))
+            elif opened.store.identity.kind != of_kind == "group":
+                note(f"{channel} is a {opened.store.identity.kind} already and stays one")
+            return await opened.remember(text, kind=Kind(kind), speaker=speaker, until=last)
+
+    _tell(run(remembered).outcome, channel, as_json)
+
+
+def _tell(done: Outcome, channel: str, as_json: bool) -> None:
     if as_json:
-        record(
-            {
-                "channel": channel,
-                "changes": [
-                    {"verb": c.verb, "file": str(c.file), "section": c.section, "id": c.id, "text": c.after}
-                    for c in changes
-                ],
-                "refused": [refusal.reason for refusal in refused],
-            }
-        )
+        changes = [{**fields(one, "verb", "file", "section", "id"), "text": one.after} for one in done.changes]
+        record({"channel": channel, "changes": changes, "refused": [refusal.reason for refusal in done.refused]})
     else:
-        for change in changes:
-            where = f"{change.file} · {change.section}"
-            say(f"{where}: {change.verb}: {change.after or change.before}  [{change.id}]")
-        if not changes and not refused:
+        for one in done.changes:
+            say(f"{one.file} · {one.section}: {one.verb}: {one.after or one.before}  [{one.id}]")
+        if not done.changes and not done.refused:
             say("that stands there already; nothing was changed")
-    if refused:
-        raise Failed(f"not remembered: {refused[0].reason}")
-
-
-async def _remembered(
-    chosen: Chosen,
-    channel: str,
-    text: str,
-    kind: Kind,
-    speaker: str,
-    until: date | None,
-    channel_kind: Literal["dm", "group"],
-) -> Committed:
-    async with chosen.opened() as pipimem:
-        known = [info.id for info in pipimem.store.channels()]
-        opened = await pipimem.channel(channel, kind=channel_kind)
-        if channel not in known:
-            note(_made(channel, known))
-        elif opened.store.identity.kind != channel_kind == "group":
-            note(f"{channel} is a {opened.store.identity.kind} already and stays one")
-        return await opened.remember(text, kind=kind, speaker=speaker, until=until)
+    if done.refused:
+        raise Failed(f"not remembered: {done.refused[0].reason}")
 
 
 def _made(channel: str, known: list[str]) -> str:

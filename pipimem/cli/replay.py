@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
 import click
 
-from pipimem.cli.failing import Failed
-from pipimem.cli.opening import Chosen, run
-from pipimem.cli.options import as_json, channel, chosen, kind
-from pipimem.cli.printing import counted, progress, record, say
-from pipimem.cli.usage import Sum, cost_told, sum_json, summed
-from pipimem.notes.files import File
+from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, kind, run
+from pipimem.cli.printing import Failed, counted, fields, progress, record, say
+from pipimem.cli.usage import Sum, cost_told, summed
 from pipimem.runtime.replaying import EventTime, Replayed, recorded, replay
-
-_FILES = (File.SESSION, File.MEMORY, File.HISTORY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +79,7 @@ async def _replayed(
             done = await replay(channel, messages, time, compact_every=every, maintain=maintain, progress=moved)
         notes, last = await channel.notes(), channel.store.transcript.last_number
         folder = channel.store.folder
-    files = {path: path.stat().st_size for each in _FILES if (path := folder / each).is_file()}
+    files = {path: path.stat().st_size for each in NOTES.values() if (path := folder / each).is_file()}
     calls = [usage for usage in islice(workspace.usages(), before, None) if usage.channel == name]
     return Report(name, done, files, summed(calls), len(notes.memory.entries), max(0, last - notes.ledger.cursor))
 
@@ -107,15 +102,9 @@ def _json(report: Report) -> dict[str, object]:
     done = report.replayed
     return {
         "channel": report.channel,
-        "messages": done.messages,
-        "new": done.new,
-        "turns": done.turns,
-        "compactions": done.compactions,
-        "deferred": done.deferred,
-        "reasons": done.reasons,
+        **fields(done, "messages", "new", "turns", "compactions", "deferred", "reasons"),
         "jobs": [{"job": job.task, "ran": job.ran, "reason": job.reason} for job in done.jobs],
-        "entries": report.entries,
-        "backlog": report.backlog,
-        "files": [{"path": str(path), "bytes": size} for path, size in report.files.items()],
-        "usage": sum_json(report.usage),
+        **fields(report, "entries", "backlog"),
+        "files": [{"path": path, "bytes": size} for path, size in report.files.items()],
+        "usage": asdict(report.usage),
     }

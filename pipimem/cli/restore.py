@@ -6,13 +6,10 @@ from dataclasses import asdict
 
 import click
 
-from pipimem.cli.confirming import confirmed
-from pipimem.cli.failing import Failed
 from pipimem.cli.log import told_all
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, channel, chosen
-from pipimem.cli.points import When, worded
-from pipimem.cli.printing import note, record, say
+from pipimem.cli.options import Chosen, as_json, channel, chosen
+from pipimem.cli.printing import confirmed, note, record, say
+from pipimem.cli.times import When, moment
 from pipimem.clock import Clock
 from pipimem.notes.files import File
 from pipimem.store.channel import ChannelStore
@@ -42,8 +39,8 @@ def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -
     sequence = past.sequence_at(to)
     for line in _warnings(past, sequence):
         note(line)
-    if not yes and not confirmed(f"Put the notes back to {worded(past, sequence)}?", "nothing was restored"):
-        raise Failed("nothing was restored")
+    if not yes:
+        confirmed(f"Put the notes back to {moment(past, sequence)}?", "nothing was restored")
     done = store.restore(sequence, now, actor="person")
     store.close()
     if as_json:
@@ -53,7 +50,7 @@ def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -
     elif not done.outcome.texts:
         say("the notes stand as they stood then; nothing was changed")
     else:
-        say(f"the notes stand as they stood {worded(past, sequence)}")
+        say(f"the notes stand as they stood {moment(past, sequence)}")
         for line in told_all(done.outcome.changes, channel):
             say(line)
         note(f"`pipimem undo {channel} {done.sequence}` brings back what stood before")

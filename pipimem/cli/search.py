@@ -10,13 +10,11 @@ from typing import get_args
 
 import click
 
-from pipimem.cli.batch import BATCH_K, questions
+from pipimem.cli.batch import BATCH_K, Question, batch, questions
 from pipimem.cli.candidates import candidate_json, plain_id
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, batch, chosen
-from pipimem.cli.passages import passage_json, passage_text, tokens_of
+from pipimem.cli.options import Chosen, as_json, chosen
+from pipimem.cli.passages import library, passage_json, passage_text, tokens_of
 from pipimem.cli.printing import counted, note, record, table
-from pipimem.cli.searching import library
 from pipimem.cli.times import Time
 from pipimem.notes.message import Role
 from pipimem.recall.search.confidence import differing
@@ -26,7 +24,6 @@ from pipimem.recall.search.grouping import Said
 from pipimem.recall.search.hits import Hit
 from pipimem.recall.search.index import TranscriptIndex
 from pipimem.runtime.library import Library
-from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.secrets import redacted
 from pipimem.text.tokens import estimate
 
@@ -74,22 +71,19 @@ def command(
         told = f"nothing is said from {after:%Y-%m-%d %H:%M} on and before {before:%Y-%m-%d %H:%M}"
         raise click.UsageError(f"{told}: --after is the earlier one")
     filters = Filters(after, before, speaker.strip(), role or "")
+    asked = questions(chosen, channel, query, batch)
     if batch is not None:
-        if channel is not None:
-            raise click.UsageError("--batch takes channel and query from its file")
-        _batch(chosen.store(), batch, count, filters)
+        _batch(Library(chosen.store()), asked, count, filters)
         return
-    if channel is None or query is None:
-        raise click.UsageError("give CHANNEL and QUERY, or --batch FILE")
-    if not query.strip():
+    (question,) = asked
+    if not question.query.strip():
         raise click.UsageError("QUERY is empty: give some words to look for")
     with library(chosen) as shelves:
-        _single(shelves, channel, query, count, filters, smart=smart, as_json=as_json)
+        _single(shelves, question, count, filters, smart=smart, as_json=as_json)
 
 
-def _single(
-    library: Library, channel: str, query: str, count: int, filters: Filters, *, smart: bool, as_json: bool
-) -> None:
+def _single(library: Library, question: Question, count: int, filters: Filters, *, smart: bool, as_json: bool) -> None:
+    channel, query = question.channel, question.query
     said = library.said(channel, query, count, filters)
     found = [one.hit for one in said]
     clear = smart and library.clear(channel, found)
@@ -99,11 +93,9 @@ def _single(
     lines = [_line(hit, wanted, library) for hit in found]
     if as_json:
         told = [_json(one, rank, line) for rank, (one, line) in enumerate(zip(said, lines, strict=True), 1)]
-        value: dict[str, object] = {"channel": channel, "query": query, "candidates": told}
-        value["tokens"] = sum(map(estimate, lines))
-        if smart:
-            value |= {"clear": clear, "timeline": [passage_json(item) for item in around], "hint": hint}
-        record(value)
+        timeline = [passage_json(item) for item in around]
+        judged = {"clear": clear, "timeline": timeline, "hint": hint} if smart else {}
+        record({**question.fields, "candidates": told, "tokens": sum(map(estimate, lines)), **judged})
     if not found:
         note(_nothing(library.shelf(channel).index, filters) if library.may_find(query) else _NO_WORD)
     if as_json or not found:
@@ -165,8 +157,7 @@ def _hint(found: Sequence[Hit]) -> str:
     return f"several hits are about as good: {narrow}look at `timeline CHANNEL ID` of the likeliest"
 
 
-def _batch(workspace: WorkspaceStore, file: str, count: int, filters: Filters) -> None:
-    asked, library = questions(file, workspace), Library(workspace)
+def _batch(library: Library, asked: Sequence[Question], count: int, filters: Filters) -> None:
     for name in dict.fromkeys(question.channel for question in asked):
         library.found(name, _WARMING, 1, filters)
     for question in asked:

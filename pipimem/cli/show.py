@@ -6,15 +6,14 @@ import sys
 
 import click
 
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, channel, chosen
+from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen
 from pipimem.cli.printing import one_line, record, say
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.files import read_text
 
-_FILES = {"session": File.SESSION, "memory": File.MEMORY, "history": File.HISTORY, "archive": File.ARCHIVE}
+_FILES = {**NOTES, "archive": File.ARCHIVE}
 _LOG = "log"
 
 
@@ -32,12 +31,11 @@ def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> No
     if file == _LOG:
         _log(store, as_json)
         return
-    names = [file] if file else ["session", "memory", "history"]
-    for name in names:
+    for name in [file] if file else NOTES:
         path = store.folder / _FILES[name]
         text = read_text(path, store.workspace.root) or ""
         if as_json:
-            record({"channel": channel, "file": name, "path": str(path), "text": text})
+            record({"channel": channel, "file": name, "path": path, "text": text})
         elif file:
             _verbatim(text)
         else:
@@ -64,11 +62,10 @@ def _log(store: ChannelStore, as_json: bool) -> None:
 
 def message_json(message: Message) -> dict[str, object]:
     """A message as its line in the transcript."""
-    time = message.time.isoformat(timespec="seconds") if message.time else None
     return {
         "id": message.id,
         "n": message.number,
-        "ts": time,
+        "ts": message.time,
         "role": message.role,
         "name": message.speaker,
         "content": message.content,

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 import click
 
 from pipimem.cli.accounts import account_json, today, told
-from pipimem.cli.failing import worded
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, chosen
-from pipimem.cli.printing import counted, note, one_line, record, table
+from pipimem.cli.options import Chosen, as_json, chosen
+from pipimem.cli.printing import counted, note, one_line, record, table, worded
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
 from pipimem.memory import gates
 from pipimem.memory.window import counted as turns_and_tools
 from pipimem.notes.operations import Hole
-from pipimem.store.caches.figures import Kept
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
@@ -53,7 +50,7 @@ class Standing:
     consolidated: str = ""
     waiting: tuple[str, ...] = ()
     holes: tuple[Hole, ...] = ()
-    recall: Recalls = field(default_factory=lambda: Recalls())
+    recall: Recalls = Recalls()
     shrunk: tuple[str, ...] = ()
     problem: str = ""
 
@@ -76,7 +73,7 @@ def command(chosen: Chosen, as_json: bool) -> None:
     if as_json:
         record(
             {
-                "workspace": str(workspace.root),
+                "workspace": workspace.root,
                 "model": model,
                 "budget": account_json(account),
                 "channels": [asdict(each) for each in standings],
@@ -102,9 +99,8 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
         said = turns_and_tools(list(store.transcript.window(notes.ledger.refreshed)))
         jobs = gates.due(notes, last, said, now)
     except (PipimemError, OSError) as error:  # one broken channel must not hide the others
-        problem = worded(error) if isinstance(error, OSError) else str(error)
-        return Standing(info.id, info.kind, info.title, problem=problem)
-    ledger = notes.ledger
+        return Standing(info.id, info.kind, info.title, problem=worded(error))
+    ledger, kept = notes.ledger, store.caches.kept_figures()
     job = ledger.jobs.get("consolidate")
     return Standing(
         info.id,
@@ -117,7 +113,7 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
         job.ran if job else "",
         tuple(task for task, gate in jobs.items() if gate),
         ledger.holes,
-        _recalls(store.caches.kept_figures()),
+        Recalls(kept.turns, kept.wait(0.5), kept.wait(0.95), kept.looks, kept.hits),
         store.shrunk(now - _RECENT),
     )
 
@@ -130,10 +126,6 @@ def _row(one: Standing) -> tuple[str, ...]:
     backlog = f"{one.backlog} + {set_aside} set aside" if set_aside else str(one.backlog)
     numbers = (str(one.entries), str(one.messages), backlog)
     return (one.channel, one.kind, *numbers, when, ", ".join(one.waiting) or "nothing", _waits(one.recall))
-
-
-def _recalls(kept: Kept) -> Recalls:
-    return Recalls(kept.turns, kept.wait(0.5), kept.wait(0.95), kept.looks, kept.hits)
 
 
 def _waits(one: Recalls) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import click
 
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, channel, chosen
-from pipimem.cli.passages import passage_json, passage_text, tokens_of
+from pipimem.cli.options import Chosen, as_json, channel, chosen
+from pipimem.cli.passages import library, passage_json, passage_text, tokens_of
 from pipimem.cli.printing import note, record
-from pipimem.cli.searching import library
 
 # About 200 tokens.
 _AROUND = 2

@@ -1,14 +1,17 @@
-"""A day or a time as people write it at a prompt: in digits, or in words like "yesterday" and 上周."""
+"""A day, a time or a moment in a channel's past, as people write them at a prompt."""
 
 from __future__ import annotations
 
 from datetime import datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipimem.clock import Clock
 from pipimem.text.dates import Span, mentioned
+
+if TYPE_CHECKING:
+    from pipimem.store.looking_back.past import Past, Point
 
 # Nobody counts a year from a day that is half a year away or more: "3月5日" in November is last spring.
 _HALF_A_YEAR = timedelta(days=182)
@@ -55,3 +58,27 @@ def _span(text: str, now: datetime, *, to_come: bool) -> Span | None:
     if has_no_year and span.start > now.date() and not to_come:
         span = next(iter(mentioned(text, now - _HALF_A_YEAR)), span)
     return span
+
+
+class When(click.ParamType[int | datetime]):
+    """`2026-03-02`, `2026-03-02T09:00`, `yesterday`, or the number of a change; a date is the beginning of its day.
+
+    An `exact` one takes no words: what is put back must not hang on how a word is read.
+    """
+
+    name = "time|seq"
+
+    def __init__(self, *, exact: bool = False) -> None:
+        self._time = Time(exact=exact)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Point:  # noqa: ANN401 - click's signature
+        """The number or the time a text says."""
+        if isinstance(value, int | datetime):
+            return value
+        return int(value) if str(value).isdecimal() and len(str(value)) < 8 else self._time.convert(value, param, ctx)
+
+
+def moment(past: Past, sequence: int) -> str:
+    """A moment of the past for eyes: the change and its time."""
+    found = next((one for one in past.records if one.sequence == sequence), None)
+    return f"after change {sequence} ({found.time})" if found else "before the first change"

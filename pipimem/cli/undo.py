@@ -7,8 +7,7 @@ from dataclasses import asdict
 import click
 
 from pipimem.cli.log import told_all
-from pipimem.cli.opening import Chosen
-from pipimem.cli.options import as_json, channel, chosen
+from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.printing import note, record, say
 from pipimem.clock import Clock
 from pipimem.notes.files import File

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipimem.cli.opening import Chosen, run
-from pipimem.cli.options import as_json, chosen
+from pipimem.cli.options import Chosen, as_json, chosen, run
 from pipimem.cli.printing import note, one_line, record
 from pipimem.memory.gates import CLOSED
 

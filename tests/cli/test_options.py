@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pipimem.cli.opening import run, workspace_folder
+from pipimem.cli.options import run, workspace_folder
 from pipimem.errors import ChannelError
 
 from tests.cli.conftest import Call
