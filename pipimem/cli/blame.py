@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, note_file
-from pipimem.cli.printing import fields, note, one_line, record, table
+from pipimem.cli.printing import fields, minute, note, one_line, record, table
 from pipimem.notes.operations import Author, Trust
 from pipimem.store.channel import ChannelStore
 from pipimem.store.journal.records import FORGET
@@ -42,8 +42,14 @@ def _row(one: Origin) -> tuple[str, ...]:
     sources = one.record.sources if one.record else ()
     more = f" +{len(sources) - _SOURCES}" if len(sources) > _SOURCES else ""
     place = f"{one.entry.file} · {one.entry.section}" if one.entry.section else str(one.entry.file)
-    when = _when(one)[:16].replace("T", " ")
-    return when, _who(one), " ".join(sources[-_SOURCES:]) + more, _by(one), place, one_line(one.entry.text, _TEXT)
+    return (
+        minute(_when(one)),
+        _who(one),
+        " ".join(sources[-_SOURCES:]) + more,
+        _by(one),
+        place,
+        one_line(one.entry.text, _TEXT),
+    )
 
 
 def _who(one: Origin) -> str:

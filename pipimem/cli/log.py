@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import click
 
 from pipimem.cli.options import Chosen, as_json, channel, chosen
-from pipimem.cli.printing import counted, fields, one_line, record, table
+from pipimem.cli.printing import counted, fields, minute, one_line, record, say, table
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Progress
 from pipimem.store.channel import ChannelStore
@@ -42,12 +42,12 @@ def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
         table(("seq", "when", "who", "task", "what"), rows, empty="nothing was changed yet")
 
 
-def _rows(one: JournalRecord) -> list[tuple[str, ...]]:
+def _rows(one: JournalRecord) -> list[tuple[object, ...]]:
     what = [told(change) for change in one.changes]
     what += [f"refused: {line.operation} {one_line(line.text, _TEXT)} ({line.reason})".strip() for line in one.refused]
     what += [f"left out: {one_line(line, _TEXT)}" for line in one.notes]
     lines = what or ["; ".join(filter(None, (one.why, _moved(one.delta.progress)))) or "bookkeeping"]
-    first = (str(one.sequence), one.time[:16].replace("T", " "), one.actor or str(one.author), one.task)
+    first = (one.sequence, minute(one.time), one.actor or one.author, one.task)
     # Repeated in each line where columns are cut by a script; a person sees the group by the same time.
     return [(*first, line) for line in lines]
 
@@ -63,12 +63,12 @@ def told(change: Change) -> str:
     return f"{change.verb} {place}: {text}{before}{reason}" if text else f"{change.verb} {place}{reason}"
 
 
-def told_all(changes: Sequence[Change], channel: str) -> Iterator[str]:
-    """The changes of an undo or a restore, one a line; what would not fit a screen is counted."""
+def say_all(changes: Sequence[Change], channel: str) -> None:
+    """Tell the changes of an undo or a restore, one a line; what would not fit a screen is counted."""
     for change in changes[:_SHOWN]:
-        yield f"  {told(change)}"
+        say(f"  {told(change)}")
     if (more := len(changes) - _SHOWN) > 0:
-        yield f"  and {counted(more, 'more change')}; `pipimem diff {channel}` shows every line"
+        say(f"  and {counted(more, 'more change')}; `pipimem diff {channel}` shows every line")
 
 
 def _moved(progress: Progress) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from pipimem.cli.candidates import plain_id
 from pipimem.cli.options import Chosen
-from pipimem.cli.printing import Progress, fields, progress, say
+from pipimem.cli.printing import fields, progress, say
 from pipimem.recall.items import Item
 from pipimem.recall.search.excerpts import headed
 from pipimem.runtime.library import Library
@@ -25,7 +25,7 @@ _SECONDS = 1.0
 def library(chosen: Chosen) -> Iterator[Library]:
     """Transcripts and archives to be searched, with a bar where reading them takes long; their indexes are kept."""
     begun, stack = time.monotonic(), ExitStack()
-    bars: list[Progress] = []
+    bars: list[Callable[[int], None]] = []
 
     def report(read: int, newest: int) -> None:
         if read == newest:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from os import PathLike, fspath
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import click
 
@@ -34,6 +34,11 @@ def one_line(text: str, limit: int = 0) -> str:
 def counted(number: int, thing: str) -> str:
     """The number with its thing, in the singular for one: `1 message`, `2,000 messages`."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def minute(time: str) -> str:
+    """An ISO 8601 time to the minute, for eyes; empty stays empty."""
+    return time[:16].replace("T", " ")
 
 
 def say(text: str) -> None:
@@ -63,14 +68,14 @@ def fields(value: object, *names: str) -> dict[str, object]:
     return {name: getattr(value, name) for name in names}
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, empty: str = "") -> None:
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str = "") -> None:
     """Columns with colour on a terminal, tab-separated lines elsewhere; `empty` is noted in the place of no rows."""
-    rows = list(rows)
-    if empty and not rows:
+    cells = [[str(cell) for cell in row] for row in rows]
+    if empty and not cells:
         note(empty)
         return
     if not sys.stdout.isatty():
-        for row in (head, *rows):
+        for row in (head, *cells):
             click.echo("\t".join(map(one_line, row)).encode())
         return
     from rich.cells import cell_len  # 28 ms, only for a terminal
@@ -81,35 +86,24 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, empty: str = ""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for place, name in enumerate(head):
         # Names keep on one line; a text is folded, for what is cut off cannot be read anywhere.
-        short = all(cell_len(shown(row[place])) <= _NAME for row in rows)
+        short = all(cell_len(shown(row[place])) <= _NAME for row in cells)
         grid.add_column(name, overflow="fold", no_wrap=short, style="cyan" if place == 0 else "")
-    for row in rows:
+    for row in cells:
         grid.add_row(*(Text(shown(cell)) for cell in row))
     Console().print(grid)
 
 
-class Progress(Protocol):
-    """Called with how much is done."""
-
-    def __call__(self, done: int) -> None: ...
-
-
-def _unseen(done: int) -> None:
-    """Progress that nobody looks at."""
-
-
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Progress]:
+def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A bar on standard error while something long runs; nothing where that is no terminal."""
     if not sys.stderr.isatty():
-        yield _unseen
+        yield lambda _: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
 

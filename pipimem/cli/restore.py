@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from pipimem.cli.log import told_all
+from pipimem.cli.log import say_all
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.printing import confirmed, note, record, say
 from pipimem.cli.times import When, moment
@@ -51,8 +51,7 @@ def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -
         say("the notes stand as they stood then; nothing was changed")
     else:
         say(f"the notes stand as they stood {moment(past, sequence)}")
-        for line in told_all(done.outcome.changes, channel):
-            say(line)
+        say_all(done.outcome.changes, channel)
         note(f"`pipimem undo {channel} {done.sequence}` brings back what stood before")
 
 

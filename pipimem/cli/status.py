@@ -9,7 +9,7 @@ import click
 
 from pipimem.cli.accounts import account_json, today, told
 from pipimem.cli.options import Chosen, as_json, chosen
-from pipimem.cli.printing import counted, note, one_line, record, table, worded
+from pipimem.cli.printing import counted, minute, note, one_line, record, table, worded
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
 from pipimem.memory import gates
@@ -118,13 +118,13 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
     )
 
 
-def _row(one: Standing) -> tuple[str, ...]:
+def _row(one: Standing) -> tuple[object, ...]:
     if one.problem:
         return (one.channel, one.kind, "", "", "", "", "", one.problem)
-    when = one.consolidated[:16].replace("T", " ") or "never"
+    when = minute(one.consolidated) or "never"
     set_aside = sum(hole.last - hole.first + 1 for hole in one.holes)
-    backlog = f"{one.backlog} + {set_aside} set aside" if set_aside else str(one.backlog)
-    numbers = (str(one.entries), str(one.messages), backlog)
+    backlog = f"{one.backlog} + {set_aside} set aside" if set_aside else one.backlog
+    numbers = (one.entries, one.messages, backlog)
     return (one.channel, one.kind, *numbers, when, ", ".join(one.waiting) or "nothing", _waits(one.recall))
 
 

@@ -6,9 +6,9 @@ from dataclasses import asdict
 
 import click
 
-from pipimem.cli.log import told_all
+from pipimem.cli.log import say_all
 from pipimem.cli.options import Chosen, as_json, channel, chosen
-from pipimem.cli.printing import note, record, say
+from pipimem.cli.printing import minute, note, record, say
 from pipimem.clock import Clock
 from pipimem.notes.files import File
 from pipimem.store.channel import ChannelStore
@@ -42,9 +42,8 @@ def command(chosen: Chosen, channel: str, seq: int | None, as_json: bool) -> Non
             }
         )
         return
-    say(f"taken back: change {done.record.sequence} ({done.record.task}, {done.record.time[:16].replace('T', ' ')})")
-    for line in told_all(done.outcome.changes, channel):
-        say(line)
+    say(f"taken back: change {done.record.sequence} ({done.record.task}, {minute(done.record.time)})")
+    say_all(done.outcome.changes, channel)
     if done.record.archived:
         note(f"{File.ARCHIVE} keeps its copy of this text: it only grows, so searching finds it there as well")
     note(f"`pipimem undo {channel} {done.sequence}` brings it back")

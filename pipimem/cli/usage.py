@@ -100,13 +100,14 @@ def cost_told(total: Sum) -> str:
     return told + (f" + {unpriced} unknown" if unpriced else "")
 
 
-def _row(name: str, total: Sum) -> tuple[str, ...]:
-    numbers = (
+def _row(name: str, total: Sum) -> tuple[object, ...]:
+    return (
+        name,
         total.calls,
         total.failed,
         total.tokens_in,
         total.tokens_out,
         total.tokens_cached,
         total.estimated_tokens,
+        cost_told(total),
     )
-    return (name, *map(str, numbers), cost_told(total))
