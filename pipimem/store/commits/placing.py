@@ -35,6 +35,7 @@ from pipimem.store.disk.files import (
     read,
     remove,
     resolved,
+    sync_file,
     tag_of,
     temporary_for,
 )
@@ -74,6 +75,8 @@ def rewrite(path: Path, left: Callable[[str], str], root: Path) -> None:
     displaced is rewritten too, and merged.
     """
     target = resolved(path, root)
+    for left_behind in _beside(target):  # by a process that was killed: what it displaced has the words
+        remove(left_behind)
     reading = read(path, root)
     seen = reading.text if reading else ""
     wanted = left(seen)
@@ -106,7 +109,7 @@ def _exchange(desk: Desk, file: File, now: datetime) -> bool:
     """Lets the text that waits for a file trade places with it; whether it did.
 
     What a person saved there meanwhile is taken in first. What is displaced lies beside the file
-    afterwards.
+    afterwards. Where the file has the waiting text already, that is synced and the other removed.
     """
     reading = desk.look(file)
     if desk.is_held(file, reading):
@@ -115,19 +118,30 @@ def _exchange(desk: Desk, file: File, now: datetime) -> bool:
     mark = etag(text)
     if mark != desk.state.ledger.etags[file]:
         _journal_edit(desk, file, text, reading.text, now)
-    displace(prepared_path(desk, file, mark), resolved(desk.path(file), desk.root))
+    ready, target = prepared_path(desk, file, mark), resolved(desk.path(file), desk.root)
+    if reading.text == text:
+        # A hand or a backup put it there. Two equal texts could trade places for ever.
+        sync_file(target)
+        sync_folder(target.parent)
+        remove(ready)
+    else:
+        displace(ready, target)
     return True
 
 
 def _leftovers(desk: Desk) -> Iterator[tuple[File, Path]]:
     """The texts that lie beside each file under names of ours."""
     for file in KEPT:
-        target = resolved(desk.path(file), desk.root)
-        with told("read", target.parent):
-            names = sorted(os.listdir(target.parent))  # noqa: PTH208 - names
-        for name in names:
-            if name.startswith(f".{target.name}.") and name.endswith(TEMPORARY):
-                yield file, target.parent / name
+        for path in _beside(resolved(desk.path(file), desk.root)):
+            yield file, path
+
+
+def _beside(target: Path) -> list[Path]:
+    """The texts that lie beside a file under names of ours."""
+    with told("read", target.parent):
+        names = sorted(os.listdir(target.parent))  # noqa: PTH208 - names
+    wanted = f".{target.name}."
+    return [target.parent / name for name in names if name.startswith(wanted) and name.endswith(TEMPORARY)]
 
 
 def _look_at_leftovers(desk: Desk, now: datetime) -> None:

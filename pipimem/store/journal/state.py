@@ -188,6 +188,8 @@ class State:
     def _start(self) -> None:
         self._recent = None
         self._known.clear()
+        # Before anything is read: what is written, or set aside, meanwhile gives the journal another one.
+        self.stamp = self.journal.stamp()
         checkpoint = ledger_file.load(self._ledger_path)
         self._since, self.archived = 0, None
         if checkpoint is None:
@@ -199,8 +201,6 @@ class State:
         else:
             self.ledger = checkpoint.ledger
             start = checkpoint.place if self.journal.holds(checkpoint.place) else NOWHERE
-        # Before it is read: what is written meanwhile gives it another one.
-        self.stamp = self.journal.stamp()
         records, self.place = self.journal.read(start)
         self._fold(records)
 

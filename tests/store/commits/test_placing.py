@@ -98,6 +98,28 @@ def test_a_deletion_right_before_the_exchange_holds(
     assert texts(again(channel)) == ["the port is 8080", "bob likes cake"]
 
 
+def test_a_file_that_has_the_waiting_text_already_waits_no_more(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backup brought it, after a kill before the exchange: two equal texts do not trade places with each commit."""
+    channel.commit(add("alice likes tea"), now)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(placing, "displace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            channel.commit(add("bob likes tea"), now)
+    (waiting,) = channel.folder.glob(f".*{TEMPORARY}")
+    (channel.folder / File.MEMORY).write_bytes(waiting.read_bytes())
+    second = again(channel)
+    second.journal_edits(now)
+    assert not list(channel.folder.glob(f".*{TEMPORARY}"))
+    assert texts(second) == ["alice likes tea", "bob likes tea"]
+    assert [record.task for record in second.journal_records()] == ["consolidate", "consolidate"]
+
+
 @pytest.mark.parametrize("left", ["", "# Memory\n\n## Fa", "# Memory\n\n## Facts\n\n- typed just now\n- ali"])
 def test_half_of_a_save_deletes_nothing(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, left: str

@@ -14,6 +14,7 @@ from pipimem.notes.ledger import Asked
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Decision, Invalidate, Progress, Target
 from pipimem.store.channel import ChannelStore
+from pipimem.store.commits import placing
 
 Add = Callable[..., Decision]
 
@@ -62,6 +63,24 @@ def test_forgetting_twice_proves_it(full: ChannelStore, now: datetime) -> None:
     """Given the text again there is nothing left to take out."""
     full.forget("555 0199", keep_transcript=False, now=now)
     assert set(full.forget("555 0199", keep_transcript=False, now=now).counts.values()) == {0}
+
+
+def test_a_kill_while_the_archive_is_rewritten_leaves_no_copy_of_it(
+    full: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The archive as it was lies beside the new one then; whoever goes on with the forgetting takes it away."""
+
+    def killed(path: Path) -> None:
+        raise KeyboardInterrupt(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(placing, "remove", killed)
+        with pytest.raises(KeyboardInterrupt, match="archive"):
+            full.forget("555 0199", keep_transcript=False, now=now)
+    second = ChannelStore.open(full.workspace, full.channel_id, create=False)
+    second.journal_edits(now)
+    assert holding(full.folder, "0199") == []
+    assert (full.folder / File.ARCHIVE).read_text() == "# …\n\n- tea\n\n```\nkeep\n```\n"
 
 
 def test_the_transcript_can_be_spared(full: ChannelStore, now: datetime) -> None:

@@ -12,6 +12,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.operations import Decision
 from pipimem.store.channel import ChannelStore
 from pipimem.store.journal import state as states
+from pipimem.store.journal.journal import NOWHERE, Journal, Place
 from pipimem.store.journal.state import State, fresh_ledger
 
 Add = Callable[..., Decision]
@@ -45,6 +46,27 @@ def test_it_catches_up_with_what_others_commit(channel: ChannelStore, now: datet
     channel.commit(add("dave likes water"), now)
     state.catch_up()
     assert (state.ledger, state.ledger.sequence) == (channel.ledger, 3)
+
+
+def test_a_journal_set_aside_while_a_state_begins_is_noticed(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look at the place of the checkpoint and the reading from there, another process rotates."""
+    channel.commit(add("bob likes tea"), now)
+    channel.checkpoint()
+    holds = Journal.holds
+
+    def set_aside(journal: Journal, place: Place) -> bool:
+        held = holds(journal, place)
+        monkeypatch.setattr(Journal, "holds", holds)
+        journal.path.rename(journal.folder / "journal-0001.jsonl")
+        journal.append([], NOWHERE)
+        return held
+
+    monkeypatch.setattr(Journal, "holds", set_aside)
+    state = loaded(channel)
+    state.catch_up()
+    assert state.journal.holds(state.place)
 
 
 def test_the_text_it_left_is_known_without_its_file(thrice: tuple[ChannelStore, list[str]]) -> None:
