@@ -44,7 +44,8 @@ def calls_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     unlink = Path.unlink
 
     def unlinked(path: Path, *, missing_ok: bool = False) -> None:
-        done.append(f"remove {path.name.split('.')[1]}")
+        if path.exists():
+            done.append(f"remove {path.name.split('.')[1]}")
         unlink(path, missing_ok=missing_ok)
 
     monkeypatch.setattr(Path, "unlink", unlinked)
@@ -78,6 +79,19 @@ def test_a_person_s_text_is_synced_before_it_counts_as_known(
     done = calls_of(monkeypatch)
     channel.journal_edits(now)
     assert done == ["sync MEMORY.md", f"sync {channel.folder.name}", "sync journal.jsonl"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="nobody tells which file a descriptor is of")
+def test_a_text_from_before_the_first_record_is_synced_with_its_name(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The record has only what changed of it: without the version a waiting text could not be told any more."""
+    (channel.folder / File.MEMORY).write_text(OLD)
+    done = calls_of(monkeypatch)
+    channel.commit(add("dave likes cake"), now)
+    [version] = (channel.folder / ".pipimem" / "versions").iterdir()
+    before = done[: done.index("sync journal.jsonl")]
+    assert before.index(f"sync {version.name}") < before.index("sync versions")
 
 
 @pytest.mark.parametrize("is_read_only", [False, True])

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pipimem.notes.files import File
 from pipimem.notes.notes import etag
-from pipimem.store.disk.calls import make_folder, told
-from pipimem.store.disk.files import own_text, put_whole, remove
+from pipimem.store.disk.calls import make_folder, sync_folder, told
+from pipimem.store.disk.files import own_text, put_whole, remove, sync_file
 
 # A channel has few in a month: most texts are told by the splices of the journal. But what a forgetting leaves of these
 # are versions, as many as a person's edit is compared with.
@@ -46,16 +46,19 @@ class Versions:
         return [path.name[len(file) + 1 :] for path in self._newest_first(file)]
 
     def keep(self, file: File, text: str, *, synced: bool = True) -> None:
-        """Keeps a text; one that is kept already costs two system calls.
+        """Keeps a text; with `synced` it is on the disk with its name when this returns.
 
-        Without `synced` a power cut may take it: for texts that only help to recognise a person's edit.
+        Without, a power cut may take it: for texts that only help to recognise a person's edit.
         """
         path = self._path(file, etag(text))
         try:
             os.utime(path)  # as young as its last use, or it would be pruned too early
         except OSError:
             make_folder(self.folder)
-            put_whole(path, text.encode(), synced=synced)
+            put_whole(path, text.encode(), synced=False)
+        if synced:
+            sync_file(path)
+            sync_folder(self.folder)
 
     def keep_only(self, file: File, texts: Sequence[str], now: datetime) -> None:
         """Keeps these texts of a file, the newest first, and no other."""
