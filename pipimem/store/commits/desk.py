@@ -11,7 +11,7 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes, etag
 from pipimem.notes.reconciled import reconciled
-from pipimem.store.commits.merge_base import merge_base
+from pipimem.store.commits.merge_base import merge_base, takes_lines_out
 from pipimem.store.commits.merging import merged
 from pipimem.store.commits.settling import may_be_half_saved
 from pipimem.store.disk.files import Reading, Stamp, own_text, read, resolved, stamp, temporary_for
@@ -24,6 +24,9 @@ KEPT = (File.SESSION, File.MEMORY, File.HISTORY)
 # Writers that keep on committing leave a pause between two commits sooner or later.
 _LOOKS = 20
 _ABSENT: Stamp = (0, 0, 0)
+# Nanoseconds: ten minutes. A save with nothing but deletions, so long after our newest record, was made of our newest
+# text, rather than of a buffer that was loaded before it and is saved over its editor's warning.
+_OLD_BUFFER = 600 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +148,20 @@ class Desk:
         is_pending = self.is_pending(file)
         if is_pending and etag(reading.text) in self.state.replaced_by(file, etag(left)):
             return left
+        if not is_pending and self._is_plain_deletion(left, reading):
+            return reading.text
         past = self.state.past_texts(file, is_placed=not is_pending)
         return merged(merge_base(reading.text, past), left, reading.text)
+
+    def _is_plain_deletion(self, left: str, reading: Reading) -> bool:
+        """Whether a save only took lines out of the text the journal left, long after the journal's last record.
+
+        An older buffer would leave the same text, but an editor that saves one this old has warned its user.
+        """
+        journal = self.state.journal.stamp()
+        if journal is None or not takes_lines_out(left, reading.text):
+            return False
+        return reading.stamp[0] - journal[0] >= _OLD_BUFFER
 
     def is_pending(self, file: File) -> bool:
         """Whether the text the journal left a file with has not reached it yet: it still lies prepared."""

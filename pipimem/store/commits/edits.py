@@ -48,7 +48,11 @@ def file_change(
 def _described(file: File, change: FileChange) -> Change:
     gone = sum(len(splice.removed) for splice in change.splices)
     came = sum(len(splice.added) for splice in change.splices)
-    return Change("edited", file, "", reason=f"{gone} lines out, {came} lines in")
+    reason = f"{gone} lines out, {came} lines in"
+    kept = sum(1 for splice in change.found_splices for line in splice.removed if line.strip())
+    if kept:
+        reason += f"; {kept} that the save lacked were kept, for an older buffer lacks them too: delete them again"
+    return Change("edited", file, "", reason=reason)
 
 
 def _shrunk(file: File, change: FileChange, left: str) -> str:

@@ -70,6 +70,14 @@ def merge_base(text: str, past: Iterable[PastText]) -> str:
     return "".join(best)
 
 
+def takes_lines_out(old: str, new: str) -> bool:
+    """Whether `new` is `old` without some of its lines; blank ones, and white space at line ends, do not count."""
+    old_lines = [line.strip() for line in split_lines(old) if line.strip()]
+    new_lines = [line.strip() for line in split_lines(new) if line.strip()]
+    remaining = iter(old_lines)
+    return len(new_lines) < len(old_lines) and all(line in remaining for line in new_lines)
+
+
 def _is_blank(lines: Iterable[str]) -> bool:
     return not any(map(str.strip, lines))
 

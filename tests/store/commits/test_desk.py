@@ -93,3 +93,18 @@ def test_shared_memory_that_is_no_text_is_left_out(desk: Desk) -> None:
     (desk.root / File.MEMORY).write_bytes(b"\xff\xfe- broken")
     assert desk.shown().workspace.text == ""
     assert [entry.text for entry in desk.shown().memory.entries] == ["bob likes tea"]
+
+
+@pytest.mark.parametrize(("minutes", "kept"), [(1, ["bob likes tea", "carol has a cat"]), (11, [])])
+def test_a_plain_deletion_holds_once_our_text_has_stood_for_a_while(
+    channel: ChannelStore, now: datetime, add: Add, minutes: int, kept: list[str]
+) -> None:
+    """Minutes after three commits an older buffer may leave the same text, so what it lacks stays; later it goes."""
+    for fact in ("alice plays chess", "bob likes tea", "carol has a cat"):
+        channel.commit(add(fact), now)
+    path = channel.folder / File.MEMORY
+    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if not line.startswith("- ")))
+    saved = time.time() + minutes * 60
+    os.utime(path, (saved, saved))
+    channel.commit(add("dora sings"), now)
+    assert [entry.text for entry in channel.notes().memory.entries] == [*kept, "dora sings"]

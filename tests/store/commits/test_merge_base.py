@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pipimem.store.commits.merge_base import merge_base
+from pipimem.store.commits.merge_base import merge_base, takes_lines_out
 from pipimem.store.journal.state import PastText
 from pipimem.text.lines import split_lines
 
@@ -138,3 +138,20 @@ def test_a_large_file_with_a_long_past_takes_tens_of_milliseconds() -> None:
     begun = time.process_time()
     assert merge_base(text, past) == "".join(past[150].lines)
     assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("new", "is_so"),
+    [
+        ("# Memory\n\n- bob\n", True),
+        ("- carol\r\n", True),
+        ("", True),
+        ("# Memory\n\n- alice\n- bob\n- carol\n", False),
+        ("# Memory\n\n\n- alice\n- bob\n- carol\n\n", False),
+        ("# Memory\n\n- bob\n- dora\n", False),
+        ("# Memory\n\n- carol\n- alice\n", False),
+    ],
+)
+def test_lines_taken_out_are_told_from_other_changes(new: str, is_so: bool) -> None:
+    """Nothing added, nothing reworded, the order as it was; blank lines do not count."""
+    assert takes_lines_out("# Memory\n\n- alice\n- bob\n- carol\n", new) is is_so
