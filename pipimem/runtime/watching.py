@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
 import warnings
 from collections.abc import Callable
@@ -74,7 +75,7 @@ class Watch:
         # watchdog's thread.
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         channels = self.channels.resolve(strict=True)
-        wanted = 2 + sum(1 for entry in os.scandir(channels) if entry.is_dir(follow_symlinks=False))
+        wanted = 2 + _folders_in(channels)  # with `channels/` itself and the folder it lies in
         before = _inotify_watches()
         report = self._report
 
@@ -134,6 +135,19 @@ def _kinds() -> list[type[FileSystemEvent]]:
     # Only Linux tells that a file was closed; elsewhere a save is known by its writing.
     saved = FileClosedEvent if sys.platform == "linux" else FileModifiedEvent
     return [FileMovedEvent, saved, FileDeletedEvent, DirCreatedEvent, DirMovedEvent, DirDeletedEvent]
+
+
+def _folders_in(channels: Path) -> int:
+    """How many channels there are, with the folders of ours in them: all that events are wanted of."""
+    names = [entry.path for entry in os.scandir(channels)]
+    return sum(_is_folder(name + inner) for name in names for inner in ("", "/.pipimem", "/.pipimem/versions"))
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except OSError:
+        return False
 
 
 def _inotify_watches() -> int:

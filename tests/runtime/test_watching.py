@@ -229,6 +229,23 @@ def test_a_limit_that_is_too_small_is_told_with_its_remedy(
 
 
 @LINUX
+def test_a_single_watch_that_is_refused_is_told(channels: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder inside a channel has one of its own, and the journal lies there."""
+    from watchdog.observers import inotify_c
+
+    add = inotify_c.inotify_add_watch
+
+    def limited(queue: int, path: bytes, mask: int) -> int:
+        if not path.endswith(b".pipimem"):
+            return add(queue, path, mask)
+        ctypes.set_errno(errno.ENOSPC)
+        return -1
+
+    monkeypatch.setattr(inotify_c, "inotify_add_watch", limited)
+    assert "no inotify watch is left" in Watch(channels, heard.tell).start()
+
+
+@LINUX
 def test_too_many_queues_are_told_with_their_remedy(
     channels: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
