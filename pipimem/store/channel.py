@@ -325,7 +325,15 @@ class ChannelStore:
             self._recalls.asked.clear()
             receipt = forgetting.forget(desk, self.transcript, what, keep_transcript, now, actor)
             self._after_writing(now)
-            return receipt
+        if forgetting.is_under_way(desk):
+            # Somebody began to save in between. Who holds the channel next goes on where it stopped.
+            with self._writing(now, until=time.monotonic() + PATIENCE) as desk:
+                if forgetting.is_under_way(desk):
+                    raise StoreError(
+                        f"{self.folder}: an editor is saving a file. Save and close it: what is left to forget goes "
+                        "with whatever is written next."
+                    )
+        return receipt
 
     @contextmanager
     def _writing(self, now: datetime, until: float) -> Iterator[Desk]:

@@ -74,7 +74,7 @@ def forget(
     """Removes a text, or the entries of some ids, everywhere, and what undo needs; answers with what held it.
 
     Where nothing held it, it is just not learnt from older talk. The caller holds the lock. Raises `StoreError` with
-    nothing forgotten while an editor saves a file; where one begins later, the next holder of the lock finishes.
+    nothing forgotten while an editor saves a file; where one begins later, it stays under way.
     """
     if _is_being_saved(desk):
         raise StoreError(f"{desk.folder}: an editor is saving a file. Nothing was forgotten; save, and try again.")
@@ -87,22 +87,26 @@ def forget(
     put_whole(_plan_path(desk), jsonlines.line(encoded(plan)))
     # A power cut must not take the plan and leave what it began.
     sync_folder(_plan_path(desk).parent)
-    if not _carried_out(desk, log, plan, now, receipt):
-        raise StoreError(f"{desk.folder}: somebody is saving a file. What is left to forget goes when that is done.")
+    _carry_out(desk, log, plan, now, receipt)
     return receipt
+
+
+def is_under_way(desk: Desk) -> bool:
+    """Whether a forgetting has begun and not ended; the next holder of the lock goes on with it."""
+    return _plan_path(desk).exists()
 
 
 def resume(desk: Desk, log: Transcript, now: datetime) -> None:
     """Goes on with a forgetting that was cut off, if there is one and nobody is saving a file."""
     path = _plan_path(desk)
-    if not path.exists() or _is_being_saved(desk):
+    if not is_under_way(desk) or _is_being_saved(desk):
         return
     try:
         plan = decoded(Plan, jsonlines.value(read_whole(path)))
     except CodecError:
         remove(path)
     else:
-        _carried_out(desk, log, plan, now, _receipt(desk, log, plan))
+        _carry_out(desk, log, plan, now, _receipt(desk, log, plan))
 
 
 def _is_being_saved(desk: Desk) -> bool:
@@ -164,15 +168,15 @@ def _quotes(desk: Desk, needles: Needles) -> Mapping[Path, list[tuple[int, int]]
 # ── what is done ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime, receipt: Forgotten) -> bool:
-    """Does what the plan says; whether it came to its end."""
+def _carry_out(desk: Desk, log: Transcript, plan: Plan, now: datetime, receipt: Forgotten) -> None:
+    """Does what the plan says, and removes it at the end; an editor that saves meanwhile ends it early."""
     needles, state = plan.needles, desk.state
     drop_texts(desk.folder / ".pipimem")
     # Written by pipimem 0.1: etags of texts, which are marks of the words.
     remove(desk.folder / ".pipimem" / "unread")
     rewrite(desk.path(File.ARCHIVE), lambda text: without(text, needles, desk.key)[0], desk.root)
     if not _commit(desk, log, plan, now):
-        return False
+        return
     gone = set[str]().union(*(_clean_past(desk, file, needles, now) for file in KEPT))
     for part in () if plan.keep_transcript else log.parts():
         _rewrite_lines(part, lambda data: _blanked(data, needles))
@@ -187,7 +191,6 @@ def _carried_out(desk: Desk, log: Transcript, plan: Plan, now: datetime, receipt
             sync_folder(folder)
     remove(_plan_path(desk))
     desk.clear()
-    return True
 
 
 def _commit(desk: Desk, log: Transcript, plan: Plan, now: datetime) -> bool:
