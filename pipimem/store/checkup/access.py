@@ -63,9 +63,10 @@ def _is_open(path: Path, root: Path) -> bool:
 
 def _closing(paths: list[Path]) -> Mend:
     def close(now: datetime) -> str:  # noqa: ARG001 - a mending's signature
-        for path in paths:
+        found = [path for path in paths if path.exists()]  # another mending may have swept some
+        for path in found:
             with told("change the mode of", path):
                 path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
-        return f"{len(paths)} modes set to 0600 and 0700"
+        return f"{len(found)} modes set to 0600 and 0700"
 
     return close

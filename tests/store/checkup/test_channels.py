@@ -160,6 +160,22 @@ def test_modes_links_and_copies_are_told(well: ChannelStore, now: datetime, tmp_
     assert (well.folder / "MEMORY.md").stat().st_mode & 0o777 == 0o640
 
 
+def test_modes_of_what_was_swept_meanwhile_are_passed_over(well: ChannelStore, now: datetime) -> None:
+    """Mendings follow one another: finishing a commit removes what is in the way of another's list."""
+    for folder in (well.workspace.root, well.folder.parent, well.folder):
+        folder.chmod(0o755)
+    (well.folder / "log.jsonl").chmod(0o644)
+    swept = well.folder / ".pipimem" / "unread"
+    swept.write_text("{}")
+    swept.parent.chmod(0o755)
+    swept.chmod(0o644)
+    (closing,) = [one for one in found(well) if one.mend is not None]
+    swept.unlink()
+    assert closing.mend is not None
+    closing.mend(now)
+    assert (well.folder / "log.jsonl").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_read_only_note_is_told(well: ChannelStore) -> None:
     """Commits are refused there."""
     (well.folder / "MEMORY.md").chmod(0o400)
