@@ -162,7 +162,7 @@ def test_it_says_before_it_asks_that_undo_ends(call: Call) -> None:
     assert call("forget", "room", "8080", "--yes").code == 0
     for command in (("undo", "room", "1"), ("diff", "room", "--since", "1"), ("restore", "room", "--to", "1", "--yes")):
         ended = call(*command)
-        assert (ended.code, "The forgetting of then ended what came before it" in ended.err) == (1, True)
+        assert (ended.code, "is a forgetting: what came before it cannot be looked back at" in ended.err) == (1, True)
     assert "nothing changed" in call("diff", "room").err
     call("remember", "room", "Carol likes tea")
     assert "+- Carol likes tea" in call("diff", "room").out

@@ -68,8 +68,11 @@ class Past:
         if not self.records:
             return "Nothing was changed yet."
         first, last = self.records[0], self.records[-1]
-        kept = f"It is kept from {first.sequence} ({first.time}) to {last.sequence} ({last.time})."
-        return f"{kept} The forgetting of then ended what came before it." if first.task == FORGET else kept
+        if first.task == FORGET:
+            return (
+                f"Change {first.sequence} ({first.time}) is a forgetting: what came before it cannot be looked back at."
+            )
+        return f"The journal is kept from {first.sequence} ({first.time}) to {last.sequence} ({last.time})."
 
     def stretches(self, file: File) -> Iterator[Stretch]:
         """The changes of a file, the newest first."""

@@ -223,11 +223,11 @@ def test_a_forgetting_ends_undo_restore_and_diff(channel: ChannelStore, now: dat
     channel.forget("555 0199", keep_transcript=False, now=now)
     forgotten = channel.ledger.sequence
     for number in (1, 2):
-        with pytest.raises(NothingFound, match="The forgetting of then ended what came before"):
+        with pytest.raises(NothingFound, match="is a forgetting: what came before"):
             channel.undo(number, now)
-        with pytest.raises(NothingFound, match="The forgetting of then ended what came before"):
+        with pytest.raises(NothingFound, match="is a forgetting: what came before"):
             channel.restore(number, now)
-    with pytest.raises(NothingFound, match="The forgetting of then ended what came before"):
+    with pytest.raises(NothingFound, match="is a forgetting: what came before"):
         channel.undo(None, now)
     with pytest.raises(NothingFound):
         channel.restore(now - timedelta(days=1), now)
