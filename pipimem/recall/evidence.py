@@ -18,7 +18,7 @@ class Term(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """A term that stands somewhere: with what weight, the most it adds to any item, and where.
+    """A term that stands somewhere: with what weight, a bound of what it adds to any item, and where.
 
     `said` are the places of the word itself, fewer than `slots` where others may stand in its place.
     """
@@ -68,6 +68,9 @@ def totals_of(reached: Sequence[Reach], floor: float = 0.0) -> dict[int, float]:
 
 def _add(totals: dict[int, float], reach: Reach) -> None:
     weight, get = reach.weight, totals.get
+    if not totals:
+        totals.update({slot: weight * value for slot, value in reach.slots.items()})
+        return
     for slot, value in reach.slots.items():
         totals[slot] = get(slot, 0.0) + weight * value
 

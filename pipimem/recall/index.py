@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from pipimem.recall.evidence import Found, Reach, Term, ordered, totals_of
 from pipimem.recall.items import Item, Source
-from pipimem.recall.postings import Postings
+from pipimem.recall.postings import HIGHEST_IMPACT, Postings
 from pipimem.recall.spelling import Spelling
 from pipimem.text.words import GRAM, Bag, Words
 
@@ -108,12 +108,14 @@ class Index:
                 yield Reach(term, term.weight, term.weight * max(best.values()), best, slots or {})
             elif slots is not None:
                 weight = term.weight * rarity(len(slots))
-                yield Reach(term, weight, weight * max(slots.values()), slots, slots)
+                # A weak word never decides what comes to the floor: a bound that costs no walk will do.
+                highest = HIGHEST_IMPACT if term.weak else max(slots.values())
+                yield Reach(term, weight, weight * highest, slots, slots)
         known = self._grams.by_word
         for gram in grams:
             if slots := known.get(gram):
                 weight = _GRAM_WEIGHT * rarity(len(slots))
-                yield Reach(Term(gram, weak=True), weight, weight * max(slots.values()), slots, slots, gram=True)
+                yield Reach(Term(gram, weak=True), weight, weight * HIGHEST_IMPACT, slots, slots, gram=True)
 
     def _misspelt(self, word: str) -> Iterator[dict[int, float]]:
         """Where the known words stand that an unknown one may mean."""

@@ -18,6 +18,10 @@ _USUAL_LENGTH = 16
 _LONG = 6 * _USUAL_LENGTH
 
 
+# No count comes above it.
+HIGHEST_IMPACT = _K1 + 1
+
+
 def impact(count: int, length: int) -> float:
     """What a word that stands `count` times in an item of `length` words counts: BM25's saturated count."""
     norm = _K1 * (1 - _B + _B * min(length, _LONG) / _USUAL_LENGTH)

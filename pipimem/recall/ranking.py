@@ -186,18 +186,19 @@ def _by_evidence(
     if query.asks_when:
         most *= 2  # what names a time may come from further behind
     found = index.search(query.terms, query.grams, floor=least_of_all)
-    strongest = heapq.nlargest(most, found.totals.items(), key=itemgetter(1))
-    least = _SHARE_OF_BEST * strongest[0][1] if strongest and floor else 0.0
+    least = _SHARE_OF_BEST * max(found.totals.values(), default=0.0) if floor else 0.0
+    strong = [(slot, evidence) for slot, evidence in found.totals.items() if evidence >= least]
+    strongest = [slot for slot, _ in heapq.nlargest(most, strong, key=itemgetter(1))]
     weighed = _Weighing(index, found, query, now, nearness=nearness)
-    slots = [slot for slot, evidence in strongest if evidence >= least]
     if not floor:
-        return weighed.candidates(slots)
-    kept = []
-    for slot in slots:
-        seeded = any(answers(index.item(slot), intent) for intent in query.intents)
-        if weighed.is_evidence(slot, seed_floor if seeded else floor):
-            kept.append(slot)
-    return weighed.candidates(kept)
+        return weighed.candidates(strongest)
+    kept: dict[int, Candidate] = {}
+    for slot in strongest:
+        values = weighed.values(slot)
+        seeded = query.intents and any(answers(index.item(slot), intent) for intent in query.intents)
+        if weighed.is_evidence(slot, values, seed_floor if seeded else floor):
+            kept[slot] = weighed.candidate(slot, values)
+    return kept
 
 
 def _by_intent(index: Index, query: Query, now: datetime, most: int) -> dict[int, Candidate]:
@@ -247,11 +248,11 @@ class _Weighing:
 
     def candidates(self, slots: Iterable[int]) -> dict[int, Candidate]:
         """The items of some slots with their scores, by slot."""
-        return {slot: self._candidate(slot) for slot in slots}
+        return {slot: self.candidate(slot, self.values(slot)) for slot in slots}
 
-    def is_evidence(self, slot: int, floor: float) -> bool:
+    def is_evidence(self, slot: int, values: Sequence[float], floor: float) -> bool:
         """Whether the words that mean something add up to the floor, and are not one plain word out of many."""
-        strong = self._values(slot)[: self._strong]
+        strong = values[: self._strong]
         if reduce(add, strong, 0.0) < floor:
             return False
         hit = [(reach, value) for reach, value in zip(self._words, strong, strict=False) if value]
@@ -280,13 +281,13 @@ class _Weighing:
     def _is_told(self) -> bool:
         return self._query.is_told()
 
-    def _values(self, slot: int) -> list[float]:
+    def values(self, slot: int) -> list[float]:
         """What each word counts in an item."""
         return [weight * impact if (impact := get(slot)) else 0.0 for weight, get in self._places]
 
-    def _candidate(self, slot: int) -> Candidate:
+    def candidate(self, slot: int, values: Sequence[float]) -> Candidate:
         """The item with its score: its words, pairs of characters and meaning, then the share of them its place gives."""
-        item, values = self._index.item(slot), self._values(slot)
+        item = self._index.item(slot)
         words, grams = values[: self._plain], reduce(add, values[self._plain :], 0.0)
         evidence = [_ASKED_FOR if self._asked else 0.0, *words, grams, self._nearness.value(slot)]
         total = reduce(add, evidence)

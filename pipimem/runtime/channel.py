@@ -322,7 +322,9 @@ class Channel:
         """Fresh notes with the index brought up to them; what takes long leaves the event loop's thread."""
         if not self.reading.is_warm:
             await to_thread.run_sync(self.reading.notes)
-        elif self.reading.size() >= _MANY_ENTRIES and not self.store.is_current:
+        elif self.reading.size() >= _MANY_ENTRIES:
+            if (unchanged := self.store.unchanged()) is not None:
+                return self.reading.notes(unchanged)
             await to_thread.run_sync(self.store.notes)
         # Once more, and nothing waits between this and the question: others' questions may have laid the index to rest.
         return self.reading.notes()

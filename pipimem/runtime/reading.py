@@ -79,11 +79,11 @@ class Reading:
         """Whether the index is built: only the first reading takes long."""
         return self._gathered is not None
 
-    def notes(self) -> Notes:
-        """Fresh notes, with the index brought up to them."""
+    def notes(self, unchanged: Notes | None = None) -> Notes:
+        """Fresh notes, with the index brought up to them; `unchanged` where the caller has just looked."""
         stages = self._stages = Stages() if may_tell() else None
         self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut
-        notes = self.store.notes()
+        notes = unchanged or self.store.notes()
         if notes is not self._gathered:
             gathering = self.gathering or self._fresh_gathering()
             self._read_backlog(notes)

@@ -213,10 +213,9 @@ class ChannelStore:
         """Whether notes or ledger are held in memory."""
         return self._desk is not None
 
-    @property
-    def is_current(self) -> bool:
-        """Whether the notes as last read still stand; a few stats."""
-        return self._desk is not None and self._desk.is_current
+    def unchanged(self) -> Notes | None:
+        """The notes as last read, `None` where a file changed since; a few stats."""
+        return self._desk.unchanged() if self._desk is not None else None
 
     def rest(self) -> None:
         """Lets go of what was read; the next use reads it again. What waits to be written stays.

@@ -80,10 +80,9 @@ class Desk:
         """The notes as last shown."""
         return self._notes
 
-    @property
-    def is_current(self) -> bool:
-        """Whether the notes as last shown are those of the disk as it is now."""
-        return self._notes is not None and self._look() == self._stamps
+    def unchanged(self) -> Notes | None:
+        """The notes as last shown, `None` where the disk has others now."""
+        return self._notes if self._notes is not None and self._look() == self._stamps else None
 
     def shown(self) -> Notes:
         """The notes for reading.
