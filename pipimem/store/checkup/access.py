@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
+from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
 from pipimem.store.checkup.finding import Finding, Mend, worth_knowing, wrong
 from pipimem.store.disk.calls import FILE_MODE, FOLDER_MODE, told
+from pipimem.store.disk.files import real_path
 
 _OTHERS = 0o077
 _NOTES = frozenset(str(file) for file in File)
@@ -21,8 +23,7 @@ def access_findings(folder: Path, root: Path) -> Iterator[Finding]:
     open_to_others: list[Path] = []
     for path in (folder, *sorted(folder.rglob("*"))):
         if path.is_symlink():
-            if not path.resolve().is_relative_to(root.resolve()):
-                yield wrong(path, f"a link that leads out of the workspace, to {path.resolve()}; put a real file there")
+            yield from _link(path, root)
             continue
         if path.name in _NOTES and not path.lstat().st_mode & stat.S_IWUSR:
             yield wrong(path, "is read-only: what memory wants to write there is refused; chmod u+w it, or accept that")
@@ -32,6 +33,16 @@ def access_findings(folder: Path, root: Path) -> Iterator[Finding]:
     for path in open_to_others:
         if path.name in _NOTES and path.parent == folder:
             yield worth_knowing(path, f"other users may read it; chmod 600 '{path}' keeps them out")
+
+
+def _link(path: Path, root: Path) -> Iterator[Finding]:
+    try:
+        target = real_path(path)
+    except UnreadableNote as error:
+        yield wrong(path, str(error))
+        return
+    if not target.is_relative_to(root.resolve()):
+        yield wrong(path, f"a link that leads out of the workspace, to {target}; put a real file there")
 
 
 def own_access_findings(root: Path) -> Iterator[Finding]:

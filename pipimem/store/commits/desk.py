@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from pipimem.notes.reconciled import reconciled
 from pipimem.store.commits.merge_base import merge_base, takes_lines_out
 from pipimem.store.commits.merging import merged
 from pipimem.store.commits.settling import may_be_half_saved
-from pipimem.store.disk.files import Reading, Stamp, own_text, read, resolved, stamp, temporary_for
+from pipimem.store.disk.files import Reading, Stamp, is_regular, own_text, read, resolved, stamp, temporary_for
 from pipimem.store.journal.state import State
 from pipimem.store.journal.versions import NAME_LENGTH
 
@@ -167,9 +168,21 @@ class Desk:
         mark = self.state.ledger.etags.get(file)
         if mark is None:
             return False
-        # No text there: it arrived. Another text: what it displaced lies there.
-        text = own_text(prepared_path(self, file, mark))
-        return text is not None and etag(text) == mark
+        path = prepared_path(self, file, mark)
+        # No text there: it arrived. Another text: what it displaced lies there, if it is not damaged.
+        return is_text_of(path, mark) or self.is_damaged(file, path)
+
+    def is_damaged(self, file: File, path: Path) -> bool:
+        """Whether what lies at `path` is the text that waits for a file, and no longer as it was written.
+
+        It was not exchanged, so nobody saved it: the file still has the text that is to be replaced.
+        """
+        mark = self.state.ledger.etags.get(file)
+        if mark is None or path != prepared_path(self, file, mark):
+            return False
+        if not os.path.lexists(path) or is_text_of(path, mark):
+            return False
+        return etag(self._read(self.path(file)).text) in self.state.replaced_by(file, mark)
 
     def note(self, file: File, text: str) -> Note:
         """The note of a text, parsed anew only when it is another than last time."""
@@ -229,6 +242,12 @@ class Desk:
     def _known(self, file: File, text: str) -> str:
         known = self.state.known_text(file, text)
         return text if known is None else known
+
+
+def is_text_of(path: Path, mark: str) -> bool:
+    """Whether a file of ours lies there with the text of an etag, or of one that begins so."""
+    text = own_text(path) if is_regular(path) else None
+    return text is not None and etag(text).startswith(mark)
 
 
 def prepared_path(desk: Desk, file: File, mark: str) -> Path:

@@ -20,7 +20,7 @@ from pipimem.notes.notes import etag
 from pipimem.notes.reconciled import reconciled
 from pipimem.store.commits.acknowledging import acknowledge
 from pipimem.store.commits.archive import append_archived
-from pipimem.store.commits.desk import KEPT, Desk, prepared_path
+from pipimem.store.commits.desk import KEPT, Desk, is_text_of, prepared_path
 from pipimem.store.commits.edits import edit_record, file_change
 from pipimem.store.commits.merge_base import merge_base
 from pipimem.store.commits.merging import merged, only_added
@@ -30,6 +30,7 @@ from pipimem.store.disk.exchanging import displace
 from pipimem.store.disk.files import (
     TEMPORARY,
     Reading,
+    is_regular,
     own_text,
     prepare,
     read,
@@ -149,6 +150,8 @@ def _look_at_leftovers(desk: Desk, now: datetime) -> None:
     displaced: list[tuple[File, Path]] = []
     for file, path in _leftovers(desk):
         tag = tag_of(path, resolved(desk.path(file), desk.root))
+        if _is_written_again(desk, file, path):
+            continue
         if not _is_prepared(path, tag):
             displaced.append((file, path))
         elif not desk.state.ledger.etags.get(file, "").startswith(tag):
@@ -160,12 +163,27 @@ def _look_at_leftovers(desk: Desk, now: datetime) -> None:
         _take_in_displaced(desk, file, path, now)
 
 
+def _is_written_again(desk: Desk, file: File, path: Path) -> bool:
+    """Writes a waiting text that was damaged once more, as the journal has it; whether it did.
+
+    What lay there is kept as a version, where it is a text.
+    """
+    text = desk.state.known_text(file, "")
+    if text is None or not desk.is_damaged(file, path):
+        return False
+    if is_regular(path) and (found := own_text(path)):
+        desk.state.versions.keep(file, found)
+    target = resolved(desk.path(file), desk.root)
+    prepare(path, target, text)
+    sync_folder(target.parent)
+    return True
+
+
 def _is_prepared(path: Path, tag: str) -> bool:
     """Whether a text under a name of ours was prepared, whole or half; else it was displaced."""
     if len(tag) < NAME_LENGTH:
         return True
-    text = own_text(path)
-    return not path.exists() if text is None else etag(text).startswith(tag)
+    return is_text_of(path, tag) or not os.path.lexists(path)
 
 
 def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> None:
@@ -177,7 +195,8 @@ def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> Non
     try:
         reading = _quiet(path, desk.root)
     except UnreadableNote:
-        displace(path, target)  # back in its place: whoever saved it is told at the next reading
+        if etag(desk.on_disk(file)).startswith(tag_of(path, target)[:NAME_LENGTH]):
+            displace(path, target)  # back in its place: whoever saved it is told at the next reading
         raise
     if reading is None or reading.is_open:
         return

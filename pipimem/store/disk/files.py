@@ -15,6 +15,7 @@ from pipimem.store.disk.calls import (
     FILE_MODE,
     NO_FOLLOW,
     NO_WAIT,
+    read_whole,
     told,
     write_whole,
 )
@@ -51,11 +52,19 @@ def stamp(path: Path) -> Stamp | None:
             return None
 
 
+def real_path(path: Path) -> Path:
+    """A path with every link in it followed; raises `UnreadableNote` for links that lead round in a circle."""
+    try:
+        return path.resolve()
+    except RuntimeError as error:  # Python before 3.13; later ones give a path that cannot be opened
+        raise UnreadableNote(f"{path} is a link that leads back to itself. Move it away.") from error
+
+
 def resolved(path: Path, root: Path) -> Path:
     """The file behind a path: a link is followed, but not out of the workspace."""
     if not path.is_symlink():
         return path
-    target = path.resolve()
+    target = real_path(path)
     if not target.is_relative_to(root.resolve()):
         raise UnreadableNote(f"{path} is a link that leads out of the workspace, to {target}. Put a real file there.")
     return target
@@ -83,6 +92,15 @@ def read(path: Path, root: Path) -> Reading | None:
     return Reading(text, _stamp(status), is_open)
 
 
+def is_regular(path: Path) -> bool:
+    """Whether a file lies there: no link, no folder, no pipe, and not nothing."""
+    with told("read", path):
+        try:
+            return stat.S_ISREG(path.lstat().st_mode)
+        except FileNotFoundError:
+            return False
+
+
 def own_text(path: Path) -> str | None:
     """The text of a file of ours; `None` where there is none, or no text.
 
@@ -90,8 +108,7 @@ def own_text(path: Path) -> str | None:
     """
     with told("read", path):
         try:
-            with os.fdopen(_opened(path), "rb") as file:
-                return file.read().decode()
+            return read_whole(path).decode()
         except (FileNotFoundError, UnicodeDecodeError):
             return None
 
@@ -163,7 +180,7 @@ def prepare(path: Path, target: Path, text: str) -> None:
     """
     half = temporary_for(target, HALF)
     _write_temporary(half, target, text.encode(), synced=True)
-    with told("write", target):
+    with told("write", path):
         half.replace(path)
 
 
@@ -245,6 +262,7 @@ def _decoded(path: Path, data: bytes) -> str:
 
 def not_a_link_out(folder: Path, root: Path) -> Path:
     """The folder itself, refused where a link leads it out of the workspace."""
-    if not folder.resolve().is_relative_to(root.resolve()):
-        raise StoreError(f"{folder} leads out of the workspace, to {folder.resolve()}. Put a real folder there.")
+    target = real_path(folder)
+    if not target.is_relative_to(root.resolve()):
+        raise StoreError(f"{folder} leads out of the workspace, to {target}. Put a real folder there.")
     return folder

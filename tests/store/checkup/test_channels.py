@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from pipimem.errors import PipimemError
 from pipimem.notes.ledger import Delta, Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Outcome, etag
@@ -158,6 +160,28 @@ def test_modes_links_and_copies_are_told(well: ChannelStore, now: datetime, tmp_
     assert closing.mend(now) == "1 modes set to 0600 and 0700"
     assert (well.folder / "log.jsonl").stat().st_mode & 0o777 == 0o600
     assert (well.folder / "MEMORY.md").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "MEMORY.md", ".pipimem/vectors.bin", ".pipimem/versions"])
+def test_a_link_to_itself_is_told(well: ChannelStore, name: str) -> None:
+    """Whatever it stands in place of: all other checks go on, and none ends in an error of the system."""
+    path = well.folder / name
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+    path.symlink_to(path)
+    (well.folder / ".MEMORY.md.swp").write_text("")
+    findings = told(ChannelStore.open(well.workspace, "team", create=False))
+    assert (True, f"./{name}", f"{path} is a link that leads back to itself. Move it away.") in findings
+    assert any("a copy beside a note" in what for _, _, what in findings)
+
+
+def test_a_channel_s_folder_that_is_a_link_to_itself_is_told(well: ChannelStore) -> None:
+    """Opening it ends in an error of ours."""
+    shutil.rmtree(well.folder)
+    well.folder.symlink_to(well.folder)
+    with pytest.raises(PipimemError, match="leads back to itself"):
+        ChannelStore.open(well.workspace, "team", create=True)
 
 
 def test_modes_of_what_was_swept_meanwhile_are_passed_over(well: ChannelStore, now: datetime) -> None:

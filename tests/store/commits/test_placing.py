@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
 from pipimem.notes.operations import Author, Decision
 from pipimem.store.channel import ChannelStore
@@ -118,6 +119,90 @@ def test_a_file_that_has_the_waiting_text_already_waits_no_more(
     assert not list(channel.folder.glob(f".*{TEMPORARY}"))
     assert texts(second) == ["alice likes tea", "bob likes tea"]
     assert [record.task for record in second.journal_records()] == ["consolidate", "consolidate"]
+
+
+def spoilt_by_a_bit(path: Path) -> None:
+    """Still a text, and not the one that was written."""
+    path.write_bytes(path.read_bytes().replace(b"alice", b"alicg"))
+
+
+def spoilt_by_zeros(path: Path) -> None:
+    """No text any more."""
+    path.write_bytes(path.read_bytes()[:10] + bytes(20))
+
+
+def spoilt_by_a_cut(path: Path) -> None:
+    """Nothing is left of it."""
+    path.write_bytes(b"")
+
+
+def spoilt_by_a_pipe(path: Path) -> None:
+    """Reading it would wait for ever."""
+    path.unlink()
+    os.mkfifo(path)
+
+
+def spoilt_by_a_link(path: Path) -> None:
+    """It leads to itself."""
+    path.unlink()
+    path.symlink_to(path)
+
+
+SPOILT = [spoilt_by_a_bit, spoilt_by_zeros, spoilt_by_a_cut, spoilt_by_a_pipe, spoilt_by_a_link]
+
+
+@pytest.mark.parametrize("spoilt", SPOILT)
+def test_a_waiting_text_that_was_damaged_is_written_again_from_the_journal(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch,
+    spoilt: Callable[[Path], None],
+) -> None:  # fmt: skip
+    """A kill before the exchange, then a bit: the file was not exchanged yet, so what waits is no save of anybody's."""
+    channel.commit(add("alice likes tea"), now)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(placing, "displace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            channel.commit(add("bob likes tea"), now)
+    (waiting,) = channel.folder.glob(f".*{TEMPORARY}")
+    spoilt(waiting)
+    assert texts(again(channel)) == ["alice likes tea", "bob likes tea"]
+    second = again(channel)
+    second.commit(add("carol likes tea"), now)
+    assert texts(second) == ["alice likes tea", "bob likes tea", "carol likes tea"]
+    assert (channel.folder / File.MEMORY).read_text() == second.notes().memory.text
+    assert not list(channel.folder.glob(f".*{TEMPORARY}"))
+    assert [record.task for record in second.journal_records()] == ["consolidate"] * 3
+
+
+def test_what_is_no_text_beside_a_file_that_was_edited_takes_no_place(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can tell whether it was displaced: the person's file stays, and writing says what lies in the way."""
+    channel.commit(add("alice likes tea"), now)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(placing, "displace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            channel.commit(add("bob likes tea"), now)
+    (waiting,) = channel.folder.glob(f".*{TEMPORARY}")
+    waiting.write_bytes(bytes(20))
+    typed(channel.folder / File.MEMORY)
+    edited = (channel.folder / File.MEMORY).read_bytes()
+    second = again(channel)
+    assert sorted(texts(second)) == ["alice likes tea", "bob likes tea", "typed just now"]
+    for _ in range(2):
+        with pytest.raises(UnreadableNote, match="NUL bytes"):
+            second.commit(add("carol likes tea"), now)
+        assert (channel.folder / File.MEMORY).read_bytes() == edited
+    waiting.unlink()
+    second.commit(add("carol likes tea"), now)
+    assert sorted(texts(again(channel))) == ["alice likes tea", "bob likes tea", "carol likes tea", "typed just now"]
 
 
 @pytest.mark.parametrize("left", ["", "# Memory\n\n## Fa", "# Memory\n\n## Facts\n\n- typed just now\n- ali"])
