@@ -49,7 +49,12 @@ def test_what_is_kept_comes_back_with_its_place(transcript: Transcript) -> None:
     assert [found[0].message(place).id for place in range(3)] == ["a", "b", "c"]
     path = transcript.folder / search_file.NAME
     assert path.stat().st_mode & 0o777 == 0o600
-    assert sorted(one.name for one in transcript.folder.iterdir()) == ["lock", "log.jsonl", "search.idx"]
+    assert sorted(one.name for one in transcript.folder.iterdir()) == [
+        "lock",
+        "lock.turnstile",
+        "log.jsonl",
+        "search.idx",
+    ]
 
 
 def test_an_index_of_nothing_is_one(tmp_path: Path) -> None:
@@ -128,6 +133,6 @@ def test_dropping_takes_half_written_ones_too(transcript: Transcript) -> None:
     half.write_bytes(b"words")
     search_file.drop(transcript.folder)
     search_file.drop(transcript.folder)
-    assert sorted(one.name for one in transcript.folder.iterdir()) == ["lock", "log.jsonl"]
+    assert sorted(one.name for one in transcript.folder.iterdir()) == ["lock", "lock.turnstile", "log.jsonl"]
     assert kept(transcript) is None
     assert stamped.is_whole(transcript.folder / search_file.NAME)

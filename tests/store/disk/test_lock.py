@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import signal
 import threading
 import time
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 
@@ -66,6 +69,91 @@ def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
     with FolderLock(tmp_path / "lock").held(5.0):
         pass
     assert (tmp_path / "lock").exists()
+
+
+def test_who_held_the_lock_goes_behind_those_who_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that takes it without pause gives it back only for microseconds: no waiter looks just then."""
+    hog = ExitStack()
+    hog.enter_context(FolderLock(tmp_path / "lock").held())
+    refused: list[LockTimeout] = []
+
+    def a_pause_of_the_waiter(_: float) -> None:
+        """The other process ends its work, and wants the lock again at once."""
+        hog.close()
+        try:
+            hog.enter_context(FolderLock(tmp_path / "lock").held(0.0))
+        except LockTimeout as error:
+            refused.append(error)
+
+    monkeypatch.setattr(lock.time, "sleep", a_pause_of_the_waiter)
+    with FolderLock(tmp_path / "lock").held(1.0):
+        assert len(refused) == 1
+
+
+def test_all_who_wait_come_by_beside_one_who_never_pauses(tmp_path: Path) -> None:
+    """Threads of two processes, each with a lock of its own; whoever is next waits for one holding alone."""
+    path, ended = tmp_path / "lock", threading.Event()
+    holdings, most = [0], [0]
+
+    def hog() -> None:
+        while not ended.is_set():
+            with FolderLock(path).held():
+                holdings[0] += 1
+                time.sleep(0.002)
+
+    def waiter() -> None:
+        for _ in range(10):
+            before = holdings[0]
+            with FolderLock(path).held():
+                most[0] = max(most[0], holdings[0] - before)
+
+    child = os.fork()
+    if child == 0:
+        for _ in range(30):
+            with FolderLock(path).held():
+                pass
+        os._exit(0)
+    first, waiters = threading.Thread(target=hog), [threading.Thread(target=waiter) for _ in range(3)]
+    for thread in (first, *waiters):
+        thread.start()
+    for thread in waiters:
+        thread.join()
+    came_by = os.waitpid(child, 0)[1] == 0
+    ended.set()
+    first.join()
+    assert came_by
+    # Where the lock alone decided, one waiter saw hundreds go before.
+    assert most[0] < 100
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_waiter_that_goes_no_further_blocks_nobody(
+    tmp_path: Path, end: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed, it frees its place; suspended by Ctrl-Z it keeps it, and others go past after a while."""
+    monkeypatch.setattr(lock, "_PAST_THE_TURNSTILE", 0.1)
+    path = tmp_path / "lock"
+    wait, go = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.read(wait, 1)
+        with FolderLock(path).held(60.0):
+            os._exit(1)
+    with FolderLock(path).held():
+        os.write(go, b"x")
+        with (tmp_path / "lock.turnstile").open("w") as turnstile:
+            while lock.taken(turnstile.fileno()):
+                fcntl.flock(turnstile, fcntl.LOCK_UN)
+                time.sleep(0.01)
+        os.kill(child, end)
+        os.waitpid(child, os.WUNTRACED)
+    try:
+        with FolderLock(path).held(5.0):
+            pass
+    finally:
+        if end is signal.SIGSTOP:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
 
 def test_a_lock_that_keeps_nobody_out_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
