@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
 # Nobody counts a year from a day that is half a year away or more: "3月5日" in November is last spring.
 _HALF_A_YEAR = timedelta(days=182)
 _A_WEEK = timedelta(days=7)
+# At most 27 years: no calendar ends there.
+_AGO = re.compile(r"(?P<count>[0-9]{1,4})(?P<unit>[dh])")
+_UNITS = {"d": "days", "h": "hours"}
 
 
 class Time(click.ParamType[datetime]):
-    """`2026-03-02`, `2026-03-02T09:00+08:00`, `yesterday`, `上周四`; without an offset it is local.
+    """`2026-03-02`, `2026-03-02T09:00+08:00`, `yesterday`, `上周四`, `30d`; without an offset it is local.
 
-    Of several days it is the beginning of the first; where it is `to_come`, of the last. An `exact` one takes no words.
+    `30d` and `12h` are so long ago, where the time is not `to_come`. Of several days it is the beginning of the first; where it is `to_come`, of the last. An `exact` one takes no words.
     """
 
     name = "time"
@@ -33,6 +37,8 @@ class Time(click.ParamType[datetime]):
         """The time a text says."""
         if isinstance(value, datetime):
             return value
+        if not self._to_come and not self._exact and (ago := _AGO.fullmatch(str(value))):
+            return Clock().now() - timedelta(**{_UNITS[ago["unit"]]: int(ago["count"])})
         try:
             when = datetime.fromisoformat(str(value))
         except ValueError:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 
 from pipimem.memory.expire import next_end, overdue
+from pipimem.notes import losses
 from pipimem.notes.history import blocks
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Job
@@ -19,6 +20,7 @@ _TIDY_CHARS = 5_000
 _FOLD_CHARS, _FOLD_BLOCKS = 8_000, 5
 
 _AFTER_A_FAILURE = "waiting after a failure"
+TOOK_HALF = "models have taken out half of what stood within 30 days"
 # What gates say that have nothing to do: nothing is wrong with these.
 IDLE = frozenset(
     (
@@ -31,7 +33,7 @@ IDLE = frozenset(
     )
 )
 # All that closed gates say. A person who asks wants to hear of the failure; who watches heard of it when it happened.
-CLOSED = IDLE | {_AFTER_A_FAILURE}
+CLOSED = IDLE | {_AFTER_A_FAILURE, TOOK_HALF}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,9 @@ def may_tidy(notes: Notes, now: datetime) -> Gate:
         return Gate(False, "short enough")
     if _job(notes, "tidy").stamp == notes.memory.etag:
         return Gate(False, "unchanged")
+    if losses.is_used_up(notes, now.date()):
+        opens = datetime.combine(losses.reopens(notes, now.date()), time(), now.tzinfo)
+        return Gate(False, TOOK_HALF, opens)
     return _rested(notes, "tidy", timedelta(0), now)
 
 

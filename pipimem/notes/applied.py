@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from pipimem.notes import guards
+from pipimem.notes import guards, losses
 from pipimem.notes.carried_out import history, memory, session
 from pipimem.notes.carried_out.work import Work
 from pipimem.notes.files import File
@@ -15,6 +15,7 @@ from pipimem.notes.notes import Notes, Outcome, Refusal, etag
 from pipimem.notes.operations import (
     Add,
     AddBlock,
+    Author,
     Confirm,
     Decision,
     FoldBlocks,
@@ -38,12 +39,22 @@ def applied(notes: Notes, decision: Decision, now: datetime) -> Outcome:
     if reason := _outdated(notes.ledger, decision.progress):
         return Outcome(refused=tuple(Refusal(op, reason) for op in decision.operations))
     barred = guards.refusals(notes, decision)
-    work = Work(notes, now, refused=list(barred))
-    stopped = {id(refusal.operation) for refusal in barred}
+    decision, too_many = losses.within_bound(notes, _without(decision, barred), now)
+    work = Work(notes, now, refused=[*barred, *too_many])
     for operation in decision.operations:
-        if id(operation) not in stopped and (reason := _carried_out(work, operation)):
+        if reason := _carried_out(work, operation):
             work.refused.append(Refusal(operation, reason))
+        elif decision.author is Author.MODEL:
+            work.losses += losses.losses_by(notes, operation, now)
     return _outcome(work, decision)
+
+
+def _without(decision: Decision, barred: Iterable[Refusal]) -> Decision:
+    """The decision without its refused operations."""
+    stopped = {id(refusal.operation) for refusal in barred}
+    if not stopped:
+        return decision
+    return decision.with_operations(op for op in decision.operations if id(op) not in stopped)
 
 
 def _outdated(ledger: Ledger, progress: Progress) -> str:
@@ -80,7 +91,8 @@ def _carried_out(work: Work, operation: Operation) -> str:
 def _outcome(work: Work, decision: Decision) -> Outcome:
     texts = {file: text for file, draft in work.drafts.items() if (text := draft.text()) != work.notes.note(file).text}
     progress = replace(decision.progress, expect_cursor=None, expect_holes=None, expect_forgotten=None)
-    delta = Delta(work.records, work.tombstones, _jobs(work.notes, decision, texts), progress)
+    jobs = _jobs(work.notes, decision, texts)
+    delta = Delta(work.records, work.tombstones, jobs, progress, losses=tuple(work.losses))
     return Outcome(texts, work.archived, delta, tuple(work.changes), tuple(work.refused))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from typing import TypeVar
 
 from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trust
@@ -14,6 +15,8 @@ class Record:
     """What is known of one entry; times are ISO 8601 with offset, empty where unknown.
 
     `when` it was said, `learnt` when it was taken in or confirmed on a later day, `expires` the last day it holds.
+    `since`: when the first of the wordings came in that models replaced by this one; empty where it is the first.
+    `stands_for`: how many entries were merged into this one, itself counted.
     """
 
     trust: Trust
@@ -28,6 +31,23 @@ class Record:
     confidence: float = 1.0
     learnt: str = ""
     expires: str = ""
+    since: str = ""
+    stands_for: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """An entry that a model took out or reworded: the id of its text, on which day, and since which day it stood.
+
+    `lost` is the share of its characters that is gone, times the entries it stood for. `gone` is how many entries
+    it stood for where no other text stands in its place, else 0.
+    """
+
+    id: str
+    time: str
+    since: str
+    lost: float
+    gone: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +81,8 @@ V = TypeVar("V")
 # The newest questions say what a channel's memory is asked for; more would only make the check of a tidying slower.
 _MOST_ASKED = 50
 
+_LOSSES_KEPT = timedelta(days=60)
+
 # What of a `Progress` stays in the ledger.
 PROGRESSED = ("cursor", "boundary", "refreshed", "epoch", "epoch_start", "pending", "holes", "narrowed")
 
@@ -76,6 +98,7 @@ class Delta:
     etags: Mapping[str, str] = field(default_factory=dict)  # by file name: the text this change leaves behind
     asked: tuple[Asked, ...] = ()  # what came since the last change
     forgets_asked: bool = False  # all that was asked before is dropped
+    losses: tuple[Loss, ...] = ()  # what models took out
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +126,7 @@ class Ledger:
     etags: Mapping[str, str] = field(default_factory=dict)
     asked: tuple[Asked, ...] = ()  # the newest questions, each text once
     forgotten: int = 0  # the record of the newest forgetting: what was seen before it may not be written after it
+    losses: tuple[Loss, ...] = ()  # what models took out, of the last 60 days
 
     def after(self, delta: Delta, sequence: int | None = None) -> Ledger:
         """The ledger with one more change folded in."""
@@ -117,8 +141,16 @@ class Ledger:
             etags=_merged(self.etags, delta.etags),
             asked=_newest(() if delta.forgets_asked else self.asked, delta.asked),
             forgotten=sequence if delta.forgets_asked and sequence is not None else self.forgotten,
+            losses=_recent((*self.losses, *delta.losses)) if delta.losses else self.losses,
             **moved,
         )
+
+
+def _recent(losses: tuple[Loss, ...]) -> tuple[Loss, ...]:
+    """Those of the 60 days before the newest: what bounds models looks back 30, and a clock may be set back."""
+    newest = max(date.fromisoformat(loss.time) for loss in losses)
+    first = (newest - _LOSSES_KEPT).isoformat() if newest - date.min > _LOSSES_KEPT else ""
+    return tuple(loss for loss in losses if loss.time >= first)
 
 
 def _newest(old: tuple[Asked, ...], fresh: tuple[Asked, ...]) -> tuple[Asked, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
 
@@ -231,3 +232,7 @@ class Decision:
     tokens: Tokens | None = None
     taken: int = 0  # entries that earlier decisions of the same run took out
     looked_at: File | None = None  # the job's stamp becomes the etag of this file as the decision leaves it
+
+    def with_operations(self, operations: Iterable[Operation]) -> Decision:
+        """The same decision with these operations in the place of its own."""
+        return replace(self, operations=tuple(operations))

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipimem.errors import ChannelError, JournalError, StoreError
+from pipimem.errors import CannotTakeBack, ChannelError, JournalError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.history import newest_end
 from pipimem.notes.ledger import Asked, Delta, Ledger
@@ -283,6 +283,20 @@ class ChannelStore:
         )
         done = self.commit(what, now, actor, carry_out=lambda desk, view: undoing.undoing(desk, view, number))
         return undoing.Undone(record, done.sequence, done.outcome)
+
+    @told_at_the_door
+    def changes_of(self, author: Author, since: datetime) -> list[JournalRecord]:
+        """The changes of one author from a time on that still count and can be named to `undo`, newest first."""
+        from pipimem.store.looking_back import undoing
+
+        return undoing.changes_of(self.past().records, author, since)
+
+    def undo_or_reason(self, sequence: int, now: datetime, actor: str = "") -> Undone | str:
+        """As `undo`, with the sentence that says why not in the place of `CannotTakeBack`."""
+        try:
+            return self.undo(sequence, now, actor)
+        except CannotTakeBack as error:
+            return str(error)
 
     @told_at_the_door
     def restore(self, point: Point, now: datetime, actor: str = "") -> Restored:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pipimem.clock import Clock
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Add, Author, Decision, Invalidate, Trust
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
 
 from tests.cli.conftest import Call, snapshot
 
@@ -89,3 +94,19 @@ def test_fix_mends_what_loses_nothing_and_says_so(call: Call, bot: Path, convers
     )
     again = call("doctor", "--fix")
     assert "fixed:" not in again.out
+
+
+def test_models_that_took_out_half_are_told_with_the_way_back(call: Call, bot: Path) -> None:
+    """Worth knowing, and no reason to end with 1."""
+    store = ChannelStore.open(WorkspaceStore.open(bot), "room", create=True)
+    now = Clock().now()
+    facts = tuple(Add(Kind.FACT, f"{word} stands in the hall", Trust.INFERRED) for word in ("oak", "elm"))
+    store.commit(Decision("consolidate", Author.MODEL, facts), now)
+    assert "half of what stood" not in call("doctor").out
+    over = Invalidate(store.notes().memory.entries[0].target, "over")
+    store.commit(Decision("tidy", Author.MODEL, (over,)), now)
+    store.close()
+    told = call("doctor")
+    assert told.code == 0
+    assert "models have taken out half of what stood within 30 days" in told.out
+    assert "`pipimem undo CHANNEL --author model --since 30d`" in told.out

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipimem.clock import Clock
-from pipimem.notes.operations import Author, Decision, Invalidate
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Add, Author, Decision, Invalidate, Trust
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -59,3 +60,48 @@ def test_undo_of_nothing_is_told(call: Call, bot: Path) -> None:
     assert call("undo", "room").code == 1
     call("remember", "room", "The port is 8080")
     assert (call("undo", "room", "7").code, call("undo", "hall").code, call("undo", "room", "x").code) == (1, 1, 2)
+
+
+def test_all_that_models_did_is_taken_back_with_one_command(call: Call, bot: Path) -> None:
+    """A person's word between their changes stays; what is in the way is told, and ends with 1."""
+    store = ChannelStore.open(WorkspaceStore.open(bot), "room", create=True)
+    now = Clock().now()
+    memory = bot / "channels/room/MEMORY.md"
+
+    def by_model(*facts: str) -> None:
+        added = tuple(Add(Kind.FACT, fact, Trust.INFERRED) for fact in facts)
+        store.commit(Decision("consolidate", Author.MODEL, added), now)
+
+    by_model("the port is 8080", "the window is on Friday")
+    store.commit(
+        Decision("remember", Author.PERSON, (Add(Kind.PREFERENCE, "Bob likes tea", Trust.EXPLICIT),)),
+        now,
+    )
+    gone = Invalidate(store.notes().memory.entries[0].target, "over")
+    store.commit(Decision("tidy", Author.MODEL, (gone,)), now)
+    store.close()
+    assert call("undo", "room", "--author", "model").code == 2
+    assert call("undo", "room", "1", "--author", "model", "--since", "30d").code == 2
+    assert call("undo", "room", "--author", "model", "--since", "30d", typed="n\n").code == 1
+    told = call("undo", "room", "--author", "model", "--since", "30d", "--yes")
+    assert (told.code, told.out.splitlines()[-1]) == (0, "2 of 2 changes of model were taken back")
+    left = memory.read_text()
+    assert ("8080" in left, "Friday" in left, "Bob likes tea" in left) == (False, False, True)
+    none = call("undo", "room", "--author", "model", "--since", "30d")
+    assert (none.code, none.out) == (0, "0 of 0 changes of model were taken back\n")
+
+
+def test_a_change_that_is_in_the_way_does_not_stop_the_others(call: Call, bot: Path) -> None:
+    """The others are taken back; the sentence names the one that was not."""
+    store = ChannelStore.open(WorkspaceStore.open(bot), "room", create=True)
+    for fact in ("the port is 8080", "the window is on Friday"):
+        added = (Add(Kind.FACT, fact, Trust.INFERRED),)
+        store.commit(Decision("consolidate", Author.MODEL, added), Clock().now())
+    store.close()
+    memory = bot / "channels/room/MEMORY.md"
+    memory.write_text(memory.read_text().replace("8080", "9090"))
+    told = call("undo", "room", "--author", "model", "--since", "1h", "--yes")
+    assert (told.code, "Change 1 cannot be taken back" in told.err) == (1, True)
+    assert told.out.splitlines()[-1] == "1 of 2 changes of model were taken back"
+    assert "9090" in memory.read_text()
+    assert "Friday" not in memory.read_text()

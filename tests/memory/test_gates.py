@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime, time, timedelta
 
 import pytest
 from pipimem.memory.gates import (
     CLOSED,
     IDLE,
+    TOOK_HALF,
     Gate,
     due,
     may_consolidate,
@@ -17,7 +19,7 @@ from pipimem.memory.gates import (
     may_tidy,
     next_opening,
 )
-from pipimem.notes.ledger import Ledger, Record
+from pipimem.notes.ledger import Ledger, Loss, Record
 from pipimem.notes.notes import Notes, etag
 from pipimem.notes.operations import Job, Trust
 
@@ -144,4 +146,19 @@ def test_a_wait_after_a_failure_is_no_idle_gate() -> None:
     """Who watches has heard of the failure; who asks by hand is to hear of it."""
     waiting = Job(failures=1, due=(NOW + timedelta(minutes=1)).isoformat())
     gate = may_consolidate(notes_of(ledger=Ledger(jobs={"consolidate": waiting})), 5, NOW)
-    assert {gate.reason} == CLOSED - IDLE
+    assert gate.reason in CLOSED - IDLE
+
+
+def test_tidying_stops_where_models_took_out_half() -> None:
+    """It says so, and when it goes on: a month after the first of these losses."""
+    text = "# Memory\n\n## Facts\n\n" + "".join(f"- {'very ' * 60}long fact {n}\n" for n in range(20))
+    stood = notes_of(text, trust=Trust.INFERRED)
+    day = NOW.date()
+    lost = tuple(Loss(f"gone{n}", day.isoformat(), "2026-03-01", 1.0, 1) for n in range(18))
+    assert may_tidy(replace(stood, ledger=replace(stood.ledger, losses=lost)), NOW)
+    one_more = (*lost, Loss("gone18", day.isoformat(), "2026-03-01", 1.0, 1))
+    notes = replace(stood, ledger=replace(stood.ledger, losses=one_more))
+    gate = may_tidy(notes, NOW)
+    assert (bool(gate), gate.reason) == (False, TOOK_HALF)
+    assert gate.opens == datetime.combine(day + timedelta(days=31), time(), NOW.tzinfo)
+    assert may_tidy(notes, gate.opens)

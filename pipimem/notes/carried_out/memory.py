@@ -12,6 +12,7 @@ from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind, heading_for, kind_of
 from pipimem.notes.ledger import Record, Tombstone, still
+from pipimem.notes.losses import since
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Add, Confirm, Evidence, Invalidate, Move, Supersede, Trust
 from pipimem.notes.sections import bullet_text
@@ -175,6 +176,8 @@ def _heir(record: Record, old: Sequence[Record], *, is_merge: bool) -> Record:
     sources = dict.fromkeys(source for each in (*old, record) for source in each.sources)
     heir = replace(
         record,
+        since=min((since(each) for each in old), default=""),
+        stands_for=sum(each.stands_for for each in old) or 1,
         sources=tuple(sources)[-MOST_SOURCES:],
         recalls=sum(each.recalls for each in old),
         recalled=max((each.recalled for each in old), default=""),

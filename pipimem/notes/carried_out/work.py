@@ -9,7 +9,7 @@ from datetime import datetime
 from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import File
 from pipimem.notes.kinds import HEADINGS
-from pipimem.notes.ledger import Record, Tombstone
+from pipimem.notes.ledger import Loss, Record, Tombstone
 from pipimem.notes.notes import Change, Note, Notes, Refusal
 from pipimem.notes.operations import Bullet, Target, Trust
 from pipimem.notes.sections import Draft, bullet_text
@@ -37,6 +37,7 @@ class Work:
     records: dict[str, Record | None] = field(default_factory=dict)
     tombstones: dict[str, Tombstone | None] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
     archived: str = ""
 
     def draft(self, file: File) -> Draft:

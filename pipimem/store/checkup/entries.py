@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from pipimem.notes import losses
 from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Notes
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
@@ -30,6 +31,10 @@ def entry_findings(path: Path, notes: Notes, now: datetime) -> Iterator[Finding]
         if (absolute := dated(entry.text, said)) != entry.text:
             what = f"a relative date, which will not stay true: {_short(entry.text)}; as of {said:%Y-%m-%d} it means: "
             yield wrong(where, what + _short(absolute))
+    if losses.is_used_up(notes, now.date()):
+        what = f"models have taken out half of what stood within {losses.DAYS} days and may take out no more before "
+        undo = "`pipimem undo CHANNEL --author model --since 30d` takes back all that they changed"
+        yield worth_knowing(path, f"{what}{losses.reopens(notes, now.date())}; {undo}")
     yield from _pairs(path, [entry for entry in entries if entry.bullet][:_MOST])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import takewhile
 
 from pipimem.errors import CannotTakeBack, NothingFound
@@ -71,6 +72,22 @@ def chosen(past: Past, sequence: int | None) -> JournalRecord:
         by = gone[sequence]
         raise CannotTakeBack(f"Change {sequence} was taken back by {by}. `pipimem undo CHANNEL {by}` brings it back.")
     return named
+
+
+def changes_of(records: Iterable[JournalRecord], author: Author, since: datetime) -> list[JournalRecord]:
+    """The changes of texts by one author from a time on that were not taken back since, newest first."""
+    known = list(records)
+    gone = taken_back(known)
+    found = [
+        record
+        for record in known
+        if record.author is author
+        and record.task not in (UNDO, RESTORE, FORGET)
+        and record.sequence not in gone
+        and _touches(record)
+        and datetime.fromisoformat(record.time).astimezone() >= since
+    ]
+    return sorted(found, key=lambda record: -record.sequence)
 
 
 def _touches(record: JournalRecord) -> bool:
