@@ -9,18 +9,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "stretches"
+UNSEEN = Path(__file__).parent / "unseen"
+TALKS = Path(__file__).parent / "talks"  # the transcripts of the unseen stretches
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One fact; an entry says it when of each set of `words` at least one stands in it."""
+    """One fact; an entry says it when of each set of `words` at least one stands in it.
+
+    Where one of `unless` stands in the entry, the entry does not say it.
+    """
 
     says: str
     words: tuple[tuple[str, ...], ...]
     rests_on: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
 
     def is_in(self, text: str) -> bool:
         """Whether an entry says this; a Latin word counts from its beginning, so that "paint" finds "painting"."""
+        if any(_stands(word, text) for word in self.unless):
+            return False
         return all(any(_stands(word, text) for word in choice) for choice in self.words)
 
 
@@ -36,10 +44,13 @@ class Stretch:
     facts: tuple[Fact, ...]
     also_fine: tuple[Fact, ...]
     held_out: bool = False  # labelled after the rules were made, never looked at while they were
+    falsified: tuple[Fact, ...] = ()  # wrong sentences that the talk tempts one to learn
+    unseen: bool = False  # labelled without knowledge of the rules; its talk is in TALKS
 
     def lines(self, evals: Path) -> list[str]:
         """The stretch's lines of the transcript. Raises `ValueError` where the transcript is another one."""
-        lines = (evals / "transcripts" / self.file).read_text(encoding="utf-8").splitlines()
+        folder = TALKS if self.unseen else evals / "transcripts"
+        lines = (folder / self.file).read_text(encoding="utf-8").splitlines()
         ids = [json.loads(line)["id"] for line in lines]
         cut = lines[ids.index(self.first) : ids.index(self.last) + 1]
         known = {json.loads(line)["id"] for line in cut}
@@ -50,13 +61,14 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What came of one stretch: facts kept and missed, and entries that say none of them."""
+    """What came of one stretch: facts kept and missed, entries that say none, and wrong ones."""
 
     kept: tuple[Fact, ...]
     missed: tuple[Fact, ...]
     fine: tuple[str, ...]
     junk: tuple[str, ...]
     entries: int
+    falsified: tuple[str, ...] = ()
 
 
 def stretches(folder: Path = FOLDER) -> list[Stretch]:
@@ -70,7 +82,10 @@ def scored(stretch: Stretch, entries: list[str]) -> Score:
     other = [text for text in entries if not any(fact.is_in(text) for fact in stretch.facts)]
     fine = tuple(text for text in other if any(fact.is_in(text) for fact in stretch.also_fine))
     junk = tuple(text for text in other if text not in fine)
-    return Score(kept, tuple(fact for fact in stretch.facts if fact not in kept), fine, junk, len(entries))
+    missed = tuple(fact for fact in stretch.facts if fact not in kept)
+    wrong = stretch.falsified
+    falsified = tuple(text for text in entries if any(fact.is_in(text) for fact in wrong))
+    return Score(kept, missed, fine, junk, len(entries), falsified)
 
 
 def _stands(word: str, text: str) -> bool:
@@ -91,8 +106,15 @@ def _stretch(path: Path) -> Stretch:
         facts,
         fine,
         table.get("held_out", False),
+        tuple(_fact(row) for row in table.get("falsified", ())),
+        table.get("unseen", False),
     )
 
 
 def _fact(row: dict[str, list[list[str]]]) -> Fact:
-    return Fact(str(row["says"]), tuple(map(tuple, row["words"])), tuple(map(str, row.get("rests_on", ()))))
+    return Fact(
+        str(row["says"]),
+        tuple(map(tuple, row["words"])),
+        tuple(map(str, row.get("rests_on", ()))),
+        tuple(map(str, row.get("unless", ()))),
+    )
