@@ -1,8 +1,9 @@
 """What is kept of ten labelled stretches of talk, by the rules or by a model.
 
-usage: python -m benchmarks.consolidation --evals DIR [--model M] [--prompts DIR] [--only NAME...] [--timeout S]
+usage: python -m benchmarks.consolidation --evals DIR [--unseen] [--table] [--model M] [--prompts DIR] [--only NAME...] [--timeout S]
 
-`DIR` holds the evaluation's `transcripts/`. The model is a litellm name, or `offline` for the rules. `--prompts` is a
+`DIR` holds the evaluation's `transcripts/`. With `--unseen` the stretches are our own six talks, which nobody who works on
+rules or prompts reads; `--table` prints no sentence of them. The model is a litellm name, or `offline` for the rules. `--prompts` is a
 folder of prompts to use instead of our own, to compare. Junk is what matches no label: it is listed, for people to judge.
 """
 
@@ -13,11 +14,21 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.consolidation.labels import Score, Stretch, scored, stretches
+from benchmarks.consolidation.labels import UNSEEN, Score, Stretch, scored, stretches
 from benchmarks.consolidation.running import Outcome, run
 from benchmarks.machine import heading
 
-_HEAD = ("stretch", "kept / labelled", "in history too", "junk / entries", "valid / tries", "tokens in", "out", "s")
+_HEAD = (
+    "stretch",
+    "kept / labelled",
+    "in history too",
+    "junk / entries",
+    "falsified",
+    "valid / tries",
+    "tokens in",
+    "out",
+    "s",
+)
 Row = tuple[Stretch, Outcome, Score]
 
 
@@ -25,13 +36,15 @@ def main() -> None:
     """Run the stretches and print the table, what was missed, and what matches no label."""
     args = _arguments()
     print(heading(f"Consolidation of labelled talk, {args.model}", "litellm" if args.model != "offline" else "jieba"))
-    chosen = [stretch for stretch in stretches() if not args.only or stretch.name in args.only]
+    known = stretches(UNSEEN) if args.unseen else stretches()
+    chosen = [stretch for stretch in known if not args.only or stretch.name in args.only]
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         for stretch in chosen:
             outcome = run(stretch, args.evals, Path(folder), args.model, args.timeout, args.prompts)
             rows.append((stretch, outcome, scored(stretch, outcome.entries)))
-            _details(*rows[-1])
+            if not args.table:
+                _details(*rows[-1])
     _table(rows)
 
 
@@ -40,7 +53,15 @@ def _details(stretch: Stretch, outcome: Outcome, score: Score) -> None:
     if outcome.problem:
         print(f"  FAILED  {outcome.problem}")
     for text in outcome.entries:
-        mark = "junk" if text in score.junk else "fine" if text in score.fine else "kept"
+        mark = (
+            "WRONG"
+            if text in score.falsified
+            else "junk"
+            if text in score.junk
+            else "fine"
+            if text in score.fine
+            else "kept"
+        )
         print(f"  {mark}    {text}")
     for fact in score.missed:
         print(f"  missed  ({fact.says})")
@@ -57,6 +78,7 @@ def _table(rows: Sequence[Row]) -> None:
         "all zh": [row for row in ten if row[0].language == "zh"],
         "all": ten,
         "held out": [row for row in rows if row[0].held_out],
+        "unseen": [row for row in rows if row[0].unseen],
     }
     lines += [_line(name, some) for name, some in groups.items() if some]
     print("| " + " | ".join(_HEAD) + " |\n|" + " --- |" * len(_HEAD))
@@ -80,6 +102,7 @@ def _line(name: str, rows: Sequence[Row]) -> tuple[str, ...]:
         f"{kept} / {facts} = {kept / facts:.2f}",
         f"{told} = {told / facts:.2f}",
         f"{junk} / {entries} = {junk / entries:.2f}" if entries else "0 / 0",
+        str(sum(len(score.falsified) for _, _, score in rows)),
         f"{valid} / {attempts}",
         f"{tokens[0]:,}",
         f"{tokens[1]:,}",
@@ -90,6 +113,8 @@ def _line(name: str, rows: Sequence[Row]) -> tuple[str, ...]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.consolidation", description=__doc__)
     parser.add_argument("--evals", type=Path, required=True, help="folder with transcripts/")
+    parser.add_argument("--unseen", action="store_true", help="our six unseen talks instead of the stretches")
+    parser.add_argument("--table", action="store_true", help="only the table")
     parser.add_argument("--model", default="offline", help="a litellm model name; default: offline, the rules")
     parser.add_argument("--prompts", type=Path, help="a folder of prompts to use instead of ours")
     parser.add_argument("--only", nargs="+", default=[], help="names of stretches, as en-1")
