@@ -37,7 +37,8 @@ class Recalls:
 class Standing:
     """One channel: its entries, its messages, how many of them wait to be consolidated, what is due and what was set aside.
 
-    `shrunk` are sentences about files that a hand took more than half out of, in the last week.
+    `shrunk` and `brought_back` are sentences of the last week: about files that a hand took more than half out of, and
+    about forgotten lines that an older editor buffer had.
     """
 
     channel: str
@@ -52,6 +53,7 @@ class Standing:
     holes: tuple[Hole, ...] = ()
     recall: Recalls = Recalls()
     shrunk: tuple[str, ...] = ()
+    brought_back: tuple[str, ...] = ()
     problem: str = ""
 
 
@@ -63,8 +65,8 @@ def command(chosen: Chosen, as_json: bool) -> None:
 
     Entries of MEMORY.md, messages of the transcript, how many of those wait to be consolidated (backlog) or were set
     aside, when it was last done, the jobs that are due; how long turns waited for recall (half of them, 95 of 100), and
-    how often its cache answered; what today has used of its budget; and files that lost more than half of their text by
-    hand in the last week.
+    how often its cache answered; what today has used of its budget; and, of the last week, files that lost more than
+    half of their text by hand and saves that would have brought back what was forgotten.
     """
     workspace, now, settings = chosen.store(), Clock().now(), chosen.settings()
     standings = [_standing(workspace, info, now) for info in workspace.channels()]
@@ -84,7 +86,7 @@ def command(chosen: Chosen, as_json: bool) -> None:
     for line in told(account) if model != "offline" or account.workspace.spent.tokens else ():
         note(line)
     for one in standings:
-        for sentence in one.shrunk:
+        for sentence in (*one.shrunk, *one.brought_back):
             note(one_line(f"{one.channel}: {sentence}"))
     if standings:
         table(
@@ -100,7 +102,7 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
         jobs = gates.due(notes, last, said, now)
     except (PipimemError, OSError) as error:  # one broken channel must not hide the others
         return Standing(info.id, info.kind, info.title, problem=worded(error))
-    ledger, kept = notes.ledger, store.caches.kept_figures()
+    ledger, kept, edits = notes.ledger, store.caches.kept_figures(), store.told_edits(now - _RECENT)
     job = ledger.jobs.get("consolidate")
     return Standing(
         info.id,
@@ -114,7 +116,8 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
         tuple(task for task, gate in jobs.items() if gate),
         ledger.holes,
         Recalls(kept.turns, kept.wait(0.5), kept.wait(0.95), kept.looks, kept.hits),
-        store.shrunk(now - _RECENT),
+        edits.shrunk,
+        edits.brought_back,
     )
 
 

@@ -39,6 +39,7 @@ from pipimem.store.workspace import WorkspaceStore
 if TYPE_CHECKING:
     from pipimem.store.forgetting.forgetting import Forgotten
     from pipimem.store.looking_back.past import Past, Point
+    from pipimem.store.looking_back.told_edits import ToldEdits
     from pipimem.store.looking_back.undoing import Restored, Undone
 
 # Looking back and forgetting are imported where they are done: a recall that starts cold needs neither (5 ms).
@@ -237,22 +238,16 @@ class ChannelStore:
         return self._at_desk().state.journal.records()
 
     @told_at_the_door
-    def shrunk(self, since: datetime) -> tuple[str, ...]:
-        """What is to be said of files that lost more than half of their text by hand since then, and were not taken back."""
-        from pipimem.store.looking_back import undoing
+    def told_edits(self, since: datetime) -> ToldEdits:
+        """What is to be said of edits by hand since then; nothing where the journal is damaged, for doctor tells."""
+        from pipimem.store.looking_back import told_edits
 
         try:
-            records = list(self.journal_records())
-        except JournalError:  # doctor tells
-            return ()
-        gone = undoing.taken_back(records)
-        return tuple(
-            f"{note} `pipimem undo '{self.channel_id}' {record.sequence}` brings it back."
-            for record in records
-            if record.author is Author.EDITOR and record.notes and record.sequence not in gone
-            if datetime.fromisoformat(record.time).astimezone() >= since
-            for note in record.notes
-        )
+            with self._mutex:
+                view = self._at_desk().fresh()
+            return told_edits.told_edits(self.channel_id, list(self.journal_records()), view, since)
+        except JournalError:
+            return told_edits.ToldEdits()
 
     @told_at_the_door
     def past(self) -> Past:

@@ -179,3 +179,19 @@ def test_blame_says_what_the_ledger_knows_of_what_stood_before(call: Call) -> No
     (line,) = call("blame", "room", "--json").lines
     assert (line["text"], line["trust"], line["seq"]) == ("Bob likes tea", "explicit", None)
     assert line["when"]
+
+
+def test_what_an_older_editor_buffer_would_bring_back_is_told(call: Call, bot: Path) -> None:
+    """`status` and `doctor` say that it was taken out, and not what; `--verify` finds nothing."""
+    for fact in ("Tea is green", "The door code is zebra7", "Milk is white"):
+        call("remember", "room", fact)
+    memory = bot / "channels/room/MEMORY.md"
+    loaded = memory.read_text()
+    assert call("forget", "room", "zebra7", "--yes").code == 0
+    memory.write_text(loaded.replace("Tea is green", "Tea is green and hot"))
+    call("remember", "room", "The lamp is blue")
+    assert "zebra7" not in everything(bot)
+    assert "Tea is green and hot" in memory.read_text()
+    for told in (call("status").err, call("doctor").out):
+        assert "MEMORY.md was saved from a text of before a forgetting" in told
+    assert call("forget", "room", "--verify", "zebra7").code == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 
 from pipimem.errors import PipimemError
 from pipimem.notes.ledger import Delta
@@ -15,6 +15,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
 
 _TASK = "doctor"
+_EVER = datetime.fromtimestamp(0, UTC)
 
 
 def state_findings(store: ChannelStore) -> Iterator[Finding]:
@@ -25,6 +26,8 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
             if record.author is Author.EDITOR:
                 for note in record.notes:
                     yield worth_knowing(store.folder, f"{record.time}: {note}")
+        for sentence in store.told_edits(_EVER).brought_back:
+            yield worth_knowing(store.folder, sentence)
         yield from _transcript(store)
         yield from _dangling(store)
         yield from _search(store)

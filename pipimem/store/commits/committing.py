@@ -100,12 +100,13 @@ def _edits(desk: Desk, view: View, now: datetime) -> JournalRecord:
     changes = {
         file: file_change(
             left[file], view.now.note(file).text,
-            found=None if view.stands(file) else view.disk[file].text,
+            found=None if view.stands(file) else view.saves[file].marked,
             unseen=desk.is_pending(file),
         )
         for file in view.edited
     }  # fmt: skip
-    return edit_record(desk.state.ledger.sequence + 1, _stamped(now), changes, view.delta, left)
+    taken_out = {file: view.saves[file].taken_out for file in view.edited}
+    return edit_record(desk.state.ledger.sequence + 1, _stamped(now), changes, view.delta, left, taken_out)
 
 
 def _is_unseen(desk: Desk, view: View, file: File) -> bool:

@@ -12,6 +12,7 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes, etag
 from pipimem.notes.reconciled import reconciled
+from pipimem.store.commits.forgotten_lines import Save, cleaned
 from pipimem.store.commits.merge_base import merge_base, takes_lines_out
 from pipimem.store.commits.merging import merged
 from pipimem.store.commits.settling import may_be_half_saved
@@ -34,7 +35,8 @@ _OLD_BUFFER = 600 * 10**9
 class View:
     """The notes as the journal left them, as they stand now, and what lies between them: a person's hand.
 
-    `disk` has the readings it rests on. A file in `held` is being written by somebody: it counts as it was left.
+    `disk` has the readings it rests on, `saves` what of them is merged. A file in `held` is being written by somebody:
+    it counts as it was left.
     """
 
     left: Notes
@@ -43,6 +45,7 @@ class View:
     delta: Delta
     disk: Mapping[File, Reading]
     held: frozenset[File]
+    saves: Mapping[File, Save]
 
     def stands(self, file: File) -> bool:
         """Whether the text of a file, as it stands now in these notes, is also what lies on the disk."""
@@ -63,6 +66,8 @@ class Desk:
     # By file the notes asked for last, newest first: what stands, and what the journal left where that is another.
     _parsed: dict[Path, tuple[Note, ...]] = field(default_factory=dict)
     _watched: tuple[Path, ...] = ()
+    # By file the text a person saved, the text it is merged with, and what is merged.
+    _saves: dict[File, tuple[str, str, Save]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Joined once: four joins cost more than the four stats of every reading.
@@ -145,21 +150,34 @@ class Desk:
         left = self._known(file, reading.text)
         if left == reading.text:
             return left
+        save = self.save_of(file, reading.text)
         is_pending = self.is_pending(file)
-        if is_pending and etag(reading.text) in self.state.replaced_by(file, etag(left)):
+        if is_pending and etag(save.marked) in self.state.replaced_by(file, etag(left)):
             return left
-        if not is_pending and self._is_plain_deletion(left, reading):
-            return reading.text
+        if not is_pending and self._is_plain_deletion(left, save.text, reading):
+            return save.text
         past = self.state.past_texts(file, is_placed=not is_pending)
-        return merged(merge_base(reading.text, past), left, reading.text)
+        return merged(merge_base(save.text, past), left, save.text)
 
-    def _is_plain_deletion(self, left: str, reading: Reading) -> bool:
+    def save_of(self, file: File, text: str) -> Save:
+        """What is merged of a text that a person saved: all but the forgotten lines that it would bring back."""
+        left = self._known(file, text)
+        if not self.state.ledger.forgotten or text == left:
+            return Save(text, text)
+        known = self._saves.get(file)
+        if known is None or known[:2] != (text, left):
+            past = self.state.past_texts(file, is_placed=not self.is_pending(file))
+            save = cleaned(text, left, past, self.key, self.state.ledger.tombstones)
+            known = self._saves[file] = (text, left, save)
+        return known[2]
+
+    def _is_plain_deletion(self, left: str, saved: str, reading: Reading) -> bool:
         """Whether a save only took lines out of the text the journal left, long after the journal's last record.
 
         An older buffer would leave the same text, but an editor that saves one this old has warned its user.
         """
         journal = self.state.journal.stamp()
-        if journal is None or not takes_lines_out(left, reading.text):
+        if journal is None or not takes_lines_out(left, saved):
             return False
         return reading.stamp[0] - journal[0] >= _OLD_BUFFER
 
@@ -193,6 +211,7 @@ class Desk:
         self._notes, self._stamps = None, ()
         self._readings.clear()
         self._parsed.clear()
+        self._saves.clear()
 
     def _look(self) -> tuple[Stamp | None, ...]:
         return (*map(stamp, self._watched), self.state.journal.stamp())
@@ -219,18 +238,19 @@ class Desk:
         ledger = self.state.ledger
         shared = self._note(self._shared, File.MEMORY, self._read_shared().text)
         held = frozenset(file for file, reading in disk.items() if self.is_held(file, reading))
-        now, left = {}, {}
+        now, left, saves = {}, {}, {}
         for file, reading in disk.items():
             known = self._known(file, reading.text)
             now[file] = self.note(file, known if file in held else self.taken_in(file, reading))
             same = known == now[file].text
             left[file] = now[file] if same else self.note(file, known)
-        edited = tuple(file for file in KEPT if left[file] is not now[file])
+            saves[file] = self.save_of(file, known if file in held else reading.text)
+        edited = tuple(file for file in KEPT if left[file] is not now[file] or saves[file].taken_out)
         before = Notes(self.key, left[File.SESSION], left[File.MEMORY], left[File.HISTORY], shared, ledger)
         after = Notes(self.key, now[File.SESSION], now[File.MEMORY], now[File.HISTORY], shared, ledger)
         delta = reconciled(before, after) if edited else Delta()
         after = replace(after, ledger=ledger.after(delta)) if edited else after
-        return View(before, after, edited, delta, disk, held)
+        return View(before, after, edited, delta, disk, held, saves)
 
     def _note(self, path: Path, file: File, text: str) -> Note:
         kept = self._parsed.get(path, ())

@@ -20,11 +20,16 @@ def edit_record(
     changes: Mapping[File, FileChange],
     delta: Delta,
     left: Mapping[File, str],
+    taken_out: Mapping[File, int],
 ) -> JournalRecord:
-    """The record of changes by hand to the texts `left`; `delta` is what they do to the ledger."""
+    """The record of changes by hand to the texts `left`; `delta` is what they do to the ledger.
+
+    `taken_out` says how many forgotten lines each save would have brought back.
+    """
     shrunk = [_shrunk(file, change, left[file]) for file, change in changes.items()]
     return JournalRecord(
         sequence, time, "edit", Author.EDITOR,
+        why=" ".join(brought_back(file, count) for file, count in taken_out.items() if count),
         changes=tuple(_described(file, change) for file, change in changes.items()), files=changes,
         notes=tuple(filter(None, shrunk)),
         delta=replace(delta, etags={file: change.after for file, change in changes.items()}),
@@ -43,6 +48,15 @@ def file_change(
     if found is None:
         return change
     return replace(change, found=etag(found), found_splices=splices_between(after, found))
+
+
+def brought_back(file: File, count: int) -> str:
+    """A sentence: a save had so many lines that were forgotten before, and they do not stay."""
+    had = "a line that was" if count == 1 else f"{count} lines that were"
+    return (
+        f"{file} was saved from a text of before a forgetting, with {had} forgotten. That was taken out again; "
+        "to have it back, type it anew, or use `pipimem remember`."
+    )
 
 
 def _described(file: File, change: FileChange) -> Change:

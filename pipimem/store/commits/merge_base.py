@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pipimem.store.journal.state import PastText
@@ -34,17 +34,54 @@ def merge_base(text: str, past: Iterable[PastText]) -> str:
     if not text.strip():
         return next(("".join(each.lines) for each in past if not _is_blank(each.lines)), "")
     wanted = split_lines(text)
-    difference = _Difference()
-    difference.count(map(str.strip, wanted), -1)
     newest: Sequence[str] | None = None
     best: Sequence[str] = ()
     least = (True, float("inf"))
+    for each, difference, has_newer in _compared(wanted, past):
+        lines = each.lines
+        newest = lines if newest is None else newest
+        if not difference.surplus and lines == wanted:
+            return "".join(lines if each.is_saved else newest)
+        is_passed_over = has_newer and not each.is_saved and difference.is_only_taken_out()
+        is_unlikely = difference.has_newer_lines
+        if not is_passed_over and (is_unlikely, 0) < least:
+            distance = difference.distance()
+            if (is_unlikely, distance) < least:
+                best, least = lines, (is_unlikely, distance)
+    return "".join(best)
+
+
+def closest(wanted: Sequence[str], past: Iterable[PastText]) -> PastText | None:
+    """Returns the past text that the fewest changed characters lead from; of two the newer.
+
+    Passed over, where others are left, is only one that lacks a line which both `wanted` and a
+    newer one have. `None` where there is no past text.
+    """
+    best: PastText | None = None
+    least = (True, float("inf"))
+    for each, difference, _ in _compared(wanted, past):
+        is_unlikely = difference.has_newer_lines
+        if best is None or (is_unlikely, 0) < least:
+            distance = difference.distance()
+            if best is None or (is_unlikely, distance) < least:
+                best, least = each, (is_unlikely, distance)
+    return best
+
+
+def _compared(wanted: Sequence[str], past: Iterable[PastText]) -> Iterator[tuple[PastText, _Difference, bool]]:
+    """Each past text, how it differs from `wanted`, and whether there is a newer one of ours.
+
+    Blank ones are left out, but for the newest. The difference is one object, good until the next.
+    """
+    difference = _Difference()
+    difference.count(map(str.strip, wanted), -1)
     ours: Sequence[str] = ()
-    for lines, is_saved in past:
-        if newest is None:
-            newest = lines
-        elif _is_blank(lines):
+    is_first = True
+    for each in past:
+        lines = each.lines
+        if not is_first and _is_blank(lines):
             continue
+        is_first = False
         # Neighbours differ in few lines, and only those are counted: texts may have thousands.
         head, tail = shared_ends(ours, lines)
         left = [line.strip() for line in ours[head : len(ours) - tail]]
@@ -53,21 +90,13 @@ def merge_base(text: str, past: Iterable[PastText]) -> str:
             difference.taken_out |= set(came).difference(left)
         difference.count(left, -1)
         difference.count(came, 1)
-        if not difference.surplus and lines == wanted:
-            return "".join(lines if is_saved else newest)
-        is_passed_over = bool(ours) and not is_saved and difference.is_only_taken_out()
-        is_unlikely = difference.has_newer_lines
-        if not is_passed_over and (is_unlikely, 0) < least:
-            distance = difference.distance()
-            if (is_unlikely, distance) < least:
-                best, least = lines, (is_unlikely, distance)
-        if is_saved:
+        yield each, difference, bool(ours)
+        if each.is_saved:
             # The next one is a neighbour of ours before it.
             difference.count(came, -1)
             difference.count(left, 1)
         else:
             ours = lines
-    return "".join(best)
 
 
 def takes_lines_out(old: str, new: str) -> bool:

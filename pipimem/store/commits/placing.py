@@ -22,6 +22,7 @@ from pipimem.store.commits.acknowledging import acknowledge
 from pipimem.store.commits.archive import append_archived
 from pipimem.store.commits.desk import KEPT, Desk, is_text_of, prepared_path
 from pipimem.store.commits.edits import edit_record, file_change
+from pipimem.store.commits.forgotten_lines import Save
 from pipimem.store.commits.merge_base import merge_base
 from pipimem.store.commits.merging import merged, only_added
 from pipimem.store.commits.settling import PATIENCE
@@ -115,10 +116,11 @@ def _exchange(desk: Desk, file: File, now: datetime) -> bool:
     reading = desk.look(file)
     if desk.is_held(file, reading):
         return False
-    text = desk.taken_in(file, reading)
-    mark = etag(text)
-    if mark != desk.state.ledger.etags[file]:
-        _journal_edit(desk, file, text, reading.text, now)
+    text, save = desk.taken_in(file, reading), desk.save_of(file, reading.text)
+    mark, newest = etag(text), desk.state.ledger.etags[file]
+    is_told = etag(save.marked) in desk.state.replaced_by(file, newest)
+    if mark != newest or (save.taken_out and not is_told):
+        _journal_edit(desk, file, text, save, now)
     ready, target = prepared_path(desk, file, mark), resolved(desk.path(file), desk.root)
     if reading.text == text:
         # A hand or a backup put it there. Two equal texts could trade places for ever.
@@ -201,12 +203,13 @@ def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> Non
     if reading is None or reading.is_open:
         return
     before = tag_of(path, target)[:NAME_LENGTH]
-    if etag(reading.text) not in desk.state.replaced_by(file, before):
+    save = desk.save_of(file, reading.text)
+    if etag(save.marked) not in desk.state.replaced_by(file, before):
         newest = desk.state.known_text(file, "") or ""
         past = desk.state.past_texts(file, before=before)
-        text = _brought_together(merge_base(reading.text, past), newest, reading.text)
-        if text != newest:
-            _journal_edit(desk, file, text, reading.text, now)
+        text = _brought_together(merge_base(save.text, past), newest, save.text)
+        if text != newest or save.taken_out:
+            _journal_edit(desk, file, text, save, now)
     remove(path)
 
 
@@ -229,13 +232,14 @@ def _quiet(path: Path, root: Path) -> Reading | None:
         time.sleep(_PAUSE)
 
 
-def _journal_edit(desk: Desk, file: File, text: str, saved: str, now: datetime) -> None:
+def _journal_edit(desk: Desk, file: File, text: str, save: Save, now: datetime) -> None:
     """Journals the merge of ours and what a person saved as their edit; it then lies ready."""
     state = desk.state
     ours = state.known_text(file, "") or ""
     old = replace(desk.fresh().now.with_texts({file: ours}), ledger=state.ledger)
     new = old.with_texts({file: text})
-    changes = {file: file_change(ours, text, found=saved, unseen=desk.is_pending(file))}
+    changes = {file: file_change(ours, text, found=save.marked, unseen=desk.is_pending(file))}
     sequence, time_stamp = state.ledger.sequence + 1, now.isoformat(timespec="seconds")
-    record = edit_record(sequence, time_stamp, changes, reconciled(old, new), {file: ours})
-    acknowledge(desk, [record], {file: ours}, {file: text}, {file: saved})
+    delta, taken_out = reconciled(old, new), {file: save.taken_out}
+    record = edit_record(sequence, time_stamp, changes, delta, {file: ours}, taken_out)
+    acknowledge(desk, [record], {file: ours}, {file: text}, {file: save.text})

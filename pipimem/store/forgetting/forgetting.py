@@ -27,9 +27,10 @@ from pipimem.store.commits.recalls import Recalls
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import read_whole, sync_folder
 from pipimem.store.disk.files import own_text, put_whole, read_text, remove
-from pipimem.store.forgetting.needles import Needles, bare, blanked_ledger, blanked_message, named, without
+from pipimem.store.forgetting.needles import Needles, blanked_ledger, blanked_message, named, without
 from pipimem.store.forgetting.overwriting import overwrite, quotes
 from pipimem.store.forgetting.traces import traces
+from pipimem.store.journal.placeholders import mark_of, placeholder
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
 from pipimem.store.transcript import Transcript
 from pipimem.text.lines import split_lines
@@ -183,7 +184,7 @@ def _carry_out(desk: Desk, log: Transcript, plan: Plan, now: datetime, receipt: 
     log.forgets()
     for path, places in _quotes(desk, needles).items():
         overwrite(path, places)
-    state.ledger = _after_forgetting(state.ledger, needles, {content_id(desk.key, bare(line)) for line in gone})
+    state.ledger = _after_forgetting(state.ledger, needles, {mark_of(desk.key, line) for line in gone})
     state.start_anew(_first_record(state.ledger, plan, receipt, now))
     # Nor the other way round: what was taken out is back, and nobody knows.
     for folder in (desk.folder, state.versions.folder, desk.folder / ".pipimem"):
@@ -229,22 +230,24 @@ def _changes(plan: Plan) -> tuple[Change, ...]:
 
 
 def _clean_past(desk: Desk, file: File, needles: Needles, now: datetime) -> set[str]:
-    """Keeps the past texts of a file without the needles, for merges alone; answers with the lines that went."""
+    """Keeps the past texts of a file with placeholders for the needles; answers with the lines that went."""
     gone: set[str] = set()
     kept: list[str] = []
     for past in desk.state.past_texts(file):
         # Neighbours have most lines in common: what went from one is not looked for by its blocks in the next.
         rest = [line for line in past.lines if line not in gone]
-        clean = without("".join(rest), needles, desk.key)[0]
-        gone.update(filter(str.strip, set(rest) - set(split_lines(clean))))
-        kept.append(clean)
-    desk.state.versions.keep_only(file, [text for text in kept if text.strip()], now)
+        clean = split_lines(without("".join(rest), needles, desk.key)[0])
+        gone.update(filter(str.strip, set(rest) - set(clean)))
+        if any(map(str.strip, clean)):
+            lines = past.marked or past.lines
+            kept.append("".join(placeholder(desk.key, line) if line in gone else line for line in lines))
+    desk.state.versions.keep_only(file, kept, now)
     return gone
 
 
 def _after_forgetting(ledger: Ledger, needles: Needles, marks: Iterable[str]) -> Ledger:
-    """The ledger without the needles, and with keyed marks of the lines that went; entries of one line have theirs."""
-    stones = {f"line:{mark}": Tombstone("forgotten", 0) for mark in marks if mark not in ledger.tombstones}
+    """The ledger without the needles, and with keyed marks of the lines that went."""
+    stones = {f"line:{mark}": Tombstone("forgotten", 0) for mark in marks}
     blanked = blanked_ledger(ledger, needles)
     return replace(blanked, tombstones={**blanked.tombstones, **stones})
 

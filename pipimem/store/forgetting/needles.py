@@ -13,10 +13,10 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
+from pipimem.store.journal.placeholders import MARKERS
 from pipimem.text.markdown import Block, Document, Kind, parsed
 from pipimem.text.whitespace import white_folded
 
-_MARKERS = "-*+#> \t"
 # How recall names a message.
 _MESSAGE = "log:"
 _NOTES = (File.SESSION, File.MEMORY, File.HISTORY)
@@ -34,7 +34,7 @@ def folded_lines(text: str) -> str:
 
 def bare(line: str) -> str:
     """A line without the bullets and marks at its beginning."""
-    return line.lstrip(_MARKERS)
+    return line.lstrip(MARKERS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from pipimem.store.disk.files import Stamp
 from pipimem.store.journal import ledger_file
 from pipimem.store.journal.journal import NOWHERE, Journal, Place
 from pipimem.store.journal.ledger_file import Checkpoint
+from pipimem.store.journal.placeholders import without_placeholders
 from pipimem.store.journal.records import FileChange, JournalRecord
 from pipimem.store.journal.versions import NAME_LENGTH, Versions
 from pipimem.store.transcript import Transcript
@@ -32,11 +33,19 @@ _CHECKPOINT_AFTER = 200
 class PastText(NamedTuple):
     """A text that stood in a file, as lines.
 
-    `is_saved` where it is what a person's editor saved and we merged: that editor may go on from it.
+    `is_saved` where it is what a person's editor saved and we merged: that editor may go on from it. `marked` are the
+    lines with a placeholder for each that was forgotten since; empty where there is none.
     """
 
     lines: tuple[str, ...]
     is_saved: bool = False
+    marked: tuple[str, ...] = ()
+
+    @classmethod
+    def kept(cls, lines: tuple[str, ...], *, is_saved: bool = False) -> PastText:
+        """The text of a version or a record, which may have placeholders."""
+        plain = without_placeholders(lines)
+        return cls(plain, is_saved, () if len(plain) == len(lines) else lines)
 
 
 @dataclass(slots=True)
@@ -140,14 +149,14 @@ class State:
                 yield PastText(lines)
         for name in self.versions.names(file):
             if name not in passed and (text := self.versions.text(file, name)) is not None:
-                yield PastText(split_lines(text))
+                yield PastText.kept(split_lines(text))
 
     def _saved(self, file: File, change: FileChange, after: tuple[str, ...]) -> Iterator[PastText]:
         """The text of a person's that a change took in; `after` are the lines it led to."""
         if change.found_splices or change.found == change.after:
-            yield PastText(spliced_lines(after, change.found_splices), is_saved=True)
+            yield PastText.kept(spliced_lines(after, change.found_splices), is_saved=True)
         elif (text := self.versions.text(file, change.found)) is not None:
-            yield PastText(split_lines(text), is_saved=True)  # a record of pipimem 0.1
+            yield PastText.kept(split_lines(text), is_saved=True)  # a record of pipimem 0.1
 
     def replaced_by(self, file: File, mark: str) -> frozenset[str]:
         """The etags of the texts that the one of this etag, or its first digits, may replace."""

@@ -207,3 +207,127 @@ def test_a_save_under_way_is_waited_for(full: ChannelStore, now: datetime, monke
     assert (full.folder / "MEMORY.md").read_bytes() == before
     assert not full.forget("555 0199", keep_transcript=False, now=now).is_empty
     assert holding(full.folder, "0199") == []
+
+
+def forgotten(channel: ChannelStore, now: datetime, add: Add) -> str:
+    """A channel in which the second of three entries was forgotten; answers with the text from before."""
+    channel.commit(add("tea is green", "the code is 555 0199", "milk is white"), now)
+    loaded = (channel.folder / File.MEMORY).read_text()
+    channel.forget("555 0199", keep_transcript=False, now=now)
+    return loaded
+
+
+def saved(channel: ChannelStore, text: str, now: datetime, add: Add, *facts: str) -> list[str]:
+    """The entries of MEMORY.md after a person saved a text and something was learnt."""
+    path = channel.folder / File.MEMORY
+    path.write_text(text)
+    channel.commit(add(*(facts or ("bob likes cake",))), now)
+    assert path.read_text() == channel.notes().memory.text
+    return [entry.text for entry in channel.notes().memory.entries]
+
+
+@pytest.mark.parametrize("since", [(), ("dave likes cake",), ("dave likes cake", "eve likes pie")])
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_an_older_buffer_does_not_bring_it_back(
+    channel: ChannelStore, now: datetime, add: Add, since: tuple[str, ...], rounds: int
+) -> None:
+    """What else the buffer changed is taken in, and what came since stays; also when the same editor saves again."""
+    buffer = forgotten(channel, now, add)
+    for fact in since:
+        channel.commit(add(fact), now)
+    buffer = buffer.replace("- tea is green\n", "- tea is green and hot\n")
+    for number in range(rounds):
+        buffer += f"- typed {number} times\n"
+        found = saved(channel, buffer, now, add, f"fact {number} came")
+    typed = [f"typed {number} times" for number in range(rounds)]
+    facts = [f"fact {number} came" for number in range(rounds)]
+    assert sorted(found) == sorted(["tea is green and hot", "milk is white", *since, *typed, *facts])
+    assert holding(channel.folder, "0199") == []
+    again = ChannelStore.open(channel.workspace, "team", create=False)
+    assert [entry.text for entry in again.notes().memory.entries] == found
+
+
+def test_an_older_buffer_does_not_bring_it_back_after_a_checkpoint(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Nor after another forgetting, in another process."""
+    buffer = forgotten(channel, now, add)
+    channel.close()
+    channel.commit(add("carol's code is 777"), now)
+    channel.forget("777", keep_transcript=False, now=now)
+    channel.close()
+    again = ChannelStore.open(channel.workspace, "team", create=False)
+    found = saved(again, buffer + "- typed\n", now, add)
+    assert sorted(found) == ["bob likes cake", "milk is white", "tea is green", "typed"]
+    assert holding(channel.folder, "0199") == []
+
+
+def test_an_older_buffer_saved_in_the_middle_of_a_commit_does_not_bring_it_back(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Displaced by the exchange, and read only then."""
+    buffer, path = forgotten(channel, now, add), channel.folder / File.MEMORY
+    real, done = placing.displace, []
+
+    def displace(prepared: Path, target: Path) -> Path | None:
+        if not done:
+            done.append(path.write_text(buffer + "- typed\n"))
+        return real(prepared, target)
+
+    monkeypatch.setattr(placing, "displace", displace)
+    channel.commit(add("bob likes cake"), now)
+    found = [entry.text for entry in channel.notes().memory.entries]
+    assert sorted(found) == ["bob likes cake", "milk is white", "tea is green", "typed"]
+    assert holding(channel.folder, "0199") == []
+    assert len(channel.told_edits(now).brought_back) == 1
+
+
+def test_an_entry_of_several_lines_does_not_come_back_in_parts(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """It went whole; a line of it that stands elsewhere, too, stays there."""
+    path = channel.folder / File.MEMORY
+    path.write_text("## Facts\n\n- tea\n  - yes\n- the code\n  is 555 0199\n  - yes\n- milk\n")
+    channel.commit(add("bob likes cake"), now)
+    buffer = path.read_text()
+    channel.forget("555 0199", keep_transcript=False, now=now)
+    channel.commit(add("dave likes cake"), now)
+    path.write_text(buffer + "- typed\n")
+    channel.journal_edits(now)
+    assert path.read_text() == "## Facts\n\n- tea\n  - yes\n- milk\n- bob likes cake\n- typed\n- dave likes cake\n"
+
+
+@pytest.mark.parametrize("learnt", [False, True])
+def test_typed_anew_it_stays(channel: ChannelStore, now: datetime, add: Add, learnt: bool) -> None:
+    """Into the text that lacks it: people win. And it stays when the older buffer is saved after that."""
+    buffer, path = forgotten(channel, now, add), channel.folder / File.MEMORY
+    if learnt:
+        channel.commit(add("dave likes cake"), now)
+    found = saved(channel, path.read_text() + "- the code is 555 0199\n", now, add)
+    assert found.count("the code is 555 0199") == 1
+    assert channel.told_edits(now).brought_back == ()
+    found = saved(channel, buffer + "- typed\n", now, add, "eve likes pie")
+    assert found.count("the code is 555 0199") == 1
+    assert {"typed", "bob likes cake", "eve likes pie"} <= set(found)
+
+
+def test_typed_anew_where_it_stood_it_stays(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """It was the last of its section; nothing else was changed."""
+    channel.commit(add("tea is green", "the code is 555 0199"), now)
+    path = channel.folder / File.MEMORY
+    channel.forget("555 0199", keep_transcript=False, now=now)
+    path.write_text(path.read_text() + "- the code is 555 0199\n")
+    channel.commit(add("bob likes cake"), now)
+    found = [entry.text for entry in channel.notes().memory.entries]
+    assert found == ["tea is green", "the code is 555 0199", "bob likes cake"]
+
+
+def test_what_was_taken_out_of_a_save_is_told(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """Before anything is written, and once it is journalled; the words are not told."""
+    buffer = forgotten(channel, now, add)
+    channel.commit(add("dave likes cake"), now)
+    (channel.folder / File.MEMORY).write_text(buffer + "- typed\n")
+    (sentence,) = ChannelStore.open(channel.workspace, "team", create=False).told_edits(now).brought_back
+    assert "MEMORY.md was saved from a text of before a forgetting" in sentence
+    channel.commit(add("bob likes cake"), now)
+    (told,) = channel.told_edits(now).brought_back
+    assert told.endswith(sentence)
+    assert "0199" not in told

@@ -1,0 +1,133 @@
+"""Forgotten lines in a person's save: taken out where it was made of a text from before the forgetting."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from pipimem.store.commits.merge_base import closest
+from pipimem.store.journal.placeholders import is_placeholder, mark_of, placeholder
+from pipimem.store.journal.state import PastText
+from pipimem.text.lines import split_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """A person's text as it is merged: without the forgotten lines it would bring back.
+
+    `marked` is the text with a placeholder for each of those; `taken_out` says how many they are.
+    """
+
+    text: str
+    marked: str
+    taken_out: int = 0
+
+
+def cleaned(text: str, left: str, past: Iterable[PastText], key: bytes, tombstones: Container[str]) -> Save:
+    """Returns a person's text without the forgotten lines that came with an older text.
+
+    `left` is the text that the journal left the file with, `past` are the texts that stood in it,
+    newest first. A forgotten line is known by the tombstone of its keyed mark. It is taken out
+    where the save resembles most a text from before the forgetting and the line stands between the
+    same lines as there. Anywhere else a person typed it anew: it stays.
+    """
+    marks = _Marks(key, tombstones)
+    lines = split_lines(text)
+    standing = {line.strip() for line in split_lines(left)}
+    numbers = [number for number, line in enumerate(lines) if line.strip() not in standing and marks.is_forgotten(line)]
+    if numbers:
+        numbers = _brought_back(lines, numbers, left, past, marks)
+    if not numbers:
+        return Save(text, text)
+    gone = frozenset(numbers)
+    kept = "".join(line for number, line in enumerate(lines) if number not in gone)
+    marked = [marks.marked(line) if number in gone else line for number, line in enumerate(lines)]
+    return Save(kept, "".join(marked), len(gone))
+
+
+@dataclass(slots=True)
+class _Marks:
+    """Which lines are forgotten ones; each line is hashed once."""
+
+    key: bytes
+    tombstones: Container[str]
+    _known: dict[str, bool] = field(default_factory=dict)
+
+    def is_forgotten(self, line: str) -> bool:
+        """Whether the words of a line have a tombstone for merges."""
+        if line not in self._known:
+            is_there = f"line:{mark_of(self.key, line)}" in self.tombstones
+            self._known[line] = is_there and bool(line.strip())
+        return self._known[line]
+
+    def marked(self, line: str) -> str:
+        """The line, as a placeholder where it is a forgotten one."""
+        return placeholder(self.key, line) if self.is_forgotten(line) else line
+
+
+def _brought_back(
+    lines: Sequence[str], numbers: list[int], left: str, past: Iterable[PastText], marks: _Marks
+) -> list[int]:
+    """Those of the forgotten lines `numbers` that came with a text from before the forgetting."""
+    wanted = tuple(map(marks.marked, lines))
+    texts = [each._replace(lines=tuple(map(marks.marked, each.marked or each.lines))) for each in past]
+    origin = closest(wanted, texts)
+    if origin is None or not origin.marked:
+        return []
+    places = _Places.of(wanted, origin.lines)
+    found = [number for number in numbers if places.are_the_same(number)]
+    if _was_added_last(wanted, found, tuple(map(marks.marked, split_lines(left)))):
+        return []
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Two texts, and the lines that each has once: between these a line has its place."""
+
+    new: Sequence[str]
+    old: Sequence[str]
+    anchors: frozenset[str]
+
+    @classmethod
+    def of(cls, new: Sequence[str], old: Sequence[str]) -> _Places:
+        """The places of two texts."""
+        new, old = [line.strip() for line in new], [line.strip() for line in old]
+        in_new, in_old = Counter(new), Counter(old)
+        once = {line for line, times in in_new.items() if times == 1 and in_old[line] == 1 and line}
+        return cls(new, old, frozenset(line for line in once if not is_placeholder(line)))
+
+    def are_the_same(self, number: int) -> bool:
+        """Whether the line of this number in the new text follows, or is followed by, the same anchor in the old."""
+        before, after = self._around(self.new, number)
+        places = [at for at, line in enumerate(self.old) if line == self.new[number]]
+        around = [self._around(self.old, at) for at in places]
+        return any(before == old_before or after == old_after for old_before, old_after in around)
+
+    def _around(self, lines: Sequence[str], at: int) -> tuple[str, str]:
+        """The anchors before and after a line; empty where there is none."""
+        before = (lines[number] for number in range(at - 1, -1, -1))
+        after = (lines[number] for number in range(at + 1, len(lines)))
+        return self._first_anchor(before), self._first_anchor(after)
+
+    def _first_anchor(self, lines: Iterable[str]) -> str:
+        return next((line for line in lines if line in self.anchors), "")
+
+
+def _was_added_last(lines: Sequence[str], numbers: Sequence[int], left: Sequence[str]) -> bool:
+    """Whether nothing but these lines was added to `left`, all at the end of one section.
+
+    That is how a line is typed anew. An older text, saved again without any change, may look the
+    same; for what a person may have typed, the doubt counts.
+    """
+    rest = [line for number, line in enumerate(lines) if number not in numbers]
+    if not numbers or _without_blanks(rest) != _without_blanks(left):
+        return False
+    behind = _without_blanks(lines[numbers[0] : numbers[-1] + 1])
+    following = _without_blanks(lines[numbers[-1] + 1 :])
+    return len(behind) == len(numbers) and (not following or following[0].startswith("#"))
+
+
+def _without_blanks(lines: Iterable[str]) -> list[str]:
+    return [line.strip() for line in lines if line.strip()]

@@ -1,0 +1,35 @@
+"""Placeholders in past texts: the keyed mark of a line that was forgotten, in the place where the line stood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pipimem.notes.entry import content_id
+from pipimem.text.lines import without_ending
+
+MARKERS = "-*+#> \t"
+"""What may stand before the words of a line; it is no part of a mark."""
+# No note has one: a file with NUL bytes is refused as no text.
+_SIGN = "\0"
+
+
+def mark_of(key: bytes, line: str) -> str:
+    """The keyed mark of a line's words: 40 bits, white space folded, the bullet before them aside."""
+    return content_id(key, line.lstrip(MARKERS))
+
+
+def placeholder(key: bytes, line: str) -> str:
+    """The line with its mark for its words; its bullet, indent and ending stay."""
+    words = line.lstrip(MARKERS)
+    head, ending = line[: len(line) - len(words)], words[len(without_ending(words)) :]
+    return f"{head}{_SIGN}{mark_of(key, line)}{ending}"
+
+
+def is_placeholder(line: str) -> bool:
+    """Whether a line of a past text is one."""
+    return _SIGN in line
+
+
+def without_placeholders(lines: Iterable[str]) -> tuple[str, ...]:
+    """The lines without those that are placeholders."""
+    return tuple(line for line in lines if not is_placeholder(line))
