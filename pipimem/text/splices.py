@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pipimem.text.blocks import Document
+from pipimem.text.line_diff import changed_stretches
 from pipimem.text.lines import BOM, split_lines, without_ending
-from pipimem.text.shared_ends import shared_ends
-
-# difflib is quadratic at worst. A middle longer than this is somebody replacing a file, and nobody reads that
-# as a list of small changes.
-LONGEST_COMPARED = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +25,10 @@ class Splice:
 def splices_between(old: str, new: str) -> tuple[Splice, ...]:
     """What to change to make `new` of `old`; nothing if they are equal. Few lines, not always the fewest."""
     before, after = split_lines(old), split_lines(new)
-    head, tail = shared_ends(before, after)
-    before, after = before[head : len(before) - tail], after[head : len(after) - tail]
-    if not before and not after:
-        return ()
-    if not before or not after or max(len(before), len(after)) > LONGEST_COMPARED:
-        return (Splice(head, before, after),)
-    return tuple(_compared(before, after, head))
+    return tuple(
+        Splice(each.low, before[each.low : each.high], after[each.start : each.end])
+        for each in changed_stretches(before, after)
+    )
 
 
 def spliced(text: str, splices: Iterable[Splice]) -> str:
@@ -87,15 +80,6 @@ def edited(document: Document, edits: Sequence[tuple[int, int, Sequence[str]]]) 
         result += [_one_line(line) + document.eol for line in added]
         reached = end
     return mark + "".join([*result, *lines[reached:]])
-
-
-def _compared(before: Sequence[str], after: Sequence[str], offset: int) -> Iterator[Splice]:
-    from difflib import SequenceMatcher  # 6 ms to import, and most changes are one run of lines
-
-    # autojunk (the default) keeps lines that stand everywhere from making this quadratic.
-    for tag, start, end, from_new, to_new in SequenceMatcher(None, before, after).get_opcodes():
-        if tag != "equal":
-            yield Splice(offset + start, tuple(before[start:end]), tuple(after[from_new:to_new]))
 
 
 def _one_line(line: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.text.markdown import parsed
-from pipimem.text.splices import LONGEST_COMPARED, Splice, edited, reversed_splices, spliced, splices_between
+from pipimem.text.splices import Splice, edited, reversed_splices, spliced, splices_between
 
 TEXTS = st.one_of(
     st.text(alphabet="ab\r\n"),
@@ -32,11 +32,21 @@ def test_equal_texts_have_no_splices() -> None:
 
 
 def test_a_rewritten_long_file_is_one_splice() -> None:
-    """Beyond the limit nothing is compared line by line; the common beginning and end are still spared."""
-    old = [f"{n}\n" for n in range(LONGEST_COMPARED + 1)]
-    new = [f"{n}!\n" for n in range(LONGEST_COMPARED + 1)]
+    """Where no line is in both texts; the common beginning and end are spared."""
+    old = [f"{n}\n" for n in range(5_000)]
+    new = [f"{n}!\n" for n in range(5_000)]
     change = splices_between("".join(["a\n", *old, "z\n"]), "".join(["a\n", *new, "z\n"]))
     assert change == (Splice(1, tuple(old), tuple(new)),)
+
+
+def test_two_changes_far_apart_in_a_long_file_are_two_splices() -> None:
+    """However many lines stand between them: a clash in one must not touch the other."""
+    lines = [f"{n}\n" for n in range(10_000)]
+    new = "".join(["first\n", *lines[1:-1], "last\n"])
+    assert splices_between("".join(lines), new) == (
+        Splice(0, ("0\n",), ("first\n",)),
+        Splice(9_999, ("9999\n",), ("last\n",)),
+    )
 
 
 def test_a_change_meets_another_text_and_is_refused() -> None:

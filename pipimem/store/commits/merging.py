@@ -32,7 +32,9 @@ def merged(base: str, ours: str, theirs: str) -> str:
             chunks.append(_rewritten(lines, low, high, mine, without=added))
         else:
             kept = _rewritten(lines, low, high, other, gone=_taken_out(mine))
-            chunks += [kept, [line for splice in mine for line in splice.added if line not in kept]]
+            standing = frozenset(kept)
+            ours_too = [line for splice in mine for line in splice.added if line not in standing]
+            chunks += [kept, ours_too]
         at = high
     chunks.append(lines[at:])
     return _joined([line for chunk in chunks for line in chunk])

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pipimem.store.commits import merging
 from pipimem.store.commits.merging import merged
+from pipimem.text import splices
 
 LINES = st.lists(st.sampled_from([f"- {letter}\n" for letter in "abcdefgh"]), unique=True, max_size=8)
 
@@ -44,3 +46,53 @@ def test_one_side_alone_is_that_side(base: list[str], other: list[str]) -> None:
     assert merged(one, text, one) == text
     assert merged(one, one, text) == text
     assert merged(one, text, text) == text
+
+
+class Line(str):
+    """A line that counts how often any line was compared."""
+
+    __slots__ = ()
+    looks = 0
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Line.looks += 1
+        return str.__eq__(self, other)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shape", ["own", "repeated"])
+def test_two_rewritten_texts_are_merged_in_few_looks(
+    shape: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each side replaced every line: all of both stays, and no line is looked for among all others."""
+    monkeypatch.setattr(
+        merging,
+        "split_lines",
+        lambda text: tuple(map(Line, text.splitlines(keepends=True))),
+    )
+    monkeypatch.setattr(splices, "split_lines", merging.split_lines)
+
+    def text(side: str, size: int) -> str:
+        lines = range(size) if shape == "own" else [n % 5 for n in range(size)]
+        return "".join(f"{side} {line}\n" for line in lines)
+
+    def looks(size: int) -> int:
+        Line.looks = 0
+        ours, theirs = text("ours", size), text("theirs", size)
+        assert merged(text("base", size), ours, theirs) == theirs + ours
+        return Line.looks
+
+    small = looks(500)
+    assert looks(5_000) <= 20 * small + 1_000
+
+
+def test_past_the_bound_both_sides_stay() -> None:
+    """A log that repeats itself, changed by both: no line that either wrote is lost."""
+    base = "".join(f"{n % 3}\n" for n in range(30_000))
+    ours = "".join(f"{n % 3}\nours {n % 7}\n" for n in range(15_000))
+    theirs = "".join(f"theirs {n % 7}\n{n % 3}\n" for n in range(15_000))
+    found = merged(base, ours, theirs).splitlines()
+    assert [line for line in found if line.startswith("theirs")] == theirs.splitlines()[::2]
+    assert [line for line in found if line.startswith("ours")] == ours.splitlines()[1::2]
