@@ -264,15 +264,10 @@ def _last_line_start(path: Path, end: int) -> int:
 
 def _last_number(path: Path) -> int:
     """The number of the last good line of a part, 0 where there is none."""
-    end = _size(path)
-    while end > 0:
-        start = _last_line_start(path, end)
-        with told("read", path), reading(path) as file:
-            file.seek(start)
-            # A torn end may begin like a message.
-            if found := parsed(file.read(end - start)):
-                return found.number
-        end = start
+    # A torn end may begin like a message.
+    for data in jsonlines.lines_backwards(path):
+        if not data.isspace() and (found := parsed(data)):
+            return found.number
     return 0
 
 
