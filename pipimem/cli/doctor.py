@@ -13,13 +13,14 @@ from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.printing import Failed, fields, note, record, say, table, worded
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
+from pipimem.recall.synonyms import LONGEST_PHRASE, MOST_IN_A_GROUP, passed_over
 from pipimem.sidecar.purse import WARN_AT, counts_money, counts_tokens
 from pipimem.store.checkup.access import own_access_findings
 from pipimem.store.checkup.channels import channel_findings
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
 from pipimem.store.checkup.system import system_findings
 from pipimem.store.checkup.texts import text_findings
-from pipimem.store.workspace import PEOPLES, WorkspaceStore
+from pipimem.store.workspace import PEOPLES, WORDS, WorkspaceStore
 
 # Their key is PROVIDER_API_KEY. Others need none (ollama) or several variables (bedrock, vertex_ai).
 _KEYED = frozenset(
@@ -93,6 +94,7 @@ def _findings(chosen: Chosen, now: datetime) -> Iterator[Finding]:
     yield from own_access_findings(workspace.root)
     for name in PEOPLES:
         yield from text_findings(workspace.root / name, workspace.root)
+    yield from _words(workspace)
     top = workspace.root / "channels"
     for folder in sorted(top.iterdir()) if top.is_dir() else ():
         if folder.is_dir():
@@ -100,6 +102,21 @@ def _findings(chosen: Chosen, now: datetime) -> Iterator[Finding]:
                 yield from channel_findings(workspace, folder, now)
             except OSError as error:
                 yield wrong(folder, worded(error))
+
+
+def _words(workspace: WorkspaceStore) -> Iterator[Finding]:
+    """What of words.txt is no word, and no group of synonyms."""
+    try:
+        too_long, too_many = passed_over(workspace.human_text(WORDS))
+    except PipimemError:  # told with the text
+        return
+    where = workspace.root / WORDS
+    if too_long:
+        what = f"passed over, longer than {LONGEST_PHRASE} characters: {too_long}"
+        yield worth_knowing(where, f"{what}; one word or name a line, commas between synonyms")
+    if too_many:
+        what = f"passed over, beyond the first {MOST_IN_A_GROUP} of a line: {too_many}"
+        yield worth_knowing(where, f"{what}; write one group of synonyms a line")
 
 
 def _model(chosen: Chosen) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pipimem.recall.index import Term
@@ -17,6 +17,11 @@ _SHARE = 0.8
 # Characters of which only such words are known as stand in any talk (加, 写) stay grams.
 _BROAD = 0.3
 _NOTHING = (0.0, 0)
+
+# Of a words.txt: a longer phrase is a text, which jieba would learn with each of its beginnings; of
+# a longer group each phrase would stand for each other.
+LONGEST_PHRASE = 64
+MOST_IN_A_GROUP = 64
 
 # A gram of one character: its mark and itself.
 _SINGLE = 2
@@ -117,6 +122,27 @@ def common() -> Synonyms:
 
 
 def phrases_in(text: str) -> list[list[str]]:
-    """The phrases of a `words.txt`, line by line."""
-    lines: Iterable[list[str]] = (line.partition("#")[0].replace("，", ",").split(",") for line in text.splitlines())
-    return [phrases for line in lines if (phrases := [part.strip() for part in line if part.strip()])]
+    """The phrases of a `words.txt`, line by line, without those that are too long or too many."""
+    lines: list[list[str]] = []
+    for phrases in _groups(text):
+        kept = [phrase for phrase in phrases if len(phrase) <= LONGEST_PHRASE]
+        if kept:
+            lines.append(kept[:MOST_IN_A_GROUP])
+    return lines
+
+
+def passed_over(text: str) -> tuple[int, int]:
+    """How many phrases of a `words.txt` are too long, and how many too many for their group."""
+    too_long = too_many = 0
+    for phrases in _groups(text):
+        short = sum(len(phrase) <= LONGEST_PHRASE for phrase in phrases)
+        too_long += len(phrases) - short
+        too_many += max(0, short - MOST_IN_A_GROUP)
+    return too_long, too_many
+
+
+def _groups(text: str) -> Iterator[list[str]]:
+    for line in text.splitlines():
+        parts = line.partition("#")[0].replace("，", ",").split(",")
+        if phrases := [phrase for part in parts if (phrase := part.strip())]:
+            yield phrases

@@ -11,7 +11,7 @@ from pathlib import Path
 from pipimem import __version__
 from pipimem.errors import UnreadableNote
 from pipimem.recall.synonyms import Synonyms, learnt
-from pipimem.store.workspace import WorkspaceStore
+from pipimem.store.workspace import WORDS, WorkspaceStore
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
@@ -41,7 +41,7 @@ class Vocabulary:
 
     def _text(self) -> str:
         try:
-            return self._workspace.human_text("words.txt")
+            return self._workspace.human_text(WORDS)
         except UnreadableNote:  # no channel falls silent for it; `doctor` tells
             return ""
 

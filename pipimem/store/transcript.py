@@ -266,7 +266,7 @@ def _last_number(path: Path) -> int:
     """The number of the last good line of a part, 0 where there is none."""
     # A torn end may begin like a message.
     for data in jsonlines.lines_backwards(path):
-        if not data.isspace() and (found := parsed(data)):
+        if found := parsed(data):
             return found.number
     return 0
 

@@ -21,7 +21,8 @@ from pipimem.store.disk.files import prepare, read_text, remove, temporary_for
 from pipimem.store.names import folder_name, is_plain
 
 _SIGNS = ("pipimem.toml", "channels", ".pipimem")
-PEOPLES = ("SOUL.md", "AGENTS.md", "MEMORY.md", "words.txt", "recall.must")
+WORDS = "words.txt"
+PEOPLES = ("SOUL.md", "AGENTS.md", "MEMORY.md", WORDS, "recall.must")
 """Files at the root that only people write."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipimem.text.stopwords import STOP_WORDS
@@ -68,6 +69,27 @@ def same_thought(a: str, b: str) -> bool:
         and len(_DENIAL.findall(a)) == len(_DENIAL.findall(b))
         and alike(bigrams(a), bigrams(b)) >= SAME_THOUGHT
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What of a text is compared, for those that are compared with many."""
+
+    grams: frozenset[str]
+    numbers: tuple[str, ...]
+    denials: int
+
+    @classmethod
+    def of(cls, text: str) -> Statement:
+        """Of a text."""
+        numbers = tuple(sorted(_NUMBERS.findall(text)))
+        return cls(bigrams(text), numbers, len(_DENIAL.findall(text)))
+
+    def says_the_same(self, other: Statement) -> bool:
+        """Nearly the same letters, the very same numbers and denials."""
+        if (self.numbers, self.denials) != (other.numbers, other.denials):
+            return False
+        return alike(self.grams, other.grams) >= SAME_THOUGHT
 
 
 def jaccard(a: Set[str], b: Set[str]) -> float:

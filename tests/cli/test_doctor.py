@@ -110,3 +110,16 @@ def test_models_that_took_out_half_are_told_with_the_way_back(call: Call, bot: P
     assert told.code == 0
     assert "models have taken out half of what stood within 30 days" in told.out
     assert "`pipimem undo CHANNEL --author model --since 30d`" in told.out
+
+
+def test_what_of_words_txt_is_no_word_is_told(call: Call, bot: Path) -> None:
+    """A pasted text, and a line of more words than stand for each other."""
+    names = ", ".join(f"name{number}" for number in range(70))
+    (bot / "words.txt").write_text(f"{'字' * 8_000}\n{names}\n")
+    findings = call("doctor", "--json").object["findings"]
+    assert isinstance(findings, list)
+    told = [one["what"] for one in findings if one["where"] == str(bot / "words.txt")]
+    assert [what.partition(";")[0] for what in told] == [
+        "passed over, longer than 64 characters: 1",
+        "passed over, beyond the first 64 of a line: 6",
+    ]

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from pipimem.recall.index import Index, Term
 from pipimem.recall.items import items_of
 from pipimem.recall.recalling import recall
-from pipimem.recall.synonyms import Synonyms, common, learnt
+from pipimem.recall.synonyms import (
+    LONGEST_PHRASE,
+    MOST_IN_A_GROUP,
+    Synonyms,
+    common,
+    learnt,
+    passed_over,
+    synonyms_in,
+)
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Words
 
@@ -80,3 +90,32 @@ def test_one_entry_word_answers_for_one_word_of_the_question(words: Words) -> No
 def _share(synonyms: Synonyms, word: str, other: str) -> float:
     (term,) = synonyms.added([Term(word)])
     return dict(term.instead)[other]
+
+
+def test_a_text_in_the_place_of_a_word_is_passed_over(words: Words) -> None:
+    """The tokenizer keeps every beginning of a word: one line of 8,000 characters took 40 s."""
+    learner = Learner()
+    learnt(f"灯笼计划\n{'字' * 8_000}\n{'字' * LONGEST_PHRASE}, 词\n", learner, words)
+    assert learner.learnt == ["灯笼计划", "字" * LONGEST_PHRASE, "词"]
+
+
+def test_of_a_group_so_many_stand_for_each_other(words: Words) -> None:
+    """A pasted line of 100,000 words would have each stand for each other."""
+    text = ", ".join(f"alpha{number}" for number in range(10 * MOST_IN_A_GROUP))
+    found = synonyms_in(text, words).phrases
+    pairs = sum(len(others) for group in found.values() for others in group.values())
+    assert len(found) == MOST_IN_A_GROUP
+    assert pairs < 3 * MOST_IN_A_GROUP**2
+    assert passed_over(f"{text}\n{'字' * 100}") == (1, 9 * MOST_IN_A_GROUP)
+
+
+class Learner(Segmenter):
+    """A segmenter that tells what it was taught."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.learnt: list[str] = []
+
+    def add_words(self, words: Iterable[str]) -> None:
+        """Keeps them."""
+        self.learnt += words

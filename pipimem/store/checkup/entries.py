@@ -10,13 +10,12 @@ from pipimem.notes import losses
 from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Notes
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
+from pipimem.store.checkup.near_duplicates import alike_earlier
 from pipimem.text.dates import dated
-from pipimem.text.similarity import NEARLY_ALIKE, alike, bigrams, same_thought
+from pipimem.text.similarity import Statement
 
 # An entry should be one thought; a turn is shown five thousand characters in all.
 _LONG = 800
-# Comparing all pairs is quadratic: 1,500 entries take about a second.
-_MOST = 1_500
 _TOLD = 60
 
 
@@ -35,7 +34,7 @@ def entry_findings(path: Path, notes: Notes, now: datetime) -> Iterator[Finding]
         what = f"models have taken out half of what stood within {losses.DAYS} days and may take out no more before "
         undo = "`pipimem undo CHANNEL --author model --since 30d` takes back all that they changed"
         yield worth_knowing(path, f"{what}{losses.reopens(notes, now.date())}; {undo}")
-    yield from _pairs(path, [entry for entry in entries if entry.bullet][:_MOST])
+    yield from _pairs(path, [entry for entry in entries if entry.bullet])
 
 
 def _pairs(path: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
@@ -45,16 +44,12 @@ def _pairs(path: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
         if (earlier := first.setdefault(entry.id, entry)) is not entry:
             yield _found(path, entry, earlier, same=True)
     distinct = list(first.values())
-    grams = [bigrams(entry.text) for entry in distinct]
-    for place, entry in enumerate(distinct):
-        near = [
-            distinct[other]
-            for other in range(place)
-            if _may_be_alike(len(grams[place]), len(grams[other])) and alike(grams[place], grams[other]) >= NEARLY_ALIKE
-        ]
+    statements = [Statement.of(entry.text) for entry in distinct]
+    for place, near in enumerate(alike_earlier(statements)):
         if near:
-            same = next((earlier for earlier in near if same_thought(entry.text, earlier.text)), None)
-            yield _found(path, entry, same or near[0], same=same is not None, more=len(near) - 1)
+            same = [other for other in near if statements[place].says_the_same(statements[other])]
+            earlier = distinct[same[0] if same else near[0]]
+            yield _found(path, distinct[place], earlier, same=bool(same), more=len(near) - 1)
 
 
 def _found(path: Path, entry: Entry, earlier: Entry, *, same: bool, more: int = 0) -> Finding:
@@ -62,11 +57,6 @@ def _found(path: Path, entry: Entry, earlier: Entry, *, same: bool, more: int = 
     others = f"; it is like {more} more" if more else ""
     what = f"{told} line {earlier.start + 1}: {_short(entry.text)} / {_short(earlier.text)}{others}"
     return worth_knowing(f"{path}, line {entry.start + 1}", what)
-
-
-def _may_be_alike(one: int, other: int) -> bool:
-    """Dice's coefficient is at most this, whatever the texts: most pairs need no look."""
-    return 2 * min(one, other) >= NEARLY_ALIKE * (one + other)
 
 
 def _said(notes: Notes, entry: Entry) -> datetime | None:

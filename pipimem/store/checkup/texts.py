@@ -9,7 +9,7 @@ from pathlib import Path
 from pipimem.errors import PipimemError
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
 from pipimem.store.disk.files import read_text
-from pipimem.text.markdown import Document, Kind, parsed
+from pipimem.text.markdown import Block, Document, Kind, parsed
 from pipimem.text.secrets import secrets
 
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\S")
@@ -24,8 +24,10 @@ def text_findings(path: Path, root: Path) -> Iterator[Finding]:
     except PipimemError as error:
         yield wrong(path, str(error))
         return
+    line, reached = 1, 0
     for found in secrets(text):
-        line = text.count("\n", 0, found.start) + 1
+        line += text.count("\n", reached, found.start)
+        reached = found.start
         what = f"a secret stands here ({found.kind}); it is masked when injected, but take it out of the file"
         yield wrong(f"{path}, line {line}", what)
     if path.suffix == ".md":
@@ -39,7 +41,7 @@ def _hidden(path: Path, document: Document) -> Iterator[Finding]:
             yield wrong(f"{path}, line {number}", "a merge left its marks here; keep one side and take out the marks")
     blocks = [block for section in document.sections for block in section.blocks]
     last = next((block for block in reversed(blocks) if block.kind is not Kind.BLANK), None)
-    if last is None or not _swallows(document):
+    if last is None or not _swallows(document, last):
         return
     bullets = sum(1 for line in document.lines[last.start + 1 : last.end] if _BULLET.match(line))
     if bullets:
@@ -50,8 +52,8 @@ def _hidden(path: Path, document: Document) -> Iterator[Finding]:
             yield worth_knowing(f"{path}, line {block.start + 1}", "a bullet without text")
 
 
-def _swallows(document: Document) -> bool:
-    """Whether a bullet at the end of the file would not be one."""
-    probe = parsed("".join((*document.lines, "\n\n- x\n")))
-    last = probe.sections[-1].blocks[-1]
-    return last.kind is not Kind.ENTRY or last.text != "x"
+def _swallows(document: Document, last: Block) -> bool:
+    """Whether a bullet at the end of the file would not be one; only its last block can hide it."""
+    probe = parsed("".join((*document.lines[last.start :], "\n\n- x\n")))
+    told = probe.sections[-1].blocks[-1]
+    return told.kind is not Kind.ENTRY or told.text != "x"

@@ -16,10 +16,13 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Outcome, etag
 from pipimem.notes.operations import Author, Decision, Hole, Trust
 from pipimem.store.channel import ChannelStore
+from pipimem.store.checkup import texts
 from pipimem.store.checkup.channels import channel_findings
 from pipimem.store.checkup.finding import Finding
+from pipimem.store.checkup.texts import text_findings
 from pipimem.store.disk.files import temporary_for
 from pipimem.store.pages import Pages
+from pipimem.text.markdown import Document, parsed
 
 from tests.store.conftest import NOW
 
@@ -246,3 +249,28 @@ def test_many_that_may_contradict_each_other_are_told_once_each(well: ChannelSto
     assert len(words) == 39
     assert "may contradict line 1:" in words[-1]
     assert words[-1].endswith("it is like 38 more")
+
+
+def test_thousands_of_like_lines_are_told_once_each(well: ChannelStore) -> None:
+    """Not only the first 1,500, and without comparing each with each."""
+    write(well, "".join(f"- the port of the lantern is {port}\n" for port in range(1_000, 3_000)))
+    words = [what for _, _, what in told(well) if "may contradict" in what]
+    assert len(words) == 1_999
+
+
+def test_only_the_last_block_is_read_again_to_see_what_it_hides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether a file ends in an open block does not need the file to be parsed twice."""
+    path = tmp_path / "MEMORY.md"
+    path.write_text("- a\n" * 1_000 + "\n```\n- b\n")
+    read = list[int]()
+
+    def counted(text: str) -> Document:
+        read.append(len(text))
+        return parsed(text)
+
+    monkeypatch.setattr(texts, "parsed", counted)
+    (one,) = text_findings(path, tmp_path)
+    assert "1 bullets below it are no entries" in one.what
+    assert sum(read) < 1.1 * path.stat().st_size
