@@ -16,7 +16,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from pipimem.clock import Clock
-from pipimem.errors import PipimemError, SettingsError, WorkspaceError
+from pipimem.errors import SettingsError, WorkspaceError
 from pipimem.runtime.channel import Channel, unwanted
 from pipimem.runtime.embedding import Embedding
 from pipimem.runtime.hosted import Hosted
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from pipimem.sidecar.governor import Governor
 
 _OFFLINE = "offline"
+# Closing waits for the disk, or for a model. So many channels share the disk's syncs, and leave threads to the host.
+_CLOSED_AT_ONCE = 8
 
 _log = logging.getLogger("pipimem")
 
@@ -93,15 +95,27 @@ class Pipimem:
         self._tasks.cancel_scope.cancel()
         # Without the host's own error: the group would wrap it, and the host wants to catch what it raised.
         await self._stack.__aexit__(None, None, None)
-        refused: list[PipimemError] = []
-        for channel in self._channels.values():
-            try:
-                # After an error nobody waits for a thought: what was said is on disk, and consolidated next time.
-                await self._closed(channel, thinking=error is None)
-            except PipimemError as reason:  # the other channels are closed all the same
-                refused.append(reason)
+        # After an error nobody waits for a thought: what was said is on disk, and consolidated next time.
+        refused = await self._close_all(thinking=error is None)
         if refused and error is None:
             raise refused[0]
+
+    async def _close_all(self, *, thinking: bool) -> list[Exception]:
+        """Closes every channel, some at a time; the answer is what went wrong."""
+        refused: list[Exception] = []
+        waiting = iter(tuple(self._channels.values()))
+
+        async def close_one_after_another() -> None:
+            for channel in waiting:  # one iterator for all: each task takes the next channel
+                try:
+                    await self._closed(channel, thinking=thinking)
+                except Exception as reason:  # noqa: BLE001 the others are closed first, then it is raised
+                    refused.append(reason)
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(min(_CLOSED_AT_ONCE, len(self._channels))):
+                tasks.start_soon(close_one_after_another)
+        return refused
 
     async def channel(
         self,

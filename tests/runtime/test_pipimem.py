@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -10,7 +11,7 @@ from pipimem import Message, ModelUnavailable, Pipimem, Settings, WorkspaceError
 from pipimem.errors import StoreError
 from pipimem.notes.operations import Bullet
 from pipimem.settings import MaintenanceSettings
-from pipimem.sidecar.contracts import Consolidated, Refreshed
+from pipimem.sidecar.contracts import Answer, Call, Consolidated, Refresh, Refreshed, Task
 from pipimem.sidecar.scripted import Scripted
 
 from tests.runtime.building import read, settings, workspace
@@ -102,4 +103,47 @@ async def test_a_channel_that_cannot_be_closed_does_not_stop_the_others(tmp_path
             lock = root / "channels" / "broken" / ".pipimem" / "lock"
             lock.unlink()
             lock.mkdir()
+    assert "they said hello" in read(root, "HISTORY.md")
+
+
+@dataclass
+class Slow:
+    """Answers once two thoughts are under way, or after a second; `most` says how many there were at once."""
+
+    name: str = "slow"
+    paid: bool = False
+    now: int = 0
+    most: int = 0
+
+    async def answer(self, task: Task, call: Call) -> Answer:
+        """Nothing is worth keeping."""
+        self.now += 1
+        self.most = max(self.most, self.now)
+        with anyio.move_on_after(1):
+            while self.most < 2:
+                await anyio.sleep(0.01)
+        self.now -= 1
+        return Refreshed() if isinstance(task, Refresh) else Consolidated(history=(Bullet("they said hello"),))
+
+
+async def test_leaving_waits_for_several_channels_at_once(tmp_path: Path) -> None:
+    """A thousand channels must not wait for each other's disk and model; yet not all of them think at once."""
+    root, slow = workspace(tmp_path), Slow()
+    async with Pipimem(root, assistant=slow, settings=settings()) as pipimem:
+        for number in range(12):
+            channel = await pipimem.channel(f"room-{number}")
+            await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
+    assert 2 <= slow.most <= 8
+    assert all("they said hello" in path.read_text() for path in root.glob("channels/*/HISTORY.md"))
+    assert len(list(root.glob("channels/*/HISTORY.md"))) == 12
+
+
+async def test_a_bug_in_closing_one_channel_comes_out_once_all_are_closed(tmp_path: Path) -> None:
+    """It comes out as it was, and the channels behind it are consolidated all the same."""
+    root = workspace(tmp_path)
+    with pytest.raises(AttributeError):  # noqa: PT012 - the whole block is what a host writes
+        async with Pipimem(root, assistant=script(), settings=settings()) as pipimem:
+            (await pipimem.channel("broken")).store = None  # type: ignore[assignment]
+            channel = await pipimem.channel("room")
+            await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
     assert "they said hello" in read(root, "HISTORY.md")
