@@ -34,6 +34,10 @@ _UNSAFE = Pattern(
 _ENTITY = Pattern(r"&(?:[a-zA-Z]{2,8};|#)")
 # A tag as it may come back: quoted, escaped for HTML or Markdown, in another case.
 _TAG = Pattern(rf"\\?(?:<|&lt;)(?P<closing>\\?/)?{_NAME}-(?P<nonce>[0-9A-Za-z]{{4,64}})\\?(?:>|&gt;)", re.IGNORECASE)
+# The note, or an item: their first keys, quoted or not.
+_ROW_SOURCE = r"[ \t>＞]*\{\"(?:note|id)\": [^\r\n]*(?:\r\n|\r|\n|\Z)"
+_ROW = Pattern(_ROW_SOURCE, re.IGNORECASE)
+_ROWS_BELOW = Pattern(rf"[ \t]*(?:\r\n|\r|\n)(?:{_ROW_SOURCE})+", re.IGNORECASE)
 _LINE_START = Pattern(r"(?:\A|(?<=[\r\n]))[ \t>＞`~]*\Z")
 
 
@@ -50,25 +54,44 @@ def fenced(items: Sequence[Mapping[str, str | float | None]], nonce: str, note: 
 
 
 def unfenced(text: str) -> str:
-    """The text without injected blocks, whoever quotes them and however; an unclosed block goes to the end.
+    """The text without injected blocks, whoever quotes them and however.
 
-    The tail of a block (JSON lines and a closing tag, without the opening one) goes, too.
+    A block goes from its opening tag to the closing tag with the same nonce. Where that is missing, only the tag goes
+    and what are surely rows of ours next to it: below an opening tag, or above a closing one. So half a block goes, too,
+    and who types a tag does not lose the rest of the message.
     """
     if _NAME not in text.lower():
         return text
+    tags = tuple(_TAG().finditer(text))
+    ends = _ends(tags)
     kept: list[str] = []
-    done, nonce = 0, ""
-    for tag in _TAG().finditer(text):
-        if tag["closing"] is None:
-            if not nonce:
-                kept.append(_before_line(text[done : tag.start()]))
-                nonce, done = tag["nonce"].lower(), tag.end()
-        elif not nonce:
-            kept.append(_before_rows(_before_line(text[done : tag.start()])))
+    done = 0
+    for number, tag in enumerate(tags):
+        if tag.start() < done:
+            continue
+        before = _before_line(text[done : tag.start()])
+        if tag["closing"] is not None:
+            kept.append(_before_rows(before))
             done = tag.end()
-        elif tag["nonce"].lower() == nonce:
-            nonce, done = "", tag.end()
-    return _joined([*kept, "" if nonce else text[done:]])
+        else:
+            kept.append(before)
+            rows = _ROWS_BELOW().match(text, tag.end())
+            done = ends[number] or (rows.end() if rows else tag.end())
+    return _joined([*kept, text[done:]])
+
+
+def _ends(tags: Sequence[re.Match[str]]) -> list[int]:
+    """Where the block of each opening tag ends; 0 for one that is never closed, and for closing tags."""
+    ends = [0] * len(tags)
+    closings: dict[str, int] = {}
+    for number in range(len(tags) - 1, -1, -1):
+        tag = tags[number]
+        nonce = tag["nonce"].lower()
+        if tag["closing"] is not None:
+            closings[nonce] = tag.end()
+        else:
+            ends[number] = closings.get(nonce, 0)
+    return ends
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -85,9 +108,9 @@ def _before_line(text: str) -> str:
 
 
 def _before_rows(text: str) -> str:
-    """The text without the JSON lines at its end."""
+    """The text without our rows at its end."""
     lines = text.splitlines(keepends=True)
-    while lines and re.fullmatch(r"[ \t>＞]*\{\".*\}\s*", lines[-1]):
+    while lines and _ROW().match(lines[-1]):
         lines.pop()
     return "".join(lines)
 
