@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -329,13 +329,13 @@ class ChannelStore:
         """
         from pipimem.store.forgetting import forgetting
 
-        with self._writing(now, until=time.monotonic() + PATIENCE) as desk:
+        with self._writing(now, until=time.monotonic() + PATIENCE, is_held=forgetting.is_being_saved) as desk:
             self._recalls.asked.clear()
             receipt = forgetting.forget(desk, self.transcript, what, keep_transcript, now, actor)
             self._after_writing(now)
         if forgetting.is_under_way(desk):
             # Somebody began to save in between. Who holds the channel next goes on where it stopped.
-            with self._writing(now, until=time.monotonic() + PATIENCE) as desk:
+            with self._writing(now, until=time.monotonic() + PATIENCE, is_held=forgetting.is_under_way):
                 if forgetting.is_under_way(desk):
                     raise StoreError(
                         f"{self.folder}: an editor is saving a file. Save and close it: what is left to forget goes "
@@ -344,14 +344,19 @@ class ChannelStore:
         return receipt
 
     @contextmanager
-    def _writing(self, now: datetime, until: float) -> Iterator[Desk]:
-        """Holds the channel to write to it, with the desk made ready; waits for an editor who is saving, but not longer
-        than `until`."""
+    def _writing(
+        self, now: datetime, until: float, is_held: Callable[[Desk], bool] = lambda _: False
+    ) -> Iterator[Desk]:
+        """Holds the channel to write to it, with the desk made ready.
+
+        Waits for an editor who is saving, and while `is_held` says so, but not longer than `until`.
+        """
         while True:
             with self._mutex:
                 self._settle_in()
                 with self._lock.held():
-                    if desk := self._ready(now, until):
+                    desk = self._ready(now, until)
+                    if desk and (time.monotonic() >= until or not is_held(desk)):
                         yield desk
                         return
             time.sleep(_PAUSE)  # outside the lock: others need not wait for an editor

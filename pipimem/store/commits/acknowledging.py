@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -9,9 +10,9 @@ from pipimem.errors import StoreError
 from pipimem.notes.files import File
 from pipimem.notes.notes import etag
 from pipimem.notes.operations import Author
-from pipimem.store.commits.desk import Desk, prepared_path
+from pipimem.store.commits.desk import Desk, is_text_of, prepared_path
 from pipimem.store.disk.calls import sync_folder
-from pipimem.store.disk.files import prepare, remove, resolved, sync_file
+from pipimem.store.disk.files import prepare, remove, resolved, set_apart, sync_file
 from pipimem.store.journal.records import JournalRecord
 
 
@@ -44,7 +45,7 @@ def acknowledge(
                 sync_file(target)  # it stands there already; editors do not always sync
                 continue
             prepared.append(prepared_path(desk, file, etag(texts[file])))
-            prepare(prepared[-1], target, texts[file])
+            lay_ready(prepared[-1], target, texts[file])
         # The names too: after a power cut they tell which texts have not reached their files.
         for folder in {target.parent for target in files.values()}:
             sync_folder(folder)
@@ -59,6 +60,17 @@ def acknowledge(
         raise
     dropped(path for path in waiting if path not in prepared)
     return True
+
+
+def lay_ready(path: Path, target: Path, text: str) -> None:
+    """Prepares a text at `path`, which has the text's etag in its name.
+
+    What an exchange displaced to that name, when the file had this text before, may still be open
+    in an editor, and nobody has read its end: it gets another name.
+    """
+    if os.path.lexists(path) and not is_text_of(path, etag(text)):
+        set_apart(path)
+    prepare(path, target, text)
 
 
 def dropped(prepared: Iterable[Path]) -> None:

@@ -17,13 +17,13 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import PROGRESSED, Delta, Ledger
 from pipimem.notes.notes import Outcome, Refusal, etag
 from pipimem.notes.operations import Decision, Progress
-from pipimem.store.commits.acknowledging import acknowledge
+from pipimem.store.commits.acknowledging import acknowledge, lay_ready
 from pipimem.store.commits.archive import archive_size
 from pipimem.store.commits.desk import KEPT, Desk, View, prepared_path
 from pipimem.store.commits.edits import edit_record, file_change
 from pipimem.store.commits.placing import put_in_place
 from pipimem.store.commits.recalls import Recalls
-from pipimem.store.disk.files import prepare, resolved, storable
+from pipimem.store.disk.files import resolved, storable
 from pipimem.store.journal.records import JournalRecord, RefusedLine
 
 CarryOut = Callable[[Desk, View], Outcome]
@@ -90,7 +90,7 @@ def journal_edits(desk: Desk, now: datetime) -> None:
         if file not in view.edited and file not in view.held and not view.stands(file):
             # Taken for an older buffer, and merged to just what stood: people are to see it in the file again.
             text = view.now.note(file).text
-            prepare(prepared_path(desk, file, etag(text)), resolved(desk.path(file), desk.root), text)
+            lay_ready(prepared_path(desk, file, etag(text)), resolved(desk.path(file), desk.root), text)
     put_in_place(desk, now)
 
 

@@ -200,7 +200,8 @@ class Desk:
             return False
         if not os.path.lexists(path) or is_text_of(path, mark):
             return False
-        return etag(self._read(self.path(file)).text) in self.state.replaced_by(file, mark)
+        standing = etag(self._read(self.path(file)).text)
+        return standing != mark and standing in self.state.replaced_by(file, mark)
 
     def note(self, file: File, text: str) -> Note:
         """The note of a text, parsed anew only when it is another than last time."""

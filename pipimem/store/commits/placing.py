@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -39,15 +39,12 @@ from pipimem.store.disk.files import (
     resolved,
     sync_file,
     tag_of,
-    temporary_for,
 )
 from pipimem.store.journal.versions import NAME_LENGTH
 
 # A person cannot save more often between a reading and the exchange right after it, a script might.
 _TRIES = 5
 _PAUSE = 0.005
-# No etag: a crash leaves nothing to look at, the forgetting is done again.
-_REWRITTEN = "left"
 
 
 def put_in_place(desk: Desk, now: datetime) -> None:
@@ -70,31 +67,6 @@ def put_in_place(desk: Desk, now: datetime) -> None:
 def is_unfinished(desk: Desk) -> bool:
     """Whether a text still waits for its file, or a displaced one to be looked at."""
     return next(_leftovers(desk), None) is not None
-
-
-def rewrite(path: Path, left: Callable[[str], str], root: Path) -> None:
-    """Puts `left(text)` in the place of a text, whatever people save meanwhile: what is
-    displaced is rewritten too, and merged.
-    """
-    target = resolved(path, root)
-    for left_behind in _beside(target):  # by a process that was killed: what it displaced has the words
-        remove(left_behind)
-    reading = read(path, root)
-    seen = reading.text if reading else ""
-    wanted = left(seen)
-    for _ in range(_TRIES):
-        if wanted == seen:
-            return
-        ready = temporary_for(target, _REWRITTEN)
-        prepare(ready, target, wanted)
-        displaced = displace(ready, target)
-        found = _quiet(displaced, root) if displaced else None
-        if displaced is None or found is None:
-            return
-        remove(displaced)
-        if found.text == seen:
-            return
-        seen, wanted = wanted, left(merged(seen, wanted, found.text))
 
 
 def _finish_archive(desk: Desk, waiting: Collection[File]) -> None:
@@ -135,11 +107,11 @@ def _exchange(desk: Desk, file: File, now: datetime) -> bool:
 def _leftovers(desk: Desk) -> Iterator[tuple[File, Path]]:
     """The texts that lie beside each file under names of ours."""
     for file in KEPT:
-        for path in _beside(resolved(desk.path(file), desk.root)):
+        for path in beside(resolved(desk.path(file), desk.root)):
             yield file, path
 
 
-def _beside(target: Path) -> list[Path]:
+def beside(target: Path) -> list[Path]:
     """The texts that lie beside a file under names of ours."""
     with told("read", target.parent):
         names = sorted(os.listdir(target.parent))  # noqa: PTH208 - names
@@ -195,7 +167,7 @@ def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> Non
     """
     target = resolved(desk.path(file), desk.root)
     try:
-        reading = _quiet(path, desk.root)
+        reading = quiet(path, desk.root)
     except UnreadableNote:
         if etag(desk.on_disk(file)).startswith(tag_of(path, target)[:NAME_LENGTH]):
             displace(path, target)  # back in its place: whoever saved it is told at the next reading
@@ -207,13 +179,13 @@ def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> Non
     if etag(save.marked) not in desk.state.replaced_by(file, before):
         newest = desk.state.known_text(file, "") or ""
         past = desk.state.past_texts(file, before=before)
-        text = _brought_together(merge_base(save.text, past), newest, save.text)
+        text = brought_together(merge_base(save.text, past), newest, save.text)
         if text != newest or save.taken_out:
             _journal_edit(desk, file, text, save, now)
     remove(path)
 
 
-def _brought_together(base: str, ours: str, displaced: str) -> str:
+def brought_together(base: str, ours: str, displaced: str) -> str:
     """`ours` with what a displaced text changed; one that lacks half of its base may be half of
     a save, whose writer went on by name or was killed: what it lacks is not taken for deleted.
     """
@@ -222,7 +194,7 @@ def _brought_together(base: str, ours: str, displaced: str) -> str:
     return merged(base, ours, displaced)
 
 
-def _quiet(path: Path, root: Path) -> Reading | None:
+def quiet(path: Path, root: Path) -> Reading | None:
     """A displaced file once nobody writes to it any more, or as it is when our patience ends."""
     deadline = time.monotonic() + PATIENCE
     while True:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from pipimem.store.disk.calls import told
+from pipimem.store.disk.files import free_name
 
 _HERE = -100  # AT_FDCWD
 _NOREPLACE = 1
@@ -45,8 +46,8 @@ def displace(prepared: Path, target: Path) -> Path | None:
 def _exchanged(prepared: Path, target: Path) -> Path:
     if _was_renamed(prepared, target, _EXCHANGE):
         return prepared
-    copy = prepared.with_name(prepared.name.replace(".pipimem-tmp", "-old.pipimem-tmp"))
-    copy.unlink(missing_ok=True)
+    # What has such a name already may hold a person's words.
+    copy = free_name(prepared)
     try:
         os.link(target, copy)
     except FileNotFoundError:

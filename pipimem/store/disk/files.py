@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from pipimem.errors import StoreError, UnreadableNote
@@ -165,6 +166,24 @@ def laid_ready(path: Path, data: bytes, tag: str) -> Path:
 def temporary_for(target: Path, tag: str) -> Path:
     """Where the text that shall replace `target` is prepared."""
     return target.with_name(f".{target.name}.{tag}{TEMPORARY}")
+
+
+def set_apart(temporary: Path) -> Path:
+    """Gives what lies beside a file under a name of ours another such name, which nobody has; answers with it."""
+    with told("write", temporary):
+        other = free_name(temporary)
+        temporary.rename(other)
+    return other
+
+
+def free_name(temporary: Path) -> Path:
+    """A name with the same tag at its beginning that nobody has."""
+    for number in count():
+        ending = f"-old{number or ''}{TEMPORARY}"
+        other = temporary.with_name(temporary.name.removesuffix(TEMPORARY) + ending)
+        if not os.path.lexists(other):
+            return other
+    raise AssertionError  # count() does not end
 
 
 def tag_of(temporary: Path, target: Path) -> str:

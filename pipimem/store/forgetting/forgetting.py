@@ -7,11 +7,12 @@ the whole ledger. Of the texts before it only what a merge needs stays, as versi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import StoreError
+from pipimem.errors import StoreError, UnreadableNote
 from pipimem.notes.entry import content_id
 from pipimem.notes.files import File
 from pipimem.notes.ledger import PROGRESSED, Delta, Ledger, Record, Tombstone
@@ -22,11 +23,13 @@ from pipimem.store.caches.caches import drop_texts
 from pipimem.store.codec import CodecError, decoded, encoded
 from pipimem.store.commits.committing import commit, journal_edits
 from pipimem.store.commits.desk import KEPT, Desk, View
-from pipimem.store.commits.placing import is_unfinished, put_in_place, rewrite
+from pipimem.store.commits.placing import is_unfinished, put_in_place
 from pipimem.store.commits.recalls import Recalls
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import read_whole, sync_folder
 from pipimem.store.disk.files import own_text, put_whole, read_text, remove
+from pipimem.store.forgetting import archive_cleaning
+from pipimem.store.forgetting.archive_cleaning import clean_archive
 from pipimem.store.forgetting.needles import Needles, blanked_ledger, blanked_message, named, without
 from pipimem.store.forgetting.overwriting import overwrite, quotes
 from pipimem.store.forgetting.traces import traces
@@ -77,7 +80,7 @@ def forget(
     Where nothing held it, it is just not learnt from older talk. The caller holds the lock. Raises `StoreError` with
     nothing forgotten while an editor saves a file; where one begins later, it stays under way.
     """
-    if _is_being_saved(desk):
+    if is_being_saved(desk):
         raise StoreError(f"{desk.folder}: an editor is saving a file. Nothing was forgotten; save, and try again.")
     journal_edits(desk, now)
     plan = _plan(desk, what, keep_transcript, actor)
@@ -98,9 +101,18 @@ def is_under_way(desk: Desk) -> bool:
 
 
 def resume(desk: Desk, log: Transcript, now: datetime) -> None:
-    """Goes on with a forgetting that was cut off, if there is one and nobody is saving a file."""
+    """Goes on with a forgetting that was cut off, if there is one and nobody is saving a file.
+
+    A file that cannot be read as a text keeps it waiting; `doctor` tells.
+    """
+    if is_under_way(desk):
+        with suppress(UnreadableNote):
+            _resume(desk, log, now)
+
+
+def _resume(desk: Desk, log: Transcript, now: datetime) -> None:
     path = _plan_path(desk)
-    if not is_under_way(desk) or _is_being_saved(desk):
+    if is_being_saved(desk):
         return
     try:
         plan = decoded(Plan, jsonlines.value(read_whole(path)))
@@ -110,8 +122,10 @@ def resume(desk: Desk, log: Transcript, now: datetime) -> None:
         _carry_out(desk, log, plan, now, _receipt(desk, log, plan))
 
 
-def _is_being_saved(desk: Desk) -> bool:
-    return any(desk.is_held(file, desk.look(file)) for file in KEPT)
+def is_being_saved(desk: Desk) -> bool:
+    """Whether somebody is halfway through saving one of the files, or the archive."""
+    is_held = any(desk.is_held(file, desk.look(file)) for file in KEPT)
+    return is_held or archive_cleaning.is_being_saved(desk.path(File.ARCHIVE), desk.root)
 
 
 def _plan(desk: Desk, what: str | Sequence[str], keep_transcript: bool, actor: str) -> Plan:
@@ -175,8 +189,10 @@ def _carry_out(desk: Desk, log: Transcript, plan: Plan, now: datetime, receipt: 
     drop_texts(desk.folder / ".pipimem")
     # Written by pipimem 0.1: etags of texts, which are marks of the words.
     remove(desk.folder / ".pipimem" / "unread")
-    rewrite(desk.path(File.ARCHIVE), lambda text: without(text, needles, desk.key)[0], desk.root)
     if not _commit(desk, log, plan, now):
+        return
+    # Behind the commit: what it archived for others before is counted in bytes of the archive as it was.
+    if not clean_archive(desk.path(File.ARCHIVE), desk.root, lambda text: without(text, needles, desk.key)[0]):
         return
     gone = set[str]().union(*(_clean_past(desk, file, needles, now) for file in KEPT))
     for part in () if plan.keep_transcript else log.parts():

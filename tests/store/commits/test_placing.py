@@ -354,6 +354,30 @@ def test_a_slow_save_into_the_displaced_file_is_waited_for(
     assert sorted(texts(again(channel))) == ["alice likes tea", "bob likes cake", "the port is 8080", "typed slowly"]
 
 
+@pytest.mark.parametrize("exchanges", [True, False])
+def test_a_displaced_file_that_is_still_open_keeps_its_name_to_itself(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, exchanges: bool
+) -> None:
+    """The text that displaced it is put in place once more, by an undo: what is typed at last is not lost."""
+    if not exchanges:
+        monkeypatch.setattr(exchanging, "_renamed", lambda *_: 38)
+    monkeypatch.setattr("pipimem.store.channel.PATIENCE", 0.0)
+    monkeypatch.setattr(placing, "PATIENCE", 0.0)
+    channel.commit(add("alice likes tea"), now)
+    editors = []
+    with monkeypatch.context() as patched:
+        save_before_exchange(patched, lambda path: editors.append(path.open("a")))
+        channel.commit(add("bob likes cake"), now)
+    channel.commit(add("carol likes milk"), now)
+    channel.undo(None, now)
+    channel.commit(add("dave likes pie"), now)
+    with editors[0] as editor:
+        editor.write("- typed slowly\n")
+    channel.journal_edits(now)
+    assert sorted(texts(again(channel))) == ["alice likes tea", "bob likes cake", "dave likes pie", "typed slowly"]
+    assert not list(channel.folder.glob(f".*{TEMPORARY}"))
+
+
 def test_a_shrink_by_hand_is_told(channel: ChannelStore, now: datetime, add: Add) -> None:
     """It is done, the text before is kept, and the journal says so."""
     channel.commit(add("alice likes tea", "the port is 8080", "we ship on Thursday"), now)

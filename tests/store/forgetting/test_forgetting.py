@@ -65,24 +65,6 @@ def test_forgetting_twice_proves_it(full: ChannelStore, now: datetime) -> None:
     assert set(full.forget("555 0199", keep_transcript=False, now=now).counts.values()) == {0}
 
 
-def test_a_kill_while_the_archive_is_rewritten_leaves_no_copy_of_it(
-    full: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The archive as it was lies beside the new one then; whoever goes on with the forgetting takes it away."""
-
-    def killed(path: Path) -> None:
-        raise KeyboardInterrupt(path)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(placing, "remove", killed)
-        with pytest.raises(KeyboardInterrupt, match="archive"):
-            full.forget("555 0199", keep_transcript=False, now=now)
-    second = ChannelStore.open(full.workspace, full.channel_id, create=False)
-    second.journal_edits(now)
-    assert holding(full.folder, "0199") == []
-    assert (full.folder / File.ARCHIVE).read_text() == "# …\n\n- tea\n\n```\nkeep\n```\n"
-
-
 def test_the_transcript_can_be_spared(full: ChannelStore, now: datetime) -> None:
     """`--keep-transcript`: the log stays byte for byte."""
     before = full.transcript.path.read_bytes()
@@ -280,6 +262,26 @@ def test_an_older_buffer_saved_in_the_middle_of_a_commit_does_not_bring_it_back(
     assert sorted(found) == ["bob likes cake", "milk is white", "tea is green", "typed"]
     assert holding(channel.folder, "0199") == []
     assert len(channel.told_edits(now).brought_back) == 1
+
+
+def test_a_line_typed_into_the_displaced_buffer_is_not_lost(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The buffer had nothing but the forgotten line, so its merge is the text that stood; the person types on."""
+    buffer, path = forgotten(channel, now, add), channel.folder / File.MEMORY
+    real, done = placing.displace, []
+
+    def displace(prepared: Path, target: Path) -> Path | None:
+        if not done:
+            done.append(path.write_text(buffer + "- typed just now\n"))
+        return real(prepared, target)
+
+    path.write_text(buffer)
+    monkeypatch.setattr(placing, "displace", displace)
+    channel.journal_edits(now)
+    found = [entry.text for entry in channel.notes().memory.entries]
+    assert found == ["tea is green", "milk is white", "typed just now"]
+    assert holding(channel.folder, "0199") == []
 
 
 def test_an_entry_of_several_lines_does_not_come_back_in_parts(channel: ChannelStore, now: datetime, add: Add) -> None:
