@@ -86,13 +86,13 @@ GUARDS: tuple[tuple[str, Switch, Callable[..., None], dict[str, object]], ...] =
     ),
     (
         "a displaced file is read when nobody writes to it",
-        off(placing, "_quiet", files.read),
+        off(placing, "quiet", files.read),
         placings.test_a_slow_save_into_the_displaced_file_is_waited_for,
         {},
     ),
     (
         "half of a save deletes nothing",
-        off(placing, "_brought_together", placing.merged),
+        off(placing, "brought_together", placing.merged),
         placings.test_half_of_a_save_deletes_nothing,
         {"left": "# Memory\n\n## Fa"},
     ),
