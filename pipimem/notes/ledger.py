@@ -128,6 +128,12 @@ class Ledger:
     forgotten: int = 0  # the record of the newest forgetting: what was seen before it may not be written after it
     losses: tuple[Loss, ...] = ()  # what models took out, of the last 60 days
 
+    @property
+    def newest_message(self) -> int:
+        """The greatest number of a message that is told of here, 0 where there is none."""
+        told = (self.cursor, self.boundary, self.refreshed, self.epoch_start)
+        return max(*told, *(stone.upto for stone in self.tombstones.values()))
+
     def after(self, delta: Delta, sequence: int | None = None) -> Ledger:
         """The ledger with one more change folded in."""
         progress = delta.progress

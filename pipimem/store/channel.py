@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from pipimem.errors import CannotTakeBack, ChannelError, JournalError, StoreError
+from pipimem.errors import CannotTakeBack, ChannelError, JournalError, PipimemError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.history import newest_end
 from pipimem.notes.ledger import Asked, Delta, Ledger
@@ -30,7 +32,8 @@ from pipimem.store.disk import files
 from pipimem.store.disk.calls import make_folder, told, told_at_the_door
 from pipimem.store.disk.files import Stamp, not_a_link_out, read_text, sweep
 from pipimem.store.disk.lock import FolderLock, locks_hold
-from pipimem.store.identity import Identity
+from pipimem.store.identity import DamagedIdentity, Identity
+from pipimem.store.journal.journal import Journal
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.journal.state import State
 from pipimem.store.transcript import Transcript
@@ -48,6 +51,27 @@ if TYPE_CHECKING:
 _TRIES = 2
 _PAUSE = 0.05
 
+_log = logging.getLogger("pipimem")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def _made_anew(
+    method: Callable[Concatenate[ChannelStore, _P], _T],
+) -> Callable[Concatenate[ChannelStore, _P], _T]:
+    """A method that writes: where somebody deletes our state in the middle of it, it begins again on a new one."""
+
+    @wraps(method)
+    def call(self: ChannelStore, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        try:
+            return method(self, *args, **options)
+        except StoreError:
+            if not self._is_deleted:
+                raise
+            return method(self, *args, **options)
+
+    return call
+
 
 @dataclass(slots=True)
 class ChannelStore:
@@ -63,8 +87,9 @@ class ChannelStore:
     transcript: Transcript
     _lock: FolderLock
     is_saved: bool
-    # A workspace may be moved to a disk where locks do not hold long after its channels were made.
-    _has_settled: bool = False
+    # The stamp of `channel.json` when locks last proved to hold here: a workspace may be moved to another disk long
+    # after its channels were made, and people may delete `.pipimem/` at any time.
+    _settled: Stamp | None = None
     _mutex: threading.RLock = field(default_factory=threading.RLock)
     _desk: Desk | None = None
     _recalls: Recalls = field(default_factory=Recalls)
@@ -86,9 +111,7 @@ class ChannelStore:
             is_there = folder.is_dir()
         known = identity.load(_identity_path(folder))
         if known is not None and known.id != channel_id:
-            raise ChannelError(
-                f"{folder} belongs to the channel {known.id!r}, not to {channel_id!r}. Rename the folder."
-            )
+            raise ChannelError(_of_another(folder, known.id, channel_id))
         if known is None and not create and not is_there:
             raise ChannelError(_unknown(workspace, channel_id))
         is_saved = known is not None and known.format == migration.FORMAT
@@ -141,6 +164,7 @@ class ChannelStore:
         finally:
             self._mutex.release()
 
+    @_made_anew
     @told_at_the_door
     def commit(
         self, decision: Decision, now: datetime, actor: str = "", wall: datetime | None = None,
@@ -163,11 +187,18 @@ class ChannelStore:
                     return done
             tries += 1
 
-    @told_at_the_door
     def append(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Adds the messages the transcript does not have yet, numbered; returned means durable."""
+        return self._append(tuple(messages))
+
+    @_made_anew
+    @told_at_the_door
+    def _append(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         self._settle_in()
-        return self.transcript.append(messages)
+        newest = 0
+        with suppress(PipimemError):  # whoever thinks about it is told; the talk must reach the disk all the same
+            newest = self.ledger.newest_message
+        return self.transcript.append(messages, after=newest)
 
     def touch_recalls(self, ids: Iterable[str], when: datetime, asked: Asked | None = None) -> None:
         """Counts a recall of these entries, and keeps what was asked; in memory until the next commit, or `close`."""
@@ -194,13 +225,17 @@ class ChannelStore:
     @told_at_the_door
     def checkpoint(self) -> None:
         """Makes the files alone sufficient, so that the next start reads no journal."""
+        if self._is_deleted:
+            return
         with self._mutex, self._lock.held():
             self._checkpoint()
 
     @told_at_the_door
     def close(self) -> None:
-        """Writes what waits and a checkpoint, where this object wrote anything."""
+        """Writes what waits and a checkpoint, where this object wrote anything and its state was not deleted since."""
         with self._mutex:
+            if self._is_deleted:
+                return
             counts = self._recalls.counts
             if self._now and (self._recalls.asked or any(name in self.ledger.records for name in counts)):
                 self._recalls.are_due = True
@@ -305,6 +340,7 @@ class ChannelStore:
         done = self.commit(what, now, actor, carry_out=lambda desk, view: undoing.restoring(desk, view, to))
         return undoing.Restored(to, done.sequence, done.outcome, undoing.edits_after(past.records, to))
 
+    @_made_anew
     @told_at_the_door
     def journal_edits(self, now: datetime) -> None:
         """Takes what people changed by hand into the journal."""
@@ -320,6 +356,7 @@ class ChannelStore:
         """The archive, empty where there is none."""
         return read_text(self.folder / File.ARCHIVE, self.workspace.root) or ""
 
+    @_made_anew
     @told_at_the_door
     def forget(self, what: str | Sequence[str], *, keep_transcript: bool, now: datetime, actor: str = "") -> Forgotten:
         """Removes a text, or entries and messages by their ids, from everything we keep; the receipt says from where.
@@ -361,10 +398,16 @@ class ChannelStore:
                         return
             time.sleep(_PAUSE)  # outside the lock: others need not wait for an editor
 
+    @property
+    def _is_deleted(self) -> bool:
+        """Whether the folder was a channel of ours when this object last looked, and is none any more."""
+        return self.is_saved and files.stamp(_identity_path(self.folder)) is None
+
     @told_at_the_door
     def _settle_in(self) -> None:
-        """Before the first writing: locks hold here, and the folder is made a channel of ours where it is not one yet."""
-        if self._has_settled:
+        """Before each writing: locks hold here, and the folder is made a channel of ours where it is not, or not any more."""
+        seen = files.stamp(_identity_path(self.folder))
+        if self._settled is not None and seen == self._settled:
             return
         make_folder(_own(self.folder))
         if not locks_hold(_own(self.folder) / "lock"):
@@ -372,21 +415,49 @@ class ChannelStore:
                 f"{self.folder}: locks do not hold on this file system, so two processes would overwrite each other. "
                 "Put the workspace on a local disk, or mount this one with locks."
             )
-        if not self.is_saved:
+        if self.is_saved:
+            self._settle_again()
+        else:
             self._introduce()
-        self._has_settled = True
+        self._settled = files.stamp(_identity_path(self.folder))
 
     def _introduce(self) -> None:
         """Writes whose folder it is."""
         with self._lock.held():
             standing = identity.load(_identity_path(self.folder))
-            if standing is not None and standing.key != self.identity.key:
-                # Another process was first: its key holds, what was read under ours is read again.
-                self.identity, self._desk = replace(self.identity, key=standing.key), None
+            if standing is not None:
+                self._take_over(standing)
             if standing != self.identity:
                 migration.remove_leftovers(_own(self.folder))
                 identity.save(_identity_path(self.folder), self.identity)
         self.is_saved = True
+
+    def _settle_again(self) -> None:
+        """Another `channel.json` than the one we saw: what it says holds, and where it is gone or damaged, what we know."""
+        with self._lock.held():
+            try:
+                standing = identity.load(_identity_path(self.folder))
+            except DamagedIdentity:
+                standing = None
+            if standing is None:
+                _log.warning(
+                    "%s was deleted or damaged while it was in use. It is made anew under the same key; what was in "
+                    "no Markdown file (undo, recalls, what was deleted by hand) is known as far as other files have it.",
+                    _identity_path(self.folder),
+                )
+                identity.save(_identity_path(self.folder), self.identity)
+                if not Journal(_own(self.folder)).path.exists():
+                    self._desk = None  # all of it is gone: what was read of it does not count any more
+            elif standing.id != self.identity.id:
+                raise ChannelError(_of_another(self.folder, standing.id, self.identity.id))
+            else:
+                self._take_over(standing)
+                self.identity = standing
+
+    def _take_over(self, standing: Identity) -> None:
+        """Goes by the key of another process that was first; what was read under ours is read again."""
+        if standing.key != self.identity.key:
+            self.identity, self._desk = replace(self.identity, key=standing.key), None
 
     def _at_desk(self) -> Desk:
         if self._desk is None:
@@ -410,7 +481,7 @@ class ChannelStore:
         if not self._has_written:
             for folder in (_own(self.folder), _own(self.folder) / "versions"):
                 sweep(folder)
-        desk.state.catch_up()
+        desk.state.catch_up(is_to_write=True)
         saving = any(desk.is_held(file, desk.look(file)) for file in KEPT)
         if saving and time.monotonic() < until:
             return None
@@ -446,7 +517,7 @@ class ChannelStore:
         with self._mutex:
             if settles:
                 self._settle_in()
-            if not self.is_saved:
+            if not self.is_saved or self._is_deleted:
                 yield False
                 return
             with self._lock.held():
@@ -459,6 +530,10 @@ def _own(folder: Path) -> Path:
 
 def _identity_path(folder: Path) -> Path:
     return _own(folder) / "channel.json"
+
+
+def _of_another(folder: Path, known: str, wanted: str) -> str:
+    return f"{folder} belongs to the channel {known!r}, not to {wanted!r}. Rename the folder."
 
 
 def _unknown(workspace: WorkspaceStore, channel_id: str) -> str:

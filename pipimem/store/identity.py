@@ -15,6 +15,10 @@ from pipimem.store.migration import FORMAT
 KEY_BYTES = 32
 
 
+class DamagedIdentity(ChannelError):
+    """A `channel.json` that nobody wrote so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """The true id of a channel, `dm` or `group`, what people call it, the key of its entry ids, and the format of its
@@ -30,7 +34,7 @@ class Identity:
 def load(path: Path) -> Identity | None:
     """The identity in a file, `None` where there is none.
 
-    Raises `ChannelError` for one that is not understood.
+    Raises `ChannelError` for one of a newer pipimem, `DamagedIdentity` for one that is not understood.
     """
     with told("read", path):
         try:
@@ -45,7 +49,7 @@ def load(path: Path) -> Identity | None:
                 return Identity(name, kind, title, bytes.fromhex(key), version)
             except ValueError:
                 pass
-    raise ChannelError(
+    raise DamagedIdentity(
         f"{path} is damaged. Put it back from a backup. Without one remove it: the folder is then adopted again, its "
         "Markdown untouched; but its key is gone, so entries get other ids, and what was forgotten or deleted by hand "
         "may be learnt again from older talk."

@@ -7,22 +7,17 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from pathlib import Path
 
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import reading, told
-from pipimem.store.disk.files import Stamp, stamp
+from pipimem.store.disk.known_prefix import KnownPrefix
 from pipimem.store.transcript import Transcript, parsed
 
 # A place is the number of a part and a byte in it; parts are rotated at 8 MB, far below this.
 _BYTES = 40
 _BYTE = (1 << _BYTES) - 1
-# Reading a part again to see that it still says the same: 8 MB in 10 ms.
-_BLOCK = 1 << 20
-_DIGEST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +37,6 @@ class Bookmark:
 
 
 @dataclass(slots=True)
-class _Part:
-    """A part as it is read: its stamp before the last reading, the bytes read, and their digest.
-
-    The same stamp says that nothing changed; after any other one only the digest says what the file holds.
-    """
-
-    stamp: Stamp | None
-    read: int
-    digest: blake2b
-
-
-@dataclass(slots=True)
 class Pages:
     """The places of a transcript's messages, oldest first: eight bytes a message.
 
@@ -62,7 +45,7 @@ class Pages:
 
     transcript: Transcript
     _places: array[int] = field(default_factory=lambda: array("Q"))
-    _parts: list[_Part] = field(default_factory=list)
+    _parts: list[KnownPrefix] = field(default_factory=list)
 
     @classmethod
     def resumed(cls, transcript: Transcript, bookmark: Bookmark) -> Pages | None:
@@ -72,10 +55,10 @@ class Pages:
             return None
         pages = cls(transcript, array("Q", bookmark.places))
         for part, mark in zip(parts, marks, strict=False):
-            known, digest = stamp(part), _digest(part, mark.size)
-            if digest.hexdigest() != mark.digest:
+            prefix = KnownPrefix.of(part, mark.size)
+            if prefix.digest != mark.digest:
                 return None
-            pages._parts.append(_Part(known, mark.size, digest))
+            pages._parts.append(prefix)
         return pages
 
     def __len__(self) -> int:
@@ -83,28 +66,31 @@ class Pages:
 
     def bookmark(self) -> Bookmark:
         """Where the reading stands."""
-        marks = tuple(Mark(part.read, part.digest.hexdigest()) for part in self._parts)
+        marks = tuple(Mark(part.end, part.digest) for part in self._parts)
         return Bookmark(marks, self._places.tobytes())
 
     @property
     def rewritten(self) -> bool:
         """Whether what was read is no longer what the files hold (`forget` rewrites them): begin anew."""
         files = self.transcript.parts()
-        return len(files) < len(self._parts) or not all(map(_still_says, self._parts, files))
+        return len(files) < len(self._parts) or not all(map(KnownPrefix.still_stands, self._parts, files))
 
     def fresh(self) -> Iterator[Message]:
-        """What has come since the last reading, oldest first; a line that is still being written waits."""
+        """What has come since the last reading, oldest first; a line that is still being written waits.
+
+        Nothing where the files were rewritten: then `rewritten` says so.
+        """
         for number, path in enumerate(self.transcript.parts()):
             if number == len(self._parts):
-                self._parts.append(_Part(None, 0, blake2b(digest_size=_DIGEST)))
+                self._parts.append(KnownPrefix())
             part = self._parts[number]
-            part.stamp = stamp(path)  # before it is read: what is written meanwhile has another
-            for data in jsonlines.lines(path, part.read):
+            if not part.still_stands(path):
+                return
+            for data in jsonlines.lines(path, part.end):
                 if not data.endswith(b"\n"):
                     break
-                start = part.read
-                part.read += len(data)
-                part.digest.update(data)
+                start = part.end
+                part.take(data)
                 if message := parsed(data):
                     self._places.append(number << _BYTES | start)
                     yield message
@@ -136,23 +122,3 @@ class Pages:
                     return place if place < len(self._places) and self._places[place] == start else None
                 start += len(data)
         return None
-
-
-def _still_says(part: _Part, path: Path) -> bool:
-    """Whether a file still begins with what was read of it."""
-    found = stamp(path)
-    if found == part.stamp:
-        return True
-    if _digest(path, part.read).digest() != part.digest.digest():
-        return False
-    part.stamp = found
-    return True
-
-
-def _digest(part: Path, size: int) -> blake2b:
-    digest, left = blake2b(digest_size=_DIGEST), size
-    with told("read", part), reading(part) as file:
-        while left and (data := file.read(min(left, _BLOCK))):
-            digest.update(data)
-            left -= len(data)
-    return digest

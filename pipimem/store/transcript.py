@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import get_args
@@ -14,6 +14,7 @@ from pipimem.notes.message import Message, Role
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import append_synced, reading, sync_folder, told
 from pipimem.store.disk.files import Stamp, stamp
+from pipimem.store.disk.known_prefix import NEVER, KnownPrefix
 from pipimem.store.disk.lock import FolderLock
 
 _NAME = "log.jsonl"
@@ -28,8 +29,6 @@ _HEAD = re.compile(rb'^\{"id": ?("(?:[^"\\]|\\.)*"), ?"n": ?(\d{1,15})\b', re.MU
 YEARS = range(100, 9900)
 # Halving stops here: one read shows it all.
 _NEAR = 64 * 1024
-# The stamp of no file, and not None either: that a file is absent is something seen.
-_NEVER: Stamp = (-1, -1, -1)
 
 
 @dataclass(slots=True)
@@ -41,10 +40,9 @@ class Transcript:
     _ids: set[str] | None = None
     _last: int = 0
     # The stamp of log.jsonl when `_last` was found out.
-    _seen: Stamp | None = _NEVER
-    # The byte up to which `_ids` holds, and the line that ends there: while it does, the file has only grown.
-    _known_upto: int = 0
-    _known_line: bytes = b""
+    _seen: Stamp | None = NEVER
+    # What `_ids` was read from, a prefix for each part.
+    _prefixes: list[KnownPrefix] = field(default_factory=list)
 
     @property
     def path(self) -> Path:
@@ -56,14 +54,14 @@ class Transcript:
         """The number of the newest message, 0 before the first; a `stat` where nothing was added."""
         found = stamp(self.path)
         if found != self._seen:
-            self._last, self._ids, self._seen = self._newest(), None, found
+            self._last, self._seen = self._newest(), found
         return self._last
 
-    def append(self, messages: Iterable[Message]) -> tuple[Message, ...]:
+    def append(self, messages: Iterable[Message], after: int = 0) -> tuple[Message, ...]:
         """Adds the messages whose id is not known yet, numbered, in one synced write; answers with those.
 
-        A message without an id gets `m<number>`. Returned means durable. After a failure nothing of them is
-        there.
+        Their numbers are greater than the newest one and than `after`. A message without an id gets `m<number>`.
+        Returned means durable. After a failure nothing of them is there.
         """
         messages = tuple(messages)
         if not messages:
@@ -71,10 +69,11 @@ class Transcript:
         with self.lock.held():
             self._mend()
             ids = self._known()
+            first = max(self._last, after) + 1
             added: list[Message] = []
             for message in messages:
                 if not message.id or message.id not in ids:
-                    added.append(_stored(message, self._last + len(added) + 1, ids))
+                    added.append(_stored(message, first + len(added), ids))
                     ids.add(added[-1].id)
             if added:
                 self._write(added)
@@ -114,40 +113,44 @@ class Transcript:
 
     def forgets(self) -> None:
         """What is held in memory no longer fits the files: they were rewritten."""
-        self._ids, self._seen = None, _NEVER
+        self._ids, self._seen = None, NEVER
 
     def _newest(self) -> int:
         return next((number for part in reversed(self.parts()) if (number := _last_number(part))), 0)
 
     def _known(self) -> set[str]:
-        """The ids in all parts; read once, later only what other processes added."""
-        found = stamp(self.path)
-        if self._ids is None or (found != self._seen and not self._has_only_grown()):
-            self._last = self._newest()
-            self._ids, self._known_upto, self._known_line = set(), 0, b""
-            for part in self.parts():
-                self._take_in(part, 0)
-        elif found != self._seen:
-            self._take_in(self.path, self._known_upto)
-        self._seen = found
+        """The ids in all parts; read once, later only what other processes added.
+
+        Parts keep their order for ever: a rotation renames the last one and begins another.
+        """
+        parts = self.parts()
+        if self._ids is None or not self._still_stand(parts):
+            self._ids, self._last, self._prefixes = set(), self._newest(), []
+        for number, part in enumerate(parts):
+            if number == len(self._prefixes):
+                self._prefixes.append(KnownPrefix())
+            self._take_in(part, self._prefixes[number], self._ids)
+        self._seen = stamp(self.path)
         return self._ids
 
-    def _has_only_grown(self) -> bool:
-        """Whether the last line that was read still stands where it stood: its id and number stand nowhere else."""
-        start = self._known_upto - len(self._known_line)
-        return next(jsonlines.lines(self.path, start), None) == self._known_line
+    def _still_stand(self, parts: list[Path]) -> bool:
+        """Whether what was read of each part stands where it stood."""
+        if len(parts) < len(self._prefixes):
+            return False
+        return all(prefix.still_stands(part) for prefix, part in zip(self._prefixes, parts, strict=False))
 
-    def _take_in(self, part: Path, start: int) -> None:
-        assert self._ids is not None
+    def _take_in(self, part: Path, prefix: KnownPrefix, ids: set[str]) -> None:
+        found = stamp(part)
+        if found == prefix.stamp and found is not None and found[1] == prefix.end:
+            return
         with told("read", part), reading(part) as file:
-            file.seek(start)
+            file.seek(prefix.end)
             data = file.read()
-        for found in _HEAD.finditer(data):
-            self._ids.add(_id(found[1]))
-            self._last = max(self._last, int(found[2]))
-        if data:
-            self._known_upto = start + len(data)
-            self._known_line = data[data.rfind(b"\n", 0, -1) + 1 :]
+        for head in _HEAD.finditer(data):
+            ids.add(_id(head[1]))
+            self._last = max(self._last, int(head[2]))
+        prefix.take(data)
+        prefix.stamp = found
 
     def _mend(self) -> None:
         """Cuts back a last line that a crash tore; one that only lacks its ending gets it."""
@@ -167,16 +170,19 @@ class Transcript:
         if not fresh and self.path.stat().st_size > _ROTATE_AT:
             self._rotate()
             fresh = True
-        lines = [line(message) for message in added]
+        lines = b"".join(line(message) for message in added)
         try:
-            self._known_upto, self._known_line = append_synced(self.path, b"".join(lines)), lines[-1]
+            append_synced(self.path, lines)
             if fresh:
                 sync_folder(self.folder)
         except BaseException:
             self.forgets()
             raise
-        self._last = added[-1].number
-        self._seen = stamp(self.path)
+        if fresh:
+            self._prefixes.append(KnownPrefix())
+        self._prefixes[-1].take(lines)
+        self._prefixes[-1].stamp = stamp(self.path)
+        self._last, self._seen = added[-1].number, self._prefixes[-1].stamp
 
     def _rotate(self) -> None:
         taken = [int(part[1]) for path in self.parts() if (part := _PART.fullmatch(path.name))]

@@ -44,7 +44,7 @@ def prepared(root: Path, now: datetime, add: Callable[..., Decision]) -> Decisio
     (root / "channels").mkdir(parents=True)
     channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=True)
     block = AddBlock(now, now + timedelta(hours=1), "tea", (Bullet("they spoke of tea"),))
-    first = add("alice likes tea", cursor=1)
+    first = add("alice likes tea")
     channel.commit(replace(first, operations=(*first.operations, block, SetSection("Next Steps", ("one",)))), now)
     heading = channel.notes().history.document.sections[-1].title
     fold = FoldBlocks("2026-03", "tea", (Bullet("tea, mostly"),), (heading,))

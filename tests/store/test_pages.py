@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,31 @@ def test_a_file_that_is_as_long_again_is_noticed(transcript: Transcript) -> None
     with transcript.path.open("r+b") as file:
         file.truncate(0)
         file.write(data + data)
+    assert pages.rewritten
+
+
+def test_a_file_replaced_between_the_question_and_the_reading_is_noticed(transcript: Transcript) -> None:
+    """What the new file says does not become a part of the old one's reading."""
+    pages = Pages(transcript)
+    assert len(list(pages.fresh())) == 3
+    assert not pages.rewritten
+    data = transcript.path.read_bytes().replace(b"one", b"two")
+    transcript.path.write_bytes(data + data)
+    assert list(pages.fresh()) == []
+    assert pages.rewritten
+
+
+def test_the_same_stamps_with_other_bytes_are_noticed(transcript: Transcript) -> None:
+    """Size, inode and time can be given back; the time of the last change of any kind cannot."""
+    pages = Pages(transcript)
+    assert len(list(pages.fresh())) == 3
+    before = transcript.path.stat()
+    time.sleep(0.02)  # a clock of files may stand still for so long
+    with transcript.path.open("r+b") as file:
+        data = file.read()
+        file.seek(0)
+        file.write(data.replace(b"one", b"two"))
+    os.utime(transcript.path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert pages.rewritten
 
 

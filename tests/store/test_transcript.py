@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -193,6 +194,72 @@ def test_a_log_written_anew_is_read_anew(log: Transcript) -> None:
             file.write(line(replace(Message.user("x" * 60, id=f"b{number}"), number=number)))
     stored = log.append([Message.user("again", id="b5"), Message.user("new", id="new")])
     assert [(message.id, message.number) for message in stored] == [("new", 9)]
+
+
+def overwritten(path: Path, data: bytes) -> None:
+    """Other bytes in a file under the same inode, with the times it had."""
+    before = path.stat()
+    time.sleep(0.02)  # a clock of files may stand still for so long
+    with path.open("r+b") as file:
+        file.truncate(0)
+        file.write(data)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def numbered(ids: list[str], start: int = 1) -> bytes:
+    """Lines of messages that are all of the same length."""
+    return b"".join(
+        line(replace(Message.user("x" * 9, id=name), number=number)) for number, name in enumerate(ids, start)
+    )
+
+
+@pytest.mark.parametrize("ending", [b"\n", b"}\n"])
+def test_only_the_bytes_say_that_a_log_has_grown(log: Transcript, ending: bytes) -> None:
+    """Neither the size nor an empty last line: what stood before it may be another's talk."""
+    log.path.write_bytes(numbered(["a1", "a2"]) + ending)
+    assert log.append([Message.user("x" * 9, id="a1")]) == ()
+    log.path.write_bytes(numbered(["b1", "b2"]) + ending + numbered(["b3"], start=3))
+    assert log.append([Message.user("x" * 9, id="b1")]) == ()
+
+
+def test_another_log_of_the_same_size_and_times_is_read_anew(log: Transcript) -> None:
+    """Under the same inode too: a message that it has is not stored twice, one that it lacks is stored."""
+    log.append([Message.user("x" * 9, id=name) for name in ("a1", "a2", "zz")])
+    before = log.path.stat()
+    overwritten(log.path, numbered(["b1", "b2", "zz"]))
+    after = log.path.stat()
+    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)
+    stored = log.append([Message.user("x" * 9, id=name) for name in ("b1", "a1")])
+    assert [message.id for message in stored] == ["a1"]
+
+
+def test_the_last_line_alone_does_not_prove_what_lies_before_it(log: Transcript) -> None:
+    """A log with the same last line at the same byte, and more behind it, may be another one."""
+    log.append([Message.user("x" * 9, id=name) for name in ("a1", "a2", "zz")])
+    log.path.write_bytes(numbered(["b1", "b2", "zz", "b4"]))
+    stored = log.append([Message.user("x" * 9, id=name) for name in ("b1", "b4", "a1")])
+    assert [(message.id, message.number) for message in stored] == [("a1", 5)]
+
+
+def test_an_older_part_put_back_is_read(log: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its messages are known again, though `log.jsonl` is the same."""
+    log.append(said(3))
+    log._rotate()
+    log.append(said(1, start=4))
+    part = log.parts()[0]
+    aside = part.rename(log.folder / "aside")
+    again = opened(log.folder)
+    assert again.append(said(1, start=4)) == ()
+    aside.rename(part)
+    assert again.append(said(3)) == ()
+
+
+def test_a_number_does_not_come_again(log: Transcript) -> None:
+    """What is known to have been said has numbers, also where the log was cut or is gone."""
+    log.append(said(3))
+    log.path.unlink()
+    assert [message.number for message in log.append(said(2), after=3)] == [4, 5]
+    assert [message.number for message in log.append(said(3), after=3)] == [6]
 
 
 def test_the_newest_number_is_known_right_after_a_rotation(log: Transcript) -> None:

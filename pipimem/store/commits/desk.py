@@ -25,7 +25,7 @@ KEPT = (File.SESSION, File.MEMORY, File.HISTORY)
 
 # Writers that keep on committing leave a pause between two commits sooner or later.
 _LOOKS = 20
-_ABSENT: Stamp = (0, 0, 0)
+_ABSENT: Stamp = (0, 0, 0, 0)
 # Nanoseconds: ten minutes. A save with nothing but deletions, so long after our newest record, was made of our newest
 # text, rather than of a buffer that was loaded before it and is saved over its editor's warning.
 _OLD_BUFFER = 600 * 10**9

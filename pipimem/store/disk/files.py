@@ -22,8 +22,11 @@ from pipimem.store.disk.calls import (
 )
 from pipimem.store.disk.leasing import Lease, is_wanted, leased
 
-Stamp = tuple[int, int, int]
-"""Modification time in ns, size and inode: a file whose stamp is the same is taken to be the same."""
+Stamp = tuple[int, int, int, int]
+"""Modification time in ns, size, inode, and the time of the last change of any kind in ns, which nobody can set.
+
+The same stamp says that nothing changed. Another one says nothing: the file may have grown, or be another one.
+"""
 
 # A person's notes end long before; beyond it parsing alone would stall a bot.
 _LARGEST = 16 * 1024 * 1024
@@ -248,7 +251,7 @@ def _mode_to_keep(target: Path) -> int:
 
 
 def _stamp(status: os.stat_result) -> Stamp:
-    return status.st_mtime_ns, status.st_size, status.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns
 
 
 def _refuse_unless_note(path: Path, status: os.stat_result) -> None:

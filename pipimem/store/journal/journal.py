@@ -19,7 +19,7 @@ from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import append_synced, reading, sync_folder, told
 from pipimem.store.disk.checksums import TAIL_LENGTH, checked_line, checked_value, checksum_of
 from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
-from pipimem.store.journal.records import JournalRecord
+from pipimem.store.journal.records import FORGET, JournalRecord
 
 _FORMAT = 2
 _NAME = "journal.jsonl"
@@ -124,6 +124,17 @@ class Journal:
                 file.seek(max(0, place.offset - TAIL_LENGTH))
                 checksum = checksum_of(file.read(TAIL_LENGTH))
         return bool(checksum) and (header.journal, checksum) == (place.journal, place.checksum)
+
+    def follows(self, place: Place) -> bool:
+        """Whether the journal that a place lies in was set aside, or given up by a forgetting."""
+        parts = self.parts()
+        if any(self._name_of(part) == place.journal for part in parts if part != self.path):
+            return True
+        first = next((data for number, data in enumerate(jsonlines.lines(self.path)) if number == 1), b"")
+        return (jsonlines.value(first) or {}).get("task") == FORGET
+
+    def _name_of(self, part: Path) -> str:
+        return _header_place(next(jsonlines.lines(part), b"")).journal
 
     def read(self, start: Place = NOWHERE) -> tuple[list[JournalRecord], Place]:
         """The records from a place on, and where the last whole one ends.

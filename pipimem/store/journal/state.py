@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ from pipimem.text.splices import reversed_splices, spliced, spliced_lines
 _REMEMBERED = 200
 # A start folds at most so many records; a checkpoint costs some ms.
 _CHECKPOINT_AFTER = 200
+
+_log = logging.getLogger("pipimem")
 
 
 class PastText(NamedTuple):
@@ -64,6 +67,8 @@ class State:
     _recent: dict[File, deque[FileChange]] | None = None
     _since: int = 0
     _known: dict[File, tuple[str, str]] = field(default_factory=dict)
+    # What other files tell of a channel that has neither checkpoint nor journal.
+    _concluded: Callable[[], Ledger] = Ledger
 
     @classmethod
     def load(cls, folder: Path, transcript: Transcript, history_end: Callable[[], datetime | None]) -> State:
@@ -72,10 +77,13 @@ class State:
         Without one, what HISTORY.md and the transcript let conclude.
         """
         own = folder / ".pipimem"
-        state = cls(folder, Journal(own), Versions(own / "versions"))
+
+        def concluded() -> Ledger:
+            covered = history_end() if transcript.last_number else None
+            return fresh_ledger(transcript, covered) if covered else Ledger()
+
+        state = cls(folder, Journal(own), Versions(own / "versions"), _concluded=concluded)
         state._start()
-        if state.ledger.sequence == 0 and transcript.last_number and (covered := history_end()):
-            state.ledger = fresh_ledger(transcript, covered)
         return state
 
     @property
@@ -88,17 +96,28 @@ class State:
         """Whether there are records since the checkpoint, or a journal of format 1 to be set aside."""
         return self._since > 0 or self.place.is_of_format_1
 
-    def catch_up(self) -> None:
-        """Folds in what other processes committed."""
+    def catch_up(self, *, is_to_write: bool = False) -> None:
+        """Folds in what other processes committed; the same stamp says that they did nothing.
+
+        With `is_to_write` the journal itself must say so: what is appended to another one would be refused.
+        """
         stamp = self.journal.stamp()
-        if stamp == self.stamp:
+        if stamp == self.stamp and not (is_to_write and stamp is not None):
             return
         if self.journal.holds(self.place):
             records, self.place = self.journal.read(self.place)
             self.stamp = stamp
             self._fold(records)
-        else:  # another process rotated the journal, or forgot something in it
-            self._start()
+            return
+        # Another process set the journal aside or forgot something in it, or a person deleted or replaced it.
+        before = self.place
+        self._start()
+        if before.journal and self.journal.folder.is_dir() and not self.journal.follows(before):
+            _log.warning(
+                "%s is no longer the journal that was in use: it was deleted or replaced. What only it held cannot "
+                "be undone any more; the Markdown files are whole.",
+                self.journal.path,
+            )
 
     def append(self, records: Sequence[JournalRecord], texts: Mapping[File, str]) -> None:
         """Writes records, durable when this returns, and takes in the texts they leave their files with."""
@@ -212,6 +231,8 @@ class State:
             start = checkpoint.place if self.journal.holds(checkpoint.place) else NOWHERE
         records, self.place = self.journal.read(start)
         self._fold(records)
+        if self.ledger.sequence == 0:
+            self.ledger = self._concluded()
 
     def _fold(self, records: Iterable[JournalRecord]) -> None:
         for record in records:
