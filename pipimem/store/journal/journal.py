@@ -28,6 +28,8 @@ _ROTATE_AT = 4 * 1024 * 1024
 # Undo is promised for this long (DESIGN §7.1).
 _KEPT = timedelta(days=30)
 _NAME_BYTES = 8
+_GOES_ON = b'"goes_on": true'
+_FOLLOWS = b'"follows": true'
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +96,9 @@ class Journal:
         start, data = end.offset, b""
         if end == NOWHERE:
             data, end = _header()
-        for record in records:
-            added = line(replace(record, goes_on=record is not records[-1]), end.chained)
+        for number, record in enumerate(records):
+            grouped = replace(record, goes_on=number < len(records) - 1, follows=number > 0)
+            added = line(grouped, end.chained)
             data += added
             end = end.after(added)
         append_synced(self.path, data, at=start)
@@ -156,19 +159,23 @@ class Journal:
 
     def _groups(self, part: Path, place: Place) -> Iterator[tuple[list[JournalRecord], Place]]:
         """The records from a place on, those together that were written as one, and where they end; the header is a
-        group of none. Of an append that was cut off between two records nothing was acknowledged: it is left out."""
+        group of none. Of an append that was cut off between two records nothing was acknowledged: it is left out, and so
+        is one of which a power cut kept any later line: the disk writes blocks in any order."""
         group: list[JournalRecord] = []
-        torn = False
+        torn = b""
         for data in jsonlines.lines(part, place.offset):
             if torn:
-                raise self._damaged(part, place)
+                if not _is_one_write(torn, data):
+                    raise self._damaged(part, place)
+                torn = data
+                continue
             if place == NOWHERE and (header := _header_place(data)) != NOWHERE:
                 place = header
                 yield [], place
                 continue
             record = parsed(data, place.chained)
             if record is None:
-                torn = True
+                torn = data
                 continue
             place = place.after(data)
             group.append(record)
@@ -213,6 +220,14 @@ class Journal:
             f"{part}, line {number}: damaged. The Markdown files are whole; move the journal aside to go on "
             "without undo for what it holds, and see `pipimem doctor`."
         )
+
+
+def _is_one_write(data: bytes, following: bytes) -> bool:
+    """Whether two lines were written as one, as far as what is left of them says so.
+
+    A mark of ours, with its quotes, cannot stand in a text: JSON escapes them there.
+    """
+    return _GOES_ON in data or _FOLLOWS in following
 
 
 def line(record: JournalRecord, previous: str = "") -> bytes:

@@ -46,7 +46,7 @@ class JournalRecord:
     """One record of the journal; `time` is ISO 8601 with offset.
 
     `archived` went to the end of the archive, which had `archive_size` bytes before. A record that `goes_on`
-    counts only with the one after it: both were written as one.
+    counts only with the one after it, which `follows`: both were written as one.
     """
 
     sequence: int
@@ -65,3 +65,4 @@ class JournalRecord:
     delta: Delta = field(default_factory=Delta)
     tokens: Tokens | None = None
     goes_on: bool = False
+    follows: bool = False

@@ -137,7 +137,9 @@ def test_a_place_is_one_of_the_same_journal_only(tmp_path: Path) -> None:
 
 def test_a_record_taken_out_is_noticed(journal: Journal) -> None:
     """Each checksum goes over the one before: whole lines that follow each other wrongly are damage."""
-    journal.append([record(1), record(2), record(3)], NOWHERE)
+    end = NOWHERE
+    for number in (1, 2, 3):
+        end = journal.append([record(number)], end)
     lines = journal.path.read_bytes().splitlines(keepends=True)
     journal.path.write_bytes(lines[0] + lines[1] + lines[3] + lines[2])
     with pytest.raises(JournalError, match="line 3"):
@@ -169,6 +171,42 @@ def test_records_written_as_one_count_together(journal: Journal) -> None:
     assert [each.why for each in journal.records()] == ["x", "again"]
 
 
+@pytest.mark.parametrize("first", [slice(0, 30), slice(30, 60), slice(-30, -1), slice(0, -1), slice(-30, None)])
+@pytest.mark.parametrize("second", [slice(0, 0), slice(0, 30), slice(-30, None)])
+def test_a_power_cut_may_tear_any_line_of_what_was_written_as_one(
+    journal: Journal, first: slice, second: slice
+) -> None:
+    """The disk writes blocks in any order: a whole second line says nothing of the first. None was acknowledged."""
+    place = journal.append([record(1)], NOWHERE)
+    journal.append([record(2), record(3)], place)
+    lines = [bytearray(data) for data in journal.path.read_bytes().splitlines(keepends=True)]
+    for data, part in zip(lines[2:], (first, second), strict=True):
+        data[part] = b"\0" * len(data[part])
+    # Where the marks of both are gone, nothing tells them from an acknowledged record and the one after it.
+    is_told = b"goes_on" in lines[2] or b"follows" in lines[3] or not lines[2].endswith(b"\n")
+    journal.path.write_bytes(b"".join(lines))
+    if not is_told:
+        with pytest.raises(JournalError, match="line 3"):
+            journal.read()
+        return
+    found, end = journal.read()
+    assert ([each.sequence for each in found], end) == ([1], place)
+    journal.append([record(2, "again")], end)
+    assert [each.why for each in journal.records()] == ["x", "again"]
+
+
+def test_a_damaged_record_before_a_group_is_damage(journal: Journal) -> None:
+    """It was acknowledged before the group was written; the first line of the group itself was not."""
+    place = journal.append([record(1)], NOWHERE)
+    journal.append([record(2), record(3)], journal.append([record(4)], place))
+    lines = journal.path.read_bytes().splitlines(keepends=True)
+    journal.path.write_bytes(b"".join((*lines[:3], b"{}\n", lines[4])))
+    assert [each.sequence for each in journal.read()[0]] == [1, 4]
+    journal.path.write_bytes(b"".join((*lines[:2], b"{}\n", *lines[3:])))
+    with pytest.raises(JournalError, match="line 3"):
+        journal.read()
+
+
 def test_a_journal_that_cannot_be_reached_is_not_taken_for_empty(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,7 +223,9 @@ def test_a_journal_that_cannot_be_reached_is_not_taken_for_empty(
 
 def test_damage_in_the_middle_is_told_with_its_line(journal: Journal) -> None:
     """Nobody goes on as if half of the history had never been."""
-    journal.append([record(1), record(2), record(3)], NOWHERE)
+    end = NOWHERE
+    for number in (1, 2, 3):
+        end = journal.append([record(number)], end)
     lines = journal.path.read_bytes().splitlines(keepends=True)
     journal.path.write_bytes(lines[0] + lines[1].replace(b"x", b"y") + lines[2])
     with pytest.raises(JournalError, match=r"journal\.jsonl, line 2"):
