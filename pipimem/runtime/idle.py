@@ -114,6 +114,13 @@ class Idle:
         who = f"process {os.getpid()} ({_program()}), since {since}"
         return await to_thread.run_sync(self._duty.take, who)
 
+    async def _duty_is_back(self) -> bool:
+        """Whether the duty is ours again after its file was deleted; another process may have been faster."""
+        is_back = await self.take_duty()
+        what = "was taken anew" if is_back else f"is held by {self.holder()}, which does the idle work now"
+        _log.warning("%s was deleted while it was in use; it %s", self._duty.path, what)
+        return is_back
+
     def holder(self) -> str:
         """What the process that does the idle work says of itself."""
         return self._duty.holder()
@@ -154,6 +161,8 @@ class Idle:
             return await self._scan()
         host = self.opened(folder)
         try:
+            if not self._duty.is_held and not await self._duty_is_back():
+                return _AFTER_A_FAILURE
             visit = await self._visited(folder, host)
         except (PipimemError, OSError) as error:
             # A disk that refuses now is asked again later, and never ends the bot.

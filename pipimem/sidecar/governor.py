@@ -40,6 +40,10 @@ EMBED = "embed"
 class Fresh(Protocol):
     """Lines of the ledger since a time, then what was appended since it was last asked."""
 
+    @property
+    def rewritten(self) -> bool:
+        """Whether the ledger no longer has what was read of it: begin anew."""
+
     def fresh(self) -> Iterable[Usage]: ...
 
 
@@ -154,7 +158,8 @@ class Governor:
 
     def _caught_up(self, now: datetime) -> Account:
         """The account with everything that any process wrote until now."""
-        if self._read is None:
+        # As at a start too: a ledger that a person, a backup or a forgetting rewrote.
+        if self._read is None or self._read[1].rewritten:
             tail = self.books.tail(midnight(now))
             account = Account.opened(self.settings, now, tail.fresh())
             account.forgive(now)

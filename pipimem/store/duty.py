@@ -23,8 +23,9 @@ class Duty:
 
     def take(self, who: str) -> bool:
         """Whether the duty is ours; `who` is what others will read about us."""
-        if self._descriptor is not None:
+        if self.is_held:
             return True
+        self.give_back()
         make_folder(self.path.parent)
         with told("lock", self.path):
             descriptor = opened(self.path, os.O_RDWR | os.O_CREAT)
@@ -39,6 +40,18 @@ class Duty:
                 raise
         self._descriptor = descriptor
         return True
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the duty is ours, and the file that says so is still there: one that is gone keeps nobody out."""
+        if self._descriptor is None:
+            return False
+        with told("read", self.path):
+            try:
+                # An inode does not come again while a file is open.
+                return os.path.samestat(os.fstat(self._descriptor), self.path.stat())
+            except FileNotFoundError:
+                return False
 
     def holder(self) -> str:
         """What the process that has the duty says of itself; `another process` where that cannot be read."""

@@ -401,3 +401,15 @@ async def test_a_caller_that_gives_up_has_spent_what_was_reserved(tmp_path: Path
     (line,) = bank.lines
     assert (line.outcome, line.tokens) == ("cancelled", SIZE + 4000)
     assert bank.books.held() == {}
+
+
+async def test_another_ledger_is_counted_anew(tmp_path: Path) -> None:
+    """Known by its bytes: one that is as long may have other calls in it."""
+    bank = Bank(tmp_path, limits(100_000))
+    bank.default = Completion("ok", "stop", 10_000, 10_000, 0, 0.5)
+    await bank.ask()
+    await bank.ask("again")
+    (path,) = tmp_path.glob("usage-*.jsonl")
+    path.write_bytes(path.read_bytes().replace(b"10000", b"45000"))
+    with pytest.raises(BudgetSpent):
+        await bank.ask("and again")

@@ -43,6 +43,20 @@ def test_the_duty_can_be_given_back(tmp_path: Path) -> None:
     assert two.take("two")
 
 
+def test_a_deleted_lock_is_taken_anew(tmp_path: Path) -> None:
+    """A file that is gone keeps nobody out: who had the duty has it again, unless another was first."""
+    path = tmp_path / "idle.lock"
+    one, two = Duty(path), Duty(path)
+    assert one.take("one")
+    path.unlink()
+    assert one.take("one")
+    assert not two.take("two")
+    path.unlink()
+    assert two.take("two")
+    assert not one.take("one")
+    assert one.holder() == "two"
+
+
 def test_a_lock_that_says_nothing_is_somebody_elses(tmp_path: Path) -> None:
     """Without a name there is still an answer."""
     assert Duty(tmp_path / "idle.lock").holder() == "another process"

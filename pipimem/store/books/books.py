@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -18,6 +17,7 @@ from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.lock import FolderLock
 
 _SUFFIX = ".json"
+_NAME_BYTES = 8
 
 
 class Books:
@@ -58,14 +58,13 @@ class Books:
         return {name: hold for name, hold in found.items() if hold}
 
     def place(self, hold: Hold) -> str:
-        """Puts a hold on the disk and gives its name; the caller holds the lock, so nobody takes that in between.
+        """Puts a hold on the disk and gives its name, which does not come again.
 
         Not synced: it matters when a process dies, not a machine. Raises `StoreError`.
         """
         make_folder(self._holds)
-        # A killed process of the same number may have left its own behind: that one stays.
-        names = (f"{os.getpid()}-{number}" for number in itertools.count())
-        name = next(name for name in names if not self._path(name).exists())
+        # Never twice: whoever takes it for abandoned leaves the name to nobody, and in containers numbers are the same.
+        name = f"{os.getpid()}-{os.urandom(_NAME_BYTES).hex()}"
         put_whole(self._path(name), jsonlines.line(encoded(hold)), synced=False)
         return name
 

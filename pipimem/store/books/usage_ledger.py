@@ -12,6 +12,7 @@ from pipimem.notes.usage import Usage
 from pipimem.store.codec import CodecError, decoded, encoded
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import append, make_folder, reading, told
+from pipimem.store.disk.known_prefix import KnownPrefix
 
 _FILES = "usage-*.jsonl"
 # A day's lines are looked for from the end in steps of so many bytes: about 700 calls.
@@ -48,11 +49,16 @@ class UsageLedger:
 
 @dataclass(slots=True)
 class Tail:
-    """What was appended since it was last asked, by whomever; remembers how far each file was read."""
+    """What was appended since it was last asked, by whomever; remembers what was read of each file."""
 
     folder: Path
     since: datetime
-    _read: dict[Path, int] = field(default_factory=dict)
+    _read: dict[Path, KnownPrefix] = field(default_factory=dict)
+
+    @property
+    def rewritten(self) -> bool:
+        """Whether the files no longer have what was read of them: only another tail helps."""
+        return not all(prefix.still_stands(path) for path, prefix in self._read.items())
 
     def fresh(self) -> list[Usage]:
         """The calls of all processes that were not given before; a line still being written waits for its end."""
@@ -61,16 +67,17 @@ class Tail:
             with told("read", path):
                 size = path.stat().st_size
                 if path not in self._read:
-                    self._read[path] = _start(path, size, self.since - _OUT_OF_ORDER)
-                if size > self._read[path]:
-                    found += self._appended(path)
+                    start = _start(path, size, self.since - _OUT_OF_ORDER)
+                    self._read[path] = KnownPrefix(start, start)
+                if size > self._read[path].end:
+                    found += self._appended(path, self._read[path])
         return found
 
-    def _appended(self, path: Path) -> Iterator[Usage]:
-        for data in jsonlines.lines(path, self._read[path]):
+    def _appended(self, path: Path, prefix: KnownPrefix) -> Iterator[Usage]:
+        for data in jsonlines.lines(path, prefix.end):
             if not data.endswith(b"\n"):
                 return
-            self._read[path] += len(data)
+            prefix.take(data)
             usage = _usage(data)
             if usage is not None and _at_or_after(usage, self.since):
                 yield usage

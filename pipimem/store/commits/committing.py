@@ -18,7 +18,7 @@ from pipimem.notes.ledger import PROGRESSED, Delta, Ledger
 from pipimem.notes.notes import Outcome, Refusal, etag
 from pipimem.notes.operations import Decision, Progress
 from pipimem.store.commits.acknowledging import acknowledge, lay_ready
-from pipimem.store.commits.archive import archive_size
+from pipimem.store.commits.archive import archive_standing
 from pipimem.store.commits.desk import KEPT, Desk, View, prepared_path
 from pipimem.store.commits.edits import edit_record, file_change
 from pipimem.store.commits.placing import put_in_place
@@ -71,8 +71,11 @@ def commit(
         outcome.changes, tuple(map(_refused, outcome.refused)), decision.notes,
         {file: file_change(view.now.note(file).text, text, unseen=_is_unseen(desk, view, file))
          for file, text in outcome.texts.items()},
-        outcome.archived, archive_size(desk) if outcome.archived else 0, delta, decision.tokens,
+        outcome.archived, delta=delta, tokens=decision.tokens,
     )  # fmt: skip
+    if outcome.archived:
+        size, mark = archive_standing(desk)
+        record = replace(record, archive_size=size, archive_etag=mark)
     records = [_edits(desk, view, wall), record] if view.edited else [record]
     if not _acknowledged(desk, view, records, outcome.texts, insists=insists):
         return None

@@ -45,7 +45,7 @@ class RefusedLine:
 class JournalRecord:
     """One record of the journal; `time` is ISO 8601 with offset.
 
-    `archived` went to the end of the archive, which had `archive_size` bytes before. A record that `goes_on`
+    `archived` went to the end of the archive, which had `archive_size` bytes before, of this `archive_etag`. A record that `goes_on`
     counts only with the one after it, which `follows`: both were written as one.
     """
 
@@ -66,3 +66,4 @@ class JournalRecord:
     tokens: Tokens | None = None
     goes_on: bool = False
     follows: bool = False
+    archive_etag: str = ""

@@ -50,12 +50,14 @@ class Versions:
 
         Without, a power cut may take it: for texts that only help to recognise a person's edit.
         """
-        path = self._path(file, etag(text))
-        try:
-            os.utime(path)  # as young as its last use, or it would be pruned too early
-        except OSError:
+        mark = etag(text)
+        path = self._path(file, mark)
+        if self.text(file, mark) is None:
             make_folder(self.folder)
             put_whole(path, text.encode(), synced=False)
+        elif text:
+            with told("write", path):
+                os.utime(path)  # as young as its last use, or it would be pruned too early
         if synced:
             sync_file(path)
             sync_folder(self.folder)

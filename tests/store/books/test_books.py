@@ -32,6 +32,16 @@ def test_what_a_killed_process_of_the_same_number_left_stays(tmp_path: Path) -> 
     assert len(holds.held()) == 2
 
 
+def test_a_name_does_not_come_again(tmp_path: Path) -> None:
+    """What was taken away by others, for its time was over, is not released once more under another's name."""
+    mine, theirs = Books(tmp_path), Books(tmp_path)
+    name = mine.place(HOLD)
+    assert theirs.release(name)
+    other = theirs.place(HOLD)
+    assert not mine.release(name)
+    assert list(theirs.held()) == [other]
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"time": "x"}', b'{"until": 3}'])
 def test_what_is_no_hold_is_passed_over(tmp_path: Path, content: bytes) -> None:
     """A process killed while it wrote has sent nothing."""

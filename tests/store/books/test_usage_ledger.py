@@ -88,6 +88,28 @@ def test_a_tail_sees_the_next_month(tmp_path: Path) -> None:
     assert len(tail.fresh()) == 2
 
 
+def test_a_tail_says_that_what_it_read_stands_no_more(tmp_path: Path) -> None:
+    """Deleted, shorter, or as long again: who goes on from its byte would pass over calls, or count half of one."""
+    ledger = UsageLedger(tmp_path)
+    path = tmp_path / "usage-2026-03.jsonl"
+    for damage in ("gone", "shorter", "as long", "longer"):
+        path.unlink(missing_ok=True)
+        for hours in (1, 2):
+            ledger.append(at(hours))
+        tail = ledger.tail(MIDNIGHT)
+        assert tail.fresh() == [at(1), at(2)]
+        assert not tail.rewritten
+        ledger.append(at(3))
+        assert not tail.rewritten
+        assert tail.fresh() == [at(3)]
+        data = path.read_bytes()
+        path.unlink()
+        if damage != "gone":
+            lines = data.splitlines(keepends=True)[: 1 if damage == "shorter" else 3]
+            path.write_bytes(b"".join(lines).replace(b"c1", b"c2") * (2 if damage == "longer" else 1))
+        assert tail.rewritten, damage
+
+
 @pytest.mark.parametrize("step", [200, 1000, 10**6])
 def test_today_is_found_at_the_end_of_a_long_month(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """However the steps back fall on the lines, also where processes wrote a little out of order."""

@@ -64,3 +64,14 @@ def test_the_past_of_a_forgetting_keeps_its_order(tmp_path: Path, now: datetime)
     Versions(tmp_path).keep_only(File.MEMORY, past, now)
     assert [Versions(tmp_path).text(File.MEMORY, name) for name in Versions(tmp_path).names(File.MEMORY)] == past
     assert texts(tmp_path) == {*past, "another file"}
+
+
+@pytest.mark.parametrize("damage", [b"", b"half", b"\xff"])
+def test_a_damaged_version_is_written_again(tmp_path: Path, damage: bytes) -> None:
+    """That a file has its name says nothing of what it holds."""
+    versions = Versions(tmp_path)
+    versions.keep(File.MEMORY, "tea\n")
+    (path,) = versions.paths(File.MEMORY)
+    path.write_bytes(damage)
+    versions.keep(File.MEMORY, "tea\n")
+    assert versions.text(File.MEMORY, etag("tea\n")) == "tea\n"
