@@ -50,12 +50,11 @@ class Versions:
 
         Without, a power cut may take it: for texts that only help to recognise a person's edit.
         """
-        mark = etag(text)
-        path = self._path(file, mark)
-        if self.text(file, mark) is None:
+        path = self._path(file, etag(text))
+        if own_text(path) != text:  # not there, or damaged
             make_folder(self.folder)
             put_whole(path, text.encode(), synced=False)
-        elif text:
+        else:
             with told("write", path):
                 os.utime(path)  # as young as its last use, or it would be pruned too early
         if synced:
