@@ -1,7 +1,7 @@
 """Damages every file of ours, one at a time, and prints what broke over it.
 
 Run: `python -m benchmarks.states [--count 5000] [--seed N] [--minutes M] [--state NUMBER]
-[--keep DIR] [DIR]`; DIR is where to work (a folder in memory is fastest). `--state` replays one
+[--keep DIR] [DIR]`; DIR is where to work (a folder in memory is fastest). A star behind the damage: a bot was running. `--state` replays one
 state of a seed, `--keep` copies the workspace of each wrong state aside, as it lay there before
 anybody looked.
 """
@@ -27,6 +27,7 @@ def main() -> int:
     asked = _asked()
     print(heading(f"Damaged states, seed {asked.seed}"))
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
+        Path(name).chmod(0o711)  # a user without rights works in it
         fuzz = Fuzz(Path(name) / "w", asked.seed, asked.keep)
         states = _drawn(fuzz, asked)
     _print(states)

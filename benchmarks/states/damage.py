@@ -17,12 +17,23 @@ _VALUES = (None, "", "x", -1, 0, 10**30, 1.5, True, [], {}, ["x"], {"x": 1}, flo
 """What somebody may type where a value of ours stood."""
 
 
+# What comes behind the last line of a file.
+_JUNK = (b"\n" * 200, b"\n\r\n \n", bytes(40), b"{}\n", b"[]\n", b"null\n", b'{"id": "x"\n', b"<<<<<<< HEAD\n",
+         b'{"id": "x", "n": 999999999999999, "role": "user", "content": ""}\n', b"\xff\xfe\x00\n", b"- x\n")  # fmt: skip
+_OWN = {".pipimem"}
+_FILE_MODES = (0, 0o200, 0o400, 0o444, 0o666, 0o777)
+_FOLDER_MODES = (0, 0o300, 0o500, 0o777)
+
+
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """The bytes of a file as they stand, and as they stood earlier where they were others."""
+    """The bytes of a file as they stand, as they stood earlier where they were others, and those of other files of
+    its name: another channel's.
+    """
 
     now: bytes
     before: tuple[bytes, ...] = ()
+    others: tuple[bytes, ...] = ()
 
 
 def _flipped(path: Path, copies: Copies, dice: random.Random) -> bool:
@@ -59,6 +70,24 @@ def _repeated(path: Path, copies: Copies, dice: random.Random) -> bool:
 
 def _older(path: Path, copies: Copies, dice: random.Random) -> bool:
     return bool(copies.before) and _written(path, copies, dice.choice(copies.before))
+
+
+def _of_another(path: Path, copies: Copies, dice: random.Random) -> bool:
+    return bool(copies.others) and _written(path, copies, dice.choice(copies.others))
+
+
+def _with_junk(path: Path, copies: Copies, dice: random.Random) -> bool:
+    junk = dice.choice((*_JUNK, dice.randbytes(dice.randint(1, _LONGEST)), *copies.others, *copies.before))
+    return _written(path, copies, copies.now + junk)
+
+
+def _of_wrong_mode(path: Path, _: Copies, dice: random.Random) -> bool:
+    """Of the file, or of its folder where that is one of ours."""
+    if dice.random() < 0.5 or not _OWN.intersection(path.parent.parts):
+        path.chmod(dice.choice(_FILE_MODES))
+    else:
+        path.parent.chmod(dice.choice(_FOLDER_MODES))
+    return True
 
 
 def _retyped(path: Path, copies: Copies, dice: random.Random) -> bool:
@@ -116,6 +145,9 @@ KINDS: dict[str, Callable[[Path, Copies, random.Random], bool]] = {
     "deleted": _deleted,
     "tail twice": _repeated,
     "older copy": _older,
+    "another channel's": _of_another,
+    "junk behind it": _with_junk,
+    "wrong mode": _of_wrong_mode,
     "value retyped": _retyped,
     "a folder": _folder,
     "a pipe": _pipe,
@@ -123,7 +155,10 @@ KINDS: dict[str, Callable[[Path, Copies, random.Random], bool]] = {
 }
 """Each damages the file in place, and answers whether it is another one now."""
 # Where a bit, a range or a value stands matters; a deleted file is a deleted file.
-_WEIGHTS = {"bits": 8, "zeros": 4, "cut": 3, "tail twice": 2, "older copy": 3, "value retyped": 6}
+_WEIGHTS = {
+    "bits": 8, "zeros": 4, "cut": 3, "tail twice": 2, "older copy": 3, "value retyped": 6, "another channel's": 3,
+    "junk behind it": 3, "wrong mode": 2, "a link": 2,
+}  # fmt: skip
 _JSON_WEIGHT = 3
 
 

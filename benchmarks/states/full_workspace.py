@@ -1,4 +1,4 @@
-"""A small workspace with one of each file that pipimem keeps, and how its files stood earlier."""
+"""A small workspace with one of each file that pipimem keeps, how its files stood earlier, and what kills left of it."""
 
 from __future__ import annotations
 
@@ -32,27 +32,59 @@ from benchmarks.faults.journeys import (
 from benchmarks.faults.tree import Tree
 
 PENDING = "the fact that waits beside its file"
+BESIDE = "garden"
+"""Another channel of the workspace: its files are put in the place of those of the first."""
+# A forgetting has some fifty calls that change something; each of these kills leaves another state.
+_KILLS = 8
 _IDLE_SECONDS = 0.05
 _STANDING = Clock(now=lambda: NOW, wall=lambda: NOW)
 
 
 @dataclass(frozen=True, slots=True)
 class Lived:
-    """A workspace as it stands, and as it stood at earlier moments of its life, oldest first."""
+    """A workspace as it stands, and as it stood at earlier moments of its life, oldest first.
+
+    `cut_off` are what is left where a forgetting in it was killed.
+    """
 
     now: Tree
     before: tuple[Tree, ...]
+    cut_off: tuple[Tree, ...] = ()
 
 
 def full_workspace(root: Path) -> Lived:
     """Lets a workspace live, one process a stage; the last is killed while a text is waiting."""
-    trees = []
+    trees: list[Tree] = []
+    cut_off: tuple[Tree, ...] = ()
     for stage in _STAGES:
+        if stage is _forgotten:
+            cut_off = _killed_forgettings(root, trees[-1])
+            trees[-1].laid(root)
         ended = in_child(lambda _, stage=stage: stage(root))  # type: ignore[misc]
         assert ended.how == "done", (stage, ended)
         trees.append(Tree.of(root))
     _cut_off(root, trees[-1])
-    return Lived(Tree.of(root), tuple(trees))
+    return Lived(Tree.of(root), tuple(trees), cut_off)
+
+
+def _killed_forgettings(root: Path, tree: Tree) -> tuple[Tree, ...]:
+    """What kills leave that are spread over the calls of a forgetting."""
+    forgetting = Journey("forget", lambda _: None, lambda root, _: _forgotten(root))
+    calls, found = len(calls_of(forgetting, tree, root)), []
+    for number in range(_KILLS):
+        tree.laid(root)
+        assert met(forgetting, Fault(1 + (number + 1) * calls // (_KILLS + 1), KILL), root).how == "killed"
+        found.append(Tree.of(root))
+    return tuple(found)
+
+
+def _another_channel(root: Path) -> None:
+    """Another channel with notes, a log and a checkpoint of its own."""
+    store = opened(root, BESIDE)
+    store.append([Message.user(f"rose {number} is red", id=f"g{number}") for number in range(3)])
+    store.commit(adding("the roses are red", cursor=2), NOW)
+    store.checkpoint()
+    store.commit(adding("the lilies are white"), NOW)
 
 
 def _set_aside(root: Path) -> None:
@@ -135,7 +167,7 @@ def _accounted(root: Path) -> None:
 
 
 _STAGES = (
-    told, _set_aside, _archived, _edited, _spoken, _forgotten, _undone, _idled, _accounted,
+    told, _another_channel, _set_aside, _archived, _edited, _spoken, _forgotten, _undone, _idled, _accounted,
 )  # fmt: skip
 
 

@@ -1,18 +1,30 @@
-"""A workspace that has lived, damaged anew in each of as many states as wanted."""
+"""A workspace that has lived, or was cut off in a forgetting, damaged anew in each of as many states as wanted."""
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from benchmarks.faults.journeys import CHANNEL
+from pipimem.notes.files import File
+
+from benchmarks.faults.journeys import CHANNEL, SECRET
+from benchmarks.faults.tree import Tree
 from benchmarks.states.damage import KINDS, Copies, drawn
-from benchmarks.states.enduring import Lasting, endured, lines_of, warm
-from benchmarks.states.full_workspace import PENDING, Lived, full_workspace
+from benchmarks.states.enduring import Lasting, endured, endured_while_running, lines_of, readers, warm
+from benchmarks.states.full_workspace import BESIDE, PENDING, Lived, full_workspace
+
+# Shares of the states: a forgetting was killed, a person edited MEMORY.md, a bot runs while it happens.
+_CUT_OFF = 0.3
+_EDITED = 0.3
+_RUNNING = 0.25
+_NOBODY = 65534
+_WHATEVER_IT_HOLDS = frozenset({"deleted", "a folder", "a pipe", "a link", "wrong mode", "junk behind it"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +34,7 @@ class State:
     number: int
     kind: str
     file: str
-    wrong: tuple[str, ...]
+    wrong: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -33,47 +45,76 @@ class Fuzz:
     seed: int
     keep: Path | None
     lived: Lived = field(init=False)
-    _files: dict[str, list[str]] = field(init=False)
 
     def __post_init__(self) -> None:
+        cache = self.root.with_name("cache")
+        (cache / "pipimem").mkdir(mode=0o700, parents=True, exist_ok=True)
+        _given_away(cache)
+        os.environ["XDG_CACHE_HOME"] = str(cache)  # else each child without rights would make anew what one can keep
         self.lived = full_workspace(self.root)
         warm(self.lived.now.laid(self.root))
-        self._files = defaultdict(list)
-        for name, *_ in self.lived.now.files:
-            if is_ours(name):
-                self._files[sort_of(name)].append(name)
 
     def state(self, number: int) -> State | None:
         """Damages one file and looks; `None` where the lot changed nothing."""
         dice = random.Random(f"{self.seed} {number}")
-        kind, name = drawn(dice, self._files)
-        self.lived.now.laid(self.root)
-        copies = self._copies(name)
-        if not copies.now and kind not in ("deleted", "a folder", "a pipe", "a link"):
+        tree = self.lived.now if dice.random() >= _CUT_OFF else dice.choice(self.lived.cut_off)
+        kind, name = drawn(dice, _by_sort(tree))
+        tree.laid(self.root)
+        if dice.random() < _EDITED:
+            _edit(self.root / "channels" / CHANNEL / File.MEMORY)
+        # What an unread mode means, root would not see.
+        _given_away(self.root)
+        pending = "" if tree is not self.lived.now or _holds_the_pending(name) else f"MEMORY.md: - {PENDING}"
+
+        def damage() -> Lasting | None:
+            """What must stand from now on; `None` where nothing changed."""
+            must = lines_of(self.root / "channels" / CHANNEL, but=SECRET)
+            is_changed = self._damaged(kind, name, dice)
+            return Lasting(must, self._log(), pending) if is_changed else None
+
+        return self._met(State(number, kind, name), damage, dice)
+
+    def _met(self, state: State, damage: Callable[[], Lasting | None], dice: random.Random) -> State | None:
+        """The state with what is wrong over it: damaged before anybody looks, or while a bot runs."""
+        fix_first, commands = dice.random() < 0.5, readers(dice)
+        if dice.random() < _RUNNING:
+            found = endured_while_running(self.root, damage, commands)
+            return None if found is None else replace(state, kind=f"{state.kind} *", wrong=tuple(found))
+        lasting = damage()
+        if lasting is None:
             return None
-        must = lines_of(self.root / "channels" / CHANNEL)
-        if not KINDS[kind](self.root / name, copies, dice):
-            return None
-        pending = "" if _holds_the_pending(name) else f"MEMORY.md: - {PENDING}"
-        kept = self._set_aside(number)
-        lasting = Lasting(must, self._log(), pending)
-        wrong = tuple(endured(self.root, lasting, fix_first=dice.random() < 0.5))
+        kept = self._set_aside(state.number)
+        wrong = tuple(endured(self.root, lasting, commands, fix_first=fix_first))
         if kept is not None and not wrong:
             shutil.rmtree(kept)
-        return State(number, kind, name, wrong)
+        return replace(state, wrong=wrong)
 
-    def _copies(self, name: str) -> Copies:
-        trees = (self.lived.now, *self.lived.before)
-        files = (file for tree in trees for file in tree.files)
-        now, *earlier = dict.fromkeys(data for path, _, data, _ in files if path == name)
-        return Copies(now, tuple(earlier))
+    def _damaged(self, kind: str, name: str, dice: random.Random) -> bool:
+        """Does it; whether anything is another now."""
+        path = self.root / name
+        if not path.is_file():
+            return False
+        now = path.read_bytes()
+        if not now and kind not in _WHATEVER_IT_HOLDS:
+            return False
+        beside = name.replace(f"channels/{CHANNEL}/", f"channels/{BESIDE}/")
+        others = self._contents(beside) if beside != name else ()
+        before = tuple(data for data in self._contents(name) if data != now)
+        return KINDS[kind](path, Copies(now, before, others), dice)
+
+    def _contents(self, name: str) -> tuple[bytes, ...]:
+        """What a file had in it, over all that is known of its life."""
+        trees = (self.lived.now, *self.lived.before, *self.lived.cut_off)
+        found = [data for tree in trees for path, _, data, _ in tree.files if path == name]
+        return tuple(dict.fromkeys(found))
 
     def _log(self) -> frozenset[bytes]:
         """The whole lines that the log has now, after the damage."""
         path = self.root / "channels" / CHANNEL / "log.jsonl"
-        if path.is_symlink() or not path.is_file():
+        if path.is_symlink() or not path.is_file() or not os.access(path, os.R_OK):
             return frozenset()
-        return frozenset(path.read_bytes().splitlines()[:-1])
+        lines = path.read_bytes().splitlines()[:-1]
+        return frozenset(line for line in lines if SECRET.encode().lower() not in line.lower())
 
     def _set_aside(self, number: int) -> Path | None:
         if self.keep is None:
@@ -85,12 +126,36 @@ class Fuzz:
         return to
 
 
+def _edit(path: Path) -> None:
+    """A person types a line at the end."""
+    with path.open("a") as file:
+        file.write("- typed by a person\n")
+
+
+def _given_away(root: Path) -> None:
+    """Gives all of it to a user without rights, if we are root: whom no mode would stop."""
+    if os.geteuid() == 0:
+        for path in (root, *root.rglob("*")):
+            os.lchown(path, _NOBODY, _NOBODY)
+
+
+def _by_sort(tree: Tree) -> dict[str, list[str]]:
+    """The files of a workspace that are ours, by their sort."""
+    files: defaultdict[str, list[str]] = defaultdict(list)
+    for name, *_ in tree.files:
+        if is_ours(name):
+            files[sort_of(name)].append(name)
+    return files
+
+
 def _pipes(folder: str, names: list[str]) -> list[str]:
     return [name for name in names if (Path(folder) / name).is_fifo()]
 
 
 def is_ours(name: str) -> bool:
     """Whether a file is one that people have no business in, or the transcript."""
+    if name.startswith(f"channels/{BESIDE}/"):
+        return False
     return ".pipimem/" in name or name.endswith(".pipimem-tmp") or Path(name).name.startswith("log")
 
 

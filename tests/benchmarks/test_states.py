@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.states.damage import KINDS, Copies
-from benchmarks.states.enduring import Lasting, endured, lines_of
+from benchmarks.states.enduring import READING, Lasting, endured, lines_of
 from benchmarks.states.full_workspace import PENDING, Lived, full_workspace
 from pipimem import Channel, Turn
 from pipimem.cli.log import command as command_of_log
@@ -30,7 +30,7 @@ def wrong(lived: Lived, root: Path, pending: str = WAITING) -> list[str]:
     lived.now.laid(root)
     log = frozenset((root / "channels" / "team" / "log.jsonl").read_bytes().splitlines())
     notes = lines_of(root / "channels" / "team")
-    return endured(root, Lasting(notes, log, pending), fix_first=False)
+    return endured(root, Lasting(notes, log, pending), (*READING, ("status",)), fix_first=False)
 
 
 def test_a_sound_workspace_is_met_well(lived: Lived, tmp_path: Path) -> None:
@@ -92,9 +92,14 @@ def test_a_line_that_goes_by_opening_is_noticed(
 def test_every_kind_of_damage_changes_the_file(tmp_path: Path, kind: str) -> None:
     """In one of a few draws at least: a bit here, an older copy there."""
     path = tmp_path / "ledger.json"
-    copies = Copies(b'{"a": {"b": 1}}\n{"c": 2}\n', (b"old\n",))
+    copies = Copies(b'{"a": {"b": 1}}\n{"c": 2}\n', (b"old\n",), (b"another's\n",))
+    path.write_bytes(copies.now)
+    mode = path.stat().st_mode & 0o777
     for seed in range(5):
         path.write_bytes(copies.now)
         if KINDS[kind](path, copies, random.Random(seed)):
             break
+    if kind == "wrong mode":
+        assert path.stat().st_mode & 0o777 != mode
+        return
     assert not path.is_file() or path.is_symlink() or path.read_bytes() != copies.now

@@ -34,6 +34,8 @@ def channel_findings(workspace: WorkspaceStore, folder: Path, now: datetime) -> 
         store = ChannelStore.open(workspace, name, create=False)
     except PipimemError as error:
         yield wrong(folder, str(error))
+        if not folder.is_symlink():
+            yield from access_findings(folder, workspace.root)
         return
     for file in File:
         yield from text_findings(folder / file, workspace.root)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from datetime import datetime
@@ -45,7 +46,7 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
 
 def _lock(path: Path) -> Iterator[Finding]:
     """A lock is never stale: the system frees it with its process. One that is held says that somebody works."""
-    if not path.exists():
+    if not os.path.lexists(path):
         return
     try:
         if not locks_hold(path):

@@ -193,15 +193,23 @@ class Desk:
     def is_damaged(self, file: File, path: Path) -> bool:
         """Whether what lies at `path` is the text that waits for a file, and no longer as it was written.
 
-        It was not exchanged, so nobody saved it: the file still has the text that is to be replaced.
+        It was not exchanged, so nobody saved it: the file still has the text that is to be replaced. What an exchange
+        displaced is that very text, most often.
         """
         mark = self.state.ledger.etags.get(file)
-        if mark is None or path != prepared_path(self, file, mark):
+        if mark is None or path != prepared_path(self, file, mark) or not os.path.lexists(path):
             return False
-        if not os.path.lexists(path) or is_text_of(path, mark):
-            return False
+        replaced = self.state.replaced_by(file, mark)
         standing = etag(self._read(self.path(file)).text)
-        return standing != mark and standing in self.state.replaced_by(file, mark)
+        if standing == mark or standing not in replaced:
+            return False
+        text = own_text(path) if is_regular(path) else None
+        return text is None or etag(text) not in (mark, *replaced)
+
+    def is_exchanged(self, file: File) -> bool:
+        """Whether the text that stands in a file was made of the one that the journal left it with."""
+        newest = self.state.known_text(file, "")
+        return merge_base(self.on_disk(file), self.state.past_texts(file)) == newest
 
     def note(self, file: File, text: str) -> Note:
         """The note of a text, parsed anew only when it is another than last time."""

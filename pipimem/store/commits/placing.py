@@ -179,7 +179,11 @@ def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> Non
     if etag(save.marked) not in desk.state.replaced_by(file, before):
         newest = desk.state.known_text(file, "") or ""
         past = desk.state.past_texts(file, before=before)
-        text = brought_together(merge_base(save.text, past), newest, save.text)
+        base, displaced = merge_base(save.text, past), save.text
+        if desk.state.ledger.etags.get(file, "").startswith(before) and not desk.is_exchanged(file):
+            # Perhaps it was never displaced: our waiting text, damaged, beside a file that a person changed.
+            displaced = only_added(base, newest, displaced)
+        text = brought_together(base, newest, displaced)
         if text != newest or save.taken_out:
             _journal_edit(desk, file, text, save, now)
     remove(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -177,6 +178,36 @@ def test_a_link_to_itself_is_told(well: ChannelStore, name: str) -> None:
     findings = told(ChannelStore.open(well.workspace, "team", create=False))
     assert (True, f"./{name}", f"{path} is a link that leads back to itself. Move it away.") in findings
     assert any("a copy beside a note" in what for _, _, what in findings)
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", ".pipimem/lock", ".pipimem/ledger.json", ".pipimem/vectors.bin"])
+@pytest.mark.parametrize("target", ["nowhere", "moved"])
+def test_a_link_in_the_place_of_a_file_of_ours_is_told(well: ChannelStore, name: str, target: str) -> None:
+    """Also one to nothing, and to the file itself under another name: writing refuses both."""
+    path = well.folder / name
+    path.touch()
+    path.rename(path.with_name("moved"))
+    path.symlink_to(path.with_name(target))
+    findings = told(ChannelStore.open(well.workspace, "team", create=False))
+    what = "is a link, where a file of ours belongs. Move it away; a new file is made where needed"
+    assert (True, f"./{name}", what) in findings
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no modes")
+@pytest.mark.parametrize(
+    "name", [".pipimem", ".pipimem/versions", ".pipimem/ledger.json", ".pipimem/channel.json", "log.jsonl"]
+)
+@pytest.mark.parametrize("mode", [0, 0o400, 0o500])
+def test_a_file_or_folder_of_ours_that_we_may_not_use_is_told_and_opened(
+    well: ChannelStore, now: datetime, name: str, mode: int
+) -> None:
+    """Somebody changed its mode: writing is refused until it is opened again."""
+    (well.folder / name).chmod(mode)
+    mends = [one.mend for one in found(well) if one.wrong and "may not be read and written by us" in one.what]
+    assert len(mends) == 1
+    assert mends[0] is not None
+    assert mends[0](now) == "1 modes set to 0600 and 0700"
+    assert found(well) == []
 
 
 def test_a_channel_s_folder_that_is_a_link_to_itself_is_told(well: ChannelStore) -> None:

@@ -177,6 +177,44 @@ def test_a_waiting_text_that_was_damaged_is_written_again_from_the_journal(
     assert [record.task for record in second.journal_records()] == ["consolidate"] * 3
 
 
+def test_a_damaged_text_beside_a_file_that_was_edited_takes_no_line_away(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can tell whether a person saved it: all lines of either stay."""
+    channel.commit(add("alice likes tea"), now)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(placing, "displace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            channel.commit(add("bob likes tea"), now)
+    (waiting,) = channel.folder.glob(f".*{TEMPORARY}")
+    spoilt_by_a_bit(waiting)
+    typed(channel.folder / File.MEMORY)
+    second = again(channel)
+    second.commit(add("carol likes tea"), now)
+    wanted = {"alice likes tea", "bob likes tea", "carol likes tea", "typed just now"}
+    assert wanted <= set(texts(second))
+    assert (channel.folder / File.MEMORY).read_text() == second.notes().memory.text
+
+
+def test_the_newest_line_deleted_after_a_kill_stays_deleted(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kill came after the exchange, so what was displaced lies there and is no damaged text."""
+    channel.commit(add("alice likes tea"), now)
+    old = (channel.folder / File.MEMORY).read_text()
+    save_before_exchange(monkeypatch, lambda path: None, kill=True)
+    with pytest.raises(KeyboardInterrupt):
+        channel.commit(add("bob likes tea"), now)
+    (channel.folder / File.MEMORY).write_text(old)
+    second = again(channel)
+    second.commit(add("carol likes tea"), now)
+    assert texts(second) == ["alice likes tea", "carol likes tea"]
+
+
 def test_what_is_no_text_beside_a_file_that_was_edited_takes_no_place(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
