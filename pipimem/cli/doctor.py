@@ -16,6 +16,7 @@ from pipimem.errors import PipimemError
 from pipimem.recall.synonyms import LONGEST_PHRASE, MOST_IN_A_GROUP, passed_over
 from pipimem.sidecar.purse import WARN_AT, counts_money, counts_tokens
 from pipimem.store.checkup.access import own_access_findings
+from pipimem.store.checkup.background import background_findings
 from pipimem.store.checkup.channels import channel_findings
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
 from pipimem.store.checkup.system import system_findings
@@ -90,6 +91,10 @@ def _findings(chosen: Chosen, now: datetime) -> Iterator[Finding]:
     workspace = chosen.store()
     yield from _model(chosen)
     yield from _account(chosen, workspace, now)
+    try:
+        yield from background_findings(workspace)
+    except PipimemError as error:
+        yield wrong(workspace.root / ".pipimem" / "problems", str(error))
     yield from system_findings(workspace.root)
     yield from own_access_findings(workspace.root)
     for name in PEOPLES:

@@ -17,6 +17,7 @@ from pipimem.memory.window import counted as turns_and_tools
 from pipimem.notes.operations import Hole
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
+from pipimem.text.dates.bounds import later
 
 # A deletion that was a slip of the hand is missed within days; doctor tells for as long as it can be taken back.
 _RECENT = timedelta(days=7)
@@ -71,6 +72,7 @@ def command(chosen: Chosen, as_json: bool) -> None:
     workspace, now, settings = chosen.store(), Clock().now(), chosen.settings()
     standings = [_standing(workspace, info, now) for info in workspace.channels()]
     model = chosen.model or settings.model.name
+    problems = workspace.failing()
     account = today(workspace, settings.budget, now)
     if as_json:
         record(
@@ -79,12 +81,15 @@ def command(chosen: Chosen, as_json: bool) -> None:
                 "model": model,
                 "budget": account_json(account),
                 "channels": [asdict(each) for each in standings],
+                "problems": [asdict(each) for each in problems],
             }
         )
         return
     note(f"{workspace.root} · model {model} · {counted(len(standings), 'channel')}")
     for line in told(account) if model != "offline" or account.workspace.spent.tokens else ():
         note(line)
+    for problem in problems:
+        note(one_line(problem.told()))
     for one in standings:
         for sentence in (*one.shrunk, *one.brought_back):
             note(one_line(f"{one.channel}: {sentence}"))
@@ -102,7 +107,7 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
         jobs = gates.due(notes, last, said, now)
     except (PipimemError, OSError) as error:  # one broken channel must not hide the others
         return Standing(info.id, info.kind, info.title, problem=worded(error))
-    ledger, kept, edits = notes.ledger, store.caches.kept_figures(), store.told_edits(now - _RECENT)
+    ledger, kept, edits = notes.ledger, store.caches.kept_figures(), store.told_edits(later(now, -_RECENT))
     job = ledger.jobs.get("consolidate")
     return Standing(
         info.id,

@@ -10,6 +10,7 @@ import click
 
 from pipimem.clock import Clock
 from pipimem.text.dates import Span, mentioned
+from pipimem.text.dates.bounds import later
 
 if TYPE_CHECKING:
     from pipimem.store.looking_back.past import Past, Point
@@ -38,7 +39,7 @@ class Time(click.ParamType[datetime]):
         if isinstance(value, datetime):
             return value
         if not self._to_come and not self._exact and (ago := _AGO.fullmatch(str(value))):
-            return Clock().now() - timedelta(**{_UNITS[ago["unit"]]: int(ago["count"])})
+            return self._ago(ago, param, ctx)
         try:
             when = datetime.fromisoformat(str(value))
         except ValueError:
@@ -53,6 +54,12 @@ class Time(click.ParamType[datetime]):
         except (ValueError, OverflowError):  # an offset would lead out of the years there are
             self.fail(f"{value!r} is no time of our calendar; write it as 2026-03-02", param, ctx)
 
+    def _ago(self, ago: re.Match[str], param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        try:
+            return Clock().now() - timedelta(**{_UNITS[ago["unit"]]: int(ago["count"])})
+        except (ValueError, OverflowError):
+            self.fail(f"{ago[0]!r} is no time of our calendar; write it as 2026-03-02", param, ctx)
+
 
 def _span(text: str, now: datetime, *, to_come: bool) -> Span | None:
     """The days of a text that names one stretch of them; those without a year are behind us, or `to_come`."""
@@ -60,9 +67,9 @@ def _span(text: str, now: datetime, *, to_come: bool) -> Span | None:
     if len(spans) != 1:
         return None
     (span,) = spans
-    has_no_year = mentioned(text, now + _A_WEEK) == spans
+    has_no_year = mentioned(text, later(now, _A_WEEK)) == spans
     if has_no_year and span.start > now.date() and not to_come:
-        span = next(iter(mentioned(text, now - _HALF_A_YEAR)), span)
+        span = next(iter(mentioned(text, later(now, -_HALF_A_YEAR))), span)
     return span
 
 

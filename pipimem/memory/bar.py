@@ -13,6 +13,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Add, Confirm, Evidence, Operation, Supersede, Target, Trust
 from pipimem.sidecar.contracts import Learned
+from pipimem.text.dates.bounds import later
 from pipimem.text.dates.lasting import lasts_until
 from pipimem.text.same_subject import same_script, same_subject
 from pipimem.text.secrets import redacted
@@ -54,7 +55,7 @@ def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Me
                 left_out.append(f"below the bar ({item.necessity}, {item.confidence:.2f}): {redacted(item.text)[:80]}")
                 continue
             on_probation += 1
-            until = today + timedelta(days=_PROBATION_DAYS)
+            until = later(today, timedelta(days=_PROBATION_DAYS))
         evidence = _evidence(item, sources, today)
         replaced, kept = _replaced(item, notes, places, evidence, heard=heard)
         left_out += kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import Kind, kind_of
@@ -12,6 +12,7 @@ from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Trust
 from pipimem.recall.items import aware
+from pipimem.text.dates.bounds import end_of, later
 
 # DESIGN §8: days after which an inferred entry that nobody asks for is stale. Constraints and decisions hold until
 # somebody says otherwise, and what stands under a heading of people's own is theirs to judge.
@@ -69,8 +70,8 @@ def _ends(entry: Entry, record: Record, now: datetime) -> Iterator[tuple[datetim
     """When an entry has had its time, and why: by its own date, its probation, or because nobody asks for it."""
     if record.expires:
         # The end of the last day it holds, where people read the clock now.
-        after = date.fromisoformat(record.expires) + timedelta(days=1)
-        yield datetime.combine(after, time.min, now.tzinfo), f"{_DATED} {record.expires}"
+        end = end_of(date.fromisoformat(record.expires), now.tzinfo)
+        yield end, f"{_DATED} {record.expires}"
     if record.probation_until:
         if not record.recalls:
             yield aware(datetime.fromisoformat(record.probation_until)), "its probation ended without a recall"
@@ -81,4 +82,4 @@ def _ends(entry: Entry, record: Record, now: datetime) -> Iterator[tuple[datetim
         return
     if record.recalls < _PROVED and not _PIN.search(entry.text):
         days = _DAYS[kind] * min(_MOST_BOOST, 1 + _BOOST * record.recalls)
-        yield max(seen) + timedelta(days=days), f"stale: nobody came back to it for {days:.0f} days"
+        yield later(max(seen), timedelta(days=days)), f"stale: nobody came back to it for {days:.0f} days"

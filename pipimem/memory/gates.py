@@ -11,6 +11,7 @@ from pipimem.notes import losses
 from pipimem.notes.history import blocks
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Job
+from pipimem.text.dates.bounds import later
 
 # DESIGN §8.
 _REFRESH_TURNS, _REFRESH_TOOLS = 2, 4
@@ -19,7 +20,7 @@ _CONSOLIDATE_EVERY = timedelta(minutes=20)
 _TIDY_CHARS = 5_000
 _FOLD_CHARS, _FOLD_BLOCKS = 8_000, 5
 
-_AFTER_A_FAILURE = "waiting after a failure"
+AFTER_A_FAILURE = "waiting after a failure"
 TOOK_HALF = "models have taken out half of what stood within 30 days"
 # What gates say that have nothing to do: nothing is wrong with these.
 IDLE = frozenset(
@@ -33,7 +34,7 @@ IDLE = frozenset(
     )
 )
 # All that closed gates say. A person who asks wants to hear of the failure; who watches heard of it when it happened.
-CLOSED = IDLE | {_AFTER_A_FAILURE, TOOK_HALF}
+CLOSED = IDLE | {AFTER_A_FAILURE, TOOK_HALF}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +130,8 @@ def next_opening(gates: Iterable[Gate]) -> datetime | None:
 def _rested(notes: Notes, name: str, pause: timedelta, now: datetime) -> Gate:
     job = _job(notes, name)
     if job.due and now < (waits := datetime.fromisoformat(job.due)):
-        return Gate(False, _AFTER_A_FAILURE, waits)
-    if job.ran and now < (rests := datetime.fromisoformat(job.ran) + pause):
+        return Gate(False, AFTER_A_FAILURE, waits)
+    if job.ran and now < (rests := later(datetime.fromisoformat(job.ran), pause)):
         return Gate(False, "ran a short while ago", rests)
     return Gate(True, "due")
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Note
+from pipimem.text.dates.bounds import local
 from pipimem.text.markdown import Section
 
 _RANGE = re.compile(
@@ -56,14 +57,14 @@ def read_heading(heading: str) -> tuple[datetime | None, datetime | None, str, s
             when = datetime.fromisoformat(found[0])
             when = when if when.tzinfo else when.replace(tzinfo=UTC)
             return when, when, "", heading
-    except ValueError:
+    except (ValueError, OverflowError):
         pass  # it looks like a time, and there is no such time
     return None, None, "", heading
 
 
 def block_heading(start: datetime, end: datetime, title: str) -> str:
     """The heading of a block, times in the offset of its end and to the minute."""
-    start = start.astimezone(end.tzinfo)
+    start = local(start, end.tzinfo)
     offset = end.isoformat()[-6:] if end.utcoffset() is not None else "+00:00"
     last = f"{end:%H:%M}" if start.date() == end.date() else f" {end:%Y-%m-%d %H:%M}"
     dash = "–" if start.date() == end.date() else " –"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.ledger import Loss, Record
@@ -24,6 +24,7 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
+from pipimem.text.dates.bounds import days_later
 from pipimem.text.similarity import bigrams, share_in
 
 DAYS = 30
@@ -73,13 +74,13 @@ def is_used_up(notes: Notes, today: date) -> bool:
 def reopens(notes: Notes, today: date) -> date:
     """The first day on which the oldest of today's counted losses does not count any more."""
     oldest = min((_day(loss.time) for loss in counted(notes, today)), default=today)
-    return oldest + timedelta(days=DAYS + 1)
+    return days_later(oldest, DAYS + 1)
 
 
 def counted(notes: Notes, today: date) -> list[Loss]:
     """The losses of the last 30 days whose entries do not stand again."""
     standing = {entry.id for entry in notes.memory.entries if entry.bullet}
-    first = today - timedelta(days=DAYS)
+    first = days_later(today, -DAYS)
     return [loss for loss in notes.ledger.losses if _day(loss.time) >= first and loss.id not in standing]
 
 
@@ -130,7 +131,7 @@ def _standing(notes: Notes, today: date) -> list[date]:
 
 def _fits(before: Sequence[Loss], fresh: Sequence[Loss], days: Sequence[date], today: date) -> bool:
     """Whether the bound holds with the fresh losses; `days` are those of the entries that stand without them."""
-    first = today - timedelta(days=DAYS)
+    first = days_later(today, -DAYS)
     # Between these days nothing is added to what was lost: the bound is tightest on them.
     moments = {max(first, _day(loss.since)) for loss in (*before, *fresh)}
     return all(_fits_on(moment, before, fresh, days) for moment in moments)
@@ -158,7 +159,7 @@ def _beside(notes: Notes, newer: Supersede) -> Add:
 
 def _reason(losses: Iterable[Loss], today: date) -> str:
     oldest = min((_day(loss.time) for loss in losses), default=today)
-    until = oldest + timedelta(days=DAYS + 1)
+    until = days_later(oldest, DAYS + 1)
     return f"models have taken out half of what stood; only a person may take out more before {until}"
 
 

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 
 import anyio
 from anyio import to_thread
 
+from pipimem.background import Background, Failure
 from pipimem.clock import Clock
 from pipimem.errors import NothingFound, PipimemError, SidecarError, StoreError
 from pipimem.memory.confirm import confirmed, recalled_entries
@@ -24,6 +26,7 @@ from pipimem.recall.budgeting import rows_of
 from pipimem.recall.recalling import Recall
 from pipimem.recall.reranking import unsure
 from pipimem.runtime.compaction import brought_in, lacking
+from pipimem.runtime.embedding import JOB as EMBEDDING
 from pipimem.runtime.embedding import embedded
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.library import kept_up
@@ -45,6 +48,8 @@ _QUESTION_CHARS = 300
 _INDEXED_AT_ONCE = 2_000
 # A file that changed is parsed anew, at 10 to 20 us an entry: from here on longer than an event loop may stand still.
 _MANY_ENTRIES = 1_000
+# The job, as the operator reads of it.
+_RERANK = "rerank"
 # Of one candidate there is no order.
 _LEAST_TO_RERANK = 2
 
@@ -65,6 +70,7 @@ class Channel:
     settings: Settings
     clock: Clock
     reading: Reading
+    background: Background
     nonce: Callable[[], str]
     touched: Callable[[str], None]
     # Entries that changed are to be embedded, where there is an embedder.
@@ -241,10 +247,11 @@ class Channel:
     async def maintain(self, *, forced: bool = False, dry_run: bool = False) -> list[Ran]:
         """Run the idle jobs that are due; `forced` skips their pauses, `dry_run` thinks but commits nothing."""
         thoughts = Rehearsal.of(self.thoughts) if dry_run else self.thoughts
-        ran = await maintained(thoughts, forced=forced)
-        if self.reading.meaning is not None and not dry_run:
+        ran = await maintained(thoughts, self.background, forced=forced)
+        folder, meaning = self.store.folder.name, self.reading.meaning
+        if meaning is not None and not dry_run and (forced or not self.background.pause(EMBEDDING, folder)):
             await self._ready()
-            await embedded(self.reading, self.reading.meaning)
+            await self.background.attempt(EMBEDDING, partial(embedded, self.reading, meaning), folder)
         return ran
 
     async def fill_holes(self) -> dict[Hole, str]:
@@ -309,10 +316,19 @@ class Channel:
             return found
         if policy == "auto" and not unsure(found.candidates, limits, shown):
             return found
+        folder = self.store.folder.name
+        if self.background.pause(_RERANK, folder):
+            return found
         try:
-            return await self.thoughts.rerank(found, text, limits, shown)
+            ordered = await self.background.attempt(
+                _RERANK,
+                lambda: self.thoughts.rerank(found, text, limits, shown),
+                folder,
+                passes=(SidecarError, StoreError),
+            )
         except (SidecarError, StoreError):  # a disk that cannot keep the account of it must not stop a turn either
             return found
+        return found if isinstance(ordered, Failure) else ordered
 
     def _begin_session(self) -> None:
         self._shown.clear()

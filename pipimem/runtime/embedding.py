@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import anyio
 from anyio import to_thread
 
+from pipimem.background import Background
 from pipimem.runtime.meaning import Meaning
 from pipimem.runtime.reading import Reading
 
+# The job, as the operator reads of it.
+JOB = "embedding"
 # The local embedder takes half a second for so many; what was learnt is used from then on.
 AT_ONCE = 32
 
@@ -17,8 +21,8 @@ AT_ONCE = 32
 class Embedding:
     """One workspace's task that embeds what readings say they lack."""
 
-    def __init__(self, meaning: Meaning) -> None:
-        self._meaning = meaning
+    def __init__(self, meaning: Meaning, background: Background) -> None:
+        self._meaning, self._background = meaning, background
         self._waiting: dict[int, Reading] = {}
         self._news = anyio.Event()
 
@@ -28,13 +32,16 @@ class Embedding:
         self._news.set()
 
     async def run(self) -> None:
-        """Embed what is wanted, until cancelled."""
+        """Embed what is wanted, until cancelled; a channel that fails is passed over until its pause is over."""
         await to_thread.run_sync(self._meaning.yardstick)
         while True:
             while self._waiting:
                 name, reading = next(iter(self._waiting.items()))
                 del self._waiting[name]
-                await embedded(reading, self._meaning)
+                folder = reading.store.folder.name
+                if not self._background.pause(JOB, folder):
+                    await self._background.attempt(JOB, partial(embedded, reading, self._meaning), folder)
+                    await self._background.went_well(JOB)
             self._news = anyio.Event()
             await self._news.wait()
 

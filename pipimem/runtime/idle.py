@@ -10,26 +10,30 @@ from concurrent.futures import CancelledError
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import anyio
 from anyio import from_thread, to_thread
 from anyio.lowlevel import EventLoopToken, current_token
 
+from pipimem.background import Background, Failure
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
 from pipimem.memory.gates import Gate, next_opening
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.maintenance import Ran
 from pipimem.runtime.scheduling import Scheduler
+from pipimem.runtime.watching import JOB as WATCH
 from pipimem.runtime.watching import Watch
 from pipimem.settings import Settings
 from pipimem.store import agenda
 from pipimem.store.agenda import Agenda, Appointment, Look
 from pipimem.store.duty import Duty
 from pipimem.store.workspace import WorkspaceStore
+from pipimem.text.dates.bounds import later
 
-# Seconds until a channel is looked at again whose disk refused.
+# Seconds until a channel is looked at again whose work took the process down with it.
 _AFTER_A_FAILURE = 600.0
 # And one whose job could do nothing (what would expire is what people ask for): tomorrow, unless there is news.
 _STILL_OPEN = 24 * 3_600.0
@@ -48,6 +52,9 @@ _SCAN_AFTER_A_LOSS = 2.0
 _LONGEST_UNTOLD = 60.0
 # In the schedule beside the names of folders, of which none is empty.
 _SCAN = ""
+# The jobs, as the operator reads of them.
+JOB = "idle work"
+_SCAN_JOB = "comparing all files"
 
 _log = logging.getLogger("pipimem")
 
@@ -74,6 +81,7 @@ class Idle:
     clock: Clock
     opened: Callable[[str], Channel | None]
     lent: Callable[[str], Channel | None]
+    background: Background
     report: Callable[[Visit], None] | None = None
     _scheduler: Scheduler = field(init=False)
     _duty: Duty = field(init=False)
@@ -129,22 +137,18 @@ class Idle:
         """Do the idle work beside a host: from its first quiet minute on, unless another process does it."""
         quiet = self.settings.maintenance.idle_seconds
         await anyio.sleep(quiet)
-        try:
-            while not self._begun and not await self.take_duty():
-                # The other process may end: whoever is spoken to here asks again.
-                self._touched = anyio.Event()
-                await self._touched.wait()
-                await anyio.sleep(quiet)
-        except (PipimemError, OSError) as error:
-            _log.warning("no idle work in this process: %s", error)
-            return
+        while not self._begun and not await self.take_duty():
+            # The other process may end: whoever is spoken to here asks again.
+            self._touched = anyio.Event()
+            await self._touched.wait()
+            await anyio.sleep(quiet)
         if not self._begun:
             await self.run()
 
     async def run(self) -> None:
         """Do the idle work of the whole workspace until cancelled; the duty is taken already."""
-        self._begun = True
-        self._watch = Watch(self.store.channels_folder, self._heard_from(current_token()))
+        self._begun, self._begin_watch = True, True
+        self._watch = Watch(self.store.channels_folder, self._heard_from(current_token()), self.background)
         try:
             self._agenda = await to_thread.run_sync(Agenda.load, self._agenda.path)
             self._scheduler.expect(_SCAN, 0.0)
@@ -153,24 +157,22 @@ class Idle:
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(self._watch.stop)
             self._duty.give_back()
+            self._begun = False
 
     # ── one look ──────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _work(self, folder: str) -> float | None:
         if folder == _SCAN:
-            return await self._scan()
-        host = self.opened(folder)
-        try:
-            if not self._duty.is_held and not await self._duty_is_back():
-                return _AFTER_A_FAILURE
-            visit = await self._visited(folder, host)
-        except (PipimemError, OSError) as error:
-            # A disk that refuses now is asked again later, and never ends the bot.
-            if self.report is None:
-                _log.warning("idle maintenance of %s: %s", folder, error)
-            visit = Visit(host.id if host else folder, due=self._in(_AFTER_A_FAILURE), problem=str(error))
-            with suppress(PipimemError, OSError):
-                await self._note(folder, Appointment(visit.due, ""))
+            seconds = await self.background.attempt(_SCAN_JOB, self._scan)
+            return seconds.pause if isinstance(seconds, Failure) else seconds
+        if not self._duty.is_held:
+            is_back = await self.background.attempt(JOB, self._duty_is_back)
+            if is_back is not True:
+                return is_back.pause if isinstance(is_back, Failure) else _AFTER_A_FAILURE
+        look = partial(self._visited, folder, self.opened(folder))
+        visit = await self.background.attempt(JOB, look, folder, warns=self.report is None)
+        if isinstance(visit, Failure):
+            visit = await self._put_off(folder, visit)
         if folder in self._stirred:
             self._stirred.discard(folder)
             self._compare(folder)
@@ -179,6 +181,13 @@ class Idle:
         if self.report is not None:
             self.report(visit)
         return None if visit.due is None else max(_SOONEST, self._seconds_to(visit.due))
+
+    async def _put_off(self, folder: str, failure: Failure) -> Visit:
+        """A look that failed comes again after its pause."""
+        host, due = self.opened(folder), self._in(failure.pause)
+        with suppress(PipimemError, OSError):
+            await self._note(folder, Appointment(due, ""))
+        return Visit(host.id if host else folder, due=due, problem=failure.why)
 
     async def _visited(self, folder: str, host: Channel | None) -> Visit | None:
         """Look at a channel, and run its jobs where a gate is open; `None` for a folder that is no channel."""
@@ -196,7 +205,7 @@ class Idle:
             await channel.settle()
         if quiet >= _QUIET or ran:
             _, look, gates = await to_thread.run_sync(self._standing, folder, channel)
-        due = self._next(gates)
+        due = self._next(folder, gates)
         await self._note(folder, Appointment(due, look.mark))
         if host and quiet >= _QUIET:
             await host.rest()
@@ -211,31 +220,35 @@ class Idle:
         channel = host or self.lent(folder)
         return channel, look, {} if channel is None else channel.thoughts.due()
 
-    def _next(self, gates: Mapping[str, Gate]) -> datetime | None:
-        """When the channel is next due by the clock; a gate that is still open has a job that could do nothing."""
+    def _next(self, folder: str, gates: Mapping[str, Gate]) -> datetime | None:
+        """When the channel is next due by the clock.
+
+        A gate that is still open has a job that could do nothing, or that waits after a failure.
+        """
         opening = next_opening(gates.values())
         if not any(gates.values()):
             return opening
-        tomorrow = self._in(_STILL_OPEN)
-        return min(opening or tomorrow, tomorrow)
+        pause = self.background.shortest_pause(folder)
+        again = self._in(_STILL_OPEN if pause is None else pause)
+        return min(opening or again, again)
 
     # ── the files ─────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _scan(self) -> float:
         """Compare every channel's stamps with the agenda; gives the seconds until that is due again."""
+        self._begin_watch = self._begin_watch or self._watch.is_deaf
         is_watched = not self._begin_watch
-        if self._begin_watch:
-            await self._watch_begun()
-        try:
-            untold = await self._scanned()
-        except (PipimemError, OSError) as error:
-            _log.warning("idle work: %s", error)
-            return self._scan_every
+        if is_watched:
+            for job in (JOB, WATCH):  # nothing went wrong since the last time
+                await self.background.went_well(job)
+        elif not self.background.pause(WATCH):
+            await self.background.attempt(WATCH, self._watch_begun)
+        untold = await self._scanned()
         if untold and is_watched and self._scan_every == _SCAN_EVERY:
             folder = self.store.channels_folder / untold
             _log.warning("changes in %s were not told: all files are compared every minute", folder)
             self._scan_every = _SCAN_WITHOUT_A_WATCH
-        return self._scan_every
+        return min(self._scan_every, _SCAN_WITHOUT_A_WATCH) if self._begin_watch else self._scan_every
 
     async def _watch_begun(self) -> None:
         """Begin the watch, or begin it anew; where it is refused, all files are compared more often."""
@@ -282,11 +295,24 @@ class Idle:
         cancelled = anyio.get_cancelled_exc_class()
 
         def heard(folder: str | None) -> None:
-            """Called from the watch's thread; once the loop has ended, or is about to, there is nobody left to tell."""
+            """Called from the watch's threads; raises what `_heard` raises.
+
+            Once the loop has ended, or is about to, there is nobody left to tell.
+            """
+            error: Exception | None = None
             with suppress(RuntimeError, CancelledError, cancelled):
-                from_thread.run_sync(self._heard, folder, token=token)
+                error = from_thread.run_sync(self._error_of_hearing, folder, token=token)
+            if error is not None:
+                raise error
 
         return heard
+
+    def _error_of_hearing(self, folder: str | None) -> Exception | None:
+        try:
+            self._heard(folder)
+        except Exception as error:  # noqa: BLE001 - told apart from a loop that is gone; the watch notes it
+            return error
+        return None
 
     def _heard(self, folder: str | None) -> None:
         if folder is None:
@@ -313,7 +339,7 @@ class Idle:
         return (due - self.clock.now()).total_seconds()
 
     def _in(self, seconds: float) -> datetime:
-        return self.clock.now() + timedelta(seconds=seconds)
+        return later(self.clock.now(), timedelta(seconds=seconds))
 
 
 def _program() -> str:

@@ -1,9 +1,8 @@
-"""The embedder of a workspace: asked in threads, and given a rest, with one warning, where it does not answer."""
+"""The embedder of a workspace: asked in threads, and left alone for a while where it does not answer."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,10 +17,11 @@ from pipimem.sidecar.embedding.embedder import Embedder, Vector
 from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
+    from pipimem.background import Background
     from pipimem.sidecar.governor import Governor
 
-# How long an embedder that failed is not asked again: a provider may be down, an extra may be missing for ever.
-_REST_SECONDS = 300.0
+# What the operator reads where it fails.
+JOB = "embedder (recall goes by words alone)"
 # What is asked again soon costs no second embedding; 400 KB.
 _QUESTIONS = 256
 # The examples belong to no channel.
@@ -32,13 +32,14 @@ LOCAL = "local"
 class Meaning:
     """All methods but the constructor may take long, and are called in threads."""
 
-    def __init__(self, embedder: Embedder, workspace: WorkspaceStore, *, keeps: bool = True) -> None:
+    def __init__(
+        self, embedder: Embedder, workspace: WorkspaceStore, background: Background, *, keeps: bool = True
+    ) -> None:
         self._embedder, self._workspace, self._keeps = embedder, workspace, keeps
+        self._background = background
         self._lock = threading.Lock()
         self._questions: OrderedDict[str, Vector] = OrderedDict()
         self._yardstick: Yardstick | None = None
-        self._rests_until = 0.0
-        self._has_warned = False
         self.name = embedder.name
 
     def question(self, text: str) -> Vector | None:
@@ -80,25 +81,28 @@ class Meaning:
     @property
     def is_ready(self) -> bool:
         """Whether what a turn needs of it is at hand."""
-        return self._yardstick is not None and time.monotonic() >= self._rests_until
+        return self._yardstick is not None and not self._background.pause(JOB)
 
     def _asked(
         self, embed: Callable[[Sequence[str]], Sequence[Vector]], texts: Sequence[str]
     ) -> Sequence[Vector] | None:
-        if time.monotonic() < self._rests_until:
-            return None
-        try:
-            found = embed(texts)
-            if len(found) != len(texts) or not all(len(vector) for vector in found):
-                raise SidecarError(f"{self.name} gave {len(found)} vectors for {len(texts)} texts.")
-        except (PipimemError, OSError, ImportError) as error:
-            self._rests_until = time.monotonic() + _REST_SECONDS
-            if not self._has_warned:
-                import logging  # 4 ms, which a start without an embedder saves
+        from pipimem.background import Failure  # with an event loop 25 ms, which a start without an embedder saves
 
-                logging.getLogger("pipimem").warning("recall goes by words alone: %s", error)
-                self._has_warned = True
+        if self._background.pause(JOB):
             return None
+        found = self._background.attempt_in_thread(JOB, lambda: self._checked(embed(texts), len(texts)))
+        if isinstance(found, Failure):
+            return None
+        self._background.succeeded(JOB)
+        return found
+
+    def _checked(self, found: Sequence[Vector], count: int) -> Sequence[Vector]:
+        """The vectors as they came. Raises `SidecarError` unless they are `count` rows of as many finite numbers."""
+        import numpy as np
+
+        rows = np.asarray(found, dtype=np.float32)
+        if rows.ndim != 2 or len(rows) != count or not rows.shape[1] or not np.isfinite(rows).all():
+            raise SidecarError(f"{self.name} gave no {count} vectors of numbers for {count} texts.")
         return found
 
 
@@ -108,11 +112,13 @@ def meaning_of(
     governor: Callable[[], Governor],
     embedder: Embedder | None = None,
     *,
+    background: Background | None = None,
     keeps: bool = True,
 ) -> Meaning | None:
     """What the settings name, or the host's own `embedder`; None where there is none, or PIPIMEM_SEARCH=keyword.
 
-    `governor` is asked for where requests cost something. Unless it `keeps`, nothing is written.
+    `governor` is asked for where requests cost something. Failures go to `background`, by default
+    to one that only logs. Unless it `keeps`, nothing is written.
     """
     name = settings.embedder.name
     if not may_go_by_meaning() or not (name or embedder):
@@ -125,4 +131,9 @@ def meaning_of(
         from pipimem.sidecar.embedding.remote import Remote  # likewise
 
         embedder = Remote(name, governor().begin_in_thread)
-    return Meaning(embedder, workspace, keeps=keeps)
+    if background is None:
+        from pipimem.background import Background
+        from pipimem.clock import Clock
+
+        background = Background(Clock())
+    return Meaning(embedder, workspace, background, keeps=keeps)

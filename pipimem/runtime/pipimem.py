@@ -15,11 +15,14 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from pipimem.background import Background
 from pipimem.clock import Clock
 from pipimem.errors import SettingsError, WorkspaceError
 from pipimem.runtime.channel import Channel, unwanted
+from pipimem.runtime.embedding import JOB as EMBEDDING
 from pipimem.runtime.embedding import Embedding
 from pipimem.runtime.hosted import Hosted
+from pipimem.runtime.idle import JOB as IDLE
 from pipimem.runtime.idle import Idle, Visit
 from pipimem.runtime.intake import named
 from pipimem.runtime.meaning import meaning_of
@@ -67,25 +70,28 @@ class Pipimem:
         self.clock = clock or Clock()
         if self.clock.now().tzinfo is None or self.clock.wall().tzinfo is None:
             raise SettingsError("the clock's times need an offset: datetime.now().astimezone(), not datetime.now()")
+        self._background = Background(self.clock, self.store.problems)
         self._vocabulary = Vocabulary(self.store)
         self._shelf = Shelf()
         self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
-        self._meaning = meaning_of(self.settings, self.store, lambda: self._governor, embedder)
-        self._embedding = Embedding(self._meaning) if self._meaning else None
+        self._meaning = meaning_of(
+            self.settings, self.store, lambda: self._governor, embedder, background=self._background
+        )
+        self._embedding = Embedding(self._meaning, self._background) if self._meaning else None
         self._channels: dict[str, Channel] = {}
         # The same channels by the names of their folders, as idle work knows them.
         self._folders: dict[str, Channel] = {}
         self._opening = anyio.Lock()
-        self._idle = Idle(self.store, self.settings, self.clock, self._folders.get, self._lent)
+        self._idle = Idle(self.store, self.settings, self.clock, self._folders.get, self._lent, self._background)
         self._stack = AsyncExitStack()
         self._tasks: TaskGroup | None = None
 
     async def __aenter__(self) -> Self:
         self._tasks = await self._stack.enter_async_context(anyio.create_task_group())
         if self.settings.maintenance.enabled:
-            self._tasks.start_soon(self._idle.run_beside)
+            self._tasks.start_soon(self._background.keep, IDLE, self._idle.run_beside)
         if self._embedding is not None:
-            self._tasks.start_soon(self._embedding.run)
+            self._tasks.start_soon(self._background.keep, EMBEDDING, self._embedding.run)
         return self
 
     async def __aexit__(
@@ -153,6 +159,7 @@ class Pipimem:
             self.settings,
             self.clock,
             Reading(store, self._vocabulary, self.settings.recall, self._shelf, self._meaning),
+            self._background,
             nonce=lambda: secrets.token_hex(6),
             touched=lambda _: self._idle.touched(store.folder.name),
             ahead=lambda: self._idle.ahead(store.folder.name),

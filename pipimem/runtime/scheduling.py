@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
+from anyio.abc import TaskGroup
 
 # DESIGN §8: the shortest interval between two thoughts of a channel. Who never falls quiet is due after it anyway.
 LONGEST_WAIT = 600.0
@@ -99,18 +100,27 @@ class Scheduler:
 
     async def run(self) -> None:
         """Sleep and work for ever; ends when cancelled, and every work with it."""
-        async with anyio.create_task_group() as tasks:
-            while True:
-                self._wake, self._until = anyio.Event(), float("-inf")
-                while self._has_room() and (name := self._next()) is not None:
-                    self._running[name] = running = _Running()
-                    tasks.start_soon(self._worked, name, running, name=f"idle work of {name}")
-                pause = float("inf")
-                # With every place taken there is nothing to get up for but the end of a work.
-                if self._has_room():
-                    self._until = self._heap[0][0] if self._heap else pause
-                    pause = max(0.0, self._until - self.monotonic())
-                await self.sleep(self._wake, pause)
+        try:
+            async with anyio.create_task_group() as tasks:
+                await self._dispatch(tasks)
+        finally:
+            # A work that was cancelled before its first step could not say that it has ended.
+            for running in self._running.values():
+                running.ended.set()
+            self._running.clear()
+
+    async def _dispatch(self, tasks: TaskGroup) -> None:
+        while True:
+            self._wake, self._until = anyio.Event(), float("-inf")
+            while self._has_room() and (name := self._next()) is not None:
+                self._running[name] = running = _Running()
+                tasks.start_soon(self._worked, name, running, name=f"idle work of {name}")
+            pause = float("inf")
+            # With every place taken there is nothing to get up for but the end of a work.
+            if self._has_room():
+                self._until = self._heap[0][0] if self._heap else pause
+                pause = max(0.0, self._until - self.monotonic())
+            await self.sleep(self._wake, pause)
 
     @asynccontextmanager
     async def ahead(self, name: str) -> AsyncIterator[None]:

@@ -10,6 +10,7 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
+from pipimem.background import BACKOFF
 from pipimem.clock import Clock
 from pipimem.errors import ModelTimeout, UnreadableNote
 from pipimem.memory.questions import questions
@@ -25,12 +26,11 @@ from pipimem.settings import Settings
 from pipimem.sidecar.contracts import Assistant, Call
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commits.committing import Committed
+from pipimem.text.dates.bounds import later
 from pipimem.text.secrets import redacted
 
 T = TypeVar("T")
 
-# DESIGN §8: minutes to wait after the first, second … failure in a row.
-_BACKOFF = (1, 2, 4, 8, 16, 32, 60)
 # A thought that began before midnight counts whole.
 _LONGEST_THOUGHT = timedelta(hours=1)
 
@@ -90,7 +90,7 @@ class Thinking:
         if call is not None:
             now = self.clock.wall()
             midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-            lines = self.store.workspace.books.tail(min(midnight, now - _LONGEST_THOUGHT))
+            lines = self.store.workspace.books.tail(min(midnight, later(now, -_LONGEST_THOUGHT)))
             tokens = await to_thread.run_sync(lambda: spent(lines.fresh(), decision.task, call, f"{now:%Y-%m-%d}"))
             decision = replace(decision, tokens=tokens)
         return Done(decision, (await self.commit(decision, actor, seen)).outcome)
@@ -129,8 +129,8 @@ class Thinking:
         """Note a job's failure, so that it waits before it tries again; why may quote what it thought about."""
         notes, now = await self.notes(), self.clock.now()
         job = notes.ledger.jobs.get(task, Job())
-        wait = timedelta(minutes=_BACKOFF[min(job.failures, len(_BACKOFF) - 1)])
-        due = (now + wait).isoformat(timespec="seconds")
+        wait = timedelta(minutes=BACKOFF[min(job.failures, len(BACKOFF) - 1)])
+        due = later(now, wait).isoformat(timespec="seconds")
         waiting = replace(job, failures=job.failures + 1, due=due)
         said = f"failed: {redacted(why.removeprefix('failed: '))}"
         decision = Decision(task, Author.RULE, (), progress or Progress(), said, call.correlation, job=waiting)

@@ -6,13 +6,16 @@ import errno
 import os
 import stat
 import sys
-import warnings
+import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pipimem.background import Background
+from pipimem.clock import Clock
 from pipimem.store.agenda import STAMPED
 from pipimem.store.disk.mounts import MOUNTS, file_system
 
@@ -30,6 +33,8 @@ _LIMITS = {
     errno.EMFILE: ("queue", Path("/proc/sys/fs/inotify/max_user_instances")),
 }
 _LONGEST_JOIN = 2.0
+# The job, as the operator reads of it.
+JOB = "watch"
 
 
 @dataclass(slots=True)
@@ -38,12 +43,14 @@ class Watch:
 
     `tell` is called from watchdog's threads: with the name of a folder below `channels/` whose
     files may have changed, or that came or went; with `None` where any of them may have changed
-    and the watch is to be started again.
+    and the watch is to be started again. What such a thread raises goes to `background`.
     """
 
     channels: Path
     tell: Callable[[str | None], None]
+    background: Background = field(default_factory=lambda: Background(Clock()))
     _observer: BaseObserver | None = None
+    _threads: list[threading.Thread] = field(default_factory=list)
 
     def start(self) -> str:
         """Begin to watch, or begin anew; returns the reason where that is no use, else ``""``."""
@@ -59,8 +66,14 @@ class Watch:
             return ""
         return f"{self.channels} cannot be watched ({reason}); its files are compared every minute instead"
 
+    @property
+    def is_deaf(self) -> bool:
+        """Whether it began, and one of its threads has ended since."""
+        return not all(thread.is_alive() for thread in self._threads)
+
     def stop(self) -> None:
         """End the watch; one that never began is ended already."""
+        self._threads = []
         if self._observer is not None:
             self._observer.stop()
             with suppress(RuntimeError):  # its thread never began
@@ -71,9 +84,6 @@ class Watch:
         from watchdog.events import FileSystemEventHandler
         from watchdog.observers import Observer
 
-        # Said where a new folder is both heard of and found by a walk; as an error it would end
-        # watchdog's thread.
-        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         channels = self.channels.resolve(strict=True)
         wanted = 2 + _folders_in(channels)  # with `channels/` itself and the folder it lies in
         before = _inotify_watches()
@@ -91,7 +101,15 @@ class Watch:
         self._observer.schedule(handler, str(channels), recursive=True, event_filter=kinds)
         # There `channels/` itself may be moved away, deleted and made again.
         self._observer.schedule(handler, str(channels.parent), event_filter=kinds)
+        reader = getattr(self._observer, "_inotify_fd", None)  # of watchdog 7 on Linux
+        if reader is not None:
+            _add_quietly(reader)
+            reader.handle_event = partial(self._handled, reader.handle_event)
+        threads = [self._observer, *self._observer.emitters]
+        for thread in threads:
+            self._guard(thread)
         self._observer.start()
+        self._threads = [*threads, *([reader] if reader else [])]
         for emitter in self._observer.emitters:
             # watchdog 7.1 answers an overflow of the queue by taking all watches back and setting
             # them again. Where they are more than the queue holds (16,384), that overflows it
@@ -103,6 +121,17 @@ class Watch:
         if 0 < _inotify_watches() - before < wanted:
             raise OSError(errno.ENOSPC, "no inotify watch is left")
 
+    def _guard(self, thread: Any) -> None:  # noqa: ANN401 - a method is replaced
+        """Has what a thread raises noted; without it the watch hears nothing, so it is to begin anew."""
+        thread.run = partial(self.background.attempt_in_thread, JOB, thread.run, then=self._lost)
+
+    def _handled(self, handle: Callable[[Any], None], event: object) -> None:
+        """Has an event handled in the thread that reads them all; it goes on after an error."""
+        self.background.attempt_in_thread(JOB, partial(handle, event), then=self._lost)
+
+    def _lost(self) -> None:
+        self.tell(None)
+
     def _report(self, channels: Path, path: Path) -> None:
         if path == channels:
             self.tell(None)
@@ -110,6 +139,21 @@ class Watch:
             folder, *name = path.relative_to(channels).parts
             if not name or "/".join(name) in STAMPED:
                 self.tell(folder)
+
+
+def _add_quietly(reader: Any) -> None:  # noqa: ANN401 - a private class of watchdog's
+    """Keeps a reader from warning where a new folder is both heard of and found by a walk.
+
+    As an error, which a host may make of warnings, that would end the reader's thread; a filter
+    for warnings would be the whole host's.
+    """
+
+    def add(path: bytes, mask: int, callback: object, name: int) -> int:
+        watch = getattr(reader, "_get_or_create_watch")(path, mask)  # noqa: B009 - private
+        watch.callbacks[name] = callback
+        return int(watch.wd)
+
+    setattr(reader, "_add_callback", add)  # noqa: B010 - private
 
 
 def blind_on(folder: Path, mounts: Path = MOUNTS) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from pipimem.notes.usage import Usage
+from pipimem.text.dates.bounds import later
 
 # A failure weighs four, a refused answer one. Twenty are five failures in a row: a thought tries three times, so one
 # bad minute of a provider does not open the breaker, two thoughts in a row do. Or twenty refused answers: one window
@@ -54,7 +55,7 @@ def after(standing: Standing, usage: Usage, now: datetime) -> Standing:
     if counted.failures < _LIMIT:
         return counted
     pause = min(standing.pause * 2 or _FIRST_PAUSE, _LONGEST_PAUSE)
-    return replace(counted, pause=pause, until=now + pause)
+    return replace(counted, pause=pause, until=later(now, pause))
 
 
 def told(circuit: str, standing: Standing, now: datetime) -> str:

@@ -25,6 +25,7 @@ from pipimem.sidecar.door import Ask, Price
 from pipimem.sidecar.metering import Attempt
 from pipimem.sidecar.purse import WARN_AT, Budget, counts_money, counts_tokens, granted
 from pipimem.sidecar.repeats import prompt_hash
+from pipimem.text.dates.bounds import later
 from pipimem.text.tokens import estimate
 
 # Our estimate is within 15 % for 95 of 100 texts; a reservation should rather be too large.
@@ -115,7 +116,7 @@ class Governor:
             answer = self._granted(account, ask, size, price, held)
             hold = Hold(
                 time=now.isoformat(timespec="seconds"),
-                until=(now + timedelta(seconds=ask.timeout) + _GRACE).isoformat(timespec="seconds"),
+                until=later(now, timedelta(seconds=ask.timeout) + _GRACE).isoformat(timespec="seconds"),
                 channel=ask.channel,
                 task=ask.task,
                 model=ask.model,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from pipimem.store.disk.calls import make_folder, sync_folder, told
 from pipimem.store.disk.exchanging import put_new
 from pipimem.store.disk.files import prepare, read_text, remove, temporary_for
 from pipimem.store.names import folder_name, is_plain
+from pipimem.store.problems import Problem, Problems
 
 _SIGNS = ("pipimem.toml", "channels", ".pipimem")
 WORDS = "words.txt"
@@ -110,6 +111,25 @@ class WorkspaceStore:
     def books(self) -> Books:
         """What models used, and what they are using now."""
         return Books(self._own)
+
+    @property
+    def problems(self) -> Problems:
+        """What fails in the background, in whichever process."""
+        return Problems(self._own / "problems")
+
+    def failing(self) -> tuple[Problem, ...]:
+        """The background jobs that fail, the newest first, with true ids of channels; those of gone channels left out.
+
+        Raises `StoreError`.
+        """
+        found = []
+        for problem in self.problems.all():
+            info = self.channel_in(problem.channel) if problem.channel else None
+            if info is not None:
+                found.append(replace(problem, channel=info.id))
+            elif not problem.channel or (self.channels_folder / problem.channel).is_dir():
+                found.append(problem)
+        return tuple(found)
 
     def kept_vectors(self, embedder: str) -> bytes:
         """What `keep_vectors` was given under the same embedder, empty where that is gone."""

@@ -102,7 +102,9 @@ async def test_a_broken_embedder_warns_once_and_words_go_on(root: Path, caplog: 
                 turn = await channel.before_turn(question)
                 assert (len(turn.recall.candidates), turn.problem) == (1, "")  # type: ignore[union-attr]
             await anyio.sleep(0.05)
-    assert [one.getMessage() for one in caplog.records] == ["recall goes by words alone: the toy is broken"]
+    assert [one.getMessage() for one in caplog.records] == [
+        "embedder (recall goes by words alone): the toy is broken (again in 60 s)"
+    ]
 
 
 @pytest.mark.anyio

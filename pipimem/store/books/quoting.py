@@ -14,6 +14,7 @@ from pipimem.store.disk.lock import FolderLock
 from pipimem.store.journal import ledger_file
 from pipimem.store.journal.journal import Journal
 from pipimem.store.names import folder_name
+from pipimem.text.dates.bounds import local
 
 # A thought asks several times about what it read at its beginning; none goes on for longer than this.
 _THOUGHT = timedelta(hours=1)
@@ -52,5 +53,5 @@ def _is_safe(own: Path, usage: Usage) -> bool:
         forgettings = [record.time for record in Journal(own).records() if record.task == "forget"]
     except JournalError:
         return False
-    now = datetime.fromisoformat(usage.time).astimezone()
-    return not forgettings or now - datetime.fromisoformat(forgettings[-1]).astimezone() > _THOUGHT
+    now = local(datetime.fromisoformat(usage.time))
+    return not forgettings or now - local(datetime.fromisoformat(forgettings[-1])) > _THOUGHT

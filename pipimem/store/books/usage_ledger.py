@@ -13,6 +13,7 @@ from pipimem.store.codec import CodecError, decoded, encoded
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import append, make_folder, reading, told
 from pipimem.store.disk.known_prefix import KnownPrefix
+from pipimem.text.dates.bounds import later
 
 _FILES = "usage-*.jsonl"
 # A day's lines are looked for from the end in steps of so many bytes: about 700 calls.
@@ -67,7 +68,7 @@ class Tail:
             with told("read", path):
                 size = path.stat().st_size
                 if path not in self._read:
-                    start = _start(path, size, self.since - _OUT_OF_ORDER)
+                    start = _start(path, size, later(self.since, -_OUT_OF_ORDER))
                     self._read[path] = KnownPrefix(start, start)
                 if size > self._read[path].end:
                     found += self._appended(path, self._read[path])
@@ -85,7 +86,7 @@ class Tail:
 
 def _files(folder: Path, since: datetime | None) -> list[Path]:
     # Months are named in the local time of the call: a day of grace for those east and west of here.
-    first = f"usage-{since - timedelta(days=1):%Y-%m}" if since else ""
+    first = f"usage-{later(since, -timedelta(days=1)):%Y-%m}" if since else ""
     with told("read", folder):
         return [path for path in sorted(folder.glob(_FILES)) if path.stem >= first]
 

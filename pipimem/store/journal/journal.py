@@ -20,6 +20,7 @@ from pipimem.store.disk.calls import append_synced, reading, sync_folder, told
 from pipimem.store.disk.checksums import TAIL_LENGTH, checked_line, checked_value, checksum_of
 from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
 from pipimem.store.journal.records import FORGET, JournalRecord
+from pipimem.text.dates.bounds import later
 
 _FORMAT = 2
 _NAME = "journal.jsonl"
@@ -199,7 +200,7 @@ class Journal:
                 self.path.rename(self.folder / f"journal-{max(taken, default=0) + 1:04d}.jsonl")
         if now is not None:
             for part in self.parts():
-                if part != self.path and part.stat().st_mtime < (now - _KEPT).timestamp():
+                if part != self.path and part.stat().st_mtime < later(now, -_KEPT).timestamp():
                     remove(part)
         return NOWHERE if is_set_aside else end
 

@@ -12,6 +12,7 @@ from pipimem.notes.files import File
 from pipimem.notes.notes import etag
 from pipimem.store.disk.calls import make_folder, sync_folder, told
 from pipimem.store.disk.files import own_text, put_whole, remove, sync_file
+from pipimem.text.dates.bounds import later
 
 # A channel has few in a month: most texts are told by the splices of the journal. But what a forgetting leaves of these
 # are versions, as many as a person's edit is compared with.
@@ -79,7 +80,7 @@ class Versions:
     def prune(self, now: datetime | None) -> None:
         """Drops the oldest beyond 200 a file, those older than 30 days, and the oldest of all beyond 32 MiB; the
         newest of each file always stays."""
-        limit = (now - _AGE).timestamp() if now else float("-inf")
+        limit = later(now, -_AGE).timestamp() if now else float("-inf")
         spare: list[tuple[float, int, Path]] = []
         room = _BYTES
         for kept in self._by_file().values():

@@ -11,6 +11,7 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import etag
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
+from pipimem.text.dates.bounds import local
 from pipimem.text.splices import reversed_splices, spliced
 
 Point = int | datetime
@@ -114,4 +115,4 @@ def _before(after: str | None, change: FileChange) -> str | None:
 
 
 def _when(record: JournalRecord) -> datetime:
-    return datetime.fromisoformat(record.time).astimezone()
+    return local(datetime.fromisoformat(record.time))

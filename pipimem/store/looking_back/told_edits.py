@@ -12,6 +12,7 @@ from pipimem.store.commits.desk import View
 from pipimem.store.commits.edits import brought_back
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.looking_back.undoing import taken_back
+from pipimem.text.dates.bounds import local
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ def told_edits(channel: str, records: Sequence[JournalRecord], view: View, since
     shrunk: list[str] = []
     back: list[str] = []
     for record in records:
-        is_recent = datetime.fromisoformat(record.time).astimezone() >= since
+        is_recent = local(datetime.fromisoformat(record.time)) >= since
         if record.author is not Author.EDITOR or not is_recent:
             continue
         if record.sequence not in gone:

@@ -17,6 +17,7 @@ from pipimem.store.commits.desk import KEPT, Desk, View
 from pipimem.store.journal.records import FORGET, JournalRecord
 from pipimem.store.looking_back.past import Past, Stretch
 from pipimem.store.looking_back.reverting import Clash, clash, reverted
+from pipimem.text.dates.bounds import local
 
 UNDO, RESTORE = "undo", "restore"
 _SHOWN = 60
@@ -85,7 +86,7 @@ def changes_of(records: Iterable[JournalRecord], author: Author, since: datetime
         and record.task not in (UNDO, RESTORE, FORGET)
         and record.sequence not in gone
         and _touches(record)
-        and datetime.fromisoformat(record.time).astimezone() >= since
+        and local(datetime.fromisoformat(record.time)) >= since
     ]
     return sorted(found, key=lambda record: -record.sequence)
 
