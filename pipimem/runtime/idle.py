@@ -169,22 +169,27 @@ class Idle:
             is_back = await self.background.attempt(JOB, self._duty_is_back)
             if is_back is not True:
                 return is_back.pause if isinstance(is_back, Failure) else _AFTER_A_FAILURE
-        look = partial(self._visited, folder, self.opened(folder))
+        look = partial(self._looked, folder)
         visit = await self.background.attempt(JOB, look, folder, warns=self.report is None)
         if isinstance(visit, Failure):
             visit = await self._put_off(folder, visit)
-        if folder in self._stirred:
-            self._stirred.discard(folder)
-            self._compare(folder)
         if visit is None:
             return None
         if self.report is not None:
             self.report(visit)
         return None if visit.due is None else max(_SOONEST, self._seconds_to(visit.due))
 
+    async def _looked(self, folder: str) -> Visit | None:
+        visit = await self._visited(folder, self.opened(folder))
+        if folder in self._stirred:
+            self._stirred.discard(folder)
+            self._compare(folder)
+        return visit
+
     async def _put_off(self, folder: str, failure: Failure) -> Visit:
         """A look that failed comes again after its pause."""
         host, due = self.opened(folder), self._in(failure.pause)
+        self._stirred.discard(folder)
         with suppress(PipimemError, OSError):
             await self._note(folder, Appointment(due, ""))
         return Visit(host.id if host else folder, due=due, problem=failure.why)
@@ -242,7 +247,7 @@ class Idle:
             for job in (JOB, WATCH):  # nothing went wrong since the last time
                 await self.background.went_well(job)
         elif not self.background.pause(WATCH):
-            await self.background.attempt(WATCH, self._watch_begun)
+            await self._begin_to_watch()
         untold = await self._scanned()
         if untold and is_watched and self._scan_every == _SCAN_EVERY:
             folder = self.store.channels_folder / untold
@@ -250,13 +255,19 @@ class Idle:
             self._scan_every = _SCAN_WITHOUT_A_WATCH
         return min(self._scan_every, _SCAN_WITHOUT_A_WATCH) if self._begin_watch else self._scan_every
 
-    async def _watch_begun(self) -> None:
+    async def _begin_to_watch(self) -> None:
         """Begin the watch, or begin it anew; where it is refused, all files are compared more often."""
-        if refused := await to_thread.run_sync(self._watch.start):
+        self._begin_watch = False  # before it begins: from then on it may say that it wants to begin anew
+        start = partial(self.background.attempt_in_thread, WATCH, self._watch.start)
+        refused = await to_thread.run_sync(start)
+        if isinstance(refused, Failure):
+            self._begin_watch = True
+            return
+        if refused:
             _log.warning("%s", refused)
+            # Where `channels/` was moved away, it may come back.
+            self._begin_watch = not self.store.channels_folder.is_dir()
         self._scan_every = _SCAN_WITHOUT_A_WATCH if refused else _SCAN_EVERY
-        # Where `channels/` was moved away, it may come back.
-        self._begin_watch = bool(refused) and not self.store.channels_folder.is_dir()
 
     async def _scanned(self) -> str:
         """What is new or changed is due once it has been quiet, all else by its own time; what is gone is struck out.
