@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
@@ -24,24 +24,49 @@ class Gathering:
     Owned, like its index, by whoever owns the channel.
     """
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Index, seen: Mapping[Source, tuple[object, ...]] | None = None) -> None:
+        """`seen` are the values that the index holds already."""
         self.index = index
-        self._seen: dict[Source, tuple[object, ...]] = {}
+        self._seen = dict(seen or {})
 
     def update(self, notes: Notes, backlog: Sequence[Message] = ()) -> None:
         """Bring the index up to these notes and the messages that are not consolidated yet."""
+        for source, values, items in self._changed(notes, backlog):
+            self.index.update(items, source)
+            self._seen[source] = values
+
+    def updated(self, notes: Notes, backlog: Sequence[Message] = ()) -> Gathering:
+        """The same, brought up to these notes; where words come or go, with an index of its own.
+
+        So this may go on in another thread while questions are asked.
+        """
+        changed = list(self._changed(notes, backlog))
+        is_copied = any(self.index.has_other_texts(items, source) for source, _, items in changed)
+        index, seen = self.index.copy() if is_copied else self.index, dict(self._seen)
+        for source, values, items in changed:
+            index.update(items, source)
+            seen[source] = values
+        return Gathering(index, seen)
+
+    def _changed(
+        self, notes: Notes, backlog: Sequence[Message]
+    ) -> Iterator[tuple[Source, tuple[object, ...], Sequence[Item]]]:
+        """The sources that are other values than last time, with their items."""
         memory, history = notes.memory, notes.history
         records, gone = notes.ledger.records, notes.ledger.tombstones
-        self._follow(Source.SESSION, (notes.session, gone), lambda: session_items(notes.session, gone))
-        self._follow(Source.MEMORY, (memory, records), lambda: memory_items(memory, records))
-        self._follow(Source.WORKSPACE, (notes.workspace,), lambda: workspace_items(notes.workspace))
-        self._follow(Source.HISTORY, (history, gone), lambda: history_items(history, gone))
-        self._follow(Source.LOG, tuple(backlog), lambda: backlog_items(backlog))
+        if self._is_other(Source.SESSION, notes.session, gone):
+            yield Source.SESSION, (notes.session, gone), session_items(notes.session, gone)
+        if self._is_other(Source.MEMORY, memory, records):
+            yield Source.MEMORY, (memory, records), memory_items(memory, records)
+        if self._is_other(Source.WORKSPACE, notes.workspace):
+            yield Source.WORKSPACE, (notes.workspace,), workspace_items(notes.workspace)
+        if self._is_other(Source.HISTORY, history, gone):
+            yield Source.HISTORY, (history, gone), history_items(history, gone)
+        if self._is_other(Source.LOG, *backlog):
+            yield Source.LOG, tuple(backlog), backlog_items(backlog)
 
-    def _follow(self, source: Source, values: tuple[object, ...], items: Callable[[], Iterable[Item]]) -> None:
+    def _is_other(self, source: Source, *values: object) -> bool:
         # By identity: comparing texts would cost what this saves. The values are kept, so no other can get
         # their place.
         seen = self._seen.get(source)
-        if seen is None or len(seen) != len(values) or any(a is not b for a, b in zip(seen, values, strict=True)):
-            self.index.update(items(), source)
-            self._seen[source] = values
+        return seen is None or len(seen) != len(values) or any(a is not b for a, b in zip(seen, values, strict=True))

@@ -50,6 +50,26 @@ class Index:
         """Every item with its slot."""
         return tuple(self._items.items())
 
+    def copy(self) -> Index:
+        """The same, to be changed by itself: questions that are asked meanwhile find what they found."""
+        other = Index(self.words, self._cut)
+        other._slots, other._items, other._bags = self._slots.copy(), self._items.copy(), self._bags.copy()
+        other._free, other._parts = self._free.copy(), self._parts.copy()
+        other._postings, other._grams = self._postings.copy(), self._grams.copy()
+        other._spelling = self._spelling.copy()
+        return other
+
+    def has_other_texts(self, items: Iterable[Item], part: str) -> bool:
+        """Whether `update` would put in or take out words; what else changes of an item changes no place."""
+        old = self._parts.get(part, {})
+        count = 0
+        for item in items:
+            before = old.get(item.id)
+            if before is None or (before.text, before.head) != (item.text, item.head):
+                return True
+            count += 1
+        return count < len(old)
+
     def update(self, items: Iterable[Item], part: str = "") -> None:
         """Make `items` all there is of `part`; what did not change costs a look, what kept its text no cutting.
 

@@ -50,6 +50,10 @@ class Postings:
                 if count > 1:
                     by_word[word][slot] = impact(count, length)
 
+    def copy(self) -> Postings:
+        """The same, to be changed by itself."""
+        return Postings({word: slots.copy() for word, slots in self.by_word.items()})
+
     def remove(self, slot: int, words: Iterable[str], *, spelling: Spelling | None = None) -> None:
         """Forget the words of an item."""
         for word in set(words):

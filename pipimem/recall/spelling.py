@@ -25,6 +25,12 @@ class Spelling:
         if _may_be_misspelt(word):
             self._words[word[0], len(word)].discard(word)
 
+    def copy(self) -> Spelling:
+        """The same, to be changed by itself."""
+        other = Spelling()
+        other._words = {place: words.copy() for place, words in self._words.items()}
+        return other
+
     def near(self, word: str) -> tuple[str, ...]:
         """The known words one slip away: a letter missing, added or wrong, or two in each other's place."""
         if not _may_be_misspelt(word):

@@ -58,15 +58,23 @@ class Nearness:
 FAR_FROM_ALL = Nearness({})
 
 
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """The vectors of the items of one index, by row, with the slot of each item."""
+
+    index: Index
+    slots: Sequence[int]
+    rows: np.ndarray[Any, Any]
+    is_han: np.ndarray[Any, Any]
+
+
 class Vectors:
     """The vectors of a channel's items by a mark of their text, and where they stand in its index."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
         self._known: dict[bytes, np.ndarray[Any, Any]] = {}
-        self._slots: list[int] = []
-        self._placed: np.ndarray[Any, Any] | None = None
-        self._is_han: np.ndarray[Any, Any] | None = None
+        self._placed: _Placed | None = None
         self.new = 0
         """How many were learnt since they were last written."""
 
@@ -97,7 +105,7 @@ class Vectors:
         kept: dict[bytes, np.ndarray[Any, Any]] = {}
         placed: list[np.ndarray[Any, Any]] = []
         is_han: list[bool] = []
-        self._slots = []
+        slots: list[int] = []
         for slot, item in index.slots():
             text = item.searched
             name = mark(text, self._key)
@@ -108,26 +116,32 @@ class Vectors:
             kept[name] = vector
             placed.append(vector)
             is_han.append(has_han(text))
-            self._slots.append(slot)
+            slots.append(slot)
         if len(kept) < len(self._known):
             self.new += 1  # what was forgotten is to leave the disk, too
         self._known = kept
-        self._placed = np.stack(placed) if placed else None
-        self._is_han = np.array(is_han, dtype=np.bool_)
+        # At once: a question may be asked from another thread.
+        rows = np.stack(placed) if placed else None
+        self._placed = None if rows is None else _Placed(index, slots, rows, np.array(is_han, dtype=np.bool_))
         return list(missing)
+
+    def is_placed_in(self, index: Index) -> bool:
+        """Whether the items of this index were looked at last."""
+        return self._placed is not None and self._placed.index is index
 
     def near(self, question: Sequence[float], yardstick: Yardstick | None, most: int) -> Nearness:
         """How near every item is to a question, against what chance gives; at most so many are sure."""
-        if self._placed is None or self._is_han is None or yardstick is None:
+        placed = self._placed
+        if placed is None or yardstick is None:
             return FAR_FROM_ALL
         import numpy as np
 
         asked = unit([question])[0]
-        if not asked.shape[0] == self._placed.shape[1] == yardstick.numbers:
+        if not asked.shape[0] == placed.rows.shape[1] == yardstick.numbers:
             return FAR_FROM_ALL
         chance = yardstick.chance(asked)
-        nearer = self._placed @ asked - np.where(self._is_han, np.float32(chance.han), np.float32(chance.latin))
-        margins = dict(zip(self._slots, nearer.tolist(), strict=True))
+        nearer = placed.rows @ asked - np.where(placed.is_han, np.float32(chance.han), np.float32(chance.latin))
+        margins = dict(zip(placed.slots, nearer.tolist(), strict=True))
         bar = _SURE + _SURE_BY_NUMBER * math.log(len(margins)) - chance.lead
         nearest = heapq.nlargest(most, margins, key=margins.__getitem__)
         return Nearness(margins, tuple(slot for slot in nearest if margins[slot] > bar), bar, chance.lead)

@@ -24,6 +24,7 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Hole, Progress
 from pipimem.recall.budgeting import rows_of
 from pipimem.recall.recalling import Recall
+from pipimem.recall.refinement import both_ends
 from pipimem.recall.reranking import unsure
 from pipimem.runtime.compaction import brought_in, lacking
 from pipimem.runtime.embedding import JOB as EMBEDDING
@@ -46,8 +47,6 @@ from pipimem.text.fence import NOTE, fenced
 _QUESTION_CHARS = 300
 # Of what was said since the last time, idle work indexes so much at once: 0.3 s of a thread beside others' turns.
 _INDEXED_AT_ONCE = 2_000
-# A file that changed is parsed anew, at 10 to 20 us an entry: from here on longer than an event loop may stand still.
-_MANY_ENTRIES = 1_000
 # The job, as the operator reads of it.
 _RERANK = "rerank"
 # Of one candidate there is no order.
@@ -114,6 +113,7 @@ class Channel:
         self._under_way += 1
         try:
             with self.reading.waited_for():
+                await self._prepared(text)
                 notes = await self._ready()
                 seen = frozenset() if self.settings.recall.repeat else frozenset(self._shown)
                 question = await self._question(text, now, speaker)
@@ -123,7 +123,7 @@ class Channel:
             return Turn(text, speaker, "", now, first=self._fresh, problem=str(error))
         finally:
             self._under_way -= 1
-        opening = self._snapshot(notes) if self._fresh else Snapshot()
+        opening = await to_thread.run_sync(self._snapshot, notes) if self._fresh else Snapshot()
         shown = {item.id for item in opening.items}
         items = [*opening.items, *(item for item in found.injected if item.id not in shown)]
         note = _note(opening.left_out + found.left_out)
@@ -135,6 +135,7 @@ class Channel:
         self.used = self.clock.monotonic()
         self._under_way += 1
         try:
+            await self._prepared(text)
             await self._ready()
         finally:
             self._under_way -= 1
@@ -157,15 +158,19 @@ class Channel:
 
     async def take_in(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Write messages to the transcript, synced, without secrets and private stretches; known ids are skipped."""
-        cleaned = self._intake.cleaned(messages, self.clock.now())
-        if not cleaned:
+        messages = tuple(messages)
+        if not messages:
             return ()
         async with self._lock:
             with anyio.CancelScope(shield=True):
-                written = await to_thread.run_sync(self.store.append, cleaned)
+                written = await to_thread.run_sync(self._written, messages, self.clock.now())
         self._spoke = self._spoke or bool(written)
         self.thoughts.heard(written)
         return written
+
+    def _written(self, messages: Sequence[Message], now: datetime) -> tuple[Message, ...]:
+        cleaned = self._intake.cleaned(messages, now)
+        return self.store.append(cleaned) if cleaned else ()
 
     # ── a compaction ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -226,12 +231,8 @@ class Channel:
         """Write what a person asked to remember, word for word but without secrets; `until` is the last day it holds."""
         if not text.strip():
             raise NothingFound("there is nothing to remember: the text is empty")
-        # A door of its own: a stretch that somebody has open in the talk says nothing about this, nor this about the talk.
-        clean = Intake().cleaned([Message.user(text, speaker=speaker)], self.clock.now())
-        if not clean or not clean[0].content.strip():
-            raise NothingFound("there is nothing left to remember once secrets and private stretches are taken out")
-        speaker = clean[0].speaker
-        decision = remembered(clean[0].content, kind, self.clock.now(), speaker=speaker, until=until)
+        message = Message.user(text, speaker=speaker)
+        decision, speaker = await to_thread.run_sync(_remembered, message, kind, until, self.clock.now())
         return await self.thoughts.commit(decision, speaker or "person")
 
     async def forget(self, what: str | Sequence[str], *, keep_transcript: bool = False) -> dict[str, int]:
@@ -295,19 +296,23 @@ class Channel:
         """A recall counts with the next commit; one that ends a probation is a commit of its own."""
         if turn.recall is None or not turn.recall.injected:
             return
+        if decision := await to_thread.run_sync(self._counted, turn, turn.recall):
+            # The talk that comes after this must reach the disk; a probation ends as well with the next recall.
+            with suppress(PipimemError):
+                await self.thoughts.commit(decision, "pipimem")
+
+    def _counted(self, turn: Turn, recall: Recall) -> Decision | None:
+        """Counts what a turn recalled; the decision that ends the probations of what was."""
         question = self._intake.kept(turn.query, turn.speaker)[:_QUESTION_CHARS]
-        found = tuple(item.id for item in turn.recall.injected)
+        found = tuple(item.id for item in recall.injected)
         asked = Asked(question, turn.time.isoformat(timespec="seconds"), found) if question.strip() else None
         try:
             notes = self.store.notes(refresh=False)
         except PipimemError:  # read anew after a rest, and unreadable now: the talk must reach the disk all the same
-            return
+            return None
         recalled = recalled_entries(notes, found)
-        await to_thread.run_sync(self.store.touch_recalls, [entry.id for entry in recalled], turn.time, asked)
-        if decision := confirmed(notes.ledger, recalled):
-            # The talk that comes after this must reach the disk; a probation ends as well with the next recall.
-            with suppress(PipimemError):
-                await self.thoughts.commit(decision, "pipimem")
+        self.store.touch_recalls([entry.id for entry in recalled], turn.time, asked)
+        return confirmed(notes.ledger, recalled)
 
     async def _reranked(self, found: Recall, text: str, shown: frozenset[str]) -> Recall:
         """What a model makes of the order, if it may and the order is unsure; whatever fails, the order stays."""
@@ -335,15 +340,17 @@ class Channel:
         self._fresh = True
 
     async def _ready(self) -> Notes:
-        """Fresh notes with the index brought up to them; what takes long leaves the event loop's thread."""
-        if not self.reading.is_warm:
-            await to_thread.run_sync(self.reading.notes)
-        elif self.reading.size() >= _MANY_ENTRIES:
-            if (unchanged := self.store.unchanged()) is not None:
-                return self.reading.notes(unchanged)
-            await to_thread.run_sync(self.store.notes)
-        # Once more, and nothing waits between this and the question: others' questions may have laid the index to rest.
-        return self.reading.notes()
+        """Fresh notes with the index brought up to them: a few stats, and a thread where anything changed."""
+        unchanged = self.store.unchanged()
+        if self.reading.is_up_to(unchanged):
+            return self.reading.notes(unchanged)
+        return await to_thread.run_sync(self.reading.notes)
+
+    async def _prepared(self, text: str) -> None:
+        """Has the dictionary opened for the Chinese of a question, where it is not: a thread's work."""
+        words, asked = self.reading.vocabulary.words, both_ends(text)
+        if not words.is_ready_for(asked):
+            await to_thread.run_sync(words.bag, asked)
 
     async def _question(self, text: str, now: datetime, speaker: str, *, automatic: bool = True) -> Vector | None:
         """The vector of a message, if it comes in time; entries that have none yet are embedded beside the turn."""
@@ -357,11 +364,24 @@ class Channel:
         with anyio.move_on_after(self.settings.embedder.timeout):
             found = await to_thread.run_sync(meaning.question, text, abandon_on_cancel=True)
         # While this waited, others' questions may have laid the index to rest.
-        self.reading.notes()
+        await self._ready()
         return found
 
     def _snapshot(self, notes: Notes) -> Snapshot:
         return snapshot(notes, self.settings.snapshot.max_chars, self.settings.snapshot.max_tokens)
+
+
+def _remembered(message: Message, kind: Kind, until: date | None, now: datetime) -> tuple[Decision, str]:
+    """The decision to keep a message word for word, and who said it as it may be written.
+
+    Raises `NothingFound` where nothing of it may be kept.
+    """
+    # A door of its own: a stretch that somebody has open in the talk says nothing about this, nor this about the talk.
+    clean = Intake().cleaned([message], now)
+    if not clean or not clean[0].content.strip():
+        raise NothingFound("there is nothing left to remember once secrets and private stretches are taken out")
+    speaker = clean[0].speaker
+    return remembered(clean[0].content, kind, now, speaker=speaker, until=until), speaker
 
 
 def _note(left_out: int) -> str:

@@ -48,11 +48,11 @@ class Embedding:
 
 async def embedded(reading: Reading, meaning: Meaning) -> None:
     """Embed all that a channel lacks, and keep it."""
-    while texts := reading.lacking(AT_ONCE):
+    while texts := await to_thread.run_sync(reading.lacking, AT_ONCE):
         vectors = await to_thread.run_sync(meaning.passages, texts)
         if vectors is None:
             return
-        reading.learnt(texts, vectors)
+        await to_thread.run_sync(reading.learnt, texts, vectors)
     await to_thread.run_sync(reading.keep_vectors)
 
 

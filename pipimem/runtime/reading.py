@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -50,7 +51,10 @@ def limits_of(settings: RecallSettings, most: int | None = None) -> Limits:
 
 @dataclass(slots=True)
 class Reading:
-    """One channel's index, brought up to its files at each question; with a `shelf`, kept as long as there is room."""
+    """One channel's index, brought up to its files at each question; with a `shelf`, kept as long as there is room.
+
+    Bringing it up is work for a thread. Questions that are asked meanwhile find the index as it was.
+    """
 
     store: ChannelStore
     vocabulary: Vocabulary
@@ -65,6 +69,8 @@ class Reading:
     _stages: Stages | None = None
     _book: Wordbook | None = None
     _gathered: Notes | None = None
+    # Held while the index at hand and its vectors become others, or are kept.
+    _placing: threading.Lock = field(default_factory=threading.Lock)
     _told_backlog: tuple[object, ...] = ()
     _backlog: tuple[Message, ...] = ()
 
@@ -80,24 +86,32 @@ class Reading:
         return self._gathered is not None
 
     def notes(self, unchanged: Notes | None = None) -> Notes:
-        """Fresh notes, with the index brought up to them; `unchanged` where the caller has just looked."""
+        """Fresh notes, with the index brought up to them; `unchanged` where the caller has just looked.
+
+        Takes long where the notes are others than last time; see `is_up_to`.
+        """
         stages = self._stages = Stages() if may_tell() else None
         self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut
         notes = unchanged or self.store.notes()
         if notes is not self._gathered:
             gathering = self.gathering or self._fresh_gathering()
             self._read_backlog(notes)
-            gathering.update(notes, self._backlog)
-            if self.meaning is not None:
-                self._place(gathering.index, self.meaning)
+            gathering = gathering.updated(notes, self._backlog)
+            with self._placing:
+                if self.meaning is not None:
+                    self._place(gathering.index, self.meaning)
+                # Together: it may have been laid to rest while this went on in another thread.
+                self.gathering, self._gathered = gathering, notes
             self.answers.clear()
-            # Together: it may have been laid to rest while this went on in another thread.
-            self.gathering, self._gathered = gathering, notes
         if self.shelf is not None:
             self.shelf.used(self)
         if stages is not None:
             stages("look")
         return notes
+
+    def is_up_to(self, notes: Notes | None) -> bool:
+        """Whether the index at hand is that of these notes."""
+        return notes is not None and notes is self._gathered
 
     def size(self) -> int:
         """How many entries and messages the index holds."""
@@ -147,9 +161,10 @@ class Reading:
             return self._told(fitted(known, limits, shown), hit=True)
         if self.gathering is None:
             self.notes()
-        assert self.gathering is not None
+        gathering = self.gathering
+        assert gathering is not None
         found = recall(
-            self.gathering.index,
+            gathering.index,
             text,
             now=now,
             shown=shown,
@@ -157,7 +172,7 @@ class Reading:
             automatic=automatic,
             speaker=speaker,
             synonyms=self.vocabulary.synonyms(),
-            nearness=self._nearness(question, limits),
+            nearness=self._nearness(question, limits, gathering.index),
             done=self._stages or unwatched,
         )
         self.answers.keep(asked, now, found)
@@ -187,14 +202,17 @@ class Reading:
         except ValueError:  # the embedder changed under its name: all anew
             self._vectors = Vectors(self.store.key)
             self._vectors.learn(texts, vectors)
-        self._lacking = self._vectors.place(self.gathering.index)
+        with self._placing:
+            if self.gathering is not None:
+                self._lacking = self._vectors.place(self.gathering.index)
         self.answers.clear()
 
     def keep_vectors(self) -> None:
         """Keep the vectors for the next start, where there are new ones."""
-        seen = self._gathered
-        if self._vectors is not None and self._vectors.new and self.meaning is not None and seen is not None:
-            self.store.caches.keep_vectors(self.meaning.name, self._vectors.written(), seen)
+        with self._placing:  # who comes second waits until they are kept
+            seen = self._gathered
+            if self._vectors is not None and self._vectors.new and self.meaning is not None and seen is not None:
+                self.store.caches.keep_vectors(self.meaning.name, self._vectors.written(), seen)
 
     def _place(self, index: Index, meaning: Meaning) -> None:
         if self._vectors is None:
@@ -202,8 +220,10 @@ class Reading:
             self._vectors.read(self.store.caches.kept_vectors(meaning.name))
         self._lacking = self._vectors.place(index)
 
-    def _nearness(self, question: Vector | None, limits: Limits) -> Nearness:
+    def _nearness(self, question: Vector | None, limits: Limits, index: Index) -> Nearness:
         if question is None or self._vectors is None or self.meaning is None:
+            return FAR_FROM_ALL
+        if not self._vectors.is_placed_in(index):  # another thread is about to exchange it
             return FAR_FROM_ALL
         found = self._vectors.near(question, self.meaning.yardstick(), limits.candidates)
         if self._stages is not None:

@@ -43,6 +43,10 @@ class Segmenter:
         self._sorted_from = 0
         self._loaded: set[str] = set()
 
+    def is_ready_for(self, text: str) -> bool:
+        """Whether all is read that the dictionary has of the Han characters of a text."""
+        return self._loaded.issuperset(HAN_CHARACTER().findall(text))
+
     def cut(self, text: str) -> list[str]:
         """The words of a run of Han, in order; joined they are the text again."""
         self._load(text)

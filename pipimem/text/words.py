@@ -80,8 +80,7 @@ class Words:
 
     def bag(self, text: str) -> Bag:
         """The index words and grams of the text."""
-        if not text.isascii():
-            text = simplified(unicodedata.normalize("NFKC", _WIDE_PUNCTUATION().sub(" ", text)))
+        text = _plain(text)
         words: list[str] = []
         if _DATED().search(text):
             text, words = without_dates(_THOUSANDS().sub("", text))
@@ -102,6 +101,10 @@ class Words:
                     words.append(word)
                     grams += _trigrams(word)
         return Bag((*words, *self._compounds(chunks)), tuple(grams), negations)
+
+    def is_ready_for(self, text: str) -> bool:
+        """Whether nothing of the dictionary must be read first to cut this text."""
+        return text.isascii() or self._segmenter.is_ready_for(_plain(text))
 
     def phrase(self, text: str) -> tuple[str, ...]:
         """The words that must all be there where the text is said: its compounds whole, a lone Han word as its gram.
@@ -183,6 +186,12 @@ class Words:
                 grams += [GRAM + run[i : i + 2] for i in range(first, paired)]
             start = end
         return negations
+
+
+def _plain(text: str) -> str:
+    if text.isascii():
+        return text
+    return simplified(unicodedata.normalize("NFKC", _WIDE_PUNCTUATION().sub(" ", text)))
 
 
 def _pairs(run: str) -> list[str]:
