@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,8 +20,9 @@ Asked = tuple[object, ...]
 
 @dataclass(slots=True)
 class Answers:
-    """The last answers, the newest last."""
+    """The last answers, the newest last; to be asked from any thread."""
 
+    _lock: threading.Lock = field(default_factory=threading.Lock)
     _by_question: OrderedDict[Asked, tuple[datetime, Recall]] = field(default_factory=OrderedDict)
 
     def to(self, asked: Asked, now: datetime) -> Recall | None:
@@ -32,11 +34,13 @@ class Answers:
 
     def keep(self, asked: Asked, now: datetime, found: Recall) -> None:
         """One more answer, in the place of the oldest where there are too many."""
-        self._by_question[asked] = now, found
-        self._by_question.move_to_end(asked)
-        if len(self._by_question) > _MOST:
-            self._by_question.popitem(last=False)
+        with self._lock:
+            self._by_question[asked] = now, found
+            self._by_question.move_to_end(asked)
+            if len(self._by_question) > _MOST:
+                self._by_question.popitem(last=False)
 
     def clear(self) -> None:
         """The memory is another now."""
-        self._by_question.clear()
+        with self._lock:
+            self._by_question.clear()

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import partial
+from typing import TypeVar
 
 import anyio
 from anyio import to_thread
@@ -43,12 +44,16 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.commits.committing import Committed
 from pipimem.text.fence import NOTE, fenced
 
+T = TypeVar("T")
+
 # A question says what it is about at its beginning.
 _QUESTION_CHARS = 300
 # Of what was said since the last time, idle work indexes so much at once: 0.3 s of a thread beside others' turns.
 _INDEXED_AT_ONCE = 2_000
 # The job, as the operator reads of it.
 _RERANK = "rerank"
+# Cutting so many characters into words, and looking for them, takes some 5 ms.
+_LONG_QUESTION = 400
 # Of one candidate there is no order.
 _LEAST_TO_RERANK = 2
 
@@ -83,6 +88,8 @@ class Channel:
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
     _shown: set[str] = field(default_factory=set)
     _fresh: bool = True
+    # The first question compiles patterns and opens dictionaries.
+    _has_asked: bool = False
     _spoke: bool = False
 
     @property
@@ -113,11 +120,11 @@ class Channel:
         self._under_way += 1
         try:
             with self.reading.waited_for():
-                await self._prepared(text)
                 notes = await self._ready()
                 seen = frozenset() if self.settings.recall.repeat else frozenset(self._shown)
                 question = await self._question(text, now, speaker)
-                found = self.reading.recalled(text, now, speaker=speaker, shown=seen, question=question)
+                ask = partial(self.reading.recalled, text, now, speaker=speaker, shown=seen, question=question)
+                found = await self._beside(text, ask)
                 found = await self._reranked(found, text, seen)
         except (PipimemError, OSError) as error:
             return Turn(text, speaker, "", now, first=self._fresh, problem=str(error))
@@ -135,13 +142,15 @@ class Channel:
         self.used = self.clock.monotonic()
         self._under_way += 1
         try:
-            await self._prepared(text)
             await self._ready()
         finally:
             self._under_way -= 1
         now = self.clock.now()
         question = await self._question(text, now, speaker, automatic=automatic)
-        return self.reading.recalled(text, now, speaker=speaker, limit=limit, automatic=automatic, question=question)
+        ask = partial(
+            self.reading.recalled, text, now, speaker=speaker, limit=limit, automatic=automatic, question=question
+        )
+        return await self._beside(text, ask)
 
     async def after_turn(self, turn: Turn | None, messages: Sequence[Message]) -> None:
         """Take in what was said; the turn's snapshot and recall now count as shown. Raises `StoreError`."""
@@ -346,11 +355,14 @@ class Channel:
             return self.reading.notes(unchanged)
         return await to_thread.run_sync(self.reading.notes)
 
-    async def _prepared(self, text: str) -> None:
-        """Has the dictionary opened for the Chinese of a question, where it is not: a thread's work."""
+    async def _beside(self, text: str, ask: Callable[[], T]) -> T:
+        """What a question finds; a thread's work where it is long, or words or dictionary must be loaded first."""
         words, asked = self.reading.vocabulary.words, both_ends(text)
-        if not words.is_ready_for(asked):
-            await to_thread.run_sync(words.bag, asked)
+        if self._has_asked and len(asked) <= _LONG_QUESTION and words.is_ready_for(asked):
+            return ask()
+        found = await to_thread.run_sync(ask)
+        self._has_asked = True
+        return found
 
     async def _question(self, text: str, now: datetime, speaker: str, *, automatic: bool = True) -> Vector | None:
         """The vector of a message, if it comes in time; entries that have none yet are embedded beside the turn."""
@@ -358,7 +370,8 @@ class Channel:
         if meaning is None:
             return None
         self.wanted(self.reading)
-        if not self.reading.wants_meaning(text, now, speaker, automatic=automatic):
+        ask = partial(self.reading.wants_meaning, text, now, speaker, automatic=automatic)
+        if not await self._beside(text, ask):
             return None
         found = None
         with anyio.move_on_after(self.settings.embedder.timeout):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 import anyio
+from anyio import to_thread
 
 from pipimem.errors import ModelTimeout, PipimemError, SidecarError
 from pipimem.notes.message import Message
@@ -23,8 +24,13 @@ async def lacking(thoughts: Thoughts, messages: Sequence[Message]) -> list[Messa
     if not messages:
         return []
     # Without ids a message is known by what it says; the host cannot hold more than this many of the newest.
-    after = max(0, thoughts.store.transcript.last_number - 2 * len(messages) - 50)
-    return unseen(messages, await thoughts.window(after))
+    newest = 2 * len(messages) + 50
+
+    def missing() -> list[Message]:
+        transcript = thoughts.store.transcript
+        return unseen(messages, transcript.window(max(0, transcript.last_number - newest)))
+
+    return await to_thread.run_sync(missing)
 
 
 async def brought_in(thoughts: Thoughts, covered: int, seconds: float) -> Receipt:

@@ -102,7 +102,7 @@ class Reading:
                     self._place(gathering.index, self.meaning)
                 # Together: it may have been laid to rest while this went on in another thread.
                 self.gathering, self._gathered = gathering, notes
-            self.answers.clear()
+                self._forget_answers()
         if self.shelf is not None:
             self.shelf.used(self)
         if stages is not None:
@@ -132,7 +132,7 @@ class Reading:
         self._gathered, self.gathering, self._book = None, None, None
         self._told_backlog, self._backlog = (), ()
         self._vectors, self._lacking = None, []
-        self.answers.clear()
+        self._forget_answers()
         self.store.rest()
         if self.shelf is not None:
             self.shelf.left(self)
@@ -154,8 +154,9 @@ class Reading:
         """
         limits = self.limits(limit)
         asked = text, speaker, limits, automatic, question is not None
-        known = self.answers.to((*asked[:-1], True), now) if self.meaning is not None else None
-        known = known or self.answers.to(asked, now)
+        answers = self.answers
+        known = answers.to((*asked[:-1], True), now) if self.meaning is not None else None
+        known = known or answers.to(asked, now)
         self.figures = self.figures.and_then(Kept(looks=1, hits=known is not None))
         if known is not None:
             return self._told(fitted(known, limits, shown), hit=True)
@@ -175,7 +176,7 @@ class Reading:
             nearness=self._nearness(question, limits, gathering.index),
             done=self._stages or unwatched,
         )
-        self.answers.keep(asked, now, found)
+        answers.keep(asked, now, found)
         return self._told(found, hit=False)
 
     def wants_meaning(self, text: str, now: datetime, speaker: str = "", *, automatic: bool = True) -> bool:
@@ -205,7 +206,7 @@ class Reading:
         with self._placing:
             if self.gathering is not None:
                 self._lacking = self._vectors.place(self.gathering.index)
-        self.answers.clear()
+        self._forget_answers()
 
     def keep_vectors(self) -> None:
         """Keep the vectors for the next start, where there are new ones."""
@@ -219,6 +220,10 @@ class Reading:
             self._vectors = Vectors(self.store.key)
             self._vectors.read(self.store.caches.kept_vectors(meaning.name))
         self._lacking = self._vectors.place(index)
+
+    def _forget_answers(self) -> None:
+        # Another object: what is asked right now, of the index as it was, is kept in the old one.
+        self.answers = Answers()
 
     def _nearness(self, question: Vector | None, limits: Limits, index: Index) -> Nearness:
         if question is None or self._vectors is None or self.meaning is None:

@@ -13,7 +13,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust
 from pipimem.recall.gathering import Gathering
-from pipimem.recall.index import Index
+from pipimem.recall.index import Index, Term
 from pipimem.text.words import Words
 
 from tests.recall.conftest import notes_from
@@ -46,6 +46,22 @@ def test_what_people_change_and_delete_is_followed(words: Words) -> None:
     assert held(index) == {"one", "two", "said"}
     gathering.update(notes_from(memory="## Facts\n\n- two\n- three\n"))
     assert held(index) == {"two", "three"}
+
+
+def test_who_asks_meanwhile_finds_what_stood_before(words: Words) -> None:
+    """Words come and go in a copy, which goes on from there; where none do, nothing is copied."""
+    first = Gathering(Index(words))
+    notes = notes_from(memory="## Facts\n\n- one lamp\n- two lamps\n")
+    first.update(notes)
+    second = first.updated(notes_from(memory="## Facts\n\n- two lamps\n- three owls\n"))
+    lamp, owl = ([Term(word)] for word in words.words("lamp owl"))
+    assert (held(first.index), held(second.index)) == ({"one lamp", "two lamps"}, {"two lamps", "three owls"})
+    assert [len(each.index.search(lamp).totals) for each in (first, second)] == [2, 1]
+    assert [len(each.index.search(owl).totals) for each in (first, second)] == [0, 1]
+    name = notes.memory.entries[0].id
+    recalled = first.updated(replace(notes, ledger=Ledger(records={name: Record(Trust.EXPLICIT, recalls=2)})))
+    assert recalled.index is first.index
+    assert held(recalled.updated(notes_from(memory="")).index) == set()
 
 
 def test_a_changed_record_is_followed(words: Words) -> None:
