@@ -10,9 +10,10 @@ from pathlib import Path
 
 from pipimem.errors import LockTimeout, PipimemError
 from pipimem.store.channel import ChannelStore
-from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
-from pipimem.store.disk.files import TEMPORARY
+from pipimem.store.checkup.finding import Finding, Mend, worth_knowing, wrong
+from pipimem.store.disk.files import TEMPORARY, remove
 from pipimem.store.disk.lock import FolderLock, locks_hold
+from pipimem.store.forgetting import plan
 
 _NOTE = r"(?:SESSION|MEMORY|HISTORY|HISTORY\.archive)"
 # Copies beside a note: of vim, emacs, editors that keep a backup, Syncthing, Dropbox, Nextcloud, git.
@@ -36,12 +37,32 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
     if left:
         what = f"{len(left)} unfinished files of a process that ended; the next writing clears them"
         yield worth_knowing(folder, what, finish)
-    if (own / "forget.json").exists():
-        yield wrong(folder, "a forgetting was cut off; any writing, such as `pipimem consolidate`, finishes it", finish)
+    yield from _forgetting(own, finish)
     for path in sorted(folder.iterdir()):
         if _COPIES.fullmatch(path.name):
             yield worth_knowing(path, "a copy beside a note; nobody reads it. Take over what it has, and remove it")
     yield from _lock(own / "lock")
+
+
+def _forgetting(own: Path, finish: Mend) -> Iterator[Finding]:
+    path = own / plan.NAME
+    if not os.path.lexists(path):
+        return
+    try:
+        is_whole = plan.load(own) is not None
+    except PipimemError as error:  # a folder, a link, no right to read it
+        yield wrong(path, str(error))
+        return
+    if is_whole:
+        what = "a forgetting was cut off; any writing, such as `pipimem consolidate`, finishes it"
+        yield wrong(own.parent, what, finish)
+        return
+
+    def drop(now: datetime) -> str:  # noqa: ARG001 - a mending's signature
+        remove(path)
+        return "removed; what it was to forget may stand there still"
+
+    yield wrong(path, "a forgetting was cut off, and what it was to take out is damaged: forget it once more", drop)
 
 
 def _lock(path: Path) -> Iterator[Finding]:

@@ -20,18 +20,19 @@ from pipimem.notes.notes import Change, Outcome
 from pipimem.notes.operations import Author, Decision, Progress
 from pipimem.store import transcript
 from pipimem.store.caches.caches import drop_texts
-from pipimem.store.codec import CodecError, decoded, encoded
 from pipimem.store.commits.committing import commit, journal_edits
 from pipimem.store.commits.desk import KEPT, Desk, View
 from pipimem.store.commits.placing import is_unfinished, put_in_place
 from pipimem.store.commits.recalls import Recalls
 from pipimem.store.disk import jsonlines
-from pipimem.store.disk.calls import read_whole, sync_folder
+from pipimem.store.disk.calls import sync_folder
 from pipimem.store.disk.files import own_text, put_whole, read_text, remove
 from pipimem.store.forgetting import archive_cleaning
+from pipimem.store.forgetting import plan as plans
 from pipimem.store.forgetting.archive_cleaning import clean_archive
 from pipimem.store.forgetting.needles import Needles, blanked_ledger, blanked_message, named, without
 from pipimem.store.forgetting.overwriting import overwrite, quotes
+from pipimem.store.forgetting.plan import Plan
 from pipimem.store.forgetting.traces import traces
 from pipimem.store.journal.placeholders import mark_of, placeholder
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
@@ -41,22 +42,6 @@ from pipimem.text.lines import split_lines
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often than this.
 _TRIES = 5
 _KINDS = ("entries", "archive", "versions", "messages", "journal", "ledger", "usage")
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What is being forgotten, as `.pipimem/forget.json` holds it until it is done."""
-
-    texts: tuple[str, ...]
-    messages: tuple[str, ...]
-    ids: tuple[str, ...]
-    keep_transcript: bool
-    actor: str
-
-    @property
-    def needles(self) -> Needles:
-        """What is looked for."""
-        return Needles(self.texts, frozenset(self.messages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,38 +73,27 @@ def forget(
     if receipt.is_empty:
         _commit(desk, log, plan, now)
         return receipt
-    put_whole(_plan_path(desk), jsonlines.line(encoded(plan)))
-    # A power cut must not take the plan and leave what it began.
-    sync_folder(_plan_path(desk).parent)
+    plans.save(_own(desk), plan)
     _carry_out(desk, log, plan, now, receipt)
     return receipt
 
 
 def is_under_way(desk: Desk) -> bool:
     """Whether a forgetting has begun and not ended; the next holder of the lock goes on with it."""
-    return _plan_path(desk).exists()
+    return plans.load(_own(desk)) is not None
 
 
 def resume(desk: Desk, log: Transcript, now: datetime) -> None:
     """Goes on with a forgetting that was cut off, if there is one and nobody is saving a file.
 
-    A file that cannot be read as a text keeps it waiting; `doctor` tells.
+    A file that cannot be read as a text keeps it waiting, and so does a plan that is damaged; `doctor` tells.
     """
-    if is_under_way(desk):
-        with suppress(UnreadableNote):
-            _resume(desk, log, now)
-
-
-def _resume(desk: Desk, log: Transcript, now: datetime) -> None:
-    path = _plan_path(desk)
-    if is_being_saved(desk):
+    plan = plans.load(_own(desk))
+    if plan is None:
         return
-    try:
-        plan = decoded(Plan, jsonlines.value(read_whole(path)))
-    except CodecError:
-        remove(path)
-    else:
-        _carry_out(desk, log, plan, now, _receipt(desk, log, plan))
+    with suppress(UnreadableNote):
+        if not is_being_saved(desk):
+            _carry_out(desk, log, plan, now, _receipt(desk, log, plan))
 
 
 def is_being_saved(desk: Desk) -> bool:
@@ -206,7 +180,7 @@ def _carry_out(desk: Desk, log: Transcript, plan: Plan, now: datetime, receipt: 
     for folder in (desk.folder, state.versions.folder, desk.folder / ".pipimem"):
         if folder.is_dir():
             sync_folder(folder)
-    remove(_plan_path(desk))
+    remove(_own(desk) / plans.NAME)
     desk.clear()
 
 
@@ -299,5 +273,5 @@ def _rewrite_lines(part: Path, left: Callable[[bytes], bytes]) -> None:
         put_whole(part, b"".join(kept))
 
 
-def _plan_path(desk: Desk) -> Path:
-    return desk.folder / ".pipimem" / "forget.json"
+def _own(desk: Desk) -> Path:
+    return desk.folder / ".pipimem"

@@ -129,6 +129,11 @@ class Journal:
                 checksum = checksum_of(file.read(TAIL_LENGTH))
         return bool(checksum) and (header.journal, checksum) == (place.journal, place.checksum)
 
+    @property
+    def name(self) -> str:
+        """The random name in the first line of the part that is appended to; empty where there is none."""
+        return self._name_of(self.path)
+
     def follows(self, place: Place) -> bool:
         """Whether the journal that a place lies in was set aside, or given up by a forgetting."""
         parts = self.parts()

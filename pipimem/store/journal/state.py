@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +27,8 @@ from pipimem.text.splices import reversed_splices, spliced, spliced_lines
 
 # An editor may have loaded a text that many changes ago; older ones are found among the versions.
 _REMEMBERED = 200
+# The stamp of no file, and not None either: that a journal is absent is something seen.
+_NEVER: Stamp = (-1, -1, -1, -1)
 # A start folds at most so many records; a checkpoint costs some ms.
 _CHECKPOINT_AFTER = 200
 
@@ -217,7 +219,9 @@ class State:
         self._recent = None
         self._known.clear()
         # Before anything is read: what is written, or set aside, meanwhile gives the journal another one.
-        self.stamp = self.journal.stamp()
+        stamp = self.journal.stamp()
+        # Where reading fails, the next one must not take what is half read for all there is.
+        self.stamp, self.place = _NEVER, NOWHERE
         checkpoint = ledger_file.load(self._ledger_path)
         self._since, self.archived = 0, None
         if checkpoint is None:
@@ -229,10 +233,35 @@ class State:
         else:
             self.ledger = checkpoint.ledger
             start = checkpoint.place if self.journal.holds(checkpoint.place) else NOWHERE
-        records, self.place = self.journal.read(start)
+        records, end = self.journal.read(start)
+        if checkpoint is not None and start == NOWHERE:
+            self._bridge(checkpoint.place, records)
         self._fold(records)
         if self.ledger.sequence == 0:
             self.ledger = self._concluded()
+        self.stamp, self.place = stamp, end
+
+    def _bridge(self, place: Place, records: Sequence[JournalRecord]) -> None:
+        """Makes good what lies between a checkpoint and a journal that does not hold the place of it.
+
+        Where records are lost nobody knows the texts they left the files with: what stands there is taken as it is. With
+        the texts of the checkpoint, what came by those records would count as taken out. Raises `JournalError` for a
+        journal of another channel, or of an earlier time.
+        """
+        first = records[0].sequence if records else 0
+        if first == self.ledger.sequence + 1:
+            return
+        is_whole = self.journal.follows(place) if place.journal else bool(self.journal.parts())
+        if not is_whole:
+            if 0 < first <= self.ledger.sequence and self.journal.name != place.journal:
+                raise JournalError(
+                    f"{self.journal.path} and {self._ledger_path.name} beside it do not belong together: one of them is "
+                    "from elsewhere. Remove ledger.json if the journal is this channel's own, else move the journal "
+                    "aside to go on without undo for what it held. The Markdown files are whole."
+                )
+            self.ledger = replace(self.ledger, etags={})
+        elif first > self.ledger.sequence:
+            self._fold(self.journal.records())
 
     def _fold(self, records: Iterable[JournalRecord]) -> None:
         for record in records:

@@ -14,7 +14,10 @@ from pipimem.notes.ledger import Asked
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Decision, Invalidate, Progress, Target
 from pipimem.store.channel import ChannelStore
+from pipimem.store.checkup.leftovers import leftover_findings
 from pipimem.store.commits import placing
+from pipimem.store.forgetting import plan
+from pipimem.store.forgetting.plan import Plan
 
 Add = Callable[..., Decision]
 
@@ -153,6 +156,31 @@ def test_the_mark_of_a_forgetting_outlives_a_checkpoint(full: ChannelStore, now:
     assert forgotten == full.ledger.sequence
     full.close()
     assert ChannelStore.open(full.workspace, "team", create=False).ledger.forgotten == forgotten
+
+
+@pytest.mark.parametrize("damage", ["a bit", "zeros", "no words"])
+def test_a_damaged_plan_takes_nothing_out(full: ChannelStore, now: datetime, add: Add, damage: str) -> None:
+    """With one wrong byte it would forget what nobody named; doctor says to forget once more."""
+    own = full.folder / ".pipimem"
+    plan.save(own, Plan(("bob likes tea",), (), (), False, ""))
+    data = (own / "forget.json").read_bytes()
+    spoilt = {
+        "a bit": data.replace(b"bob", b"bog"),
+        "zeros": bytes(len(data)),
+        "no words": b'{"texts": [""], "messages": [], "ids": [], "keep_transcript": false, "actor": ""}\n',
+    }
+    (own / "forget.json").write_bytes(spoilt[damage])
+    log = (full.folder / "log.jsonl").read_bytes()
+    before = [entry.text for entry in full.notes().memory.entries]
+    again = ChannelStore.open(full.workspace, "team", create=False)
+    again.commit(add("frank likes juice"), now)
+    assert [entry.text for entry in again.notes().memory.entries] == [*before, "frank likes juice"]
+    assert (full.folder / "log.jsonl").read_bytes() == log
+    (finding,) = [one for one in leftover_findings(again) if one.wrong]
+    assert "forget it once more" in finding.what
+    assert finding.mend is not None
+    finding.mend(now)
+    assert not (own / "forget.json").exists()
 
 
 def test_words_over_two_entries_are_no_entry_that_holds_them(full: ChannelStore, now: datetime) -> None:

@@ -6,13 +6,17 @@ from collections.abc import Callable
 from datetime import datetime
 
 import pytest
+from pipimem.errors import JournalError
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Decision
 from pipimem.store.channel import ChannelStore
+from pipimem.store.journal import journal as journals
+from pipimem.store.journal import ledger_file
 from pipimem.store.journal import state as states
 from pipimem.store.journal.journal import NOWHERE, Journal, Place
+from pipimem.store.journal.ledger_file import Checkpoint
 from pipimem.store.journal.state import State, fresh_ledger
 
 Add = Callable[..., Decision]
@@ -105,3 +109,107 @@ def test_without_a_state_of_its_own_the_history_tells_the_cursor(channel: Channe
     assert fresh_ledger(channel.transcript, now) == Ledger(cursor=1, boundary=1, refreshed=1, epoch_start=1)
     assert State.load(channel.folder, channel.transcript, lambda: now).ledger.cursor == 1
     assert State.load(channel.folder, channel.transcript, lambda: None).ledger.cursor == 0
+
+
+def facts(channel: ChannelStore) -> list[str]:
+    """The entries of MEMORY.md, as another process reads them."""
+    again = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
+    return sorted(entry.text for entry in again.notes().memory.entries)
+
+
+def test_what_came_after_the_checkpoint_stays_when_the_journal_is_lost(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Versions know texts that are newer than the checkpoint: none of them counts as what a person went on from."""
+    channel.commit(add("bob likes tea"), now)
+    channel.checkpoint()
+    channel.commit(add("carol likes coffee"), now)
+    path = channel.folder / File.MEMORY
+    path.write_text(path.read_text() + "- typed by hand\n")
+    channel.commit(add("dave likes water"), now)
+    text = path.read_text()
+    (channel.folder / ".pipimem" / "journal.jsonl").unlink()
+    wanted = ["bob likes tea", "carol likes coffee", "dave likes water", "typed by hand"]
+    assert facts(channel) == wanted
+    again = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
+    again.journal_edits(now)
+    assert path.read_text() == text
+    again.commit(add("erin likes milk"), now)
+    assert facts(channel) == sorted([*wanted, "erin likes milk"])
+
+
+def test_so_it_is_with_an_older_journal_of_its_own(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """A backup of the journal alone: it ends before the checkpoint begins."""
+    own = channel.folder / ".pipimem"
+    channel.commit(add("bob likes tea"), now)
+    older = (own / "journal.jsonl").read_bytes()
+    channel.commit(add("carol likes coffee"), now)
+    channel.checkpoint()
+    channel.commit(add("dave likes water"), now)
+    (own / "journal.jsonl").write_bytes(older)
+    again = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
+    again.commit(add("erin likes milk"), now)
+    assert facts(channel) == ["bob likes tea", "carol likes coffee", "dave likes water", "erin likes milk"]
+    assert again.ledger.sequence == 3
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "ledger.json"])
+def test_the_journal_or_the_checkpoint_of_another_channel_is_refused(
+    channel: ChannelStore, now: datetime, add: Add, name: str
+) -> None:
+    """Nothing of that channel comes into this one's notes, and the sentence says which file to remove."""
+    other = ChannelStore.open(channel.workspace, "garden", create=True)
+    for store, facts_of in ((channel, ("bob likes tea", "carol likes tea")), (other, ("roses are red", "so is wine"))):
+        for fact in facts_of:
+            store.commit(add(fact), now)
+        store.checkpoint()
+    other.commit(add("lilies are white"), now)
+    text = (channel.folder / File.MEMORY).read_text()
+    path = channel.folder / ".pipimem" / name
+    path.write_bytes((other.folder / ".pipimem" / name).read_bytes())
+    again = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
+    dave = add("dave likes water")
+    was_read_before = channel.notes, lambda: channel.commit(dave, now), lambda: channel.commit(dave, now)
+    for deed in (again.notes, lambda: again.commit(dave, now), *(was_read_before if name == "journal.jsonl" else ())):
+        with pytest.raises(JournalError, match="do not belong together"):
+            deed()
+    assert (channel.folder / File.MEMORY).read_text() == text
+    path.unlink()
+    again.commit(add("dave likes water"), now)
+    assert facts(channel) == ["bob likes tea", "carol likes tea", "dave likes water"]
+
+
+def test_a_checkpoint_from_before_the_journal_was_set_aside_catches_up(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backup of the checkpoint alone: what lies between stands in the part that was set aside."""
+    monkeypatch.setattr(journals, "_ROTATE_AT", 1)
+    own = channel.folder / ".pipimem"
+    channel.commit(add("bob likes tea"), now)
+    state = channel._at_desk().state
+    ledger_file.save(own / "ledger.json", Checkpoint(state.ledger, state.place))
+    older = (own / "ledger.json").read_bytes()
+    channel.commit(add("carol likes coffee"), now)
+    channel.checkpoint()
+    channel.commit(add("dave likes water"), now)
+    (own / "ledger.json").write_bytes(older)
+    known = loaded(channel).ledger
+    assert known == channel.ledger
+
+
+def test_a_damaged_journal_is_told_by_each_call_of_a_running_bot(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Not by the first alone: the next would go on from the checkpoint, behind what is damaged."""
+    channel.commit(add("bob likes tea"), now)
+    channel.checkpoint()
+    for fact in ("carol likes coffee", "dave likes water"):
+        channel.commit(add(fact), now)
+    path = channel.folder / ".pipimem" / "journal.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:-2], b"x" + lines[-2], b"x" + lines[-1], lines[-1]]))
+    for _ in range(2):
+        with pytest.raises(JournalError, match="damaged"):
+            channel.commit(add("erin likes milk"), now)
+        with pytest.raises(JournalError, match="damaged"):
+            channel.notes()
