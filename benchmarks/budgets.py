@@ -49,7 +49,7 @@ async def measured(lines: int) -> tuple[float, float]:
         for number in range(_REQUESTS):
             started = time.perf_counter()
             ask = Ask("m", (Turn("user", _PROMPT),), 30.0, 4000, None, "room", "chat", f"c{number}")
-            with await governor.begin(ask, _no_price) as attempt:
+            async with await governor.begin(ask, _no_price) as attempt:
                 attempt.completion = await Free().complete(attempt.ask)
             times.append(1000 * (time.perf_counter() - started))
     return times[0], min(times[1:])

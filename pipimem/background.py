@@ -80,7 +80,8 @@ class Background:
         except passes:
             raise
         except Exception as error:  # noqa: BLE001 - no bug of ours may end the host
-            return await to_thread.run_sync(partial(self.failed, job, error, channel, warns=warns))
+            with anyio.CancelScope(shield=True):  # what fails while it is cancelled is told too
+                return await to_thread.run_sync(partial(self.failed, job, error, channel, warns=warns))
         await self.went_well(job, channel)
         return result
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import secrets
+import threading
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
@@ -71,12 +72,12 @@ class Pipimem:
         if self.clock.now().tzinfo is None or self.clock.wall().tzinfo is None:
             raise SettingsError("the clock's times need an offset: datetime.now().astimezone(), not datetime.now()")
         self._background = Background(self.clock, self.store.problems)
+        self._made_governor: Governor | None = None
+        self._making_governor = threading.Lock()
         self._vocabulary = Vocabulary(self.store)
         self._shelf = Shelf()
         self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
-        self._meaning = meaning_of(
-            self.settings, self.store, lambda: self._governor, embedder, background=self._background
-        )
+        self._meaning = meaning_of(self.settings, self.store, self._governor, embedder, background=self._background)
         self._embedding = Embedding(self._meaning, self._background) if self._meaning else None
         self._channels: dict[str, Channel] = {}
         # The same channels by the names of their folders, as idle work knows them.
@@ -213,18 +214,21 @@ class Pipimem:
         asking = Asking(
             (model, *self.settings.model.fallbacks),
             door,
-            partial(self._governor.begin, price=door.price),
+            partial(self._governor().begin, price=door.price),
             self.clock.monotonic,
             self.settings.model.concurrency,
         )
         return ModelAssistant(asking, Prompts(self.store.root / "prompts"))
 
-    @cached_property
     def _governor(self) -> Governor:
-        """The one account of all requests to models and embedders."""
+        """The one account of all requests to models and embedders; made when the first of them is asked for."""
         from pipimem.sidecar.governor import Governor
 
-        return Governor(self.store.books, self.settings.budget, self.clock, _log.warning)
+        with self._making_governor:
+            if self._made_governor is None:
+                books, budget = self.store.books, self.settings.budget
+                self._made_governor = Governor(books, budget, self.clock, _log.warning)
+            return self._made_governor
 
     def _thinker(self) -> Assistant:
         """The assistant of one channel: once the day's budget is spent, the embedded rules stand in for a model."""

@@ -132,7 +132,7 @@ class Asking:
         timeout = self._left(until)
         if timeout <= 0:
             raise ModelTimeout(f"No time was left to ask {model} within {question.timeout:.0f} s.")
-        with await self.begin(replace(question, model=model, timeout=timeout)) as attempt:
+        async with await self.begin(replace(question, model=model, timeout=timeout)) as attempt:
             attempt.completion = await self.door.complete(attempt.ask)
             return parse(_whole(attempt.completion, model))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -82,6 +83,8 @@ class Governor:
     # Ended attempts that the disk refused: they count all the same.
     _unwritten: list[Usage] = field(default_factory=list)
     _told: set[tuple[str, str, str]] = field(default_factory=set)
+    # Attempts end in threads of their own while others begin: held where the repeats are looked at.
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     async def begin(self, ask: Ask, price: Callable[[str], Awaitable[Price | None]]) -> Attempt:
         """`begin_in_thread` in a thread. To ask for the `price`, `None` where nobody knows it, costs the request's time.
@@ -95,7 +98,27 @@ class Governor:
         except TimeoutError as reason:
             raise ModelTimeout(f"{ask.model} was not ready within {ask.timeout:.0f} s.") from reason
         left = max(0.0, ask.timeout - (anyio.current_time() - started))
-        return await to_thread.run_sync(self.begin_in_thread, replace(ask, timeout=left), found)
+        return await self._handed_over(replace(ask, timeout=left), found)
+
+    async def _handed_over(self, ask: Ask, price: Price | None) -> Attempt:
+        """`begin_in_thread` in a thread; its hold is released where the caller is gone when it ends.
+
+        asyncio's own `Task.cancel` does not wait for a thread, whatever shields there are.
+        """
+        handover = _Handover()
+
+        def let_out() -> None:
+            name, attempt = self._let_out(ask, price)
+            if not handover.put(name, attempt):
+                self.books.release(name)
+
+        try:
+            await to_thread.run_sync(let_out)
+        except BaseException:
+            if placed := handover.give_up():
+                self.books.release(placed[0])  # one file is removed, which is quicker than a thread
+            raise
+        return handover.taken()
 
     def begin_in_thread(self, ask: Ask, price: Price | None) -> Attempt:
         """The attempt, with `max_tokens` cut to what is left; may wait for the disk and for other processes.
@@ -103,6 +126,10 @@ class Governor:
         Before anything is sent it raises `BudgetSpent`, `NoProgress`, `StoreError`, or `ModelUnavailable` where the
         model is left alone after failures.
         """
+        return self._let_out(ask, price)[1]
+
+    def _let_out(self, ask: Ask, price: Price | None) -> tuple[str, Attempt]:
+        """The name of the hold, and the attempt."""
         # A question for an embedder may be a few words: their unkeyed hash would tell who guesses them.
         prompt = prompt_hash(ask.turns) if ask.task != EMBED else ""
         size = prompt_tokens(ask)
@@ -111,7 +138,9 @@ class Governor:
             held = self._living(now)
             account = self._caught_up(now)
             self._refuse_rest(account, ask, held, now)
-            if refusal := account.repeats.refusal(ask.channel, ask.task, prompt, now):
+            with self._lock:
+                refusal = account.repeats.refusal(ask.channel, ask.task, prompt, now)
+            if refusal:
                 raise NoProgress(refusal)
             answer = self._granted(account, ask, size, price, held)
             hold = Hold(
@@ -127,12 +156,16 @@ class Governor:
                 prompt=prompt,
             )
             name = self.books.place(hold)
-        return Attempt(replace(ask, max_tokens=answer), hold, price, self.clock, partial(self._ended, name))
+        return name, Attempt(replace(ask, max_tokens=answer), hold, price, self.clock, partial(self._ended, name))
 
     def _ended(self, name: str, usage: Usage) -> None:
-        """Puts an attempt's line in the place of its hold. Raises `StoreError`, and counts it all the same."""
-        if self._read is not None:
-            self._read[0].repeats.count(usage, self.clock.wall(), own=True)
+        """Puts an attempt's line in the place of its hold. Raises `StoreError`, and counts it all the same.
+
+        Waits for the disk, and up to 0.2 s for whoever writes to the channel; called in threads.
+        """
+        with self._lock:
+            if self._read is not None:
+                self._read[0].repeats.count(usage, self.clock.wall(), own=True)
         try:
             self._append(usage)
         finally:
@@ -168,9 +201,11 @@ class Governor:
         account, tail = self._read
         account.turn(now)
         for usage in tail.fresh():
-            account.count(usage, now)
+            with self._lock:
+                account.count(usage, now)
         while self._unwritten:
-            account.count(self._unwritten.pop(), now)
+            with self._lock:
+                account.count(self._unwritten.pop(), now)
         return account
 
     def _refuse_rest(self, account: Account, ask: Ask, held: Sequence[Hold], now: datetime) -> None:
@@ -210,6 +245,32 @@ class Governor:
         if (day, whose, what) not in self._told:
             self._told.add((day, whose, what))
             self.tell(text)
+
+
+class _Handover:
+    """An attempt on its way from the thread that let it out to its caller, who may be gone meanwhile."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._placed: tuple[str, Attempt] | None = None
+        self._is_given_up = False
+
+    def put(self, name: str, attempt: Attempt) -> bool:
+        """Whether there is still somebody to take it."""
+        with self._lock:
+            self._placed = name, attempt
+            return not self._is_given_up
+
+    def give_up(self) -> tuple[str, Attempt] | None:
+        """The caller is gone: what was put before, which is his to release."""
+        with self._lock:
+            self._is_given_up = True
+            return self._placed
+
+    def taken(self) -> Attempt:
+        """What was put."""
+        assert self._placed is not None
+        return self._placed[1]
 
 
 def prompt_tokens(ask: Ask) -> int:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
+import anyio
+from anyio import to_thread
+
 from pipimem.clock import Clock
 from pipimem.notes.usage import Hold, Usage
 from pipimem.sidecar.billing import billed
@@ -17,7 +20,9 @@ from pipimem.sidecar.door import Ask, Completion, Price
 class Attempt:
     """A request that was let out. While the context lasts `ask` is sent, and `completion` set when its answer came.
 
-    On leaving `record` is given the line of the ledger; it may raise `StoreError`.
+    On leaving `record` is given the line of the ledger; it may raise `StoreError`, and it may wait
+    for the disk and for other processes: on an event loop it has a thread, in a thread the context
+    is a plain one.
     """
 
     ask: Ask
@@ -37,8 +42,20 @@ class Attempt:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.record(self._line(error))
+
+    async def __aenter__(self) -> Self:
+        return self  # at once: whoever is cancelled here could not record it
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(self.record, self._line(error))
+
+    def _line(self, error: BaseException | None) -> Usage:
         latency = self.clock.monotonic() - self._began
-        self.record(billed(self.hold, self.price, self.completion, error, self.clock.wall(), latency))
+        return billed(self.hold, self.price, self.completion, error, self.clock.wall(), latency)
 
 
 # Lets a request out, with `max_tokens` cut to what the budgets hold. Raises `BudgetSpent`, `NoProgress`,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from pipimem import Pipimem
 from pipimem.errors import StoreError
 from pipimem.settings import BudgetSettings, Limit, MaintenanceSettings, ModelSettings, Settings
+from pipimem.sidecar.governor import Governor
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -152,3 +155,20 @@ async def test_a_commit_that_cannot_be_made_is_not_paid_for_again(
                     await channel.before_compaction(deadline=120)
             tasks = [usage.task for usage in WorkspaceStore.open(root).usages()]
             assert sorted(tasks) in (["refresh"], ["consolidate", "refresh"])
+
+
+def test_threads_that_ask_at_once_get_one_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two would count what the other lets out only once it has ended."""
+    made: list[object] = []
+    slowly = Governor.__init__
+
+    def init(self: Governor, *words: object) -> None:
+        made.append(self)
+        time.sleep(0.05)
+        slowly(self, *words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Governor, "__init__", init)
+    pipimem = Pipimem(workspace(tmp_path), "offline")
+    with ThreadPoolExecutor(8) as threads:
+        found = [threads.submit(pipimem._governor) for _ in range(8)]
+    assert len({id(one.result()) for one in found}) == len(made) == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,7 +15,7 @@ import anyio
 import pytest
 from pipimem.clock import Clock
 from pipimem.errors import AnswerRefused, BudgetSpent, ModelTimeout, ModelUnavailable, NoProgress, StoreError
-from pipimem.notes.usage import Usage
+from pipimem.notes.usage import Hold, Usage
 from pipimem.settings import BudgetSettings, Limit
 from pipimem.sidecar.door import Ask, Completion, KeyRefused, ModelBusy, ParameterRefused, Price, Turn
 from pipimem.sidecar.governor import Governor, prompt_tokens
@@ -76,10 +78,11 @@ class Bank:
         """One attempt as the assistant makes it."""
         self.count += 1
         ask = Ask(model, (Turn("user", prompt),), 30.0, max_tokens, None, channel, task, f"c{self.count}")
-        with suppress(AnswerRefused), await self.governor.begin(ask, self.priced) as attempt:
-            attempt.completion = await self.complete(attempt.ask)
-            if refused:
-                raise AnswerRefused("not good enough")
+        with suppress(AnswerRefused):
+            async with await self.governor.begin(ask, self.priced) as attempt:
+                attempt.completion = await self.complete(attempt.ask)
+                if refused:
+                    raise AnswerRefused("not good enough")
         return attempt.completion
 
     @property
@@ -413,3 +416,72 @@ async def test_another_ledger_is_counted_anew(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"10000", b"45000"))
     with pytest.raises(BudgetSpent):
         await bank.ask("and again")
+
+
+async def test_a_line_of_the_ledger_is_written_beside_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may wait for whoever writes to the channel: here until the loop has gone on."""
+    bank = Bank(tmp_path, limits(100_000))
+    written, went_on = bank.books.append, threading.Event()
+    is_free: list[bool] = []
+
+    def append(usage: Usage) -> None:
+        is_free.append(went_on.wait(20))
+        written(usage)
+
+    monkeypatch.setattr(Books, "append", lambda _, usage: append(usage))
+
+    async def go_on() -> None:
+        while not bank.sent:
+            await anyio.sleep(0)
+        await anyio.sleep(0.05)
+        went_on.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(go_on)
+        await bank.ask()
+    assert is_free == [True]
+    assert len(bank.lines) == 1
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_cancel_of_asyncio_itself_leaves_no_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str, anyio_backend: str
+) -> None:
+    """`Task.cancel` waits for no thread: whether the hold is placed before or after it, nobody pays for it."""
+    bank = Bank(tmp_path, limits(100_000))
+    places: list[str] = []
+    placed, placing, go_on = Books.place, threading.Event(), threading.Event()
+
+    def place(books: Books, hold: Hold) -> str:
+        name = placed(books, hold) if when == "before" else ""
+        placing.set()
+        go_on.wait(20)
+        name = name or placed(books, hold)
+        places.append(name)
+        return name
+
+    monkeypatch.setattr(Books, "place", place)
+    task = asyncio.get_running_loop().create_task(bank.ask())
+    await anyio.to_thread.run_sync(placing.wait, 20)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    go_on.set()
+    with anyio.fail_after(20):
+        while not places or bank.books.held():
+            await anyio.sleep(0.01)
+    assert (bank.sent, bank.lines) == ([], [])
+
+
+async def test_half_of_a_surrogate_pair_breaks_no_ledger(tmp_path: Path) -> None:
+    """In a question, a channel's id, or what a provider says: the line is written, the hold is gone."""
+    bank = Bank(tmp_path / "w" / ".pipimem", limits(100_000))
+    bank.answers = [ModelBusy("half \ud83d of it")]
+    with pytest.raises(ModelBusy):
+        await bank.ask("half \ud83d of it", channel="r\udc00m")
+    await bank.ask("\udfff", channel="r\udc00m")
+    assert [line.outcome for line in bank.lines][-1] == "ok"
+    assert bank.books.held() == {}

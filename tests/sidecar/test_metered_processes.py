@@ -43,7 +43,7 @@ async def one(governor, number, limit):
     async with limit:
         ask = Ask("m", (Turn("user", "lamp oil " * 300),), 600.0, 2000, None, f"c{number % 3}", "chat", f"n{number}")
         try:
-            with await governor.begin(ask, price) as attempt:
+            async with await governor.begin(ask, price) as attempt:
                 attempt.completion = await Door().complete(attempt.ask)
         except BudgetSpent:
             return
