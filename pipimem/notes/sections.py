@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from pipimem.text.growing import INNER
 from pipimem.text.markdown import Document, Kind, Section, parsed
+from pipimem.text.marks import indentation
 from pipimem.text.splices import edited
 from pipimem.text.whitespace import white_folded
 
@@ -18,12 +20,13 @@ def bullet_text(text: str) -> str:
 
     A model's text may begin like a heading, a fence or a comment; a backslash or a blank keeps it plain text.
     """
-    return next((line for line in _candidates(text) if _reads_back(f"- {line}\n- x\n", line, Kind.ENTRY)), "")
+    # A paragraph below is what code without an end takes in: the next bullet would end it.
+    return next((line for line in _candidates(text) if _reads_back(f"- {line}\n\nx\n\n- x\n", line, Kind.ENTRY)), "")
 
 
 def paragraph_text(text: str) -> str:
     """The text folded to one line that Markdown reads back as a paragraph with just this text, as `bullet_text` does."""
-    return next((line for line in _candidates(text) if _reads_back(f"{line}\n\n- x\n", line, Kind.PARAGRAPH)), "")
+    return next((line for line in _candidates(text) if _reads_back(f"{line}\n\nx\n\n- x\n", line, Kind.PARAGRAPH)), "")
 
 
 def heading_text(text: str) -> str:
@@ -36,12 +39,13 @@ def _candidates(text: str) -> Iterator[str]:
     line = heading_text(text).replace("<!--", "< !--")
     tame = line.replace("```", "'''").replace("~~~", "~ ~ ~")
     shielded = f"\\{line}" if line else ""
-    return (candidate for candidate in (line, tame, shielded, line.strip("-*+# \t`~>")) if candidate)
+    return (candidate for candidate in (line, shielded, tame, line.strip("-*+# \t`~>")) if candidate)
 
 
 def _reads_back(note: str, line: str, kind: Kind) -> bool:
     blocks = [block for section in parsed(note).sections for block in section.blocks if block.kind is not Kind.BLANK]
-    return [(block.kind, block.text) for block in blocks] == [(kind, line), (Kind.ENTRY, "x")]
+    told = [(block.kind, block.text) for block in blocks]
+    return told == [(kind, line), (Kind.PARAGRAPH, "x"), (Kind.ENTRY, "x")]
 
 
 @dataclass(slots=True)
@@ -133,21 +137,27 @@ class Draft:
             self._added.setdefault(title, (level, []))[1].extend(lines)
 
     def _end(self) -> int:
-        """The last line new text can stand at: above a fence or comment that somebody has not closed."""
-        blocks = self.document.sections[-1].blocks
-        if not blocks or blocks[-1].kind is Kind.BLANK:
+        """The last line a new section can stand at: above code or a comment that somebody has not closed.
+
+        An entry or a paragraph that holds such a thing stays in its section: the new one goes above the whole section.
+        """
+        section = self.document.sections[-1]
+        if not section.blocks or section.blocks[-1].kind is Kind.BLANK:
             return len(self.document.lines)
-        last = blocks[-1]
-        probe = parsed("".join((*self.document.lines[last.start :], "\n\nx\n")))
-        told = probe.sections[-1].blocks[-1]
-        swallows = told.kind is not Kind.PARAGRAPH or told.text != "x"
-        return last.start if swallows else len(self.document.lines)
+        last = section.blocks[-1]
+        probe = parsed("".join((*self.document.lines[section.start :], "\n\n## x\n")))
+        if (probe.sections[-1].title, probe.sections[-1].level) == ("x", 2):
+            return len(self.document.lines)
+        is_memory = last.kind in (Kind.ENTRY, Kind.PARAGRAPH)
+        return section.start if is_memory and section.level else last.start
 
     def _insertion(self, section: Section, lines: list[str]) -> tuple[int, int, list[str]]:
         ends = [block.end for block in section.blocks if block.kind is Kind.ENTRY]
         if ends:
             at = min(max(ends), self._end())
-            return at, at, lines
+            # Prose straight below an empty bullet would go on with the entry that now stands between.
+            is_before_prose = any(block.start == at and block.kind is Kind.PARAGRAPH for block in section.blocks)
+            return at, at, [*lines, ""] if is_before_prose else lines
         return self._into_empty(section, lines)
 
     def _into_empty(self, section: Section, lines: list[str]) -> tuple[int, int, list[str]]:
@@ -159,8 +169,13 @@ class Draft:
         if following and not following[0].strip():
             at = last + 1
             after = self.document.lines[at : at + 1]
-            return at, at, [*lines, ""] if after and after[0].strip() else lines
-        return last, last, ["", *lines, ""] if following else ["", *lines]
+            return at, at, [*lines, "", *self._divider(at)] if after and after[0].strip() else lines
+        return last, last, ["", *lines, "", *self._divider(last)] if following else ["", *lines]
+
+    def _divider(self, at: int) -> list[str]:
+        """A rule between new entries and a line so far to the right that it would belong to the last of them."""
+        line = next((line for line in self.document.lines[at:] if line.strip()), "")
+        return ["---", ""] if indentation(line) >= INNER else []
 
     def _new_sections(self, new: list[tuple[str, int, list[str]]]) -> list[tuple[int, int, list[str]]]:
         """New sections by the place they go to."""
@@ -169,7 +184,7 @@ class Draft:
         for title, level, lines in sorted(new, key=lambda section: self._rank(section[0])):
             at = self._place(title)
             heading = [f"{'#' * level} {title}", "", *lines]
-            places.setdefault(at, []).extend([*heading, ""] if at < total else ["", *heading])
+            places.setdefault(at, []).extend([*heading, "", *self._divider(at)] if at < total else ["", *heading])
         if total in places:
             places[total] = self._at_end(places[total])
         return [(at, at, lines) for at, lines in places.items()]

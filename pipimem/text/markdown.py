@@ -77,8 +77,10 @@ class _Reader:
 
     def _is_markup(self, text: str) -> bool:
         block = self._open
-        if block is not None and block.kind in (Kind.HTML, Kind.ENTRY):
-            return block.kind is Kind.HTML
+        if block is not None and block.kind is Kind.HTML:
+            return True
+        if block is not None and block.kind is Kind.ENTRY and (block.lazy or indentation(text) >= block.inner):
+            return False  # the line goes on with the entry
         return opens_html(text) is not None
 
     def _verbatim(self, number: int, text: str) -> bool:
@@ -197,7 +199,7 @@ class _Reader:
         elif is_rule(text):
             self._begin(Kind.RULE, number).hold(text)
             self._close(number + 1)
-        elif opened := fence(text):
+        elif bullet(text) is None and (opened := fence(text)):  # "2) ```" goes on with the prose above it
             self._begin(Kind.CODE, number).fence = opened
         elif (until := opens_html(text, in_paragraph=prose is not None)) is not None:
             self._begins_html(number, text, until)

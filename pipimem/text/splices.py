@@ -74,12 +74,23 @@ def edited(document: Document, edits: Sequence[tuple[int, int, Sequence[str]]]) 
     for start, end, added in sorted(edits, key=lambda edit: (edit[0], edit[1])):
         if not reached <= start <= end <= len(lines):
             raise ValueError(f"the edit of lines {start} to {end} overlaps another or lies outside the text")
-        result += lines[reached:start]
+        _put(result, lines[reached:start])
         if added and result and result[-1] and without_ending(result[-1]) == result[-1]:
             result[-1] += document.eol
-        result += [_one_line(line) + document.eol for line in added]
+        for line in added:
+            ended = _one_line(line) + document.eol
+            # A "\n" behind a "\r" would be no line of its own.
+            result.append("\r" if ended == "\n" and result and result[-1].endswith("\r") else ended)
         reached = end
-    return mark + "".join([*result, *lines[reached:]])
+    _put(result, lines[reached:])
+    return mark + "".join(result)
+
+
+def _put(result: list[str], kept: Sequence[str]) -> None:
+    """Kept lines behind others; where a "\r" would make one ending with an empty line "\n", it gets its own "\n"."""
+    if result and kept and kept[0].startswith("\n") and result[-1].endswith("\r"):
+        result[-1] += "\n"
+    result += kept
 
 
 def _one_line(line: str) -> str:

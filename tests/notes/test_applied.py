@@ -316,15 +316,53 @@ def test_an_empty_text_is_refused() -> None:
 @pytest.mark.parametrize("tail", ["```\ncode\n", "<!-- a note to self\n\nmore\n", "- x\n  ```\n  code\n"])
 @pytest.mark.parametrize("head", ["## Facts\n\n", "## Facts\n\n- a\n\n", "# Memory\n\nprose\n\n", ""])
 def test_what_somebody_left_open_swallows_nothing(head: str, tail: str) -> None:
-    """An unclosed fence or comment at the end: new entries and sections stand above it, where they are read."""
+    """An unclosed fence or comment at the end: what is new is read all the same, and what stood there stays as it was."""
     notes = notes_of(head + tail, history=head + tail)
     block = AddBlock(NOW.replace(hour=9), NOW, "T", (Bullet("it happened", ()),))
     outcome = run(notes, add("the port is 8080", Kind.FACT), add("not on Friday", Kind.CONSTRAINT), block)
     memory = Note.read(File.MEMORY, outcome.texts[File.MEMORY], KEY)
     assert {"the port is 8080", "not on Friday"} <= {entry.text for entry in memory.entries}
-    assert outcome.texts[File.MEMORY].endswith(tail)
+    assert tail in outcome.texts[File.MEMORY]
+    assert _places(notes.memory) <= _places(memory)
     history = Note.read(File.HISTORY, outcome.texts[File.HISTORY], KEY)
     assert "it happened" in {entry.text for entry in history.entries}
+
+
+def _places(note: Note) -> set[tuple[str, str]]:
+    return {(entry.section, entry.text) for entry in note.entries}
+
+
+@pytest.mark.parametrize(
+    "memory",
+    [
+        pytest.param("## Facts\n\n- tea\n\n## Open Loops\n\n- ```python\n", id="an entry that opens code"),
+        pytest.param("## Facts\n\n- tea\n\n## Open Loops\n\n- look\n  ~~~\n  x\n", id="tildes within an entry"),
+        pytest.param("## Facts\n\n- tea\n\n## Open Loops\n\n- a\n  - ```\n", id="in a sub-bullet"),
+        pytest.param("## Facts\n\n- tea\n\n## Open Loops\n\n- a\n  <!-- b\n", id="a comment within an entry"),
+        pytest.param("## Facts\n\n- tea\n\n## Open Loops\n\n<!-- a --> prose <!--\n", id="a comment behind prose"),
+        pytest.param("## Facts\n\n- tea\n\n## Open Loops\n\nprose\n2) ```\n", id="code behind a number in prose"),
+        pytest.param("## Facts\n\nprose\n\n- \nmore\n\n## Open Loops\n\n- x\n", id="prose below an empty bullet"),
+        pytest.param("## Facts\n\n   ## Open Loops\n\n- x\n", id="an indented heading"),
+        pytest.param("## Open Loops\n\n- x\n\n  ~~~\n  indented\n", id="indented code"),
+        pytest.param("## Facts\r\r- tea\r\n## Open Loops\n\n- x\r", id="three kinds of line endings"),
+    ],
+)
+@pytest.mark.parametrize("kind", [Kind.FACT, Kind.CONSTRAINT, Kind.OPEN_LOOP, Kind.LESSON])
+def test_what_is_new_leaves_its_neighbours_in_their_sections(memory: str, kind: Kind) -> None:
+    """Whatever a person left open or indented: every entry says what it said, and the new one stands under its heading."""
+    notes = notes_of(memory)
+    outcome = run(notes, add("the port is 8080", kind))
+    after = Note.read(File.MEMORY, outcome.texts[File.MEMORY], KEY)
+    assert _places(after) == {*_places(notes.memory), (outcome.changes[0].section, "the port is 8080")}
+
+
+def test_an_entry_that_opens_code_swallows_nothing() -> None:
+    """Written as text: what a person or a tool puts below it is no code."""
+    outcome = run(notes_of("## Facts\n\n- tea\n"), *(add(text, Kind.FACT) for text in ("```python", "~~~", "- ~~~ sh")))
+    text = outcome.texts[File.MEMORY]
+    assert text == "## Facts\n\n- tea\n- \\```python\n- \\~~~\n- \\- ~~~ sh\n"
+    below = Note.read(File.MEMORY, text + "\nby hand\n", KEY)
+    assert below.entries[-1].text == "by hand"
 
 
 def test_a_twin_in_another_section_keeps_the_record() -> None:

@@ -78,6 +78,9 @@ def test_a_plain_section_of_a_person_is_left_alone() -> None:
         ("plain\n  words", "plain words"),
         ("a <!-- b", "a < !-- b"),
         ("# no heading", "# no heading"),
+        ("```sh\nls\n```", "```sh ls ```"),
+        ("```sh", "\\```sh"),
+        ("~~~\nls\n~~~", "\\~~~ ls ~~~"),
     ],
 )
 def test_any_text_is_one_bullet(text: str, line: str) -> None:
