@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pipimem.store.commits.merge_base import closest
 from pipimem.store.journal.placeholders import is_placeholder, mark_of, placeholder
@@ -32,54 +32,52 @@ def cleaned(text: str, left: str, past: Iterable[PastText], key: bytes, tombston
     where the save resembles most a text from before the forgetting and the line stands between the
     same lines as there. Anywhere else a person typed it anew: it stays.
     """
-    marks = _Marks(key, tombstones)
     lines = split_lines(text)
     standing = {line.strip() for line in split_lines(left)}
-    numbers = [number for number, line in enumerate(lines) if line.strip() not in standing and marks.is_forgotten(line)]
-    if numbers:
-        numbers = _brought_back(lines, numbers, left, past, marks)
-    if not numbers:
+    came = (line for line in lines if line.strip() not in standing)
+    if not any(_is_forgotten(line, key, tombstones) for line in came):
         return Save(text, text)
-    gone = frozenset(numbers)
+    # All of them: the words of a forgotten line may stand elsewhere too, where nobody forgot them.
+    placeholders = {line: placeholder(key, line) for line in set(lines) if _is_forgotten(line, key, tombstones)}
+    numbers = [number for number, line in enumerate(lines) if line in placeholders and line.strip() not in standing]
+    gone = frozenset(_brought_back(lines, numbers, left, past, placeholders))
+    if not gone:
+        return Save(text, text)
     kept = "".join(line for number, line in enumerate(lines) if number not in gone)
-    marked = [marks.marked(line) if number in gone else line for number, line in enumerate(lines)]
+    marked = [placeholders[line] if number in gone else line for number, line in enumerate(lines)]
     return Save(kept, "".join(marked), len(gone))
 
 
-@dataclass(slots=True)
-class _Marks:
-    """Which lines are forgotten ones; each line is hashed once."""
-
-    key: bytes
-    tombstones: Container[str]
-    _known: dict[str, bool] = field(default_factory=dict)
-
-    def is_forgotten(self, line: str) -> bool:
-        """Whether the words of a line have a tombstone for merges."""
-        if line not in self._known:
-            is_there = f"line:{mark_of(self.key, line)}" in self.tombstones
-            self._known[line] = is_there and bool(line.strip())
-        return self._known[line]
-
-    def marked(self, line: str) -> str:
-        """The line, as a placeholder where it is a forgotten one."""
-        return placeholder(self.key, line) if self.is_forgotten(line) else line
+def _is_forgotten(line: str, key: bytes, tombstones: Container[str]) -> bool:
+    """Whether the words of a line have a tombstone for merges."""
+    return bool(line.strip()) and f"line:{mark_of(key, line)}" in tombstones
 
 
 def _brought_back(
-    lines: Sequence[str], numbers: list[int], left: str, past: Iterable[PastText], marks: _Marks
+    lines: Sequence[str],
+    numbers: Sequence[int],
+    left: str,
+    past: Iterable[PastText],
+    placeholders: Mapping[str, str],
 ) -> list[int]:
     """Those of the forgotten lines `numbers` that came with a text from before the forgetting."""
-    wanted = tuple(map(marks.marked, lines))
-    texts = [each._replace(lines=tuple(map(marks.marked, each.marked or each.lines))) for each in past]
+    wanted = _marked(lines, placeholders)
+    texts = (each._replace(lines=_marked(each.marked or each.lines, placeholders)) for each in past)
     origin = closest(wanted, texts)
     if origin is None or not origin.marked:
         return []
     places = _Places.of(wanted, origin.lines)
     found = [number for number in numbers if places.are_the_same(number)]
-    if _was_added_last(wanted, found, tuple(map(marks.marked, split_lines(left)))):
+    if _was_added_last(wanted, found, _marked(split_lines(left), placeholders)):
         return []
     return found
+
+
+def _marked(lines: Sequence[str], placeholders: Mapping[str, str]) -> tuple[str, ...]:
+    """The lines with placeholders for those that have one."""
+    if placeholders.keys().isdisjoint(lines):
+        return tuple(lines)
+    return tuple(placeholders.get(line, line) for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
