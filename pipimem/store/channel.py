@@ -490,6 +490,7 @@ class ChannelStore:
             self._now = now
             self._checkpoint()
         forgetting.resume(desk, self.transcript, now)
+        forgetting.clean_archive_again(desk, now)
         return desk
 
     def _after_writing(self, now: datetime) -> None:

@@ -60,6 +60,8 @@ class Desk:
     root: Path
     key: bytes
     state: State
+    # The archive as it was last looked through for forgotten lines.
+    archive_seen: Stamp | None = None
     _notes: Notes | None = None
     _stamps: tuple[Stamp | None, ...] = ()
     _readings: dict[Path, Reading] = field(default_factory=dict)

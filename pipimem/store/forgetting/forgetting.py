@@ -22,22 +22,25 @@ from pipimem.store import transcript
 from pipimem.store.caches.caches import drop_texts
 from pipimem.store.commits.committing import commit, journal_edits
 from pipimem.store.commits.desk import KEPT, Desk, View
+from pipimem.store.commits.edits import edit_record
+from pipimem.store.commits.forgotten_lines import cleaned
 from pipimem.store.commits.placing import is_unfinished, put_in_place
 from pipimem.store.commits.recalls import Recalls
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import sync_folder
-from pipimem.store.disk.files import own_text, put_whole, read_text, remove
+from pipimem.store.disk.files import own_text, put_whole, read_text, remove, stamp
 from pipimem.store.forgetting import archive_cleaning
 from pipimem.store.forgetting import plan as plans
 from pipimem.store.forgetting.archive_cleaning import clean_archive
 from pipimem.store.forgetting.needles import Needles, blanked_ledger, blanked_message, named, without
 from pipimem.store.forgetting.overwriting import overwrite, quotes
+from pipimem.store.forgetting.past_cleaning import clean_past, keep_past_of_archive
 from pipimem.store.forgetting.plan import Plan
 from pipimem.store.forgetting.traces import traces
-from pipimem.store.journal.placeholders import mark_of, placeholder
+from pipimem.store.journal.placeholders import mark_of, marks_in
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
+from pipimem.store.journal.state import PastText
 from pipimem.store.transcript import Transcript
-from pipimem.text.lines import split_lines
 
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often than this.
 _TRIES = 5
@@ -94,6 +97,34 @@ def resume(desk: Desk, log: Transcript, now: datetime) -> None:
     with suppress(UnreadableNote):
         if not is_being_saved(desk):
             _carry_out(desk, log, plan, now, _receipt(desk, log, plan))
+
+
+def clean_archive_again(desk: Desk, now: datetime) -> None:
+    """Takes forgotten lines out of the archive that an older buffer of an editor brought back, and journals that.
+
+    Looks only where the archive changed since the last look.
+    """
+    path = desk.path(File.ARCHIVE)
+    if not desk.state.ledger.forgotten or stamp(path) == desk.archive_seen:
+        return
+    older = list(desk.state.past_texts(File.ARCHIVE))
+    marks = {f"line:{mark}" for each in older for mark in marks_in(each.marked)}
+    past = [*(PastText(each.lines) for each in older), *older]
+    counts = [0]
+
+    def left(text: str) -> str:
+        save = cleaned(text, "", past, desk.key, marks)
+        counts.append(save.taken_out)
+        return save.text
+
+    with suppress(UnreadableNote):
+        if older and not clean_archive(path, desk.root, left):
+            return
+    if count := max(counts):
+        time = now.isoformat(timespec="seconds")
+        record = edit_record(desk.state.ledger.sequence + 1, time, {}, Delta(), {}, {File.ARCHIVE: count})
+        desk.state.append([record], {})
+    desk.archive_seen = stamp(path)
 
 
 def is_being_saved(desk: Desk) -> bool:
@@ -166,9 +197,11 @@ def _carry_out(desk: Desk, log: Transcript, plan: Plan, now: datetime, receipt: 
     if not _commit(desk, log, plan, now):
         return
     # Behind the commit: what it archived for others before is counted in bytes of the archive as it was.
-    if not clean_archive(desk.path(File.ARCHIVE), desk.root, lambda text: without(text, needles, desk.key)[0]):
+    archive = desk.path(File.ARCHIVE)
+    keep_past_of_archive(desk, read_text(archive, desk.root) or "", needles, now)
+    if not clean_archive(archive, desk.root, lambda text: without(text, needles, desk.key)[0]):
         return
-    gone = set[str]().union(*(_clean_past(desk, file, needles, now) for file in KEPT))
+    gone = set[str]().union(*(clean_past(desk, file, needles, now) for file in KEPT))
     for part in () if plan.keep_transcript else log.parts():
         _rewrite_lines(part, lambda data: _blanked(data, needles))
     log.forgets()
@@ -217,22 +250,6 @@ def _outcome(view: View, plan: Plan, newest: int, key: bytes) -> Outcome:
 
 def _changes(plan: Plan) -> tuple[Change, ...]:
     return tuple(Change("forgotten", File.MEMORY, "", id=name) for name in plan.ids)
-
-
-def _clean_past(desk: Desk, file: File, needles: Needles, now: datetime) -> set[str]:
-    """Keeps the past texts of a file with placeholders for the needles; answers with the lines that went."""
-    gone: set[str] = set()
-    kept: list[str] = []
-    for past in desk.state.past_texts(file):
-        # Neighbours have most lines in common: what went from one is not looked for by its blocks in the next.
-        rest = [line for line in past.lines if line not in gone]
-        clean = split_lines(without("".join(rest), needles, desk.key)[0])
-        gone.update(filter(str.strip, set(rest) - set(clean)))
-        if any(map(str.strip, clean)):
-            lines = past.marked or past.lines
-            kept.append("".join(placeholder(desk.key, line) if line in gone else line for line in lines))
-    desk.state.versions.keep_only(file, kept, now)
-    return gone
 
 
 def _after_forgetting(ledger: Ledger, needles: Needles, marks: Iterable[str]) -> Ledger:

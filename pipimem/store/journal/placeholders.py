@@ -33,3 +33,8 @@ def is_placeholder(line: str) -> bool:
 def without_placeholders(lines: Iterable[str]) -> tuple[str, ...]:
     """The lines without those that are placeholders."""
     return tuple(line for line in lines if not is_placeholder(line))
+
+
+def marks_in(lines: Iterable[str]) -> frozenset[str]:
+    """The marks of the placeholders among some lines."""
+    return frozenset(without_ending(line.partition(_SIGN)[2]) for line in lines if is_placeholder(line))

@@ -179,3 +179,28 @@ def test_a_script_that_saves_without_pause_is_no_silent_end(
             forgets(archived, now)
     archived.journal_edits(now)
     assert not is_left(archived)
+
+
+def test_an_older_buffer_of_the_archive_does_not_bring_it_back(archived: ChannelStore, now: datetime, add: Add) -> None:
+    """What else it changed stays, and it is told; also after a second forgetting, by another process."""
+    forgets(archived, now)
+    path = archived.folder / File.ARCHIVE
+    path.write_text(path.read_text() + "## April\n\n- the lamp is 777\n- rain\n")
+    archived.forget("777", keep_transcript=False, now=now)
+    again = ChannelStore.open(archived.workspace, "team", create=False)
+    path.write_text(BEFORE + "- typed\n")
+    again.commit(add("dave likes pie"), now)
+    assert path.read_text() == AFTER + "- typed\n"
+    (told,) = again.told_edits(now).brought_back
+    assert "HISTORY.archive.md was saved from a text of before a forgetting" in told
+    assert not is_left(again)
+
+
+def test_what_is_archived_anew_stays(archived: ChannelStore, now: datetime, add: Add) -> None:
+    """Somebody said it again, and a later block that had it was folded."""
+    forgets(archived, now)
+    path = archived.folder / File.ARCHIVE
+    for process in (archived, ChannelStore.open(archived.workspace, "team", create=False)):
+        path.write_text(path.read_text() + "## May\n\n- the code is 555 0199\n")
+        process.commit(add("dave likes pie"), now)
+    assert path.read_text() == AFTER + "## May\n\n- the code is 555 0199\n" * 2
