@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.machine import heading
 from benchmarks.states.fuzz import Fuzz, State, sort_of
 
-_ROW = "{:<16}{:<34}{:>8}{:>8}  {}"
+_ROW = "{:<20}{:<34}{:>8}{:>8}  {}"
 _TOLD_EVERY = 100
 _EXAMPLES = 40
 

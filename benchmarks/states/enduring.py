@@ -18,16 +18,17 @@ from benchmarks.faults.child import Ended, Say, in_child
 from benchmarks.faults.journeys import CHANNEL, SECRET, runtime, silent
 
 NOTES = (File.MEMORY, File.SESSION, File.HISTORY)
+BESIDES = ("the roses are red", "the lilies are white")
+"""What another channel of the workspace was told."""
 SAID = "the newest word of all"
 READING = (
-    ("status",), ("maintain", "--dry-run"), ("doctor",),
-    ("recall", CHANNEL, "who waters the plants?"), ("search", CHANNEL, "plant"), ("log", CHANNEL),
+    ("status",), ("doctor",), ("maintain", "--dry-run"), ("recall", CHANNEL, "who waters the plants?"),
+    ("search", CHANNEL, "plant"), ("log", CHANNEL), ("blame", CHANNEL), ("diff", CHANNEL), ("usage",),
+    ("show", CHANNEL), ("show", CHANNEL, "log"), ("diff", CHANNEL, "--since", "1"),
+    ("forget", CHANNEL, "--verify", SECRET), ("search", CHANNEL, "tea"),
 )  # fmt: skip
-"""Commands that look; none may end in a traceback."""
-_MORE_READING = (
-    ("blame", CHANNEL), ("diff", CHANNEL), ("usage",), ("show", CHANNEL), ("show", CHANNEL, "log"),
-    ("diff", CHANNEL, "--since", "1"), ("forget", CHANNEL, "--verify", SECRET), ("search", CHANNEL, "tea"),
-)  # fmt: skip
+"""Commands that look; none may end in a traceback. The first two look at each state, three others drawn by lot."""
+_ALWAYS, _BY_LOT = 2, 3
 _WRITING = (
     ("undo", CHANNEL), ("forget", CHANNEL, SECRET, "--yes"), ("consolidate", CHANNEL), ("maintain",),
     ("restore", CHANNEL, "--to", "2", "--yes"), ("remember", CHANNEL, "the roof is green"),
@@ -51,7 +52,7 @@ Commands = tuple[tuple[str, ...], ...]
 
 def readers(dice: random.Random) -> Commands:
     """The commands that look at a state, and at the end one that writes; all but some are another lot each time."""
-    return (*READING, *dice.sample(_MORE_READING, 2), dice.choice(_WRITING))
+    return (*READING[:_ALWAYS], *dice.sample(READING[_ALWAYS:], _BY_LOT), dice.choice(_WRITING))
 
 
 def endured(root: Path, lasting: Lasting, commands: Commands, *, fix_first: bool) -> list[str]:
@@ -66,7 +67,7 @@ def endured_while_running(root: Path, damage: Callable[[], Lasting | None], comm
 
 def warm(root: Path) -> None:
     """Loads once, in this process, what each of its children would have to load anew."""
-    commands = (*READING, *_MORE_READING, ("status",))
+    commands = (*READING, ("status",))
     _met(root, silent, Lasting(Counter(), frozenset()), commands, fix_first=False)
 
 
@@ -140,7 +141,7 @@ def _ended(root: Path, say: Say, lasting: Lasting, commands: Commands) -> None:
     # A compaction writes SESSION.md anew: that one was looked at before.
     session = [line for line in lasting.notes if line.startswith(File.SESSION)]
     kept = lasting.notes - Counter({line: lasting.notes[line] for line in session})
-    for one in (*_gone(root, kept), *_gone_from_the_log(root, lasting.log)):
+    for one in (*_gone(root, kept), *_gone_from_the_log(root, lasting.log), *_of_another_channel(root)):
         say("wrong", one)
     _command(root, commands[-1], say)
 
@@ -249,6 +250,13 @@ def _gone_from_the_log(root: Path, must: frozenset[bytes]) -> Iterator[str]:
         return
     if missing := must - frozenset(_log_of(root).splitlines()):
         yield f"lines of the log are gone: {sorted(missing)[:2]}"
+
+
+def _of_another_channel(root: Path) -> Iterator[str]:
+    """Lines of the notes that only the other channel was ever told."""
+    for line in lines_of(root / "channels" / CHANNEL):
+        if line.endswith(BESIDES):
+            yield f"another channel's line stands in {line}"
 
 
 def _log_of(root: Path) -> bytes:

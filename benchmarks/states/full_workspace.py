@@ -1,7 +1,9 @@
-"""A small workspace with one of each file that pipimem keeps, how its files stood earlier, and what kills left of it."""
+"""A small workspace with one of each file that pipimem keeps, how its files stood earlier, and a kill in a forgetting."""
 
 from __future__ import annotations
 
+import os
+import random
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from pipimem.settings import MaintenanceSettings, Settings
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.background.plugs import Letters
-from benchmarks.faults.child import Say, in_child
+from benchmarks.faults.child import KILLED, Say, in_child
 from benchmarks.faults.injection import KILL, Fault, calls_of, met
 from benchmarks.faults.journeys import (
     CHANNEL,
@@ -29,13 +31,17 @@ from benchmarks.faults.journeys import (
     three_files,
     told,
 )  # fmt: skip
+from benchmarks.faults.shim import Call, Shim
 from benchmarks.faults.tree import Tree
+from benchmarks.states.enduring import BESIDES
 
 PENDING = "the fact that waits beside its file"
 BESIDE = "garden"
 """Another channel of the workspace: its files are put in the place of those of the first."""
-# A forgetting has some fifty calls that change something; each of these kills leaves another state.
-_KILLS = 8
+TYPED_LATER = "typed by a person"
+# A forgetting makes about so many file calls.
+_CALLS = 1_500
+_SOON = 40
 _IDLE_SECONDS = 0.05
 _STANDING = Clock(now=lambda: NOW, wall=lambda: NOW)
 
@@ -44,47 +50,86 @@ _STANDING = Clock(now=lambda: NOW, wall=lambda: NOW)
 class Lived:
     """A workspace as it stands, and as it stood at earlier moments of its life, oldest first.
 
-    `cut_off` are what is left where a forgetting in it was killed.
+    `to_forget` is right before something is forgotten in it.
     """
 
     now: Tree
     before: tuple[Tree, ...]
-    cut_off: tuple[Tree, ...] = ()
+    to_forget: Tree
 
 
 def full_workspace(root: Path) -> Lived:
     """Lets a workspace live, one process a stage; the last is killed while a text is waiting."""
     trees: list[Tree] = []
-    cut_off: tuple[Tree, ...] = ()
     for stage in _STAGES:
-        if stage is _forgotten:
-            cut_off = _killed_forgettings(root, trees[-1])
-            trees[-1].laid(root)
         ended = in_child(lambda _, stage=stage: stage(root))  # type: ignore[misc]
         assert ended.how == "done", (stage, ended)
         trees.append(Tree.of(root))
     _cut_off(root, trees[-1])
-    return Lived(Tree.of(root), tuple(trees), cut_off)
+    return Lived(Tree.of(root), tuple(trees), trees[_STAGES.index(_forgotten) - 1])
 
 
-def _killed_forgettings(root: Path, tree: Tree) -> tuple[Tree, ...]:
-    """What kills leave that are spread over the calls of a forgetting."""
-    forgetting = Journey("forget", lambda _: None, lambda root, _: _forgotten(root))
-    calls, found = len(calls_of(forgetting, tree, root)), []
-    for number in range(_KILLS):
-        tree.laid(root)
-        assert met(forgetting, Fault(1 + (number + 1) * calls // (_KILLS + 1), KILL), root).how == "killed"
-        found.append(Tree.of(root))
-    return tuple(found)
+def forgets_until_killed(root: Path, dice: random.Random) -> None:
+    """Lets a process forget in a workspace of before, a person save while it does, and a kill end it."""
+    edit, kill = sorted(dice.sample(range(1, _CALLS), 2))
+    if dice.random() < 0.5:
+        kill = edit + dice.randint(1, _SOON)
+
+    def work(_: Say) -> None:
+        Shim(root, _Interrupted(root, edit, kill, dice)).install()
+        _forgotten(root)
+
+    assert in_child(work).how in ("killed", "done", "raised")
+
+
+@dataclass(slots=True)
+class _Interrupted:
+    """Saves MEMORY.md at one call, as an editor does, and ends the process at a later one."""
+
+    root: Path
+    edit: int
+    kill: int
+    dice: random.Random
+    count: int = 0
+
+    def before(self, call: Call) -> int:  # noqa: ARG002 - the shim's signature
+        """The call happens, if there is anybody left."""
+        self.count += 1
+        if self.count == self.edit:
+            saved_by_an_editor(self.root / "channels" / CHANNEL / File.MEMORY, self.dice)
+        if self.count == self.kill:
+            os._exit(KILLED)
+        return 0
+
+    def after(self, call: Call, result: object) -> None:
+        """Nothing to do."""
+
+    def failed(self, call: Call) -> None:
+        """Nothing to do."""
+
+
+def saved_by_an_editor(path: Path, dice: random.Random) -> None:
+    """A person types a line at the end: written in place, anew in place, or under another name and renamed."""
+    text = path.read_text()
+    new = text + ("" if text.endswith("\n") else "\n") + f"- {TYPED_LATER}\n"
+    match dice.choice(("append", "rewrite", "rename")):
+        case "append":
+            with path.open("a") as file:
+                file.write(new.removeprefix(text))
+        case "rewrite":
+            path.write_text(new)
+        case "rename":
+            path.with_name("buffer").write_text(new)
+            path.with_name("buffer").replace(path)
 
 
 def _another_channel(root: Path) -> None:
     """Another channel with notes, a log and a checkpoint of its own."""
     store = opened(root, BESIDE)
     store.append([Message.user(f"rose {number} is red", id=f"g{number}") for number in range(3)])
-    store.commit(adding("the roses are red", cursor=2), NOW)
+    store.commit(adding(BESIDES[0], cursor=2), NOW)
     store.checkpoint()
-    store.commit(adding("the lilies are white"), NOW)
+    store.commit(adding(BESIDES[1]), NOW)
 
 
 def _set_aside(root: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import re
@@ -17,12 +18,22 @@ from benchmarks.faults.journeys import CHANNEL, SECRET
 from benchmarks.faults.tree import Tree
 from benchmarks.states.damage import KINDS, Copies, drawn
 from benchmarks.states.enduring import Lasting, endured, endured_while_running, lines_of, readers, warm
-from benchmarks.states.full_workspace import BESIDE, PENDING, Lived, full_workspace
+from benchmarks.states.full_workspace import (
+    BESIDE,
+    PENDING,
+    Lived,
+    forgets_until_killed,
+    full_workspace,
+    saved_by_an_editor,
+)
 
 # Shares of the states: a forgetting was killed, a person edited MEMORY.md, a bot runs while it happens.
 _CUT_OFF = 0.3
 _EDITED = 0.3
 _RUNNING = 0.25
+# Of the killed forgettings, those that nothing else happens to.
+_AS_KILLED = 0.4
+_NO_DAMAGE = "a kill alone"
 _NOBODY = 65534
 _WHATEVER_IT_HOLDS = frozenset({"deleted", "a folder", "a pipe", "a link", "wrong mode", "junk behind it"})
 
@@ -53,18 +64,25 @@ class Fuzz:
         os.environ["XDG_CACHE_HOME"] = str(cache)  # else each child without rights would make anew what one can keep
         self.lived = full_workspace(self.root)
         warm(self.lived.now.laid(self.root))
+        gc.freeze()  # a child that collects garbage would copy all that its parent has in memory
 
     def state(self, number: int) -> State | None:
         """Damages one file and looks; `None` where the lot changed nothing."""
         dice = random.Random(f"{self.seed} {number}")
-        tree = self.lived.now if dice.random() >= _CUT_OFF else dice.choice(self.lived.cut_off)
-        kind, name = drawn(dice, _by_sort(tree))
+        is_cut_off = dice.random() < _CUT_OFF
+        tree = self.lived.to_forget if is_cut_off else self.lived.now
         tree.laid(self.root)
-        if dice.random() < _EDITED:
-            _edit(self.root / "channels" / CHANNEL / File.MEMORY)
+        if is_cut_off:
+            forgets_until_killed(self.root, dice)
+            tree = Tree.of(self.root)
+        elif dice.random() < _EDITED:
+            saved_by_an_editor(self.root / "channels" / CHANNEL / File.MEMORY, dice)
+        kind, name = drawn(dice, _by_sort(tree))
+        if is_cut_off and dice.random() < _AS_KILLED:
+            kind, name = _NO_DAMAGE, "forget"
         # What an unread mode means, root would not see.
         _given_away(self.root)
-        pending = "" if tree is not self.lived.now or _holds_the_pending(name) else f"MEMORY.md: - {PENDING}"
+        pending = "" if is_cut_off or _holds_the_pending(name) else f"MEMORY.md: - {PENDING}"
 
         def damage() -> Lasting | None:
             """What must stand from now on; `None` where nothing changed."""
@@ -91,6 +109,8 @@ class Fuzz:
 
     def _damaged(self, kind: str, name: str, dice: random.Random) -> bool:
         """Does it; whether anything is another now."""
+        if kind == _NO_DAMAGE:
+            return True
         path = self.root / name
         if not path.is_file():
             return False
@@ -104,7 +124,7 @@ class Fuzz:
 
     def _contents(self, name: str) -> tuple[bytes, ...]:
         """What a file had in it, over all that is known of its life."""
-        trees = (self.lived.now, *self.lived.before, *self.lived.cut_off)
+        trees = (self.lived.now, *self.lived.before)
         found = [data for tree in trees for path, _, data, _ in tree.files if path == name]
         return tuple(dict.fromkeys(found))
 
@@ -124,12 +144,6 @@ class Fuzz:
         # A pipe cannot be copied.
         shutil.copytree(self.root, to, symlinks=True, ignore=_pipes)
         return to
-
-
-def _edit(path: Path) -> None:
-    """A person types a line at the end."""
-    with path.open("a") as file:
-        file.write("- typed by a person\n")
 
 
 def _given_away(root: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pipimem.errors import LockTimeout, PipimemError
 from pipimem.store.channel import ChannelStore
 from pipimem.store.checkup.finding import Finding, Mend, worth_knowing, wrong
-from pipimem.store.disk.files import TEMPORARY, remove
+from pipimem.store.disk.files import TEMPORARY, read_text, remove
 from pipimem.store.disk.lock import FolderLock, locks_hold
 from pipimem.store.forgetting import plan
 
@@ -37,11 +37,23 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
     if left:
         what = f"{len(left)} unfinished files of a process that ended; the next writing clears them"
         yield worth_knowing(folder, what, finish)
+    yield from _unreadable(folder, store.workspace.root)
     yield from _forgetting(own, finish)
     for path in sorted(folder.iterdir()):
         if _COPIES.fullmatch(path.name):
             yield worth_knowing(path, "a copy beside a note; nobody reads it. Take over what it has, and remove it")
     yield from _lock(own / "lock")
+
+
+def _unreadable(folder: Path, root: Path) -> Iterator[Finding]:
+    """Texts beside a note that an exchange displaced, or that wait, and that cannot be merged: writing is refused."""
+    for path in sorted(folder.glob(f".*{TEMPORARY}")):
+        try:
+            read_text(path, root)
+        except PipimemError as error:
+            yield wrong(
+                path, f"{error} Writing is refused while it lies there: take over what it has, and move it away"
+            )
 
 
 def _forgetting(own: Path, finish: Mend) -> Iterator[Finding]:

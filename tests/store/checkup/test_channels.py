@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from pipimem.errors import PipimemError
+from pipimem.errors import PipimemError, UnreadableNote
 from pipimem.notes.ledger import Delta, Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Outcome, etag
@@ -101,6 +101,17 @@ def test_an_unfinished_commit_is_finished(well: ChannelStore, now: datetime) -> 
     assert finding.mend(now) == "what was cut off was finished, the rest swept"
     assert found(well) == []
     assert "alice likes tea" in target.read_text()
+
+
+def test_what_is_no_text_under_the_name_of_a_displaced_one_is_told(well: ChannelStore) -> None:
+    """Writing refuses it, so it needs a hand."""
+    lying = temporary_for(well.folder / "MEMORY.md", etag("something else")[:16])
+    lying.write_bytes(bytes(20))
+    (finding,) = [one for one in found(well) if one.wrong]
+    assert finding.where == str(lying)
+    assert "Writing is refused while it lies there" in finding.what
+    with pytest.raises(UnreadableNote):
+        well.journal_edits(NOW)
 
 
 def test_a_forgetting_that_was_cut_off_is_finished(well: ChannelStore, now: datetime) -> None:
