@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -44,7 +45,9 @@ def load(path: Path) -> Identity | None:
     match jsonlines.value(data):
         case {"format": int(version)} if version > FORMAT:
             raise ChannelError(f"{path} was written by a newer pipimem (format {version}). Update pipimem.")
-        case {"format": 1 | 2 as version, "id": str(name), "kind": str(kind), "title": str(title), "key": str(key)}:
+        case {
+            "format": 1 | 2 as version, "id": str(name), "kind": str(kind), "title": str(title), "key": str(key), **rest
+        } if rest.get("key_sum", _checksum(key)) == _checksum(key):  # fmt: skip
             try:
                 return Identity(name, kind, title, bytes.fromhex(key), version)
             except ValueError:
@@ -64,9 +67,15 @@ def save(path: Path, identity: Identity) -> None:
         "kind": identity.kind,
         "title": identity.title,
         "key": identity.key.hex(),
+        # Of the key alone: people may mend the rest.
+        "key_sum": _checksum(identity.key.hex()),
     }
     put_whole(path, jsonlines.line(value))
     sync_folder(path.parent)
+
+
+def _checksum(key: str) -> str:
+    return f"{zlib.crc32(key.encode()):08x}"
 
 
 def derived_key(channel_id: str) -> bytes:

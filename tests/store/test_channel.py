@@ -131,6 +131,18 @@ def test_a_damaged_identity_says_what_removing_it_costs(channel: ChannelStore, d
     assert path.read_bytes() == damage
 
 
+def test_a_key_with_one_wrong_digit_is_damage_and_another_title_is_none(channel: ChannelStore) -> None:
+    """Under another key every entry has another id, and what was forgotten is not known. People may mend the rest."""
+    path = channel.folder / ".pipimem" / "channel.json"
+    data = json.loads(path.read_text())
+    digit = "0" if data["key"][0] != "0" else "1"
+    path.write_text(json.dumps({**data, "key": digit + data["key"][1:]}))
+    with pytest.raises(ChannelError, match="Put it back from a backup"):
+        again(channel)
+    path.write_text(json.dumps({**data, "title": "Another title", "kind": "dm"}))
+    assert (again(channel).key, again(channel).identity.kind) == (channel.key, "dm")
+
+
 # ── committing ────────────────────────────────────────────────────────────────────────────────────────────
 
 
