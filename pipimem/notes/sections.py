@@ -12,6 +12,8 @@ from pipimem.text.marks import indentation
 from pipimem.text.splices import edited
 from pipimem.text.whitespace import white_folded
 
+# What a blank line ends, if no comment was opened in it.
+_CLOSED = frozenset((Kind.PARAGRAPH, Kind.HEADING, Kind.RULE, Kind.TABLE))
 _ORDERED = re.compile(r"(\s*)(\d{1,9})([.)]\s+)$")
 
 
@@ -145,6 +147,8 @@ class Draft:
         if not section.blocks or section.blocks[-1].kind is Kind.BLANK:
             return len(self.document.lines)
         last = section.blocks[-1]
+        if last.kind in _CLOSED and not any("<!--" in line for line in self.document.lines[last.start :]):
+            return len(self.document.lines)
         probe = parsed("".join((*self.document.lines[section.start :], "\n\n## x\n")))
         if (probe.sections[-1].title, probe.sections[-1].level) == ("x", 2):
             return len(self.document.lines)

@@ -184,8 +184,19 @@ class ChannelStore:
                 done = commit(desk, decision, now, actor, wall, self._recalls, insists=insists, carry_out=carry_out)
                 if done:
                     self._after_writing(wall)
-                    return done
+            if done:
+                self._look_again()
+                return done
             tries += 1
+
+    def _look_again(self) -> None:
+        """Reads what a commit left. Without the lock: a long text takes seconds, and others wait to write."""
+        with self._mutex:
+            desk = self._at_desk()
+            try:
+                desk.shown()
+            except StoreError:
+                desk.clear()
 
     def append(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Adds the messages the transcript does not have yet, numbered; returned means durable."""

@@ -16,6 +16,7 @@ import pytest
 from pipimem.errors import ChannelError, JournalError, StoreError, UnreadableNote
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
+from pipimem.notes.notes import Note
 from pipimem.notes.operations import (
     AddBlock,
     Author,
@@ -28,8 +29,9 @@ from pipimem.notes.operations import (
     Trust,
 )
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commits import acknowledging
+from pipimem.store.commits import acknowledging, desk
 from pipimem.store.disk import exchanging
+from pipimem.store.disk.lock import FolderLock
 from pipimem.store.journal import journal, state
 from pipimem.store.workspace import WorkspaceStore
 
@@ -515,3 +517,22 @@ def test_a_rename_that_fails_is_done_later(
         assert [entry.text for entry in store.notes().memory.entries] == ["alice likes tea", "bob likes tea"]
     channel.commit(add("carol likes tea"), now)
     assert (channel.folder / "MEMORY.md").read_text().count("bob likes tea") == 1
+
+
+def test_what_a_commit_left_is_read_without_the_lock(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text of 1 MB is read for seconds: others need not wait for that before they write."""
+    channel.commit(add("first"), now)
+    texts = list[str]()
+    read = desk.Note.read
+
+    def noted(file: File, text: str, key: bytes) -> Note:
+        with FolderLock(channel.folder / ".pipimem" / "lock").held(patience=0.0):
+            texts.append(text)
+        return read(file, text, key)
+
+    monkeypatch.setattr(desk.Note, "read", noted)
+    channel.commit(add("second"), now)
+    assert [("first" in text, "second" in text) for text in texts] == [(True, True)]
+    assert channel.notes(refresh=False).memory.text == texts[0]

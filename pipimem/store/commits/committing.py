@@ -143,7 +143,6 @@ def _finish(desk: Desk, now: datetime) -> None:
     """Brings the files to their texts. What fails here is done by the next holder of the lock: it is acknowledged."""
     try:
         put_in_place(desk, now)
-        desk.shown()
     except StoreError:
         desk.clear()
 
