@@ -7,6 +7,7 @@ from email.utils import parsedate_to_datetime
 from types import ModuleType
 
 from pipimem.errors import ModelUnavailable, SidecarError
+from pipimem.sidecar.body_limit import Body
 from pipimem.sidecar.door import ContextOverflow, KeyRefused, ModelBusy
 from pipimem.text.patterns import Pattern
 
@@ -73,6 +74,14 @@ def translated(reason: Exception, model: str, litellm: ModuleType) -> SidecarErr
     if isinstance(reason, errors.ContentPolicyViolationError) or (status == 400 and _FILTERED().search(words)):
         return ModelUnavailable(f"The provider's filter refused the talk ({status}): {_first_line(reason)}")
     return _unexplained(reason, model, litellm, status)
+
+
+def too_long(model: str, body: Body) -> ModelUnavailable:
+    """A body that was cut at its bound."""
+    return ModelUnavailable(
+        f"{model} answered with more than {body.most // 1024 // 1024} MB, which is no answer: the rest was not read. "
+        "Check the address it is served at (OPENAI_API_BASE …)."
+    )
 
 
 def _is_too_long(status: int, words: str) -> bool:

@@ -14,9 +14,10 @@ import anyio
 from anyio import to_thread
 
 from pipimem.errors import ModelTimeout
+from pipimem.sidecar.body_limit import bounded, teach
 from pipimem.sidecar.completions import completion
 from pipimem.sidecar.door import Ask, Completion, ParameterRefused, Price
-from pipimem.sidecar.failures import RequestRefused, status_of, translated, words_of
+from pipimem.sidecar.failures import RequestRefused, status_of, too_long, translated, words_of
 from pipimem.sidecar.quirks import Manners
 
 if TYPE_CHECKING:
@@ -57,8 +58,11 @@ class LiteLLM:
     async def _requested(self, litellm: ModuleType, ask: Ask) -> Completion:
         quirks = self._manners.of(ask.model)
         try:
-            response = await self._sent(litellm, {**self._arguments(ask), **quirks.arguments(ask)})
+            with bounded() as body:
+                response = await self._sent(litellm, {**self._arguments(ask), **quirks.arguments(ask)})
         except litellm.openai.OpenAIError as reason:
+            if body.is_cut:
+                raise too_long(ask.model, body) from reason
             failure = translated(reason, ask.model, litellm)
             explained = not isinstance(failure, RequestRefused)
             if self._manners.refused(ask, quirks, status_of(reason), words_of(reason), explained=explained):
@@ -98,9 +102,11 @@ def listed_price(litellm: ModuleType, model: str) -> Price | None:
 def loaded() -> ModuleType:
     """litellm, imported without network, `.env`, telemetry or chatter. Takes seconds: call it in a thread."""
     with _set_for_the_import():
+        import httpx
         import litellm
         import litellm.exceptions
         import openai
+    teach(httpx)
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.disable_aiohttp_transport = True  # its sessions outlive the loop and complain at exit

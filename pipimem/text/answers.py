@@ -13,6 +13,10 @@ from typing import NoReturn
 from pipimem.errors import AnswerRefused
 from pipimem.text.patterns import Pattern
 
+# An answer has 40,000 characters at most, thinking in front of it some 100,000. Far beyond, a model is told why.
+LONGEST = 4_000_000
+# What only looks like an object, in thinking whose opening tag was swallowed: each costs a look at the whole.
+_MOST_DRAFTS = 20
 # Outside of the object only these matter; all else is prose, fences included.
 _LANDMARK = Pattern(r"<(?P<closing>/)?[ \t]*think(?:ing)?[ \t]*>|\{", re.IGNORECASE)
 # The end of thinking whose opening tag the provider swallowed. Next to a line break it is in no JSON string.
@@ -33,6 +37,8 @@ def json_in(answer: str) -> str:
     """
     if not answer.strip():
         raise AnswerRefused("the answer is empty; answer with one JSON object")
+    if len(answer) > LONGEST:
+        raise AnswerRefused(f"the answer has {len(answer)} characters; answer with one JSON object only")
     found = _found(answer)
     if found is None:
         raise AnswerRefused("the answer holds no JSON object; answer with one JSON object only")
@@ -43,7 +49,7 @@ def json_in(answer: str) -> str:
 def _found(answer: str) -> tuple[int, int] | None:
     """Where the one object outside of thinking stands."""
     found: tuple[int, int] | None = None
-    position = depth = 0
+    position = depth = drafts = 0
     while landmark := _LANDMARK().search(answer, position):
         position = landmark.end()
         if landmark[0] == "{":
@@ -55,8 +61,8 @@ def _found(answer: str) -> tuple[int, int] | None:
                 position = _object_end(answer, landmark.start())
                 found = (landmark.start(), position)
             except AnswerRefused:
-                position = _thinking_end(answer, position)
-                if not position:
+                position, drafts = _thinking_end(answer, position), drafts + 1
+                if not position or drafts > _MOST_DRAFTS:
                     raise
         elif landmark["closing"] is None:
             depth += 1

@@ -74,6 +74,8 @@ class Reply:
     cut: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     raw: bytes | None = None
+    # MB of the letter x, without a length before them.
+    flood: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,8 @@ class OpenAIServer:
         self._billed = Billed()
         self._errors: list[BaseException] = []
         self._closing = threading.Event()
+        self.flooded = 0
+        """MB of floods that went out."""
         self._http = _Server(self)
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
 
@@ -347,7 +351,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, request: ChatRequest, reply: Reply) -> None:
         self.server.owner._closing.wait(reply.delay)
-        if reply.raw is not None:
+        if reply.flood:
+            self._flood(reply)
+        elif reply.raw is not None:
             self._send(reply, reply.raw)
         elif request.stream and reply.status == 200:
             self._stream(request, reply)
@@ -367,6 +373,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(sent[start : start + step])
             self.wfile.flush()
             self._pause(reply)
+
+    def _flood(self, reply: Reply) -> None:
+        self._head(reply, "application/json", {})
+        for _ in range(reply.flood):
+            self.wfile.write(b"x" * 1024 * 1024)
+            self.server.owner.flooded += 1
 
     def _stream(self, request: ChatRequest, reply: Reply) -> None:
         self._head(reply, "text/event-stream; charset=utf-8", {"Cache-Control": "no-cache"})

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pipimem.errors import ModelUnavailable
+from pipimem.sidecar.body_limit import BodyTooLong, bounded
 from pipimem.sidecar.door import Ask, Turn
-from pipimem.sidecar.litellm_door import LiteLLM
+from pipimem.sidecar.litellm_door import LiteLLM, loaded
+from tests.servers.openai import OpenAIServer, Reply
 
 ASK = Ask("openai/gpt-5-mini", (Turn("user", "hi"),), 20, 10)
 
@@ -51,3 +54,31 @@ async def test_a_name_without_a_provider_says_how_to_write_it() -> None:
     """`gpt` alone could be anybody's."""
     with pytest.raises(ModelUnavailable, match="write provider/model"):
         await LiteLLM().complete(Ask("nope", (Turn("user", "hi"),), 20, 10))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("status", [200, 500])
+async def test_an_endless_body_is_cut_at_its_bound(status: int) -> None:
+    """A server that never ended took 3.6 GB until the time was up; also where it calls that an error."""
+    with OpenAIServer(lambda _: Reply(status=status, flood=200)) as server:
+        door = LiteLLM(api_base=f"{server.url}/v1", api_key="x")
+        with pytest.raises(ModelUnavailable, match="more than 16 MB, which is no answer"):
+            await door.complete(replace(ASK, timeout=120))
+    assert server.flooded < 40
+
+
+def test_a_bound_holds_for_what_asked_for_it_alone() -> None:
+    """What a host reads over httpx is read whole."""
+    loaded()
+    import httpx
+
+    def response() -> httpx.Response:
+        pieces = (b"x" * 1024 for _ in range(100))
+        return httpx.Response(200, stream=httpx.ByteStream(b"".join(pieces)))
+
+    with bounded(50 * 1024) as body, pytest.raises(BodyTooLong):
+        response().read()
+    assert body.is_cut
+    with bounded(200 * 1024) as body:
+        assert len(response().read()) == body.read == 100 * 1024
+    assert len(response().read()) == 100 * 1024

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.errors import AnswerRefused
+from pipimem.text import answers
 from pipimem.text.answers import json_in
 
 OBJECT = '{"learned": [{"text": "用 pnpm <think>", "n": 1.5}], "title": "a {b} }"}'
@@ -131,15 +132,41 @@ def test_a_cut_object_is_never_accepted(value, data):
         '{"a":[',
         "```json\n",
         "{}</think>",
+        "{\n</think>\n",
         " ",
     ],
 )
 def test_hostile_answers_are_read_in_linear_time(piece):
     """A megabyte of anything is judged within moments."""
-    for text in (piece * (1_000_000 // len(piece)), '{"a": ' + piece * (1_000_000 // len(piece))):
+    most = 1_000_000
+    for text in (piece * (most // len(piece)), '{"a": ' + piece * (most // len(piece))):
         began = time.perf_counter()
         try:
             json_in(text)
         except AnswerRefused:
             pass
         assert time.perf_counter() - began < 5
+
+
+def test_an_endless_answer_is_not_looked_at():
+    """No task has so long an answer, whatever was thought before it."""
+    with pytest.raises(AnswerRefused, match="the answer has 4000001 characters"):
+        json_in(OBJECT.ljust(answers.LONGEST + 1))
+    assert json_in(OBJECT.ljust(answers.LONGEST)) == OBJECT
+
+
+def test_what_looks_like_an_object_in_thinking_is_tried_so_often(monkeypatch):
+    """Each try reads the answer up to there: 30,000 of them took seconds."""
+    tries = []
+    end_of = answers._object_end
+
+    def counted(answer, start):
+        tries.append(start)
+        return end_of(answer, start)
+
+    monkeypatch.setattr(answers, "_object_end", counted)
+    assert json_in("{draft\n</think>\n" * 10 + OBJECT) == OBJECT
+    tries.clear()
+    with pytest.raises(AnswerRefused, match="not JSON"):
+        json_in("{draft\n</think>\n" * 1_000 + OBJECT)
+    assert len(tries) < 50

@@ -8,10 +8,11 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 
 from pipimem.errors import ModelUnavailable
+from pipimem.sidecar.body_limit import bounded
 from pipimem.sidecar.completions import cost_of
 from pipimem.sidecar.door import Ask, Completion, Price, Turn
 from pipimem.sidecar.embedding.embedder import Vector
-from pipimem.sidecar.failures import translated
+from pipimem.sidecar.failures import too_long, translated
 from pipimem.sidecar.governor import EMBED
 from pipimem.sidecar.litellm_door import listed_price, loaded
 from pipimem.sidecar.metering import Attempt
@@ -65,11 +66,14 @@ class Remote:
         ask = Ask(self.name, turns, _TIMEOUT, max_tokens=0, task=EMBED, correlation=secrets.token_hex(6))
         with self._begin(ask, listed_price(litellm, self.name)) as attempt:
             try:
-                response = litellm.embedding(
-                    model=self.name, input=texts, timeout=_TIMEOUT, num_retries=0, max_retries=0,
-                    drop_params=True, encoding_format="float", **address,
-                )  # fmt: skip
+                with bounded() as body:
+                    response = litellm.embedding(
+                        model=self.name, input=texts, timeout=_TIMEOUT, num_retries=0, max_retries=0,
+                        drop_params=True, encoding_format="float", **address,
+                    )  # fmt: skip
             except litellm.openai.OpenAIError as reason:
+                if body.is_cut:
+                    raise too_long(self.name, body) from reason
                 raise translated(reason, self.name, litellm) from reason
             tokens = getattr(getattr(response, "usage", None), "prompt_tokens", 0) or 0
             attempt.completion = Completion("", tokens_in=tokens, cost=cost_of(response))
