@@ -79,7 +79,8 @@ def forgets_until_killed(root: Path, dice: random.Random) -> None:
         Shim(root, _Interrupted(root, edit, kill, dice)).install()
         _forgotten(root)
 
-    assert in_child(work).how in ("killed", "done", "raised")
+    ended = in_child(work)
+    assert ended.how in ("killed", "done", "raised"), ended
 
 
 @dataclass(slots=True)
@@ -95,8 +96,11 @@ class _Interrupted:
     def before(self, call: Call) -> int:  # noqa: ARG002 - the shim's signature
         """The call happens, if there is anybody left."""
         self.count += 1
-        if self.count == self.edit:
+        if self.count == self.edit and os.fork() == 0:
+            # In a process of its own, as editors are: where the store has a lease, it waits for its end.
+            self.edit = self.kill = 0
             saved_by_an_editor(self.root / "channels" / CHANNEL / File.MEMORY, self.dice)
+            os._exit(0)
         if self.count == self.kill:
             os._exit(KILLED)
         return 0

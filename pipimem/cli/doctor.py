@@ -100,13 +100,21 @@ def _findings(chosen: Chosen, now: datetime) -> Iterator[Finding]:
     for name in PEOPLES:
         yield from text_findings(workspace.root / name, workspace.root)
     yield from _words(workspace)
-    top = workspace.root / "channels"
-    for folder in sorted(top.iterdir()) if top.is_dir() else ():
-        if folder.is_dir():
-            try:
-                yield from channel_findings(workspace, folder, now)
-            except OSError as error:
-                yield wrong(folder, worded(error))
+    yield from _channels(workspace, now)
+
+
+def _channels(workspace: WorkspaceStore, now: datetime) -> Iterator[Finding]:
+    top = workspace.channels_folder
+    try:
+        folders = sorted(top.iterdir()) if os.path.lexists(top) else []
+    except OSError as error:
+        yield wrong(top, f"{worded(error)}: put a folder there that we may use, or move this away")
+        return
+    for folder in folders:
+        try:
+            yield from channel_findings(workspace, folder, now)
+        except OSError as error:
+            yield wrong(folder, worded(error))
 
 
 def _words(workspace: WorkspaceStore) -> Iterator[Finding]:

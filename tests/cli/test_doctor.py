@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,15 @@ def test_what_of_words_txt_is_no_word_is_told(call: Call, bot: Path) -> None:
         "passed over, longer than 64 characters: 1",
         "passed over, beyond the first 64 of a line: 6",
     ]
+
+
+@pytest.mark.parametrize("kind", ["a file", "a link to itself", "a link to nothing"])
+def test_what_stands_in_the_place_of_all_channels_is_told(call: Call, bot: Path, kind: str) -> None:
+    """One finding, no error of the system."""
+    top = bot / "channels"
+    shutil.rmtree(top)
+    if kind == "a file":
+        top.write_text("x")
+    else:
+        top.symlink_to(top if kind == "a link to itself" else "nowhere")
+    assert [where for where, _ in wrongs(call)] == [str(top)]

@@ -25,6 +25,10 @@ def access_findings(folder: Path, root: Path) -> Iterator[Finding]:
     files = [path for path in paths if not path.is_symlink()]
     ours = [path for path in files if _is_ours(path, folder)]
     yield from _to_open(folder, ours)
+    if not folder.is_symlink() and not _is_usable(folder):
+        yield wrong(
+            folder, f"we may not read and write it: memory is refused here; chmod u+rwx '{folder}', or accept that"
+        )
     for path in files:
         if path.name in _NOTES and not path.lstat().st_mode & stat.S_IWUSR:
             yield wrong(path, "is read-only: what memory wants to write there is refused; chmod u+w it, or accept that")

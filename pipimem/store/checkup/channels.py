@@ -21,7 +21,12 @@ from pipimem.store.workspace import WorkspaceStore
 
 
 def channel_findings(workspace: WorkspaceStore, folder: Path, now: datetime) -> Iterator[Finding]:
-    """All there is to say about one folder below `channels/`."""
+    """All there is to say about one folder below `channels/`, or about what stands there in the place of one."""
+    if not folder.is_dir():
+        # A file with a suffix, or of a system: nobody takes it for a channel.
+        if not folder.is_file() or (is_plain(folder.name) and not folder.suffix):
+            yield wrong(folder, "is no folder, so no channel of this name can be opened; move it away")
+        return
     try:
         known = identity.load(folder / ".pipimem" / "channel.json")
         if known is None and not is_plain(folder.name):

@@ -221,6 +221,35 @@ def test_a_file_or_folder_of_ours_that_we_may_not_use_is_told_and_opened(
     assert found(well) == []
 
 
+@pytest.mark.parametrize("kind", ["a file", "a link to nothing", "a link to itself"])
+def test_what_stands_in_the_place_of_a_channel_is_told(well: ChannelStore, kind: str) -> None:
+    """No channel of that name can be opened; a file of a system beside the channels is nobody's business."""
+    shutil.rmtree(well.folder)
+    match kind:
+        case "a file":
+            well.folder.write_text("x")
+        case "a link to nothing":
+            well.folder.symlink_to("nowhere")
+        case "a link to itself":
+            well.folder.symlink_to(well.folder)
+    (finding,) = found(well)
+    assert (finding.wrong, finding.where) == (True, str(well.folder))
+    assert "is no folder" in finding.what
+    stray = well.folder.with_name("README.md")
+    stray.write_text("x")
+    assert list(channel_findings(well.workspace, stray, NOW)) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no modes")
+def test_a_channel_s_folder_that_we_may_not_write_is_told(well: ChannelStore) -> None:
+    """Nothing is mended: the folder is people's."""
+    well.folder.chmod(0o500)
+    (finding,) = found(well)
+    well.folder.chmod(0o700)
+    assert (finding.wrong, finding.where, finding.mend) == (True, str(well.folder), None)
+    assert "memory is refused here" in finding.what
+
+
 def test_a_channel_s_folder_that_is_a_link_to_itself_is_told(well: ChannelStore) -> None:
     """Opening it ends in an error of ours."""
     shutil.rmtree(well.folder)
