@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pipimem.store.journal.state import PastText
 from pipimem.text.lines import split_lines
@@ -28,6 +29,9 @@ def merge_base(text: str, past: Iterable[PastText]) -> str:
       the newest all that came since leaves just that. (A person's own may be on their screen still.)
     - an older empty text: it would be near to whatever is short.
 
+    Where the file was emptied since that text stood, the base is "": the emptying may have been the
+    first half of the save at hand, so nothing that it took out counts as deleted.
+
     An empty text was made of the newest that is not empty. What stood before, word for word, is a
     restore, so it was made of the newest; but a person's own text was only saved again.
     """
@@ -37,17 +41,18 @@ def merge_base(text: str, past: Iterable[PastText]) -> str:
     newest: Sequence[str] | None = None
     best: Sequence[str] = ()
     least = (True, float("inf"))
-    for each, difference, has_newer in _compared(wanted, past):
+    for each, difference, age in _compared(wanted, past):
         lines = each.lines
         newest = lines if newest is None else newest
         if not difference.surplus and lines == wanted:
             return "".join(lines if each.is_saved else newest)
-        is_passed_over = has_newer and not each.is_saved and difference.is_only_taken_out()
+        is_passed_over = age.has_newer and not each.is_saved and difference.is_only_taken_out()
         is_unlikely = difference.has_newer_lines
         if not is_passed_over and (is_unlikely, 0) < least:
             distance = difference.distance()
             if (is_unlikely, distance) < least:
-                best, least = lines, (is_unlikely, distance)
+                best = () if age.is_before_emptying else lines
+                least = (is_unlikely, distance)
     return "".join(best)
 
 
@@ -68,18 +73,20 @@ def closest(wanted: Sequence[str], past: Iterable[PastText]) -> PastText | None:
     return best
 
 
-def _compared(wanted: Sequence[str], past: Iterable[PastText]) -> Iterator[tuple[PastText, _Difference, bool]]:
-    """Each past text, how it differs from `wanted`, and whether there is a newer one of ours.
+def _compared(wanted: Sequence[str], past: Iterable[PastText]) -> Iterator[tuple[PastText, _Difference, _Age]]:
+    """Each past text, how it differs from `wanted`, and what is newer than it.
 
     Blank ones are left out, but for the newest. The difference is one object, good until the next.
     """
     difference = _Difference()
     difference.count(map(str.strip, wanted), -1)
     ours: Sequence[str] = ()
-    is_first = True
+    is_first, was_emptied = True, False
     for each in past:
         lines = each.lines
-        if not is_first and _is_blank(lines):
+        is_blank = _is_blank(lines)
+        if is_blank and not is_first:
+            was_emptied = True
             continue
         is_first = False
         # Neighbours differ in few lines, and only those are counted: texts may have thousands.
@@ -90,7 +97,8 @@ def _compared(wanted: Sequence[str], past: Iterable[PastText]) -> Iterator[tuple
             difference.taken_out |= set(came).difference(left)
         difference.count(left, -1)
         difference.count(came, 1)
-        yield each, difference, bool(ours)
+        yield each, difference, _Age(bool(ours), was_emptied)
+        was_emptied = was_emptied or is_blank
         if each.is_saved:
             # The next one is a neighbour of ours before it.
             difference.count(came, -1)
@@ -109,6 +117,13 @@ def takes_lines_out(old: str, new: str) -> bool:
 
 def _is_blank(lines: Iterable[str]) -> bool:
     return not any(map(str.strip, lines))
+
+
+class _Age(NamedTuple):
+    """What is newer than a past text: a text of ours, and a text without a line."""
+
+    has_newer: bool
+    is_before_emptying: bool
 
 
 @dataclass(slots=True)

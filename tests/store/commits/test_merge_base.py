@@ -110,6 +110,13 @@ def test_a_file_written_anew_was_made_of_the_newest() -> None:
     assert base_of("- typed\n", "", NEWER) == ""
 
 
+@pytest.mark.parametrize("newest", ["", OLD.replace("alice", "carol")])
+def test_what_stood_before_the_file_was_emptied_is_no_base(newest: str) -> None:
+    """Emptying it may have been the first half of this save: what it took out is not deleted."""
+    assert base_of(NEW + "- typed\n", newest, "", NEW) == ""
+    assert base_of(newest + "- typed\n", newest, "", NEW) == newest
+
+
 def test_out_of_nothing() -> None:
     """Somebody typed into an empty window while our first text came: both stay."""
     assert base_of("- typed\n", "") == ""

@@ -429,6 +429,25 @@ def test_a_shrink_by_hand_is_told(channel: ChannelStore, now: datetime, add: Add
     assert kept.read_text() == whole
 
 
+@pytest.mark.parametrize("learnt", [False, True])
+def test_an_editor_who_takes_long_between_two_halves_of_a_save_loses_nothing(
+    channel: ChannelStore, now: datetime, add: Add, learnt: bool
+) -> None:
+    """The file is gone for longer than anybody waits; then it comes back as the editor had it."""
+    channel.commit(add("alice likes tea", "the port is 8080", "we ship on Thursday"), now)
+    path = channel.folder / "MEMORY.md"
+    buffer = path.read_text()
+    path.unlink()
+    os.utime(channel.folder, (1_700_000_000, 1_700_000_000))
+    channel.journal_edits(now)
+    if learnt:
+        channel.commit(add("bob likes cake"), now)
+    path.write_text(buffer + "- typed\n")
+    channel.commit(add("carol likes milk"), now)
+    found = {"alice likes tea", "the port is 8080", "we ship on Thursday", "typed", "carol likes milk"}
+    assert set(texts(again(channel))) == found | ({"bob likes cake"} if learnt else set())
+
+
 def test_a_tiny_file_that_was_emptied_stays_so(channel: ChannelStore, now: datetime, add: Add) -> None:
     """Its heading too, and an older text was tinier still: nothing comes back with the next commits."""
     path = channel.folder / "MEMORY.md"
