@@ -43,7 +43,8 @@ def respond(request: ChatRequest) -> Reply:
         told = {"sources": [first[0]], "text": f"the talk went from {first[0]} to {last[0]}"}
         return _said({"learned": [fact], "over": [], "title": "Talk", "history": [told]})
     if "current_state" in keys:
-        return _said({**{key: [] for key in keys}, "title": "Talk", "current_state": [f"up to {lines[-1][0]}"]})
+        states = [f"up to {lines[-1][0]}"] if lines else []
+        return _said({**{key: [] for key in keys}, "title": "Talk", "current_state": states})
     if "merge" in keys:
         return _said({"drop": [], "merge": [], "move": []})
     bullets = _BULLET.findall(request.user)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -32,6 +33,8 @@ class Attempt:
     record: Callable[[Usage], None]
     completion: Completion | None = None
     _began: float = field(init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _is_recorded: bool = False
 
     def __post_init__(self) -> None:
         self._began = self.clock.monotonic()
@@ -42,7 +45,7 @@ class Attempt:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.record(self._line(error))
+        self._record_once(self._line(error))
 
     async def __aenter__(self) -> Self:
         return self  # at once: whoever is cancelled here could not record it
@@ -50,8 +53,21 @@ class Attempt:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(self.record, self._line(error))
+        line = self._line(error)
+        try:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(self._record_once, line)
+        except BaseException:
+            # A cancel of asyncio itself heeds no shield, and may come before the thread began.
+            self._record_once(line)
+            raise
+
+    def _record_once(self, line: Usage) -> None:
+        with self._lock:
+            if self._is_recorded:
+                return
+            self._is_recorded = True
+        self.record(line)
 
     def _line(self, error: BaseException | None) -> Usage:
         latency = self.clock.monotonic() - self._began

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import anyio
@@ -29,6 +29,7 @@ from pipimem.sidecar.scripted import Scripted
 from pipimem.store.agenda import Agenda
 from pipimem.store.channel import ChannelStore
 from pipimem.store.transcript import Transcript
+from pipimem.store.workspace import WorkspaceStore
 
 from tests.runtime.building import Hands, read, settings, workspace, write
 from tests.runtime.test_scheduling import until
@@ -470,3 +471,33 @@ async def test_a_channel_stirred_while_it_was_no_channel_yet_is_looked_at(tmp_pa
         await talk(root, "A Room")
         await until(lambda: any(ran(visit) for visit in visits))
     assert {visit.channel for visit in visits} == {"A Room"}
+
+
+@pytest.mark.parametrize(
+    "now",
+    [
+        "0001-01-01T00:00:00+14:00",
+        "0001-01-01T00:00:00-12:00",
+        "2028-02-29T23:59:59.999999+08:00",
+        "9999-12-31T23:59:59.999999+14:00",
+        "9999-12-31T23:59:59.999999-12:00",
+    ],
+)
+async def test_idle_work_and_turns_go_on_at_the_edges_of_the_calendar(tmp_path: Path, now: str) -> None:
+    """Whatever the clock says, with entries that end on the first and the last day there is."""
+    root = workspace(tmp_path)
+    await talk(root, "room")
+    hands = Hands(datetime.fromisoformat(now))
+    async with Pipimem(root, settings=settings(), clock=hands.clock()) as pipimem:
+        channel = await pipimem.channel("room")
+        for number, last in enumerate((date.min, date(2028, 2, 29), date.max)):
+            await channel.remember(f"gate {number} opens", until=last)
+        turn = await channel.before_turn("which gate opens tomorrow? which opened last week?")
+        assert turn.problem == ""
+        await channel.after_turn(turn, [Message.user("remember that gate 3 opens next year"), Message.assistant("ok")])
+        await channel.maintain(forced=True)
+        assert (await channel.before_compaction()).state == "consolidated"
+    async with watched(root, script(), hands=hands) as (_, visits):
+        await until(lambda: bool(visits))
+    assert [visit.problem for visit in visits] == [""] * len(visits)
+    assert WorkspaceStore.open(root).failing() == ()

@@ -485,3 +485,24 @@ async def test_half_of_a_surrogate_pair_breaks_no_ledger(tmp_path: Path) -> None
     await bank.ask("\udfff", channel="r\udc00m")
     assert [line.outcome for line in bank.lines][-1] == "ok"
     assert bank.books.held() == {}
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_cancel_of_asyncio_itself_right_after_the_answer_leaves_a_line(
+    tmp_path: Path, anyio_backend: str
+) -> None:
+    """Before the thread that writes it has begun."""
+    bank = Bank(tmp_path, limits(100_000))
+
+    async def cancelled() -> None:
+        ask = Ask("openai/m", (Turn("user", PROMPT),), 30.0, 4000, None, "room", "chat", "c1")
+        async with await bank.governor.begin(ask, bank.priced) as attempt:
+            attempt.completion = await bank.complete(attempt.ask)
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.get_running_loop().create_task(cancelled())
+    assert [line.outcome for line in bank.lines] == ["ok"]
+    assert bank.books.held() == {}
