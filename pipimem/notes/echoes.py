@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Notes
+from pipimem.text.same_thoughts import SameThoughts
 from pipimem.text.similarity import REWORDED, alike, bigrams, same_thought
 
 
@@ -25,3 +26,33 @@ def echoes(notes: Notes, entry: Entry) -> Iterator[str]:
         same_talk = told is not None and told.sources and sources.issuperset(told.sources)
         if same_thought(line.text, entry.text) or (same_talk and alike(bigrams(line.text), pairs) >= REWORDED):
             yield line.id
+
+
+class Echoes:
+    """The lines of SESSION.md and HISTORY.md, to be asked for the echoes of many entries."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._records = notes.ledger.records
+        self._lines = (*notes.session.entries, *notes.history.entries)
+        self._thoughts = SameThoughts(line.text for line in self._lines)
+        self._by_source: dict[str, list[int]] = {}
+        for place, line in enumerate(self._lines):
+            for source in self._sources(f"history:{line.id}"):
+                self._by_source.setdefault(source, []).append(place)
+
+    def of(self, entry: Entry) -> Iterator[str]:
+        """What `echoes` gives for this entry."""
+        places = {*self._thoughts.of(entry.text), *self._reworded(entry)}
+        return (self._lines[place].id for place in sorted(places))
+
+    def _reworded(self, entry: Entry) -> Iterator[int]:
+        sources, pairs = self._sources(entry.id), bigrams(entry.text)
+        for place in {place for source in sources for place in self._by_source.get(source, ())}:
+            line = self._lines[place]
+            is_same_talk = sources >= self._sources(f"history:{line.id}")
+            if is_same_talk and alike(bigrams(line.text), pairs) >= REWORDED:
+                yield place
+
+    def _sources(self, name: str) -> frozenset[str]:
+        record = self._records.get(name)
+        return frozenset(record.sources) if record else frozenset()

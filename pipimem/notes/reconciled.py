@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
-from pipimem.notes.echoes import echoes
+from pipimem.notes.echoes import Echoes, echoes
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import kind_of
 from pipimem.notes.ledger import Delta, Record, Tombstone, still
@@ -15,6 +16,13 @@ from pipimem.text.similarity import REWORDED, alike, bigrams
 
 # Comparing each lost entry with each new one is quadratic; a file that changed more than this was rewritten.
 _MOST_PAIRS = 200_000
+# The same in pairs of letters, where entries are long: half a second.
+_MOST_LOOKS = 20_000_000
+# Pairs of a deleted entry and a line of SESSION.md or HISTORY.md: two seconds. Who deletes more has cleared a file;
+# lines in the same words go with it by their id.
+_MOST_ECHOES = 4_000_000
+# For so many deleted entries each line is looked at again; for more, an index is worth its making.
+_FEW = 8
 # Of two texts equally alike, the one in the same section is more likely the same entry.
 _SAME_SECTION = 0.1
 
@@ -34,10 +42,10 @@ def reconciled(old: Notes, new: Notes) -> Delta:
     # What was said before the deletion and is not consolidated yet may be learnt: it was said
     # after what the entry rests on.
     stone = Tombstone("deleted by hand", upto=old.ledger.cursor)
-    deleted = [entry for entry in lost if entry.id not in heirs.values()]
-    tombstones: dict[str, Tombstone | None] = {
-        name: stone for entry in deleted for name in (entry.id, *echoes(old, entry))
-    }
+    reworded = frozenset(heirs.values())
+    deleted = [entry for entry in lost if entry.id not in reworded]
+    tombstones: dict[str, Tombstone | None] = {entry.id: stone for entry in deleted}
+    tombstones |= dict.fromkeys(_echoes(old, deleted), stone)
     for entry in fresh:
         predecessor = heirs.get(entry.id, "")
         records[entry.id] = _inherited(before.get(predecessor), entry, predecessor)
@@ -50,6 +58,15 @@ def reconciled(old: Notes, new: Notes) -> Delta:
             if kind != before[name].kind:
                 records[name] = replace(before[name], kind=kind)
     return Delta(records=records, tombstones=tombstones)
+
+
+def _echoes(old: Notes, deleted: Sequence[Entry]) -> Iterator[str]:
+    lines = len(old.session.entries) + len(old.history.entries)
+    if len(deleted) * lines > _MOST_ECHOES:
+        return
+    echoes_of = Echoes(old).of if len(deleted) > _FEW else partial(echoes, old)
+    for entry in deleted:
+        yield from echoes_of(entry)
 
 
 def _bullets(notes: Notes) -> dict[str, Entry]:
@@ -73,6 +90,8 @@ def _heirs(lost: Sequence[Entry], fresh: Sequence[Entry]) -> dict[str, str]:
     if len(lost) * len(fresh) > _MOST_PAIRS:
         return {}
     grams = {entry.id: bigrams(entry.text) for entry in (*lost, *fresh)}
+    if len(fresh) * sum(len(grams[entry.id]) for entry in lost) > _MOST_LOOKS:
+        return {}
     pairs: list[tuple[float, str, str]] = []
     for gone in lost:
         for came in fresh:
@@ -80,9 +99,11 @@ def _heirs(lost: Sequence[Entry], fresh: Sequence[Entry]) -> dict[str, str]:
             score = alike(grams[gone.id], grams[came.id]) + bonus
             pairs.append((score, gone.id, came.id))
     heirs: dict[str, str] = {}
+    used: set[str] = set()
     for score, gone_id, came_id in sorted(pairs, reverse=True):
         if score < REWORDED:
             break
-        if came_id not in heirs and gone_id not in heirs.values():
+        if came_id not in heirs and gone_id not in used:
             heirs[came_id] = gone_id
+            used.add(gone_id)
     return heirs

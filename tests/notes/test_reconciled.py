@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+from pipimem.notes import reconciled as notes_reconciled
 from pipimem.notes.ledger import Delta
 from pipimem.notes.operations import Trust
 from pipimem.notes.reconciled import reconciled
@@ -58,3 +60,25 @@ def test_a_rewritten_file_pairs_nothing() -> None:
     assert record is not None
     assert record.predecessor == ""
     assert len(delta.tombstones) == 3
+
+
+def test_many_deleted_at_once_take_their_echoes_along_as_one_does() -> None:
+    """By an index of the lines instead of a look at each: the same lines are told."""
+    facts = [f"the port of lantern {number} is open" for number in range(20)]
+    said = [f"The port of lantern {number} is open." for number in range(0, 20, 3)]
+    other = ["the port of lantern 3 is not open", "Dana is on leave"]
+    memory = "## Facts\n\n" + "".join(f"- {text}\n" for text in facts)
+    history = "## 2026-03-01 09:00 · ports\n\n" + "".join(f"- {text}\n" for text in (*said, *other))
+    old = notes_of(memory, history=history)
+    delta = reconciled(old, notes_of("## Facts\n", history=history))
+    standing = {entry.text for entry in old.history.entries if entry.id not in delta.tombstones}
+    assert standing == set(other)
+    assert len(delta.tombstones) == len(facts) + len(said)
+
+
+def test_who_clears_a_huge_file_is_not_kept_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past a bound no line is compared; each deleted entry has its tombstone all the same."""
+    monkeypatch.setattr(notes_reconciled, "_MOST_ECHOES", 10)
+    monkeypatch.setattr(notes_reconciled, "echoes", None)
+    old = notes_of("## Facts\n\n- a lamp\n- an owl\n", history="## x\n\n" + "- so it was\n\n" * 9)
+    assert len(reconciled(old, notes_of("## Facts\n", history=old.history.text)).tombstones) == 2
