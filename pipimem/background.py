@@ -155,7 +155,7 @@ class Background:
             if self._streaks.pop((job, channel), None) is not None and self._problems is not None:
                 try:
                     self._problems.remove(job, channel)
-                except PipimemError:  # it is told of until a later success
+                except Exception:  # noqa: BLE001 - as below; it is told of until a later success
                     _log.debug("cannot remove the problem of %s", job, exc_info=True)
 
     def _read(self) -> None:
@@ -166,7 +166,8 @@ class Background:
         self._has_read = True
         try:
             found = self._problems.all()
-        except PipimemError:  # then nobody else can read it either
+        except Exception:  # noqa: BLE001 - as below; then nobody else can read it either
+            _log.debug("cannot read the problems of former processes", exc_info=True)
             return
         for problem in found:
             self._streaks.setdefault((problem.job, problem.channel), _Streak(problem))
@@ -176,7 +177,7 @@ class Background:
             return
         try:
             self._problems.keep(problem)
-        except PipimemError:  # the disk may be what failed: the log has it
+        except Exception:  # noqa: BLE001 - nothing catches what is raised here; the log has the failure
             _log.debug("cannot keep the problem of %s", problem.job, exc_info=True)
 
 

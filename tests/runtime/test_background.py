@@ -33,7 +33,7 @@ from pipimem.sidecar.contracts import Consolidated, Refreshed
 from pipimem.sidecar.scripted import Scripted
 from pipimem.store import agenda
 from pipimem.store.agenda import Agenda
-from pipimem.store.problems import Problem
+from pipimem.store.problems import Problem, Problems
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.meanings import Toy
@@ -322,3 +322,19 @@ async def test_a_disk_that_keeps_no_problem_is_no_problem(tmp_path: Path, caplog
     outcome = await background.attempt("tidy", broken_work, "room")
     assert isinstance(outcome, Failure)
     assert (outcome.pause, len(errors(caplog))) == (60.0, 1)
+
+
+async def test_a_bug_in_noting_a_failure_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is the last line: behind it stands the host."""
+    for name in ("keep", "remove", "all"):
+        monkeypatch.setattr(Problems, name, broken)
+    background = Background(Clock(), WorkspaceStore.open(workspace(tmp_path)).problems)
+    assert isinstance(await background.attempt("tidy", broken_work, "room"), Failure)
+    assert await background.attempt("tidy", nothing, "room") is None
+    assert len(errors(caplog)) == 1
+
+
+async def nothing() -> None:
+    pass
