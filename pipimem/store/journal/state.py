@@ -306,11 +306,20 @@ class State:
         for index in reversed(range(len(changes))):
             text = self._kept(file, changes[index].before)
             if text is not None:
-                for change in changes[index:]:
-                    text = spliced(text, change.splices)
-                    if change.after == wanted:
-                        return text if etag(text) == wanted else None
+                return _led_to(wanted, text, changes[index:])
         return None
+
+
+def _led_to(wanted: str, text: str, changes: Iterable[FileChange]) -> str | None:
+    """The text of an etag that the first of these changes leads to; `None` where they lead to none."""
+    for change in changes:
+        try:
+            text = spliced(text, change.splices)
+        except ValueError:  # records between them are lost
+            return None
+        if change.after == wanted:
+            return text if etag(text) == wanted else None
+    return None
 
 
 def fresh_ledger(transcript: Transcript, history_end: datetime) -> Ledger:

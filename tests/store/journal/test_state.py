@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from datetime import datetime
 
@@ -213,3 +214,25 @@ def test_a_damaged_journal_is_told_by_each_call_of_a_running_bot(
             channel.commit(add("erin likes milk"), now)
         with pytest.raises(JournalError, match="damaged"):
             channel.notes()
+
+
+def test_a_journal_with_a_gap_leads_to_no_text_and_to_no_error(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """An older copy of it was gone on with, then the versions and the checkpoint were lost, and a person saved."""
+    own, path = channel.folder / ".pipimem", channel.folder / File.MEMORY
+    channel.commit(add("bob likes tea"), now)
+    older = (own / "journal.jsonl").read_bytes()
+    channel.commit(add("carol likes coffee"), now)
+    channel.checkpoint()
+    (own / "journal.jsonl").write_bytes(older)
+    again = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
+    again.commit(add("dave likes water"), now)
+    path.write_text(path.read_text().replace("carol", "caroline"))
+    again.journal_edits(now)
+    shutil.rmtree(own / "versions")
+    (own / "ledger.json").unlink()
+    path.write_text(path.read_text() + "- typed by hand\n")
+    wanted = ["bob likes tea", "caroline likes coffee", "dave likes water", "typed by hand"]
+    assert facts(channel) == wanted
+    last = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
+    last.commit(add("erin likes milk"), now)
+    assert facts(channel) == sorted([*wanted, "erin likes milk"])
