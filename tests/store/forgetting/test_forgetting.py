@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +17,7 @@ from pipimem.notes.operations import Bullet, Decision, Invalidate, Progress, Tar
 from pipimem.store.channel import ChannelStore
 from pipimem.store.checkup.leftovers import leftover_findings
 from pipimem.store.commits import placing
+from pipimem.store.disk import exchanging
 from pipimem.store.forgetting import plan
 from pipimem.store.forgetting.plan import Plan
 
@@ -309,6 +311,38 @@ def test_a_line_typed_into_the_displaced_buffer_is_not_lost(
     channel.journal_edits(now)
     found = [entry.text for entry in channel.notes().memory.entries]
     assert found == ["tea is green", "milk is white", "typed just now"]
+    assert holding(channel.folder, "0199") == []
+
+
+@pytest.mark.parametrize("exchanges", [True, False])
+@pytest.mark.parametrize("kill", [True, False])
+def test_a_save_right_before_its_exchange_is_merged(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, kill: bool, exchanges: bool
+) -> None:
+    """The neighbours stay, and what was typed; also when it is killed before it looks at what it displaced."""
+    channel.commit(add("tea is green", "the code is 555 0199", "milk is white"), now)
+    path = channel.folder / File.MEMORY
+    real, done = placing.displace, []
+
+    def displace(prepared: Path, target: Path) -> Path | None:
+        if target == path and not done:
+            done.append(path.write_text(path.read_text() + "- typed just now\n"))
+            answer = real(prepared, target)
+            if kill:
+                raise KeyboardInterrupt
+            return answer
+        return real(prepared, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(placing, "displace", displace)
+        if not exchanges:
+            patched.setattr(exchanging, "_renamed", lambda *_: 38)
+        with pytest.raises(KeyboardInterrupt) if kill else nullcontext():
+            channel.forget("555 0199", keep_transcript=False, now=now)
+    again = ChannelStore.open(channel.workspace, "team", create=False)
+    again.journal_edits(now)
+    assert [entry.text for entry in again.notes().memory.entries] == ["tea is green", "milk is white", "typed just now"]
+    assert path.read_text() == again.notes().memory.text
     assert holding(channel.folder, "0199") == []
 
 
