@@ -104,7 +104,9 @@ class Watch:
         reader = getattr(self._observer, "_inotify_fd", None)  # of watchdog 7 on Linux
         if reader is not None:
             _add_quietly(reader)
-            reader.handle_event = partial(self._handled, reader.handle_event)
+            handle, attempt = reader.handle_event, self.background.attempt_in_thread
+            # The thread that reads all events goes on after an error in one of them.
+            reader.handle_event = lambda event: attempt(JOB, partial(handle, event), then=self._lost)
         threads = [self._observer, *self._observer.emitters]
         for thread in threads:
             self._guard(thread)
@@ -124,10 +126,6 @@ class Watch:
     def _guard(self, thread: Any) -> None:  # noqa: ANN401 - a method is replaced
         """Has what a thread raises noted; without it the watch hears nothing, so it is to begin anew."""
         thread.run = partial(self.background.attempt_in_thread, JOB, thread.run, then=self._lost)
-
-    def _handled(self, handle: Callable[[Any], None], event: object) -> None:
-        """Has an event handled in the thread that reads them all; it goes on after an error."""
-        self.background.attempt_in_thread(JOB, partial(handle, event), then=self._lost)
 
     def _lost(self) -> None:
         self.tell(None)
