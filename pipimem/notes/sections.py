@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pipimem.text.growing import INNER
-from pipimem.text.markdown import Document, Kind, Section, parsed
+from pipimem.text.markdown import Block, Document, Kind, Section, parsed
 from pipimem.text.marks import indentation
 from pipimem.text.splices import edited
 from pipimem.text.whitespace import white_folded
@@ -71,8 +71,10 @@ class Draft:
         return [*(section.title for section in self.document.sections if section.level), *self._added]
 
     def replace(self, start: int, end: int, lines: Sequence[str]) -> None:
-        """Other lines instead of `[start, end)`."""
-        self._replaced[start, end] = list(lines)
+        """Other lines instead of `[start, end)`; prose above or below them does not go on with what it now stands next to."""
+        joins = self._begins_prose(end) or (not lines and self._ends_prose(start))
+        is_below_text = bool(lines) or (start > 0 and self.document.lines[start - 1].strip())
+        self._replaced[start, end] = [*lines, ""] if joins and is_below_text else list(lines)
 
     def remove(self, start: int, end: int) -> None:
         """Take lines out."""
@@ -160,8 +162,7 @@ class Draft:
         if ends:
             at = min(max(ends), self._end())
             # Prose straight below an empty bullet would go on with the entry that now stands between.
-            is_before_prose = any(block.start == at and block.kind is Kind.PARAGRAPH for block in section.blocks)
-            return at, at, [*lines, ""] if is_before_prose else lines
+            return at, at, [*lines, ""] if self._begins_prose(at) else lines
         return self._into_empty(section, lines)
 
     def _into_empty(self, section: Section, lines: list[str]) -> tuple[int, int, list[str]]:
@@ -175,6 +176,16 @@ class Draft:
             after = self.document.lines[at : at + 1]
             return at, at, [*lines, "", *self._divider(at)] if after and after[0].strip() else lines
         return last, last, ["", *lines, "", *self._divider(last)] if following else ["", *lines]
+
+    def _begins_prose(self, at: int) -> bool:
+        return any(block.start == at and block.kind is Kind.PARAGRAPH for block in self._blocks_around(at))
+
+    def _ends_prose(self, at: int) -> bool:
+        return any(block.end == at and block.kind is Kind.PARAGRAPH for block in self._blocks_around(at))
+
+    def _blocks_around(self, at: int) -> Iterator[Block]:
+        """The blocks of the sections that line `at` stands in or ends."""
+        return (b for section in self.document.sections if section.start <= at <= section.end for b in section.blocks)
 
     def _divider(self, at: int) -> list[str]:
         """A rule between new entries and a line so far to the right that it would belong to the last of them."""

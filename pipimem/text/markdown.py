@@ -79,8 +79,9 @@ class _Reader:
         block = self._open
         if block is not None and block.kind is Kind.HTML:
             return True
-        if block is not None and block.kind is Kind.ENTRY and (block.lazy or indentation(text) >= block.inner):
-            return False  # the line goes on with the entry
+        if block is not None and block.kind is Kind.ENTRY:
+            goes_on = indentation(text) >= block.inner
+            return not goes_on and opens_html(text, in_paragraph=block.lazy) is not None
         return opens_html(text) is not None
 
     def _verbatim(self, number: int, text: str) -> bool:

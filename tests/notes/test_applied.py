@@ -356,6 +356,21 @@ def test_what_is_new_leaves_its_neighbours_in_their_sections(memory: str, kind: 
     assert _places(after) == {*_places(notes.memory), (outcome.changes[0].section, "the port is 8080")}
 
 
+@pytest.mark.parametrize("above", ["", "- first\n", "prose\n"])
+def test_prose_below_an_entry_stays_prose(above: str) -> None:
+    """A paragraph straight below code of an entry that is replaced, moved or taken out goes to no other entry."""
+    notes = notes_of(f"## Facts\n\n{above}- tea\n  ```\n  x\n  ```\nby hand\n", trust=Trust.INFERRED)
+    tea = next(entry for entry in notes.memory.entries if entry.text.startswith("tea"))
+    for operation in (
+        Supersede((tea.target,), "tea x x", Trust.INFERRED, Evidence(("m9",), 9)),
+        Invalidate(tea.target, "over"),
+        Move(tea.target, Kind.DECISION),
+    ):
+        outcome = run(notes, operation)
+        after = Note.read(File.MEMORY, outcome.texts[File.MEMORY], KEY)
+        assert _places(notes.memory) - _places(after) == {("Facts", tea.text)}
+
+
 def test_an_entry_that_opens_code_swallows_nothing() -> None:
     """Written as text: what a person or a tool puts below it is no code."""
     outcome = run(notes_of("## Facts\n\n- tea\n"), *(add(text, Kind.FACT) for text in ("```python", "~~~", "- ~~~ sh")))
