@@ -10,8 +10,8 @@ from pipimem.notes.kinds import EVENTS, kind_of
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Move, Operation, Supersede, Trust, targets_of
 from pipimem.sidecar.contracts import Assistant, Call, Tidied, Tidy, answered
+from pipimem.text.same_thoughts import SameThoughts
 from pipimem.text.secrets import redacted
-from pipimem.text.similarity import same_thought
 
 # About as many as came since the last tidying: what they double or contradict is what there is to tidy.
 _LOOKED_AT = 20
@@ -67,10 +67,10 @@ def _operations(answer: Tidied, notes: Notes) -> list[Operation]:
 
 def _in_history(notes: Notes) -> Iterator[Invalidate]:
     """What a thought concluded, is no more than an event, and HISTORY.md tells as well."""
-    told = [entry.text for entry in notes.history.entries]
+    told = SameThoughts(entry.text for entry in notes.history.entries)
     for entry in notes.memory.entries:
         record = notes.record(entry.id) if entry.bullet else None
         if record is None or record.trust is not Trust.INFERRED or kind_of(entry.section) not in EVENTS:
             continue
-        if any(same_thought(entry.text, line) for line in told):
+        if told.of(entry.text):
             yield Invalidate(entry.target, "it stands in HISTORY.md", still_so=True)

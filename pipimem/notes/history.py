@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -34,8 +35,11 @@ class Block:
 def blocks(note: Note) -> tuple[Block, ...]:
     """The blocks of HISTORY.md in the order of the file; headings without bullets are none."""
     found = []
+    # Both stand in the order of the file: a long history has thousands of either.
+    starts = [entry.start for entry in note.entries]
     for section in note.document.sections:
-        bullets = tuple(entry for entry in note.entries if section.start <= entry.start < section.end)
+        first, last = bisect_left(starts, section.start), bisect_left(starts, section.end)
+        bullets = note.entries[first:last]
         if section.level and bullets:
             _, end, month, _ = read_heading(section.title)
             found.append(Block(section.title, end, month, section, bullets))

@@ -80,10 +80,11 @@ class Thoughts(Thinking):
         """The gate of one idle job now, `forced` as when a person asks. For a refresh what was said is counted first."""
         notes = await self.notes()
         last = await to_thread.run_sync(lambda: self.store.transcript.last_number)
-        gate = self._gates(notes, last, forced=forced)[task]
+        gates_now = await to_thread.run_sync(partial(self._gates, notes, last, forced=forced))
+        gate = gates_now[task]
         if gate and task == "refresh" and not forced:
             await self._count(notes.ledger.refreshed, last)
-            gate = self._gates(notes, last)[task]
+            gate = (await to_thread.run_sync(self._gates, notes, last))[task]
         return gate
 
     def _gates(self, notes: Notes, last: int, *, forced: bool = False) -> dict[str, gates.Gate]:
