@@ -31,6 +31,10 @@ _ALL = ("all", "全部", "都")
 # Beyond this a list of messages is not read any more; entries are shown all, for they go whole.
 _LISTED = 10
 _ENDS = "Undo, diff and restore end here: what was changed before a forgetting cannot be taken back after it."
+_NOWHERE = (
+    "Nothing that would be shown holds it. Older versions and the journal are searched as well: only if they hold it do undo, "
+    "diff and restore end here."
+)
 _BEYOND = (
     "not ours, and not looked at: backups and snapshots of this disk, version control, copies of sync clients, and "
     "what models' providers were sent"
@@ -85,6 +89,10 @@ def command(
             say(f"  {place}: {count}")
     if receipt.is_empty:
         words = one_line(wanted if isinstance(wanted, str) else ", ".join(wanted), 60)
+        spared = forgettable(store, wanted, keep_transcript=False).messages if keep_transcript else ()
+        if spared:
+            held = f"{counted(len(spared), 'message')} of log.jsonl"
+            raise Failed(f"only {held} in {channel} hold {words!r}; --keep-transcript leaves the log as it is")
         raise Failed(f"nothing in {channel} holds {words!r}; it will not be learnt from older talk either")
     note(_BEYOND)
 
@@ -174,7 +182,7 @@ def forgettable(store: ChannelStore, what: str | Sequence[str], *, keep_transcri
 def lines_of(found: Forgettable) -> list[str]:
     """What would go, for eyes: entries whole, since they go whole."""
     if not found:
-        return ["The files as they stand do not hold it; older versions and the journal may.", _ENDS]
+        return [_NOWHERE]
     lines = ["This would go:"]
     for entry in found.entries:
         text = shown(entry.text).replace("\n", "\n    ")

@@ -63,6 +63,22 @@ def test_what_nothing_holds_is_told(call: Call) -> None:
     assert call("forget", "room", " ", "--yes").code == 1
 
 
+def test_what_stands_nowhere_is_told_before_what_would_end(call: Call) -> None:
+    """A slip of the finger must not read as if everything would end."""
+    call("remember", "room", "The port is 8080")
+    told = call("forget", "room", "9090", typed="y\n")
+    assert told.err.startswith("Nothing that would be shown holds it.")
+    assert "cannot be taken back" not in told.err
+
+
+def test_a_spared_transcript_that_holds_the_text_is_told(call: Call, conversation: Path) -> None:
+    """Nothing was forgotten, and yet it is not true that nothing holds it."""
+    call("replay", "room", str(conversation))
+    said = str(json.loads(conversation.read_text().splitlines()[0])["content"])
+    told = call("forget", "room", said, "--yes", "--keep-transcript")
+    assert (told.code, "of log.jsonl in room hold" in told.err) == (1, True), told.err
+
+
 def test_what_would_go_is_shown_whole(call: Call, bot: Path) -> None:
     """An entry goes as a whole, so all of it is shown before anybody says yes."""
     call("remember", "room", "The port is 8080")
