@@ -35,6 +35,8 @@ def folder_name(channel_id: str) -> str:
     A plain id holds no `~` and no capital, the hash is in lower case: no two ids meet, also where case is
     folded.
     """
+    if not isinstance(channel_id, str):
+        raise ChannelError(f"A channel id is a text, not {channel_id!r}. Give str() of a number that the platform has.")
     if not channel_id:
         raise ChannelError("The channel id is empty. Give the id that the platform has for the conversation.")
     if is_plain(channel_id):

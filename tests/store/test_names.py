@@ -35,6 +35,13 @@ def test_the_slug_stays_readable() -> None:
     assert folder_name("🚀").startswith("channel~")
 
 
+@pytest.mark.parametrize("channel_id", [None, 5, b"room", ("room",)])
+def test_an_id_that_is_no_text_is_refused(channel_id: object) -> None:
+    """Platforms number their rooms, and hosts hand the number on."""
+    with pytest.raises(ChannelError, match="A channel id is a text"):
+        folder_name(channel_id)  # type: ignore[arg-type]
+
+
 def test_an_empty_id_is_refused() -> None:
     """There is no conversation without an id."""
     with pytest.raises(ChannelError, match="empty"):
