@@ -251,9 +251,16 @@ class ChannelStore:
             if self._now and (self._recalls.asked or any(name in self.ledger.records for name in counts)):
                 self._recalls.are_due = True
                 self.commit(Decision("recalls", Author.RULE), self._now)
-            if self._has_written:
+            if self._has_written or self._misses_records():
                 self.checkpoint()
                 self._has_written = False
+
+    def _misses_records(self) -> bool:
+        """Whether this object, which wrote here, finds that records are lost: only who read them can tell, so it is kept."""
+        if self._settled is None or self._desk is None:
+            return False
+        self._desk.state.catch_up()
+        return self._desk.state.is_cut
 
     @property
     def is_awake(self) -> bool:
@@ -420,6 +427,14 @@ class ChannelStore:
         seen = files.stamp(_identity_path(self.folder))
         if self._settled is not None and seen == self._settled:
             return
+        try:
+            self._settle()
+        except StoreError:
+            if _own(self.folder).is_dir():
+                raise
+            self._settle()  # it was deleted at this very instant
+
+    def _settle(self) -> None:
         make_folder(_own(self.folder))
         if not locks_hold(_own(self.folder) / "lock"):
             raise StoreError(
@@ -493,6 +508,7 @@ class ChannelStore:
             for folder in (_own(self.folder), _own(self.folder) / "versions"):
                 sweep(folder)
         desk.state.catch_up(is_to_write=True)
+        desk.state.believe_files()
         saving = any(desk.is_held(file, desk.look(file)) for file in KEPT)
         if saving and time.monotonic() < until:
             return None
@@ -513,6 +529,7 @@ class ChannelStore:
     def _checkpoint(self) -> None:
         desk = self._at_desk()
         desk.state.catch_up()
+        desk.state.believe_files()
         if self._now is not None:
             put_in_place(desk, self._now)
         if not desk.state.has_news or is_unfinished(desk):

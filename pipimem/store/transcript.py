@@ -41,8 +41,9 @@ class Transcript:
     _last: int = 0
     # The stamp of log.jsonl when `_last` was found out.
     _seen: Stamp | None = NEVER
-    # What `_ids` was read from, a prefix for each part.
+    # What `_ids` was read from, a prefix for each part, and the greatest number in them.
     _prefixes: list[KnownPrefix] = field(default_factory=list)
+    _greatest: int = 0
 
     @property
     def path(self) -> Path:
@@ -125,12 +126,12 @@ class Transcript:
         """
         parts = self.parts()
         if self._ids is None or not self._still_stand(parts):
-            self._ids, self._last, self._prefixes = set(), self._newest(), []
+            self._ids, self._greatest, self._prefixes = set(), self._newest(), []
         for number, part in enumerate(parts):
             if number == len(self._prefixes):
                 self._prefixes.append(KnownPrefix())
             self._take_in(part, self._prefixes[number], self._ids)
-        self._seen = stamp(self.path)
+        self._last, self._seen = self._greatest, stamp(self.path)
         return self._ids
 
     def _still_stand(self, parts: list[Path]) -> bool:
@@ -148,7 +149,7 @@ class Transcript:
             data = file.read()
         for head in _HEAD.finditer(data):
             ids.add(_id(head[1]))
-            self._last = max(self._last, int(head[2]))
+            self._greatest = max(self._greatest, int(head[2]))
         prefix.take(data)
         prefix.stamp = found
 
@@ -183,6 +184,7 @@ class Transcript:
         self._prefixes[-1].take(lines)
         self._prefixes[-1].stamp = stamp(self.path)
         self._last, self._seen = added[-1].number, self._prefixes[-1].stamp
+        self._greatest = self._last
 
     def _rotate(self) -> None:
         taken = [int(part[1]) for path in self.parts() if (part := _PART.fullmatch(path.name))]

@@ -144,6 +144,8 @@ def test_a_state_deleted_in_the_middle_of_a_call(
     lived.commit(add("Coffee at five"), now)
     gone.clear()
     assert [message.id for message in lived.append(iter([Message.user("three", id="p3")]))] == ["p3"]
+    gone.clear()
+    assert ChannelStore.open(lived.workspace, "team", create=True, title="Tea").identity.title == "Tea"
     assert [entry.text for entry in lived.notes().memory.entries] == ["Tea at four", "Coffee at five"]
 
 
@@ -183,3 +185,50 @@ def test_a_damaged_identity_is_written_anew(lived: ChannelStore, now: datetime, 
     path.write_bytes(whole[:20])
     lived.commit(add("Coffee at five"), now)
     assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("lost", ["journal", "older journal", "tail"])
+def test_a_journal_that_is_lost_takes_nothing_with_it(
+    channel: ChannelStore, now: datetime, add: Add, lost: str
+) -> None:
+    """An older ledger knows an older text; the versions may be newer. The text in the file stands, whatever they lead to."""
+    path = channel.folder / ".pipimem" / "journal.jsonl"
+    memory = channel.folder / "MEMORY.md"
+    channel.commit(add("Tea at four", "Nothing"), now)
+    channel.forget("Nothing", keep_transcript=False, now=now)
+    channel.checkpoint()
+    older = path.read_bytes()
+    channel.commit(add("Coffee at five"), now)
+    memory.write_text(memory.read_text() + "- typed by a person\n")
+    channel.commit(add("Water at six"), now)
+    whole = memory.read_text()
+    if lost == "journal":
+        path.unlink()
+    else:
+        path.write_bytes(older[:-10] if lost == "tail" else older)
+    if lost == "tail":
+        channel = ChannelStore.open(channel.workspace, "team", create=False)
+    assert channel.notes().memory.text == whole
+    channel.commit(add("Milk at seven"), now)
+    assert memory.read_text() == whole + "- Milk at seven\n"
+    again = ChannelStore.open(channel.workspace, "team", create=False)
+    assert again.notes().memory.text == memory.read_text()
+    again.commit(add("Juice at eight"), now)
+    assert memory.read_text() == whole + "- Milk at seven\n- Juice at eight\n"
+
+
+def test_who_misses_records_says_so_when_it_closes(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """The next start cannot tell: the journal looks like one that ends there."""
+    path, memory = channel.folder / ".pipimem" / "journal.jsonl", channel.folder / "MEMORY.md"
+    channel.commit(add("Tea at four"), now)
+    channel.checkpoint()
+    older = path.read_bytes()
+    channel.commit(add("Coffee at five"), now)
+    memory.write_text(memory.read_text() + "- typed by a person\n")
+    channel.commit(add("Water at six"), now)
+    channel._has_written = False  # nothing else waits
+    path.write_bytes(older)
+    channel.close()
+    whole = memory.read_text()
+    ChannelStore.open(channel.workspace, "team", create=False).commit(add("Milk at seven"), now)
+    assert memory.read_text() == whole + "- Milk at seven\n"

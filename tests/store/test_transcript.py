@@ -254,6 +254,16 @@ def test_an_older_part_put_back_is_read(log: Transcript, monkeypatch: pytest.Mon
     assert again.append(said(3)) == ()
 
 
+def test_a_log_that_was_away_meanwhile_goes_on_behind_its_newest(log: Transcript) -> None:
+    """The same bytes are back; what the other log's newest number was does not count."""
+    log.append(said(3))
+    data = log.path.read_bytes()
+    log.path.write_bytes(numbered(["other"]))
+    assert log.last_number == 1
+    log.path.write_bytes(data)
+    assert [message.number for message in log.append(said(1, start=4))] == [4]
+
+
 def test_a_number_does_not_come_again(log: Transcript) -> None:
     """What is known to have been said has numbers, also where the log was cut or is gone."""
     log.append(said(3))

@@ -134,13 +134,20 @@ class Journal:
         """The random name in the first line of the part that is appended to; empty where there is none."""
         return self._name_of(self.path)
 
-    def follows(self, place: Place) -> bool:
-        """Whether the journal that a place lies in was set aside, or given up by a forgetting."""
+    def follows(self, place: Place, sequence: int) -> bool:
+        """Whether the journal that a place lies in was set aside, or given up by a forgetting.
+
+        `sequence` is the number of the newest record that was read: a forgetting begins with none below it.
+        """
         parts = self.parts()
         if any(self._name_of(part) == place.journal for part in parts if part != self.path):
             return True
-        first = next((data for number, data in enumerate(jsonlines.lines(self.path)) if number == 1), b"")
-        return (jsonlines.value(first) or {}).get("task") == FORGET
+        lines = jsonlines.lines(self.path)
+        header = _header_place(next(lines, b""))
+        record = parsed(next(lines, b""), header.chained)
+        if header.journal == place.journal or record is None:
+            return False
+        return record.task == FORGET and record.sequence >= sequence
 
     def _name_of(self, part: Path) -> str:
         return _header_place(next(jsonlines.lines(part), b"")).journal

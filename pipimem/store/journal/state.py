@@ -69,6 +69,9 @@ class State:
     _recent: dict[File, deque[FileChange]] | None = None
     _since: int = 0
     _known: dict[File, tuple[str, str]] = field(default_factory=dict)
+    # Records are lost: the journal does not go on from the checkpoint, or is not the one that was read. What texts the
+    # files were left with is not known then; an older one would take out what came since.
+    is_cut: bool = False
     # What other files tell of a channel that has neither checkpoint nor journal.
     _concluded: Callable[[], Ledger] = Ledger
 
@@ -112,14 +115,24 @@ class State:
             self._fold(records)
             return
         # Another process set the journal aside or forgot something in it, or a person deleted or replaced it.
-        before = self.place
+        before, sequence = self.place, self.ledger.sequence
         self._start()
-        if before.journal and self.journal.folder.is_dir() and not self.journal.follows(before):
+        if before.journal and self.journal.folder.is_dir() and not self.journal.follows(before, sequence):
+            self.is_cut = True
             _log.warning(
                 "%s is no longer the journal that was in use: it was deleted or replaced. What only it held cannot "
                 "be undone any more; the Markdown files are whole.",
                 self.journal.path,
             )
+
+    def believe_files(self) -> None:
+        """Where records are lost, takes the texts as they stand for those that the journal left. The caller holds the lock."""
+        if not self.is_cut:
+            return
+        self.ledger = replace(self.ledger, etags={})
+        self._known.clear()
+        ledger_file.save(self._ledger_path, Checkpoint(self.ledger, self.place))
+        self.is_cut = False
 
     def append(self, records: Sequence[JournalRecord], texts: Mapping[File, str]) -> None:
         """Writes records, durable when this returns, and takes in the texts they leave their files with."""
@@ -132,7 +145,7 @@ class State:
     def known_text(self, file: File, disk: str) -> str | None:
         """The text the journal left a file with, `None` where none is known; `disk` spares a look-up."""
         wanted = self.ledger.etags.get(file)
-        if wanted is None:
+        if wanted is None or self.is_cut:
             return None
         if file not in self._known or self._known[file][0] != wanted:
             text = disk if etag(disk) == wanted else self._kept(file, wanted)
@@ -223,7 +236,7 @@ class State:
         # Where reading fails, the next one must not take what is half read for all there is.
         self.stamp, self.place = _NEVER, NOWHERE
         checkpoint = ledger_file.load(self._ledger_path)
-        self._since, self.archived = 0, None
+        self._since, self.archived, self.is_cut = 0, None, False
         if checkpoint is None:
             # The folds of set-aside parts first; the part at hand is read below like any other.
             self.ledger = Ledger()
@@ -249,18 +262,23 @@ class State:
         journal of another channel, or of an earlier time.
         """
         first = records[0].sequence if records else 0
-        if first == self.ledger.sequence + 1:
+        sequence = self.ledger.sequence
+        if first == sequence + 1:
             return
-        is_whole = self.journal.follows(place) if place.journal else bool(self.journal.parts())
+        is_whole = self.journal.follows(place, sequence) if place.journal else bool(self.journal.parts())
+        if records and records[-1].sequence < sequence:
+            is_whole = False  # its end is cut off, or it is an older copy
+        if not records and place == NOWHERE and self.journal.parts() == (self.journal.path,):
+            is_whole = False  # the record that a forgetting began it with is cut off
         if not is_whole:
-            if 0 < first <= self.ledger.sequence and self.journal.name != place.journal:
+            if 0 < first <= sequence and self.journal.name != place.journal != "":
                 raise JournalError(
                     f"{self.journal.path} and {self._ledger_path.name} beside it do not belong together: one of them is "
                     "from elsewhere. Remove ledger.json if the journal is this channel's own, else move the journal "
                     "aside to go on without undo for what it held. The Markdown files are whole."
                 )
-            self.ledger = replace(self.ledger, etags={})
-        elif first > self.ledger.sequence:
+            self.ledger, self.is_cut = replace(self.ledger, etags={}), True
+        elif first > sequence:
             self._fold(self.journal.records())
 
     def _fold(self, records: Iterable[JournalRecord]) -> None:
