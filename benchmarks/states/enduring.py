@@ -246,10 +246,16 @@ def _gone(root: Path, must: Counter[str]) -> Iterator[str]:
 
 
 def _gone_from_the_log(root: Path, must: frozenset[bytes]) -> Iterator[str]:
-    if not all(os.access(path, os.R_OK) for path in (root / "channels" / CHANNEL).glob("log*")):
+    if not all(os.access(path, os.R_OK) for path in _logs(root)):
         return
     if missing := must - frozenset(_log_of(root).splitlines()):
         yield f"lines of the log are gone: {sorted(missing)[:2]}"
+
+
+def _logs(root: Path) -> list[Path]:
+    """The parts of the log, as far as its folder lets us in."""
+    folder = root / "channels" / CHANNEL
+    return list(folder.glob("log*")) if os.access(folder, os.R_OK | os.X_OK) else []
 
 
 def _of_another_channel(root: Path) -> Iterator[str]:
@@ -261,13 +267,17 @@ def _of_another_channel(root: Path) -> Iterator[str]:
 
 def _log_of(root: Path) -> bytes:
     """All parts of the log, as far as they can be read."""
-    paths = [path for path in (root / "channels" / CHANNEL).glob("log*") if path.is_file()]
+    paths = [path for path in _logs(root) if path.is_file()]
     return b"".join(path.read_bytes() for path in paths if not path.is_symlink() and os.access(path, os.R_OK))
 
 
 def _bytes_of(folder: Path) -> tuple[bytes, ...]:
     """The notes, byte for byte."""
-    return tuple((folder / file).read_bytes() if (folder / file).is_file() else b"" for file in NOTES)
+    return tuple((folder / file).read_bytes() if _is_readable(folder / file) else b"" for file in NOTES)
+
+
+def _is_readable(path: Path) -> bool:
+    return os.access(path, os.R_OK) and path.is_file()
 
 
 def lines_of(folder: Path, but: str = "") -> Counter[str]:
@@ -275,7 +285,7 @@ def lines_of(folder: Path, but: str = "") -> Counter[str]:
     found: Counter[str] = Counter()
     for file in NOTES:
         path = folder / file
-        text = path.read_text(errors="replace") if path.is_file() else ""
+        text = path.read_text(errors="replace") if _is_readable(path) else ""
         lines = [line for line in text.splitlines() if line.strip() and line[0] != "#"]
         found.update(f"{file}: {line}" for line in lines if not but or but.casefold() not in line.casefold())
     return found
