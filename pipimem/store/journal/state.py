@@ -162,8 +162,17 @@ class State:
         Without `is_placed` the one the journal left it with has not reached the file. With `before`,
         the first digits of an etag, only texts older than that one.
         """
+        passed: set[str] = set()
+        yield from _without_beginning(self._journalled(file, is_placed, before, passed))
+        for name in self.versions.names(file):
+            if name not in passed and (text := self.versions.text(file, name)) is not None:
+                yield PastText.kept(split_lines(text))
+
+    def _journalled(self, file: File, is_placed: bool, before: str, passed: set[str]) -> Iterator[PastText]:
+        """Those that the journal leads back to; the beginnings of all their etags go to `passed`."""
         mark, text = self.ledger.etags.get(file, ""), self.known_text(file, "")
-        is_older, passed = not before, {mark[:NAME_LENGTH]}
+        is_older = not before
+        passed.add(mark[:NAME_LENGTH])
         lines = split_lines(text or "")
         if text is not None and is_placed and is_older:
             yield PastText(lines)
@@ -181,9 +190,6 @@ class State:
                 break
             if is_older and not change.unseen:
                 yield PastText(lines)
-        for name in self.versions.names(file):
-            if name not in passed and (text := self.versions.text(file, name)) is not None:
-                yield PastText.kept(split_lines(text))
 
     def _saved(self, file: File, change: FileChange, after: tuple[str, ...]) -> Iterator[PastText]:
         """The text of a person's that a change took in; `after` are the lines it led to."""
@@ -347,3 +353,15 @@ def fresh_ledger(transcript: Transcript, history_end: datetime) -> Ledger:
         if message.time is not None and message.time <= history_end:
             covered = message.number
     return Ledger(cursor=covered, boundary=covered, refreshed=covered, epoch_start=covered)
+
+
+def _without_beginning(past: Iterable[PastText]) -> Iterator[PastText]:
+    """The texts but for one without a line at the end: so a file begins, and nothing is from before it was emptied."""
+    blank: PastText | None = None
+    for number, each in enumerate(past):
+        if blank is not None:
+            yield blank
+        is_blank = number > 0 and not any(map(str.strip, each.lines))
+        blank = each if is_blank else None
+        if blank is None:
+            yield each

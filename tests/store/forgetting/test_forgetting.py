@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -395,3 +396,18 @@ def test_what_was_taken_out_of_a_save_is_told(channel: ChannelStore, now: dateti
     (told,) = channel.told_edits(now).brought_back
     assert told.endswith(sentence)
     assert "0199" not in told
+
+
+def test_the_beginning_of_a_file_is_no_emptying_of_it(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """What versions have beside the journal, as while a forgetting is cut off, is not from before it."""
+    path = channel.folder / File.MEMORY
+    channel.commit(add("tea is green"), now)
+    path.unlink()
+    os.utime(channel.folder, (1_700_000_000, 1_700_000_000))
+    channel.journal_edits(now)
+    channel.commit(add("milk is white"), now)
+    with channel._writing(now, until=0.0) as desk:
+        desk.state.versions.keep(File.MEMORY, "- an older text\n")
+        texts = ["".join(past.lines) for past in desk.state.past_texts(File.MEMORY)]
+    facts = ("# Memory\n\n## Facts\n\n- milk is white\n", "", "# Memory\n\n## Facts\n\n- tea is green\n")
+    assert texts == [*facts, "- an older text\n"]
