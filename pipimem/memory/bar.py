@@ -15,6 +15,7 @@ from pipimem.notes.operations import Add, Confirm, Evidence, Operation, Supersed
 from pipimem.sidecar.contracts import Learned
 from pipimem.text.dates.bounds import later
 from pipimem.text.dates.lasting import lasts_until
+from pipimem.text.quotes import read_quote
 from pipimem.text.same_subject import same_script, same_subject
 from pipimem.text.secrets import redacted
 from pipimem.text.similarity import same_thought
@@ -64,7 +65,12 @@ def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Me
 
 
 def is_copy(text: str, messages: Iterable[Message]) -> bool:
-    """Whether a text is no thought but a stretch of a message, as weak models give it back."""
+    """Whether a text is no thought but a stretch of a message, as weak models give it back.
+
+    A quote with who and when is none: the rules bound how many they keep instead.
+    """
+    if read_quote(text).day:
+        return False
     told = white_folded(text)
     return len(told) > _MOST_COPIED and any(told in white_folded(message.content) for message in messages)
 

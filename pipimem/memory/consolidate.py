@@ -29,6 +29,8 @@ from pipimem.text.whitespace import white_folded
 
 _BULLET_CHARS = 300
 _COPIED_CHARS = 80
+# A quote is longer than a summary; more of them in one block would be a transcript.
+_MOST_QUOTES = 8
 _TITLE_CHARS = 60
 
 
@@ -95,7 +97,7 @@ def _decided(
     places = targets(notes)
     operations: list[Operation] = [*learnt.operations]
     operations += [Invalidate(places[over.id], redacted(over.why)) for over in answer.over if over.id in places]
-    pending = (*notes.ledger.pending, *(_short(bullet, window) for bullet in answer.history))
+    pending = _weightiest((*notes.ledger.pending, *(_short(bullet, window) for bullet in answer.history)))
     if since is not None and pending:
         end = max((message.time for message in window.messages if message.time), default=today)
         operations.append(AddBlock(min(since, end), end, redacted(answer.title)[:_TITLE_CHARS], pending))
@@ -118,10 +120,18 @@ def _decided(
 
 
 def _short(bullet: Bullet, window: Window) -> Bullet:
-    """A line of history, never a message: what a model copied is cut to its beginning."""
+    """A line of history, never a message: what a model copied is cut to its beginning, a quote stays whole."""
     text = redacted(white_folded(bullet.text))
+    if bullet.weight:
+        return Bullet(text, bullet.sources, bullet.weight)
     most = _COPIED_CHARS if is_copy(text, window.messages) else _BULLET_CHARS
     return Bullet(clipped(text, most), bullet.sources)
+
+
+def _weightiest(bullets: tuple[Bullet, ...]) -> tuple[Bullet, ...]:
+    """A block's bullets with at most `_MOST_QUOTES` quotes among them, the weightiest; what a model told all stays."""
+    quotes = sorted((bullet for bullet in bullets if bullet.weight), key=lambda bullet: -bullet.weight)[:_MOST_QUOTES]
+    return tuple(bullet for bullet in bullets if not bullet.weight or bullet in quotes)
 
 
 def _turns_back(notes: Notes, op: Operation, then: datetime) -> bool:

@@ -10,6 +10,7 @@ from pipimem.notes.kinds import EVENTS, kind_of
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Move, Operation, Supersede, Trust, targets_of
 from pipimem.sidecar.contracts import Assistant, Call, Tidied, Tidy, answered
+from pipimem.text.quotes import read_quote
 from pipimem.text.same_thoughts import SameThoughts
 from pipimem.text.secrets import redacted
 
@@ -72,5 +73,6 @@ def _in_history(notes: Notes) -> Iterator[Invalidate]:
         record = notes.record(entry.id) if entry.bullet else None
         if record is None or record.trust is not Trust.INFERRED or kind_of(entry.section) not in EVENTS:
             continue
-        if told.of(entry.text):
+        # The rules write the same quote into both, and a fold keeps only the weightiest of history's.
+        if not read_quote(entry.text).day and told.of(entry.text):
             yield Invalidate(entry.target, "it stands in HISTORY.md", still_so=True)

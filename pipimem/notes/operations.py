@@ -116,10 +116,11 @@ class SetSection:
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """One line of history and the message ids it rests on."""
+    """One line of history and the message ids it rests on; a quote by the rules has a `weight` above 0."""
 
     text: str
     sources: tuple[str, ...] = ()
+    weight: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.session import section_of
+from pipimem.text.quotes import day_of, read_quote
 
 # What people and older tools write into a section that has nothing to say.
 _EMPTY = frozenset(
@@ -74,8 +75,13 @@ class Item:
 
     @property
     def searched(self) -> str:
-        """What is indexed and embedded: its text, under what stands beside it."""
-        return f"{self.head}\n{self.text}" if self.head else self.text
+        """What is indexed and embedded: its text, under what stands beside it.
+
+        Of a quote the name counts, the day does not: it is asked for as a day, by `when`.
+        """
+        quote = read_quote(self.text)
+        text = f"{quote.name}\n{quote.said}" if quote.name else self.text
+        return f"{self.head}\n{text}" if self.head else text
 
 
 def items_of(notes: Notes, backlog: Sequence[Message] = ()) -> tuple[Item, ...]:
@@ -157,7 +163,7 @@ def _items(
         for entry in group:
             if entry.id not in gone and _says_something(entry):
                 name = f"{source}:{entry.ref}"
-                items.append(Item(name, source, section, head, entry.text, when, kind or ""))
+                items.append(Item(name, source, section, head, entry.text, _said_on(entry.text) or when, kind or ""))
     return items
 
 
@@ -169,8 +175,8 @@ def _history_heading(section: str) -> tuple[str, None, datetime | None]:
 def _memory_item(entry: Entry, record: Record | None, head: str, kind: str | None, end: datetime | None) -> Item:
     name, section = f"{Source.MEMORY}:{entry.ref}", entry.section
     if record is None:
-        return Item(name, Source.MEMORY, section, head, entry.text, end, kind or "")
-    when = _time(record.when) if record.when else end
+        return Item(name, Source.MEMORY, section, head, entry.text, _said_on(entry.text) or end, kind or "")
+    when = _time(record.when) if record.when else _said_on(entry.text) or end
     # An entry on probation is a guess that may still expire.
     trust = "probation" if record.probation_until else str(record.trust)
     return Item(
@@ -197,6 +203,12 @@ def _own_heading(section: str) -> str:
 def _says_something(entry: Entry) -> bool:
     bare = entry.text.strip(" \t\n.。()（）*_")
     return len(bare) > _LONGEST_EMPTY or (bare.casefold() not in _EMPTY and bool(entry.text.strip()))
+
+
+def _said_on(text: str) -> datetime | None:
+    """The day of a quote, as a time that compares."""
+    day = day_of(text)
+    return datetime(day.year, day.month, day.day, 12, tzinfo=UTC) if day else None
 
 
 def _time(text: str) -> datetime | None:

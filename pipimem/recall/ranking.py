@@ -18,6 +18,7 @@ from pipimem.recall.items import Item, Source
 from pipimem.recall.phrases import NAMES_A_TIME
 from pipimem.recall.refinement import Query
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness
+from pipimem.text.quotes import words_said
 
 # A word that stands in one item counts 1 and a little, one in a sixteenth of 5,000 items a third. Chosen so:
 # of 600 messages of ordinary talk, English and Chinese, 98 to 99 % find nothing in memories of 50, 500 and
@@ -164,7 +165,7 @@ def structure(item: Item, query: Query, now: datetime) -> list[tuple[str, str, f
             lifts.append(("recent", "", bonus))
         if _is_of(item, query):
             lifts.append(("date asked for", "", _SAME_DATE))
-    if query.asks_when and NAMES_A_TIME().search(item.text):
+    if query.asks_when and NAMES_A_TIME().search(words_said(item.text)):
         lifts.append(("names a time", "", _NAMES_A_TIME))
     if trust := _TRUST.get(item.trust, 0.0):
         lifts.append(("trust", item.trust, trust))

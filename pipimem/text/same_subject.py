@@ -6,6 +6,7 @@ import re
 
 from pipimem.text.han import HAN_CHARACTER
 from pipimem.text.patterns import Pattern
+from pipimem.text.quotes import words_said
 from pipimem.text.similarity import SAME_SUBJECT, bigrams, share_in
 from pipimem.text.weekdays import WEEKDAY_EN, WEEKDAY_ZH
 
@@ -41,4 +42,4 @@ def _is_chinese(text: str) -> bool:
 
 
 def _matter(text: str) -> frozenset[str]:
-    return bigrams(_GRAMMAR().sub(" ", _VALUE().sub(" ", text)))
+    return bigrams(_GRAMMAR().sub(" ", _VALUE().sub(" ", words_said(text))))

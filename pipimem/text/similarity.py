@@ -11,6 +11,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pipimem.text.quotes import Quote, of_different_people, read_quote, words_said
 from pipimem.text.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ _TOKEN = re.compile(r"[A-Za-z0-9]+(?:[-_./@:\\'’][A-Za-z0-9]+)*")
 
 
 def bigrams(text: str) -> frozenset[str]:
-    """Every two neighbouring characters, white space and case aside; a text of one character is its own pair."""
-    plain = "".join(text.split()).casefold()
+    """Every two neighbouring characters of what is said, white space and case aside; a lone one is its own pair."""
+    plain = "".join(words_said(text).split()).casefold()
     return frozenset(plain[i : i + 2] for i in range(len(plain) - 1)) or frozenset({plain} - {""})
 
 
@@ -58,15 +59,19 @@ def share_in(part: frozenset[str], whole: frozenset[str]) -> float:
 
 
 def same_numbers(a: str, b: str) -> bool:
-    """Whether both hold the very same numbers, in any order."""
-    return sorted(_NUMBERS.findall(a)) == sorted(_NUMBERS.findall(b))
+    """Whether both say the very same numbers, in any order."""
+    return sorted(_NUMBERS.findall(words_said(a))) == sorted(_NUMBERS.findall(words_said(b)))
 
 
 def same_thought(a: str, b: str) -> bool:
-    """Whether two texts say one thing: nearly the same letters, the very same numbers and denials."""
+    """Whether two texts say one thing: nearly the same letters, the very same numbers and denials.
+
+    Who and when of a quote do not count; only what two people say of themselves are two things.
+    """
     return (
-        same_numbers(a, b)
-        and len(_DENIAL.findall(a)) == len(_DENIAL.findall(b))
+        not of_different_people(read_quote(a), read_quote(b))
+        and same_numbers(a, b)
+        and len(_DENIAL.findall(words_said(a))) == len(_DENIAL.findall(words_said(b)))
         and alike(bigrams(a), bigrams(b)) >= SAME_THOUGHT
     )
 
@@ -78,16 +83,20 @@ class Statement:
     grams: frozenset[str]
     numbers: tuple[str, ...]
     denials: int
+    quote: Quote
 
     @classmethod
     def of(cls, text: str) -> Statement:
         """Of a text."""
-        numbers = tuple(sorted(_NUMBERS.findall(text)))
-        return cls(bigrams(text), numbers, len(_DENIAL.findall(text)))
+        quote = read_quote(text)
+        numbers = tuple(sorted(_NUMBERS.findall(quote.said)))
+        return cls(bigrams(quote.said), numbers, len(_DENIAL.findall(quote.said)), quote)
 
     def says_the_same(self, other: Statement) -> bool:
-        """Nearly the same letters, the very same numbers and denials."""
+        """Nearly the same letters, the very same numbers and denials; not what two people say of themselves."""
         if (self.numbers, self.denials) != (other.numbers, other.denials):
+            return False
+        if of_different_people(self.quote, other.quote):
             return False
         return alike(self.grams, other.grams) >= SAME_THOUGHT
 

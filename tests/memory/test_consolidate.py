@@ -119,3 +119,15 @@ async def test_the_thought_sees_the_memory_and_who_spoke() -> None:
     [task] = assistant.asked
     assert isinstance(task, Consolidate)
     assert (task.participants, [k.text for k in task.memory], task.window) == (("Dana",), ["tea"], TALK.messages)
+
+
+async def test_a_block_holds_the_eight_weightiest_quotes() -> None:
+    """Of all windows since the last boundary, whole, in their order; what a model told is not counted."""
+    waiting = tuple(Bullet(f"Dana (2026-03-02): quote {n} {'long ' * 70}end", ("m2",), n) for n in range(1, 8))
+    new = tuple(Bullet(f"Dana (2026-03-04): quote {n}", ("m7",), n) for n in (9, 2, 8))
+    decision, _ = await think(after(6, EARLIER, *waiting), Consolidated(history=new))
+    told = decision.progress.pending
+    assert told is not None
+    assert told[0] == EARLIER
+    assert [bullet.weight for bullet in told[1:]] == [2, 3, 4, 5, 6, 7, 9, 8]
+    assert told[1].text.endswith("long end")

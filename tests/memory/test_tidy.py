@@ -40,6 +40,15 @@ async def test_an_inferred_fact_that_history_tells_is_dropped() -> None:
     assert text == MEMORY.replace("- Dana moved the gateway to port 8080\n", "")
 
 
+async def test_a_quote_stays_beside_history() -> None:
+    """The rules write it into both, and a fold keeps only the weightiest of history's."""
+    quote = "- Dana (2026-03-01): the gateway moved to port 8080\n"
+    notes = notes_of(
+        f"## Facts\n\n{quote}", history=f"## 2026-03-01 09:00–10:00 +08:00\n\n{quote}", trust=Trust.INFERRED
+    )
+    assert (await tidied(notes)).operations == ()
+
+
 @pytest.mark.parametrize("trust", [Trust.EXPLICIT, Trust.HUMAN])
 async def test_what_a_person_asked_for_stays_beside_history(trust: Trust) -> None:
     """An explicit or typed fact is kept whatever HISTORY.md tells."""

@@ -61,3 +61,17 @@ def test_what_is_said_twice_is_shown_once(words: Words, one: str, other: str) ->
     """Other endings, case and punctuation make no other fact."""
     question = "备份服务器机房的钥匙" if not one.isascii() else "tell me about the backup server and its data centre"
     assert len(shown(words, question, one, other)) == 1
+
+
+def test_who_said_it_and_when_make_no_other_fact(words: Words) -> None:
+    """The better of two is shown; the file still has both."""
+    one = "Dana (2026-03-02): The backup server stands in the Berlin data centre"
+    other = "Priya (2026-04-09): The backup server stands in the Berlin data centre"
+    assert len(shown(words, "the backup server in the Berlin data centre", one, other)) == 1
+
+
+def test_what_two_people_say_of_themselves_are_two_facts(words: Words) -> None:
+    """ "I" is somebody else each time."""
+    one = "Dana (2026-03-02): I keep the key of the backup server room in Berlin"
+    other = "Priya (2026-03-02): I keep the key of the backup server room in Berlin"
+    assert shown(words, "the key of the backup server room in Berlin", one, other) == {one, other}

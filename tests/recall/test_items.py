@@ -92,3 +92,13 @@ def test_what_stands_in_two_sections_is_one_item() -> None:
     """The same line under Current State and Worklog is one text, and is found once, in the upper place."""
     items = items_of(notes_from(session="# Current State\n\n- 2.4 is live\n\n# Worklog\n\n- 2.4 is live\n"))
     assert [(item.section, item.text) for item in items] == [("Current State", "2.4 is live")]
+
+
+def test_of_a_quote_the_name_is_searched_and_the_day_is_its_time() -> None:
+    """Words of the day in front would find it for every question with a number of that year."""
+    notes = notes_from(memory="## Facts\n- Tom (2026-11-12): the gate closes at ten\n")
+    (item,) = items_of(notes)
+    assert item.searched == "Tom\nthe gate closes at ten"
+    assert item.text == "Tom (2026-11-12): the gate closes at ten"
+    assert item.when is not None
+    assert f"{item.when:%Y-%m-%d}" == "2026-11-12"

@@ -12,6 +12,7 @@ from pipimem.notes.notes import Notes
 from pipimem.store.checkup.finding import Finding, worth_knowing, wrong
 from pipimem.store.checkup.near_duplicates import alike_earlier
 from pipimem.text.dates import dated
+from pipimem.text.quotes import read_quote
 from pipimem.text.similarity import Statement
 
 # An entry should be one thought; a turn is shown five thousand characters in all.
@@ -27,7 +28,8 @@ def entry_findings(path: Path, notes: Notes, now: datetime) -> Iterator[Finding]
         if len(entry.text) > _LONG:
             yield worth_knowing(where, f"an entry of {len(entry.text)} characters; recall finds shorter ones better")
         said = _said(notes, entry) or now
-        if (absolute := dated(entry.text, said)) != entry.text:
+        # A quote has its day in front.
+        if not read_quote(entry.text).day and (absolute := dated(entry.text, said)) != entry.text:
             what = f"a relative date, which will not stay true: {_short(entry.text)}; as of {said:%Y-%m-%d} it means: "
             yield wrong(where, what + _short(absolute))
     if losses.is_used_up(notes, now.date()):

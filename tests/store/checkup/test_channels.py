@@ -345,3 +345,9 @@ def test_only_the_last_block_is_read_again_to_see_what_it_hides(
     (one,) = text_findings(path, tmp_path)
     assert "1 bullets below it are no entries" in one.what
     assert sum(read) < 1.1 * path.stat().st_size
+
+
+def test_a_quote_has_its_day_in_front(channel: ChannelStore) -> None:
+    """Its relative days are settled; only a text without a day is asked about."""
+    write(channel, "- Tom (2026-11-12): we meet tomorrow at nine\n- 林晓（2026-11-12）：下周四上线\n")
+    assert told(channel) == []
