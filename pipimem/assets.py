@@ -1,4 +1,4 @@
-"""The texts that travel with pipimem: prompts, the workspace template, the thesaurus."""
+"""The texts that travel with pipimem: prompts, the workspace template, the thesaurus, the offline rules' patterns."""
 
 from __future__ import annotations
 
@@ -50,3 +50,8 @@ def template() -> Iterator[tuple[str, bytes]]:
     for path in sorted(root.rglob("*")):
         if path.is_file():
             yield path.relative_to(root).as_posix(), path.read_bytes()
+
+
+def rules(name: str) -> str:
+    """The text of `data/rules/<name>.txt`: the patterns by which the offline rules choose sentences."""
+    return (_HERE / "data" / "rules" / f"{name}.txt").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The sidecar without a model: the same contracts, fulfilled by rules, in English and Chinese."""
+"""The sidecar without a model: the same contracts, fulfilled by rules that quote, in English and Chinese."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pipimem.text.words import Words
 
 
 class Offline:
-    """`Assistant` by cue phrases and extraction: no network, no cost, the same answer every time.
+    """`Assistant` by rules: they choose sentences, and write them as they were said, with who and when.
 
-    It keeps what is said in so many words ("remember …", "我们决定…") and misses what must be understood. `words` may be
-    shared with recall; its dictionary loads on the first thought.
+    No network, no cost, the same answer every time. `words` may be shared with recall; its dictionary loads on the
+    first thought.
     """
 
     name = "offline"

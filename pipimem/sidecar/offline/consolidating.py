@@ -1,120 +1,115 @@
-"""A window into what is learnt, what is over, and what happened."""
+"""A window into what is kept of it, what it ends, and what happened: all of it quotes."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 from pipimem.notes.kinds import Kind, kind_of
-from pipimem.notes.operations import Trust
-from pipimem.sidecar.contracts import Consolidate, Consolidated, Known, Learned, Over
-from pipimem.sidecar.offline.closing import closes
-from pipimem.sidecar.offline.cues import CHANGED, DONE
-from pipimem.sidecar.offline.learning import Candidate, candidates, chosen
-from pipimem.sidecar.offline.phrases import found
-from pipimem.sidecar.offline.replacing import Statement, takes_the_place
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Bullet, Trust
+from pipimem.sidecar.contracts import Consolidate, Consolidated, Known, Learned, Over, is_exchange
+from pipimem.sidecar.offline.changes import Claim, claim_of, ends, is_done
+from pipimem.sidecar.offline.choosing import ASKED, Choice, bounded, choices, weighed
+from pipimem.sidecar.offline.patterns import matches
 from pipimem.sidecar.offline.sentences import Sentence, sentences
-from pipimem.sidecar.offline.summarising import summarised
-from pipimem.sidecar.offline.voice import third_person
-from pipimem.sidecar.offline.weights import Weights
-from pipimem.text.similarity import COPY, alike, bigrams, same_numbers
+from pipimem.text.similarity import same_thought
 from pipimem.text.words import Words
 
-# Of the weight of its words, name and all, this much in one older text is nothing new.
-_SAID = 0.8
-_NUMBERS = re.compile(r"\d+")
+# The rules are sure that it was said; whether it is worth keeping is what the weight says.
+_SURE, _UNSURE, _CLEAR = ("high", 0.9), ("medium", 0.9), 2.8
+# A line of history for so many messages, as many as a block has room for.
+_MESSAGES_A_BULLET, _MOST_BULLETS = 4, 8
+# History tells what came about before what holds.
+_CAME_ABOUT = 1.5
+_HOLDS = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.IDENTITY)
+_LAST_WORDS = 80
 
 
 def consolidated(task: Consolidate, words: Words) -> Consolidated:
     """The whole answer; the same window gives the same one."""
-    seen = candidates(task.window, words, group=task.group)
-    texts = [candidate.learned.text for candidate in seen]
-    weights = Weights(words, [*(known.text for known in task.memory), *texts])
-    people = frozenset(task.participants)
-    newest = [
-        candidate
-        for place, candidate in enumerate(seen)
-        if not any(_outdated(candidate.learned, later.learned, weights, people) for later in seen[place + 1 :])
-    ]
-    done = [s for s in sentences(task.window) if s.role == "user" and not s.question and found(DONE, s.text)]
-    newest = _still_open(newest, done, weights, task.participants)
-    learned = _replacing(_news(chosen(newest, task.window), task.memory, weights), task.memory, weights, people)
-    replaced = frozenset(name for item in learned for name in item.replaces)
-    title, history = summarised(task.window, words)
-    return Consolidated(learned, _over(task, done, weights, replaced), title, history)
+    said = sentences(task.window)
+    people = sum(message.role == "user" for message in task.window)
+    chosen = choices(said, words)
+    newest = [one for place, one in enumerate(chosen) if not _ended(one, chosen[place + 1 :], said, words)]
+    kept = bounded(newest, people, words)
+    learned = _learned(kept, task.memory, words)
+    replaced = {name for item in learned for name in item.replaces}
+    over = tuple(one for one in _over(task.memory, said, words) if one.id not in replaced)
+    return Consolidated(learned, over, "", _history(chosen, task.window, said, words))
 
 
-def _outdated(older: Learned, newer: Learned, weights: Weights, people: frozenset[str]) -> bool:
-    return takes_the_place(Statement(newer.text, newer.kind), Statement(older.text, older.kind), weights, people)
+def _ended(choice: Choice, later: Sequence[Choice], said: Sequence[Sentence], words: Words) -> bool:
+    """Whether the window itself has a newer word on it: another value, or that it is done."""
+    mine = choice.claim
+    if any(ends(other.claim, mine, words) for other in later):
+        return True
+    after = [sentence for sentence in said if sentence.place > choice.sentence.place]
+    return choice.kind is Kind.OPEN_LOOP and any(_closes(sentence, mine, words) for sentence in after)
 
 
-def _replacing(
-    learned: Sequence[Learned], memory: Sequence[Known], weights: Weights, people: frozenset[str]
-) -> tuple[Learned, ...]:
-    """The items with the entries they outdate, each entry at most once; what memory holds already is left out."""
+def _closes(sentence: Sentence, promise: Claim, words: Words) -> bool:
+    if sentence.role != "user" or sentence.question:
+        return False
+    return is_done(Claim(sentence.text, sentence.speaker, None), promise, words)
+
+
+def _learned(kept: Sequence[Choice], memory: Sequence[Known], words: Words) -> tuple[Learned, ...]:
+    """What memory does not say yet, each with the entries that it ends; no entry is ended twice."""
     taken: set[str] = set()
-    kept: list[Learned] = []
-    for item in learned:
-        if not item.explicit and _stands(item.text, memory):
+    learned: list[Learned] = []
+    for choice in kept:
+        quote = choice.quote
+        if not choice.sentence.asked and any(same_thought(quote, known.text) for known in memory):
             continue
-        statement = Statement(item.text, item.kind)
-        outdated = [
-            known.id
-            for known in memory
-            if known.id not in taken
-            and takes_the_place(statement, Statement(known.text, kind_of(known.section)), weights, people)
-        ]
-        taken.update(outdated)
-        kept.append(replace(item, replaces=tuple(outdated)))
-    return tuple(kept)
+        left = [(known.id, claim_of(known.text, kind_of(known.section))) for known in memory if known.id not in taken]
+        over = [name for name, claim in left if ends(choice.claim, claim, words)]
+        taken.update(over)
+        necessity, confidence = _SURE if choice.weight >= _CLEAR else _UNSURE
+        told = choice.sentence
+        item = Learned(choice.kind, quote, told.sources, told.speaker, necessity, confidence, told.asked, tuple(over))
+        learned.append(item)
+    return tuple(learned)
 
 
-def _news(learned: Sequence[Learned], memory: Sequence[Known], weights: Weights) -> list[Learned]:
-    """Without what one entry says already, in the same words or more of them; what somebody asked for stays."""
-    told = [known.text for known in memory]
-    kept: list[Learned] = []
-    for item in learned:
-        if item.explicit or not any(_covers(text, item.text, weights) for text in told):
-            kept.append(item)
-            told.append(item.text)
-    return kept
+def _over(memory: Sequence[Known], said: Sequence[Sentence], words: Words) -> tuple[Over, ...]:
+    """Promises that were kept: whoever promised says that it is done."""
+    over: list[Over] = []
+    for known in memory:
+        if kind_of(known.section) is not Kind.OPEN_LOOP or known.trust is not Trust.INFERRED:
+            continue
+        promise = claim_of(known.text, Kind.OPEN_LOOP)
+        if by := next((sentence for sentence in said if _closes(sentence, promise, words)), None):
+            over.append(Over(known.id, by.quote()[:_LAST_WORDS]))
+    return tuple(over)
 
 
-def _covers(told: str, text: str, weights: Weights) -> bool:
-    if not set(_NUMBERS.findall(text)) <= set(_NUMBERS.findall(told)) or found(CHANGED, text):
-        return False
-    words = weights.words
-    if words.bag(told).negations != words.bag(text).negations:
-        return False
-    mine = weights.bag(text)
-    return weights.total(mine & weights.bag(told)) >= _SAID * weights.total(mine)
+def _history(
+    chosen: Sequence[Choice], window: Sequence[Message], said: Sequence[Sentence], words: Words
+) -> tuple[Bullet, ...]:
+    """The weightiest quotes, what came about first; where none weighs anything, the last that a person said."""
+    people = sum(message.role == "user" for message in window)
+    room = min(_MOST_BULLETS, max(1, -(-people // _MESSAGES_A_BULLET)))
+    kept = sorted(chosen, key=lambda choice: (-_as_event(choice), choice.sentence.place))[:room]
+    kept.sort(key=lambda choice: choice.sentence.place)
+    told = (Bullet(one.quote, one.sentence.sources, max(1, round(_as_event(one) * 10))) for one in kept)
+    return tuple(told) or _anything(window, said, words)
 
 
-def _stands(text: str, memory: Iterable[Known]) -> bool:
-    pairs = bigrams(text)
-    return any(same_numbers(text, known.text) and alike(pairs, bigrams(known.text)) >= COPY for known in memory)
+def _as_event(choice: Choice) -> float:
+    weight = choice.weight - (ASKED if choice.sentence.asked else 0.0)
+    if choice.kind in (Kind.DECISION, Kind.LESSON) or matches("changes", "done", choice.sentence.text):
+        return weight + _CAME_ABOUT
+    return weight - _CAME_ABOUT if choice.kind in _HOLDS else weight
 
 
-def _over(task: Consolidate, done: Sequence[Sentence], weights: Weights, replaced: frozenset[str]) -> tuple[Over, ...]:
-    """Promises that were kept: somebody says it is done, in the words of the promise."""
-    return tuple(
-        Over(known.id, third_person(by.text, by.speaker, attributed=task.group)[:120])
-        for known in task.memory
-        if kind_of(known.section) is Kind.OPEN_LOOP
-        and known.trust is Trust.INFERRED
-        and known.id not in replaced
-        and (by := next((s for s in done if closes(s, known.text, weights, task.participants)), None))
-    )
-
-
-def _still_open(
-    seen: Sequence[Candidate], done: Sequence[Sentence], weights: Weights, people: Sequence[str]
-) -> list[Candidate]:
-    """Without the promises that are kept before the window ends."""
-    return [
-        candidate
-        for candidate in seen
-        if candidate.learned.kind is not Kind.OPEN_LOOP
-        or not any(s.place > candidate.place and closes(s, candidate.learned.text, weights, people) for s in done)
-    ]
+def _anything(window: Sequence[Message], said: Sequence[Sentence], words: Words) -> tuple[Bullet, ...]:
+    """Of an exchange in which nothing is worth keeping, the weightiest sentence of a person whatever it is."""
+    if not is_exchange(window):
+        return ()
+    own = [sentence for sentence in said if sentence.role == "user"]
+    if not own:
+        last = next(message for message in reversed(window) if message.role == "user")
+        text = " ".join(last.content.split())[:_LAST_WORDS]
+        own = [Sentence(text, (last.id,), last.speaker, "user", last.time, 0)]
+    best = max(own, key=lambda one: (choice.weight if (choice := weighed(one, words)) else -9.0, one.place))
+    return (Bullet(best.quote(), best.sources, 1),)

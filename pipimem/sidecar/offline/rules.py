@@ -18,7 +18,7 @@ def by_rules(task: Task, words: Words) -> Answer:
         case Refresh():
             return refreshed(task, words)
         case Tidy():
-            return tidied(task, words)
+            return tidied(task)
         case Fold():
             return folded(task, words)
         case Rerank():

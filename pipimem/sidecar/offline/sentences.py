@@ -1,73 +1,51 @@
-"""Messages cut into sentences that can be read on their own."""
+"""Messages cut at the ends of sentences: each as it was said, without address and greeting."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.offline.subjects import made_whole
-from pipimem.text.han import HAN, HAN_CHARACTER
+from pipimem.sidecar.offline.patterns import first_match, matches, rules, without_quotes
+from pipimem.text.han import HAN
+from pipimem.text.quotes import is_chinese, quoted
 
 # Longer messages are pasted documents rather than talk; their head says what they are about.
 _MOST_CHARS = 1500
+# So much is quoted together; Chinese says as much in half the characters.
+_MOST_QUOTED, _MOST_QUOTED_ZH = 280, 140
+# A bare "note that, please" or "done" says something only with the sentence in front of it.
+_TOO_SHORT, _TOO_SHORT_ZH = 16, 6
 
 # Intake keeps these out already; the rules would not read them either.
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_QUOTED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
-_REMARK = re.compile(r"\[(?!private\]|secret)[^\[\]]{0,200}\]|^（[^（）]{1,40}）", re.IGNORECASE)
 _WITHHELD = re.compile(r"\[(?:private|secret)", re.IGNORECASE)
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_CITED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
+# What a platform adds: "[photo: a cat]", （图片）.
+_REMARK = re.compile(r"\[(?!private\]|secret)[^\[\]]{0,200}\]|^（[^（）]{1,40}）", re.IGNORECASE)
 # Long quotations are somebody else's words: a forwarded mail, a page, an order to obey.
 _LONG_QUOTE = re.compile(r"「[^」]{24,}」?|“[^”]{24,}”?|『[^』]{24,}』?|(?<!\w)\"[^\"]{40,}\"")
+_CUT_OUT = "「…」"
 _EMOJI = re.compile(r"[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+|(?<!\w)[:;]-?[)(DP](?!\w)")
+_LIST_MARK = re.compile(r"^(?:[-*•]\s|\d{1,2}(?:[.)]\s|、))\s*")
 # A full stop ends a sentence before a space, but not behind a title or a single letter.
 _ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|vs|etc|e\.g|i\.e|approx|No|[A-Z])\.$")
 _END = re.compile(
     r"(?:[。！？!?；\n]|…(?!」))+[”』」\"')）]*|(?<=\w\w)\.+[\"')]*(?=\s|$)"
     rf"|\.+[\"')]*(?=\s+[\"'(@]?[A-Z{HAN}]|\s*$)|;(?=\s)"
 )
-
-_GREETING = re.compile(
-    r"^(?:(?:(?:and|oh|so|but|yeah|well)\s+)?(?:hey|hi|hello|morning|good (?:morning|evening|afternoon|night)|thanks(?: so much| a lot| again)?|thank you"
-    r"(?: so much| very much)?|wow|oh|ah|aww+|yeah|yep|yes|yup|no|nope|sure|ok(?:ay)?|well|so|actually|anyway|btw|by the way|"
-    r"absolutely|totally|definitely|exactly|right|true|of course|cool|great|awesome|nice|congrats|congratulations|haha|lol|"
-    r"hmm+|confirmed|noted|fine|update|heads up|fyi|woah|whoa|woohoo|yay|oof|cheers|yikes|ugh|gosh|got it|sounds (?:good|great|fun|awesome)|fair enough|oops|sorry|also|plus|and|but|honestly|to be honest|as you know|you know|i mean|i think|i guess|omg|man|wait)"
-    r"(?:\s+(?:all|there|everyone|team|folks|guys))?\s*(?:[,!.:~]+\s*|\s+-+\s+|$))+",
-    re.IGNORECASE,
-)
-_OPENING = re.compile(
-    r"^(?:(?:你好[啊呀]?|您好|大家好|早上?好?|晚上好|下午好|嗨|哈喽|哈哈+|嗯+|恩+|哦+|噢|啊+|哎呀?|唉|哇+|好的?|好吧|那?太好了|那(?=，)|行|可以|是的|"
-    r"对[啊呀的]?|没错|当然[啊啦了]?|当然可以|谢谢[你您]?(?:的[^，。！]{1,12})?|感谢[你您]?(?:的[^，。！]{1,12})?|其实|说起来|另外|"
-    r"那么?|然后|而且|不过|但是|所以|因此|顺便说一下|老实说|说实话|抱歉|不好意思|辛苦了?|收到|明白了?|原来如此|确实|非常好|太好了|"
-    r"朋友|除此之外|除了[^，。]{1,12}|比如说?|(?:刚刚)?刚才|我(?:觉得|认为|想|感觉)(?=，))[，,！!。~、\s]+)+"
-)
-
-
-# Before "I", these only lead on.
-_LEADING_ON = re.compile(
-    r"^(?:还有(?:一个问题)?[，,]|话说回来[，,]?|实际上[，,]?|比如说?[，,]?(?=昨|今|我|最近)|对了[，,]|是这样的[，,])|^(?:其实|那么?|而且|不过|但是?|所以|因为|然后|另外|还有)(?=我)"
-)
-
-
-# "我看了，…", "合并方式我说一下：…": that somebody speaks is no news.
-_SAYING = re.compile(
-    rf"(?:^|(?<=[{HAN}]))(?:我(?:来|先)?)?(?:看了(?:一?[下眼]|看)?|说一下|说两句|提一句|补充一[下点句]|报告一下)[，,：:]\s*"
-)
-_ASKED_OF_ONE = re.compile(r"[，,]\s*@\S+\s*(?:麻烦|请|帮)[^，。]*|,\s*@\S+ (?:please|can you|could you)\b[^,.]*")
-_LEADING_ON_EN = re.compile(
-    r"^(?:(?:since (?:we|I) last (?:chatted|spoke|talked|met)|(?:it's |it has )?been (?:a while|ages|a few \w+|some time)(?: since[^,]*)?"
-    r"|long time no (?:see|talk|chat)|in the meantime|on (?:a|the) (?:different|other) (?:note|hand)|speaking of which|as for me|like i said|anyways?"
-    r"|by the way|btw|guess what|good news|fun fact|in other news|(?:a lot|much|so much)(?:['’]s| has) happened(?: since[^,-]*)?|i (?:do|did|have|am|was)(?=\s*[,–-])|i (?:wanted|have) to (?:tell|share with) you that)\s*[,:!-]+\s*)+",
-    re.IGNORECASE,
-)
+_PAIRS = (("「", "」"), ("“", "”"), ("《", "》"), ("『", "』"), ("（", "）"))
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of a message, its place in the window, and whether it asks something."""
+    """One sentence of a message, or several that belong together, and its place in the window.
+
+    `asked` says that somebody asked to remember it.
+    """
 
     text: str
     sources: tuple[str, ...]
@@ -75,53 +53,24 @@ class Sentence:
     role: str
     when: datetime | None
     place: int
-    question: bool
+    question: bool = False
+    asked: bool = False
 
-    @property
-    def chinese(self) -> bool:
-        """Whether it reads as Chinese, with English words in it or not."""
-        return is_chinese(self.text)
-
-
-def is_chinese(text: str) -> bool:
-    """Whether a text reads as Chinese: at least one Han character for two Latin words."""
-    han = len(HAN_CHARACTER().findall(text))
-    return han * 2 >= len(re.findall(r"[A-Za-z]+", text)) and han > 0
+    def quote(self) -> str:
+        """The sentence with who and when."""
+        name = self.speaker or ("用户" if is_chinese(self.text) else "User")
+        return quoted(name, self.when.date() if self.when else None, self.text.rstrip("。.;； "))
 
 
 def sentences(window: Sequence[Message]) -> list[Sentence]:
-    """Everything people and the bot said, sentence by sentence, without greetings, quotes of others, code or secrets."""
-    bots = {message.speaker for message in window if message.role == "assistant" and message.speaker}
+    """All that people and the bot said, in order; no quotations of others, no code, nothing withheld."""
     people = {message.speaker for message in window if message.role == "user" and message.speaker}
+    bots = {message.speaker for message in window if message.role == "assistant" and message.speaker}
     said: list[Sentence] = []
     for message in window:
         if message.role in ("user", "assistant"):
-            for text, question in _of_message(message, bots, people | bots):
-                source = (message.id,)
-                place = len(said)
-                said.append(Sentence(text, source, message.speaker, message.role, message.time, place, question))
+            said += _of_message(message, people, bots, len(said))
     return said
-
-
-def _of_message(message: Message, bots: set[str], people: set[str]) -> Iterator[tuple[str, bool]]:
-    """The texts of a message's sentences, and whether each is a question."""
-    for part in split(_plain(message.content[:_MOST_CHARS], bots)):
-        if _WITHHELD.search(part):
-            continue
-        for said, question in _said(part):
-            clean = _without_names(_OPENING.sub("", _GREETING.sub("", said.strip())), people)
-            clean = _LEADING_ON.sub("", _OPENING.sub("", _GREETING.sub("", clean)).strip(" ，,、:：-–—~"))
-            clean = _ASKED_OF_ONE.sub("", _SAYING.sub("", clean))
-            clean = clean if is_chinese(clean) else made_whole(_LEADING_ON_EN.sub("", clean))
-            if any(character.isalnum() for character in clean):
-                yield clean, question
-
-
-def _plain(text: str, bots: Iterable[str]) -> str:
-    text = _QUOTED_LINE.sub("", _FENCE.sub(" ", _PRIVATE.sub(" ", text)))
-    for bot in bots:
-        text = re.sub(rf"@{re.escape(bot)}(?!\w)[,，:：]?[ \t]*", "", text)
-    return _EMOJI.sub(" ", _REMARK.sub(" ", _LONG_QUOTE.sub("「…」", text)))
 
 
 def split(text: str) -> list[str]:
@@ -129,7 +78,7 @@ def split(text: str) -> list[str]:
     parts: list[str] = []
     start = 0
     for end in _END.finditer(text):
-        if _ABBREVIATED.search(text[start : end.end()]) or _inside_quotes(text[start : end.start()]):
+        if _ABBREVIATED.search(text[start : end.end()]) or _inside(text[start : end.start()]):
             continue
         parts.append(text[start : end.end()])
         start = end.end()
@@ -137,40 +86,120 @@ def split(text: str) -> list[str]:
     return [" ".join(part.split()) for part in parts if part.strip()]
 
 
-def _inside_quotes(text: str) -> bool:
-    return any(text.count(left) > text.count(right) for left, right in ("「」", "“”", "《》", "『』"))
+def without_front(text: str, people: Collection[str], bots: Collection[str]) -> tuple[str, bool]:
+    """A sentence without greeting, address of the bot and the asking to remember; whether it asked for that."""
+    asked, before = False, ""
+    while text != before:
+        before = text
+        text = _without_address(text, people, bots)
+        for section in ("greeting", "asking"):
+            for rule in rules("front")[section]:
+                if (found := rule.pattern.match(text)) and found[0].strip():
+                    text, asked = text[found.end() :], asked or section == "asking"
+    bare = text.rstrip("。.!！~ ")
+    if behind := first_match(rules("front")["behind"], bare):
+        text, asked = bare[: behind.start()], True
+    if matches("front", "from now on", text):
+        asked = True
+    return text.strip(" ，,、:：-–—~"), asked
 
 
-def _said(sentence: str) -> Iterator[tuple[str, bool]]:
-    """A sentence without its closing sign; of "I do A, do you too?" the statement and the question apart."""
-    bare = sentence.rstrip("。！？!?；;….~ ")
-    asks = any(sign in sentence[len(bare) :] for sign in "？?") or bool(_ASKS.search(bare))
-    if not asks:
-        yield bare, False
-        return
-    head, comma, tail = bare.rpartition("，")
-    if comma and not _ASKS.search(head) and len(head) >= 6:
-        yield head, False
-        yield tail, True
-    else:
-        yield bare, True
+def _of_message(message: Message, people: set[str], bots: set[str], place: int) -> list[Sentence]:
+    """The sentences of a message; those that lean on the one in front are quoted together with it."""
+    said: list[Sentence] = []
+    waiting = False  # "remember this:" asks for what stands behind it
+    for part in _parts(message.content):
+        text, asked = without_front(part, people, bots)
+        if text.strip("!！.。 ") in people or not any(character.isalnum() for character in text):
+            if asked and said:
+                said[-1] = replace(said[-1], asked=True)
+            waiting = waiting or (asked and not said)
+            continue
+        question = _asks(without_quotes(text))
+        one = Sentence(
+            text,
+            (message.id,),
+            message.speaker,
+            message.role,
+            message.time,
+            place + len(said),
+            question,
+            (asked or waiting) and not question,
+        )
+        joined = _together(said[-1], one) if said and not question and _leans(text, asked=asked) else None
+        if joined:
+            said[-1] = joined
+        else:
+            said.append(one)
+    return said
 
 
-_ASKS = re.compile(
-    r"[吗呢]$|^(?:请问|为什么|怎么|什么时候|谁|哪)"
-    r"|^(?:what|who|when|where|why|how)(?:'s| is| are| do| does| did| can| should| would| about| come| many| much)\b"
-    r"|^(?:do|did|can|could|would|will|have|are) you\b",
-    re.IGNORECASE,
-)
-
-
-_CALLS = r"(?i:hey|hi|hello|yeah|yes|yep|yup|sure|wow|woah|whoa|woohoo|yay|oof|thanks|cheers|cool|nice|great|congrats|ok|okay|sorry|so|well|oh|aw+|right|true|definitely|absolutely|totally|exactly)"
-
-
-def _without_names(text: str, people: Iterable[str]) -> str:
-    """Without the name of the one who is spoken to, in front or behind."""
-    for name in people:
-        short = name[:3] if name.isascii() and len(name) > 3 else name
-        called = rf"(?:{re.escape(name)}|{re.escape(short)}\w{{0,3}})"
-        text = re.sub(rf"^(?:{_CALLS} )?{called}\s*(?:[,，!！]+\s*|$)|\s*[,，]\s*{called}$", "", text)
+def without_tail(text: str) -> str:
+    """What a sentence tells of its speaker before it asks "you" something; the whole where it does not do both."""
+    tail = first_match(rules("left_out")["tail"], text.rstrip("？?。！! "))
+    if tail and matches("concrete", "person speaking", text[: tail.start()]):
+        return text[: tail.start()]
     return text
+
+
+def _asks(text: str) -> bool:
+    """Whether a sentence asks; one that tells of its speaker before it asks "you" something does not."""
+    return matches("left_out", "question", text) and matches("left_out", "question", without_tail(text))
+
+
+def _together(first: Sentence, second: Sentence) -> Sentence | None:
+    """Two neighbouring sentences of a message as one quote; `None` behind a question or chatter, or if too long."""
+    if first.question or matches("left_out", "chatter", first.text):
+        return None
+    space = "" if is_chinese(first.text) and first.text[-1] in "。！？!?；…" else " "
+    text = f"{first.text}{space}{second.text}"
+    most = _MOST_QUOTED_ZH if is_chinese(text) else _MOST_QUOTED
+    return replace(first, text=text, asked=first.asked or second.asked) if len(text) <= most else None
+
+
+def _is_short(text: str) -> bool:
+    """Whether a text is too short to say something by itself, as far as its length can tell."""
+    return len(text.rstrip("。.!！ ")) < (_TOO_SHORT_ZH if is_chinese(text) else _TOO_SHORT)
+
+
+def _leans(text: str, *, asked: bool) -> bool:
+    """Whether a sentence is to be read behind the one in front: a reason, or something concrete about "it"."""
+    if asked and _is_short(text):
+        return not matches("concrete", "person speaking", text)
+    plain = without_quotes(text)
+    if not matches("left_out", "vague", plain) and not matches("left_out", "points", plain):
+        return False
+    concrete = any(matches("concrete", section, plain) for section in ("number", "day", "name"))
+    return matches("left_out", "reason", plain) or (concrete and not matches("left_out", "chatter", plain))
+
+
+def _parts(content: str) -> Iterator[str]:
+    """The sentences of a message that are its speaker's own words."""
+    text = _CITED_LINE.sub("", _FENCE.sub(" ", _PRIVATE.sub(" ", content)))
+    text = _EMOJI.sub(" ", _REMARK.sub(" ", _LONG_QUOTE.sub(_CUT_OUT, text)))
+    parts = split(text[:_MOST_CHARS])
+    for part in parts[:-1] if len(text) > _MOST_CHARS else parts:
+        if not _WITHHELD.search(part) and _CUT_OUT not in part:
+            yield _LIST_MARK.sub("", part)
+
+
+def _without_address(text: str, people: Collection[str], bots: Collection[str]) -> str:
+    """Without the name of the bot in front or behind; a person's name goes only before a word on oneself."""
+    found = re.match(r"@([^\s,，:：]+)[,，:：]?\s*", text)
+    if found and found[1] not in people:
+        text = text[found.end() :]
+    text = re.sub(r"[，,\s]*@([^\s,，。.!！?？]+)(?=[。.!！?？]*$)", lambda at: at[0] if at[1] in people else "", text)
+    for name in bots:
+        text = re.sub(rf"^{re.escape(name)}[,，:：!！]\s*|[,，]\s*{re.escape(name)}(?=[。.!！?？]*$)", "", text)
+    for name in people:
+        short = rf"{re.escape(name[:3])}\w{{0,4}}" if name.isascii() and len(name) > 3 else re.escape(name)
+        called = re.match(
+            rf"(?:{re.escape(name)}|{short})\s*[,，!！]+\s*(?=(?:i\b|i['’]|my\b|we\b|our\b|我))", text, re.I
+        )
+        if called:
+            text = text[called.end() :]
+    return text
+
+
+def _inside(text: str) -> bool:
+    return any(text.count(left) > text.count(right) for left, right in _PAIRS)

@@ -8,71 +8,53 @@ from pipimem.notes.guards import most_taken_out
 from pipimem.notes.kinds import EVENTS, Kind, kind_of
 from pipimem.notes.operations import Trust
 from pipimem.sidecar.contracts import Known, Merge, Over, Refile, Tidied, Tidy
-from pipimem.sidecar.offline.cues import kinds
-from pipimem.text.similarity import COPY, NEARLY_ALIKE, SAME_THOUGHT, alike, bigrams, jaccard, same_numbers
-from pipimem.text.words import Words
+from pipimem.sidecar.offline.choosing import sure_kind
+from pipimem.text.quotes import read_quote, words_said
+from pipimem.text.similarity import same_thought
 
 
-def tidied(task: Tidy, words: Words) -> Tidied:
+def tidied(task: Tidy) -> Tidied:
     """Merges, moves and drops of entries that a thought concluded; what people wrote or asked for is left alone."""
     ours = [known for known in task.memory if known.trust is Trust.INFERRED]
-    allowed = most_taken_out(len(task.memory))
-    groups = _repetitions(ours, words)[:allowed]
-    merges = tuple(
-        Merge(tuple(known.id for known in group), max((known.text for known in group), key=len)) for group in groups
-    )
+    room = most_taken_out(len(task.memory))
+    merges: list[Merge] = []
+    for group in _repetitions(ours):
+        if len(group) > 1 and len(group) - 1 <= room:
+            merges.append(Merge(tuple(known.id for known in group), max((known.text for known in group), key=len)))
+            room -= len(group) - 1
     taken = {name for merge in merges for name in merge.ids}
-    spent = sum(len(group) - 1 for group in groups)
-    drops = [*_said_by_people(task.memory, ours, words), *_told(ours, task.history)]
-    dropped = [over for over in dict.fromkeys(drops) if over.id not in taken][: max(0, allowed - spent)]
-    taken |= {over.id for over in dropped}
-    return Tidied(merges, tuple(_misfiled(known for known in ours if known.id not in taken)), tuple(dropped))
+    drops = [over for known in ours if known.id not in taken and (over := _told_elsewhere(known, task))][:room]
+    taken |= {over.id for over in drops}
+    return Tidied(tuple(merges), tuple(_misfiled(known for known in ours if known.id not in taken)), tuple(drops))
 
 
-def same(a: str, b: str, words: Words) -> bool:
-    """Whether two entries say one thing."""
-    if not same_numbers(a, b):
-        return False
-    mine, theirs = words.bag(a), words.bag(b)
-    if mine.negations != theirs.negations:
-        return False
-    shared = jaccard(frozenset(mine.words), frozenset(theirs.words))
-    return shared >= NEARLY_ALIKE or alike(bigrams(a), bigrams(b)) >= SAME_THOUGHT
-
-
-def _repetitions(ours: Sequence[Known], words: Words) -> list[list[Known]]:
+def _repetitions(ours: Sequence[Known]) -> list[list[Known]]:
+    """The entries in groups of one section that say one thing, each in its words that stand in the file."""
     groups: list[list[Known]] = []
     for known in ours:
-        home = next((g for g in groups if g[0].section == known.section and same(g[0].text, known.text, words)), None)
-        if home is None:
-            groups.append([known])
+        home = [g for g in groups if g[0].section == known.section and same_thought(g[0].text, known.text)]
+        if home:
+            home[0].append(known)
         else:
-            home.append(known)
-    return [group for group in groups if len(group) > 1]
+            groups.append([known])
+    return groups
 
 
-def _said_by_people(memory: Sequence[Known], ours: Sequence[Known], words: Words) -> list[Over]:
-    """Our entries that say what a person's own entry says."""
-    theirs = [known for known in memory if known.trust is not Trust.INFERRED]
-    return [Over(k.id, "duplicate") for k in ours if any(same(k.text, t.text, words) for t in theirs)]
+def _told_elsewhere(known: Known, task: Tidy) -> Over | None:
+    """Why an entry may go: a person's own entry says it, or it is an event and history tells it.
 
-
-def _told(ours: Sequence[Known], history: Sequence[str]) -> list[Over]:
-    """Events that history tells nearly word for word."""
-    told = [bigrams(line) for line in history]
-    return [
-        Over(known.id, "in_history")
-        for known in ours
-        if kind_of(known.section) in EVENTS and any(alike(bigrams(known.text), line) >= COPY for line in told)
-    ]
+    A quote stays: the same words stand in history, and a fold keeps only the weightiest of them.
+    """
+    if any(other.trust is not Trust.INFERRED and same_thought(known.text, other.text) for other in task.memory):
+        return Over(known.id, "duplicate")
+    told = not read_quote(known.text).day and any(same_thought(known.text, line) for line in task.history)
+    if told and kind_of(known.section) in EVENTS:
+        return Over(known.id, "in_history")
+    return None
 
 
 def _misfiled(ours: Iterable[Known]) -> list[Refile]:
-    """What shows one sure cue, and stands among the facts."""
-    moves: list[Refile] = []
-    for known in ours:
-        if kind_of(known.section) is Kind.FACT:
-            sure = [kind for kind in kinds(known.text) if kind is not Kind.FACT]
-            if len(sure) == 1:
-                moves.append(Refile(known.id, sure[0]))
-    return moves
+    """What stands among the facts and is surely of another kind."""
+    facts = [known for known in ours if kind_of(known.section) is Kind.FACT]
+    moves = [(known, sure_kind(words_said(known.text))) for known in facts]
+    return [Refile(known.id, kind) for known, kind in moves if kind and kind is not Kind.FACT]

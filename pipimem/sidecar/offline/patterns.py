@@ -1,0 +1,71 @@
+"""The patterns of `pipimem/data/rules/`: one a line, with a sentence that it finds and one that it does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from pipimem import assets
+
+_SECTION = re.compile(r"\[([a-z_ ]+)\]")
+_EXAMPLE, _COUNTER_EXAMPLE = "  =>  ", "  !=  "
+# What quotation marks enclose is somebody else's wording: it decides nothing.
+_QUOTED = re.compile(r"「[^」]*」|『[^』]*』|“[^”]*”|\"[^\"]*\"|《[^》]*》")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of a file: the pattern, a sentence that it finds, and one it must leave alone."""
+
+    pattern: re.Pattern[str]
+    example: str
+    counter_example: str
+
+
+@cache  # the files travel with the package and do not change while it runs
+def rules(name: str) -> dict[str, tuple[Rule, ...]]:
+    """The rules of a file by section, in its order; raises `ValueError` that names a line that is none."""
+    found: dict[str, list[Rule]] = {}
+    section = ""
+    for number, line in enumerate(assets.rules(name).splitlines(), 1):
+        if heading := _SECTION.fullmatch(line.strip()):
+            section = heading[1]
+        elif line.strip() and not line.startswith("#"):
+            found.setdefault(section, []).append(_rule(line, f"{name}.txt, line {number}"))
+    return {section: tuple(some) for section, some in found.items()}
+
+
+@cache
+def general() -> frozenset[str]:
+    """The words of `general.txt`: what people say of everything."""
+    lines = assets.rules("general").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+def matches(name: str, section: str, text: str) -> bool:
+    """Whether a pattern of the section fits somewhere in the text."""
+    return first_match(rules(name)[section], text) is not None
+
+
+def first_match(some: Sequence[Rule], text: str) -> re.Match[str] | None:
+    """Where the first of the rules that fits begins to fit."""
+    return next((found for rule in some if (found := rule.pattern.search(text))), None)
+
+
+def without_quotes(text: str) -> str:
+    """The text with dots for what stands in quotation marks; lengths stay."""
+    return _QUOTED.sub(lambda quoted: "·" * len(quoted[0]), text)
+
+
+def _rule(line: str, where: str) -> Rule:
+    pattern, _, examples = line.partition(_EXAMPLE)
+    example, _, counter_example = examples.partition(_COUNTER_EXAMPLE)
+    if not (pattern.strip() and example.strip() and counter_example.strip()):
+        raise ValueError(f"{where}: write PATTERN  =>  EXAMPLE  !=  COUNTER-EXAMPLE")
+    try:
+        compiled = re.compile(pattern.strip(), re.IGNORECASE)
+    except re.error as wrong:
+        raise ValueError(f"{where}: the pattern is no regular expression: {wrong}") from wrong
+    return Rule(compiled, example.strip(), counter_example.strip())
