@@ -205,6 +205,9 @@ class Hand:
         lines = data.splitlines(keepends=True)
         kept = b"".join(lines[: self.dice.randint(max(0, len(lines) - 4), len(lines))])
         self.put(path, data[: len(kept) + self.dice.choice([0, 0, 7, 40])])
+        if path.name == "journal.jsonl":
+            # Of one that was cut to nothing no copy is put back behind the checkpoint of the next: that is refused.
+            self.drop_copies(channel)
         return path.name
 
     def swapped_lines(self, channel: str) -> str:
