@@ -23,14 +23,10 @@ SAME_SUBJECT = 0.2
 # A reworded line keeps most of its characters; below this it is another line. Measured on pairs by hand: rewordings
 # share 0.5 to 0.95, unrelated bullets of one section less than 0.25.
 REWORDED = 0.4
-# Two sentences of one stretch of talk, where whoever said it again meant the same.
-SAID_AGAIN = 0.7
 # They differ in a word or a number. "Hall 1 is painted" and "Hall 2 is painted" do too: a person decides.
 NEARLY_ALIKE = 0.8
 # They say the same in other words, if they also agree in every number and denial.
 SAME_THOUGHT = 0.82
-# One is the copy of the other, but for a sign or an ending.
-COPY = 0.92
 # Above this share of common words of the index two entries say the same to a reader (the design's number).
 NEAR_DUPLICATE = 0.7
 
@@ -58,22 +54,9 @@ def share_in(part: frozenset[str], whole: frozenset[str]) -> float:
     return len(part & whole) / len(part) if part else 1.0
 
 
-def same_numbers(a: str, b: str) -> bool:
-    """Whether both say the very same numbers, in any order."""
-    return sorted(_NUMBERS.findall(words_said(a))) == sorted(_NUMBERS.findall(words_said(b)))
-
-
 def same_thought(a: str, b: str) -> bool:
-    """Whether two texts say one thing: nearly the same letters, the very same numbers and denials.
-
-    Who and when of a quote do not count; only what two people say of themselves are two things.
-    """
-    return (
-        not of_different_people(read_quote(a), read_quote(b))
-        and same_numbers(a, b)
-        and len(_DENIAL.findall(words_said(a))) == len(_DENIAL.findall(words_said(b)))
-        and alike(bigrams(a), bigrams(b)) >= SAME_THOUGHT
-    )
+    """Whether two texts say one thing; see `Statement.says_the_same`."""
+    return Statement.of(a).says_the_same(Statement.of(b))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +70,16 @@ class Statement:
 
     @classmethod
     def of(cls, text: str) -> Statement:
-        """Of a text."""
+        """What of a text is compared: of a quote the words that were said."""
         quote = read_quote(text)
         numbers = tuple(sorted(_NUMBERS.findall(quote.said)))
         return cls(bigrams(quote.said), numbers, len(_DENIAL.findall(quote.said)), quote)
 
     def says_the_same(self, other: Statement) -> bool:
-        """Nearly the same letters, the very same numbers and denials; not what two people say of themselves."""
+        """Whether both have nearly the same letters, and the very same numbers and denials.
+
+        Who and when of a quote do not count; only what two people say of themselves are two things.
+        """
         if (self.numbers, self.denials) != (other.numbers, other.denials):
             return False
         if of_different_people(self.quote, other.quote):
