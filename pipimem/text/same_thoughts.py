@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from pipimem.text.prefix_filter import rarest
 from pipimem.text.similarity import SAME_THOUGHT, Statement
-
-# Texts with Dice's coefficient t share at least this much of the pairs of either: t / (2 - t).
-_SHARED = SAME_THOUGHT / (2 - SAME_THOUGHT)
 
 
 class SameThoughts:
     """Texts, to be asked as `same_thought` would be of each.
 
-    Two that say one thing agree in numbers and denials, and share one among the rarest pairs of
-    letters of either (the prefix filter of set-similarity joins); only those that do are compared.
+    Two that say one thing agree in numbers and denials, and share one of the rarest pairs of
+    letters; only those that do are compared.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -36,5 +33,4 @@ class SameThoughts:
         return [place for place in sorted(places) if said.says_the_same(self._statements[place])]
 
     def _rarest(self, statement: Statement) -> Sequence[str]:
-        grams = sorted(statement.grams, key=lambda gram: (self._spread[gram], gram)) or [""]
-        return grams[: len(grams) - math.ceil(_SHARED * len(grams)) + 1]
+        return rarest(statement.grams or {""}, self._spread, SAME_THOUGHT)

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from pipimem.text.prefix_filter import rarest
 from pipimem.text.similarity import NEARLY_ALIKE, Statement, alike
 
 # Of a list of a thousand like lines nobody reads more.
 MOST_COMPARED = 64
-# Texts with Dice's coefficient t share at least this much of the pairs of either: t / (2 - t).
-_SHARED = NEARLY_ALIKE / (2 - NEARLY_ALIKE)
 
 
 def alike_earlier(statements: Sequence[Statement]) -> Iterator[list[int]]:
     """For each text the places of the earlier ones that are nearly alike, in order.
 
-    Two that share so many pairs of letters share one among the rarest of either (the prefix filter
-    of set-similarity joins), so only those that do are compared, `MOST_COMPARED` at most.
+    Only those that share one of the rarest pairs of letters are compared, `MOST_COMPARED` at most.
     """
     spread = Counter(gram for each in statements for gram in each.grams)
     holding: dict[str, list[int]] = {}
     for place, each in enumerate(statements):
-        by_rarity = sorted(each.grams, key=lambda gram: (spread[gram], gram))
-        rare = by_rarity[: len(by_rarity) - math.ceil(_SHARED * len(by_rarity)) + 1]
+        rare = rarest(each.grams, spread, NEARLY_ALIKE)
         candidates = _candidates(rare, holding)
         yield [other for other in candidates if _are_alike(each, statements[other])]
         for gram in rare:
