@@ -51,8 +51,7 @@ def read_quote(text: str) -> Quote:
 
 def words_said(text: str) -> str:
     """The text without who and when."""
-    found = _PREFIX().match(text)
-    return text[found.end() :] if found else text
+    return read_quote(text).said
 
 
 def of_different_people(one: Quote, other: Quote) -> bool:
@@ -69,8 +68,7 @@ def speaks_of_itself(said: str) -> bool:
 
 def day_of(text: str) -> date | None:
     """The day a quote was said, `None` where the text is no quote or the day is not in the calendar."""
-    day = read_quote(text).day
     try:
-        return date.fromisoformat(day) if re.match(r"\d", day) else None
-    except ValueError:  # 2026-02-30, typed by hand
+        return date.fromisoformat(read_quote(text).day)
+    except ValueError:  # none, or 2026-02-30, typed by hand
         return None

@@ -73,7 +73,7 @@ class Statement:
         """What of a text is compared: of a quote the words that were said."""
         quote = read_quote(text)
         numbers = tuple(sorted(_NUMBERS.findall(quote.said)))
-        return cls(bigrams(quote.said), numbers, len(_DENIAL.findall(quote.said)), quote)
+        return cls(bigrams(text), numbers, len(_DENIAL.findall(quote.said)), quote)
 
     def says_the_same(self, other: Statement) -> bool:
         """Whether both have nearly the same letters, and the very same numbers and denials.
