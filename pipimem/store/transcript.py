@@ -13,8 +13,8 @@ from typing import get_args
 from pipimem.notes.message import Message, Role
 from pipimem.store.disk import jsonlines
 from pipimem.store.disk.calls import append_synced, reading, sync_folder, told
-from pipimem.store.disk.files import Stamp, stamp
-from pipimem.store.disk.known_prefix import NEVER, KnownPrefix
+from pipimem.store.disk.files import NEVER, Stamp, stamp
+from pipimem.store.disk.known_prefix import KnownPrefix
 from pipimem.store.disk.lock import FolderLock
 
 _NAME = "log.jsonl"

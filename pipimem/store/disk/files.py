@@ -27,6 +27,8 @@ Stamp = tuple[int, int, int, int]
 
 The same stamp says that nothing changed. Another one says nothing: the file may have grown, or be another one.
 """
+NEVER: Stamp = (-1, -1, -1, -1)
+"""The stamp of no file, and not `None` either: that a file is absent is something seen."""
 
 # A person's notes end long before; beyond it parsing alone would stall a bot.
 _LARGEST = 16 * 1024 * 1024
@@ -171,22 +173,17 @@ def temporary_for(target: Path, tag: str) -> Path:
     return target.with_name(f".{target.name}.{tag}{TEMPORARY}")
 
 
-def set_apart(temporary: Path) -> Path:
-    """Gives what lies beside a file under a name of ours another such name, which nobody has; answers with it."""
+def set_apart(temporary: Path) -> None:
+    """Gives what lies beside a file under a name of ours another such name, which nobody has."""
     with told("write", temporary):
-        other = free_name(temporary)
-        temporary.rename(other)
-    return other
+        temporary.rename(free_name(temporary))
 
 
 def free_name(temporary: Path) -> Path:
     """A name with the same tag at its beginning that nobody has."""
-    for number in count():
-        ending = f"-old{number or ''}{TEMPORARY}"
-        other = temporary.with_name(temporary.name.removesuffix(TEMPORARY) + ending)
-        if not os.path.lexists(other):
-            return other
-    raise AssertionError  # count() does not end
+    stem = temporary.name.removesuffix(TEMPORARY)
+    names = (temporary.with_name(f"{stem}-old{number or ''}{TEMPORARY}") for number in count())
+    return next(path for path in names if not os.path.lexists(path))
 
 
 def tag_of(temporary: Path, target: Path) -> str:

@@ -7,13 +7,11 @@ from hashlib import blake2b
 from pathlib import Path
 
 from pipimem.store.disk.calls import reading, told
-from pipimem.store.disk.files import Stamp, stamp
+from pipimem.store.disk.files import NEVER, Stamp, stamp
 
 # Reading 8 MB again to see that they are the same takes 10 ms.
 _BLOCK = 1 << 20
 _DIGEST_BYTES = 16
-# The stamp of no file, and not None either: that a file is absent is something seen.
-NEVER: Stamp = (-1, -1, -1, -1)
 
 
 def _new_digest() -> blake2b:

@@ -14,7 +14,7 @@ from pipimem.errors import JournalError
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import etag
-from pipimem.store.disk.files import Stamp
+from pipimem.store.disk.files import NEVER, Stamp
 from pipimem.store.journal import ledger_file
 from pipimem.store.journal.journal import NOWHERE, Journal, Place
 from pipimem.store.journal.ledger_file import Checkpoint
@@ -27,8 +27,6 @@ from pipimem.text.splices import reversed_splices, spliced, spliced_lines
 
 # An editor may have loaded a text that many changes ago; older ones are found among the versions.
 _REMEMBERED = 200
-# The stamp of no file, and not None either: that a journal is absent is something seen.
-_NEVER: Stamp = (-1, -1, -1, -1)
 # A start folds at most so many records; a checkpoint costs some ms.
 _CHECKPOINT_AFTER = 200
 
@@ -240,7 +238,7 @@ class State:
         # Before anything is read: what is written, or set aside, meanwhile gives the journal another one.
         stamp = self.journal.stamp()
         # Where reading fails, the next one must not take what is half read for all there is.
-        self.stamp, self.place = _NEVER, NOWHERE
+        self.stamp, self.place = NEVER, NOWHERE
         checkpoint = ledger_file.load(self._ledger_path)
         self._since, self.archived, self.is_cut = 0, None, False
         if checkpoint is None:
