@@ -31,7 +31,7 @@ class ByMeaning:
 
     def __call__(self, index: Index, text: str) -> Nearness:
         """How near the items of an index are to a question."""
-        return self.vectors(index).near(self.question(text), self._yardstick, _MOST)
+        return self.vectors(index).near(self.question(text), index, self._yardstick, _MOST)
 
     def cosines(self, index: Index, text: str) -> dict[int, float]:
         """The bare cosine of every item, by slot."""

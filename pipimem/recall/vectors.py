@@ -125,14 +125,13 @@ class Vectors:
         self._placed = None if rows is None else _Placed(index, slots, rows, np.array(is_han, dtype=np.bool_))
         return list(missing)
 
-    def is_placed_in(self, index: Index) -> bool:
-        """Whether the items of this index were looked at last."""
-        return self._placed is not None and self._placed.index is index
+    def near(self, question: Sequence[float], index: Index, yardstick: Yardstick | None, most: int) -> Nearness:
+        """How near every item of the index is to a question, against what chance gives; at most so many are sure.
 
-    def near(self, question: Sequence[float], yardstick: Yardstick | None, most: int) -> Nearness:
-        """How near every item is to a question, against what chance gives; at most so many are sure."""
+        None is near where another index was placed last.
+        """
         placed = self._placed
-        if placed is None or yardstick is None:
+        if placed is None or placed.index is not index or yardstick is None:
             return FAR_FROM_ALL
         import numpy as np
 

@@ -160,10 +160,8 @@ class Reading:
         self.figures = self.figures.and_then(Kept(looks=1, hits=known is not None))
         if known is not None:
             return self._told(fitted(known, limits, shown), hit=True)
-        if self.gathering is None:
+        while (gathering := self.gathering) is None:  # it may be laid to rest while this goes on in a thread
             self.notes()
-        gathering = self.gathering
-        assert gathering is not None
         found = recall(
             gathering.index,
             text,
@@ -196,17 +194,17 @@ class Reading:
 
     def learnt(self, texts: Sequence[str], vectors: Sequence[Vector]) -> None:
         """Take in the vectors of what was lacking."""
-        if self._vectors is None or self.gathering is None:
-            return  # it was laid to rest meanwhile
-        try:
-            self._vectors.learn(texts, vectors)
-        except ValueError:  # the embedder changed under its name: all anew
-            self._vectors = Vectors(self.store.key)
-            self._vectors.learn(texts, vectors)
         with self._placing:
-            if self.gathering is not None:
-                self._lacking = self._vectors.place(self.gathering.index)
-        self._forget_answers()
+            gathering, known = self.gathering, self._vectors
+            if known is None or gathering is None:
+                return  # it was laid to rest meanwhile
+            try:
+                known.learn(texts, vectors)
+            except ValueError:  # the embedder changed under its name: all anew
+                known = self._vectors = Vectors(self.store.key)
+                known.learn(texts, vectors)
+            self._lacking = known.place(gathering.index)
+            self._forget_answers()
 
     def keep_vectors(self) -> None:
         """Keep the vectors for the next start, where there are new ones."""
@@ -226,11 +224,10 @@ class Reading:
         self.answers = Answers()
 
     def _nearness(self, question: Vector | None, limits: Limits, index: Index) -> Nearness:
-        if question is None or self._vectors is None or self.meaning is None:
+        vectors = self._vectors  # once: in another thread it may be laid to rest, or placed in another index
+        if question is None or vectors is None or self.meaning is None:
             return FAR_FROM_ALL
-        if not self._vectors.is_placed_in(index):  # another thread is about to exchange it
-            return FAR_FROM_ALL
-        found = self._vectors.near(question, self.meaning.yardstick(), limits.candidates)
+        found = vectors.near(question, index, self.meaning.yardstick(), limits.candidates)
         if self._stages is not None:
             self._stages("meaning")
         return found

@@ -44,7 +44,7 @@ def vectors_of(index: Index) -> Vectors:
 
 
 def asked(index: Index, vectors: Vectors, text: str) -> Recall:
-    nearness = vectors.near(TOY.queries([text])[0], YARDSTICK, 12)
+    nearness = vectors.near(TOY.queries([text])[0], index, YARDSTICK, 12)
     return recall(index, text, now=NOW, nearness=nearness)
 
 
@@ -92,7 +92,8 @@ def test_what_was_written_is_read_again() -> None:
     again.read(first.written())
     assert (first.new, again.place(index)) == (0, [])
     question = TOY.queries(["the pane, please"])[0]
-    assert again.near(question, YARDSTICK, 12).sure == first.near(question, YARDSTICK, 12).sure != ()
+    sure = again.near(question, index, YARDSTICK, 12).sure
+    assert sure == first.near(question, index, YARDSTICK, 12).sure != ()
     assert b"skylight" not in first.written()
 
 
@@ -116,10 +117,19 @@ def test_half_a_file_is_left(cut: int) -> None:
 
 def test_a_question_of_another_dimension_is_near_to_nothing() -> None:
     """The embedder changed under its name."""
-    vectors = vectors_of(index_of(*ITEMS))
-    assert vectors.near([1.0, 0.0], YARDSTICK, 12) is FAR_FROM_ALL
+    index = index_of(*ITEMS)
+    vectors = vectors_of(index)
+    assert vectors.near([1.0, 0.0], index, YARDSTICK, 12) is FAR_FROM_ALL
     with pytest.raises(ValueError, match="vectors of 2 numbers among those of 5"):
         vectors.learn(["new"], [[1.0, 0.0]])
+
+
+def test_nothing_is_near_in_another_index() -> None:
+    """Its slots are those of other items, also while the vectors are placed in a newer one."""
+    index = index_of(*ITEMS)
+    vectors = vectors_of(index)
+    question = TOY.queries(["is the glowbox ready?"])[0]
+    assert vectors.near(question, index.copy(), YARDSTICK, 12) is FAR_FROM_ALL
 
 
 def test_a_mark_needs_the_channels_key() -> None:

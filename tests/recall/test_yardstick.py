@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from pipimem.recall.index import Index
+from pipimem.recall.items import Item, Source
 from pipimem.recall.memory_questions import MEMORY_QUESTIONS
 from pipimem.recall.small_talk import SMALL_TALK
 from pipimem.recall.vectors import Vectors
 from pipimem.recall.yardstick import EXAMPLES, Yardstick, unit
+from pipimem.text.segmentation import Segmenter
+from pipimem.text.words import Words
 
 LATIN, HAN, QUESTION = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 2.0]
 YARDSTICK = Yardstick.of(
@@ -31,5 +35,8 @@ def test_no_example_stands_twice_and_both_languages_have_as_many() -> None:
 def test_vectors_of_another_embedder_are_no_measure() -> None:
     """With another number of numbers nothing is near."""
     assert YARDSTICK.numbers == 3
-    vectors = Vectors(b"key")
-    assert vectors.near([1.0, 0.0], YARDSTICK, 12).margins == {}
+    index, vectors = Index(Words(Segmenter())), Vectors(b"key")
+    index.update([Item("memory:a", Source.MEMORY, "Facts", "", "the kiln takes eleven hours")])
+    vectors.learn(vectors.place(index), [[1.0, 0.0]])
+    assert vectors.place(index) == []
+    assert vectors.near([1.0, 0.0], index, YARDSTICK, 12).margins == {}
