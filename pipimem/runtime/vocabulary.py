@@ -30,8 +30,8 @@ class Vocabulary:
         """What words.txt says, read once: its words are also words for cutting Chinese."""
         if self._synonyms is None:
             text = self._text()
-            self._synonyms = learnt(text, self._segmenter, self.words)
             self._stamp = _stamp(text)
+            self._synonyms = learnt(text, self._segmenter, self.words)  # last: other threads take it for both
         return self._synonyms
 
     def stamp(self) -> str:
