@@ -39,8 +39,3 @@ class Answers:
             self._by_question.move_to_end(asked)
             if len(self._by_question) > _MOST:
                 self._by_question.popitem(last=False)
-
-    def clear(self) -> None:
-        """The memory is another now."""
-        with self._lock:
-            self._by_question.clear()

@@ -41,11 +41,3 @@ def test_only_the_last_answers_are_kept() -> None:
         answers.keep((number,), NOW, FOUND)
     assert answers.to((0,), NOW) is None
     assert answers.to((1,), NOW) is FOUND
-
-
-def test_another_memory_has_other_answers() -> None:
-    """Cleared, nothing is known."""
-    answers = Answers()
-    answers.keep(ASKED, NOW, FOUND)
-    answers.clear()
-    assert answers.to(ASKED, NOW) is None
