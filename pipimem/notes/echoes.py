@@ -7,29 +7,15 @@ from collections.abc import Iterator
 from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Notes
 from pipimem.text.same_thoughts import SameThoughts
-from pipimem.text.similarity import REWORDED, alike, bigrams, same_thought
-
-
-def echoes(notes: Notes, entry: Entry) -> Iterator[str]:
-    """The ids of lines that say the same, or nearly, and rest on nothing but what the entry rested on.
-
-    When an entry is superseded or taken out, they are no longer so either: they stay in their files, but are not
-    recalled.
-    """
-    records = notes.ledger.records
-    record = records.get(entry.id)
-    sources = frozenset(record.sources) if record else frozenset[str]()
-    pairs = bigrams(entry.text)
-    for line in (*notes.session.entries, *notes.history.entries):
-        told = records.get(f"history:{line.id}")
-        # Of two lines about the same messages one may be the other reworded; one message may also hold two facts.
-        same_talk = told is not None and told.sources and sources.issuperset(told.sources)
-        if same_thought(line.text, entry.text) or (same_talk and alike(bigrams(line.text), pairs) >= REWORDED):
-            yield line.id
+from pipimem.text.similarity import REWORDED, alike, bigrams
 
 
 class Echoes:
-    """The lines of SESSION.md and HISTORY.md, to be asked for the echoes of many entries."""
+    """The lines of SESSION.md and HISTORY.md, to be asked for those that echo an entry.
+
+    When an entry is superseded or taken out, its echoes are no longer so either: they stay in their
+    files, but are not recalled.
+    """
 
     def __init__(self, notes: Notes) -> None:
         self._records = notes.ledger.records
@@ -40,12 +26,13 @@ class Echoes:
             for source in self._sources(f"history:{line.id}"):
                 self._by_source.setdefault(source, []).append(place)
 
-    def of(self, entry: Entry) -> Iterator[str]:
-        """What `echoes` gives for this entry."""
+    def of(self, entry: Entry) -> list[Entry]:
+        """The lines that say the same, or nearly, and rest on nothing but what the entry rested on."""
         places = {*self._thoughts.of(entry.text), *self._reworded(entry)}
-        return (self._lines[place].id for place in sorted(places))
+        return [self._lines[place] for place in sorted(places)]
 
     def _reworded(self, entry: Entry) -> Iterator[int]:
+        """Of two lines about the same messages one may be the other reworded; one message may also hold two facts."""
         sources, pairs = self._sources(entry.id), bigrams(entry.text)
         for place in {place for source in sources for place in self._by_source.get(source, ())}:
             line = self._lines[place]

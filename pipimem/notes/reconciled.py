@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
-from pipimem.notes.echoes import Echoes, echoes
+from pipimem.notes.echoes import Echoes
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import kind_of
 from pipimem.notes.ledger import Delta, Record, Tombstone, still
@@ -21,8 +20,6 @@ _MOST_LOOKS = 20_000_000
 # Pairs of a deleted entry and a line of SESSION.md or HISTORY.md: two seconds. Who deletes more has cleared a file;
 # lines in the same words go with it by their id.
 _MOST_ECHOES = 4_000_000
-# For so many deleted entries each line is looked at again; for more, an index is worth its making.
-_FEW = 8
 # Of two texts equally alike, the one in the same section is more likely the same entry.
 _SAME_SECTION = 0.1
 
@@ -62,11 +59,11 @@ def reconciled(old: Notes, new: Notes) -> Delta:
 
 def _echoes(old: Notes, deleted: Sequence[Entry]) -> Iterator[str]:
     lines = len(old.session.entries) + len(old.history.entries)
-    if len(deleted) * lines > _MOST_ECHOES:
+    if not deleted or len(deleted) * lines > _MOST_ECHOES:
         return
-    echoes_of = Echoes(old).of if len(deleted) > _FEW else partial(echoes, old)
+    echoes = Echoes(old)
     for entry in deleted:
-        yield from echoes_of(entry)
+        yield from (line.id for line in echoes.of(entry))
 
 
 def _bullets(notes: Notes) -> dict[str, Entry]:

@@ -79,6 +79,6 @@ def test_many_deleted_at_once_take_their_echoes_along_as_one_does() -> None:
 def test_who_clears_a_huge_file_is_not_kept_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Past a bound no line is compared; each deleted entry has its tombstone all the same."""
     monkeypatch.setattr(notes_reconciled, "_MOST_ECHOES", 10)
-    monkeypatch.setattr(notes_reconciled, "echoes", None)
+    monkeypatch.setattr(notes_reconciled, "Echoes", None)
     old = notes_of("## Facts\n\n- a lamp\n- an owl\n", history="## x\n\n" + "- so it was\n\n" * 9)
     assert len(reconciled(old, notes_of("## Facts\n", history=old.history.text)).tombstones) == 2

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from pipimem.notes.carried_out.work import MOST_SOURCES, Work, lines_of
-from pipimem.notes.echoes import echoes
+from pipimem.notes.echoes import Echoes
 from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind, heading_for, kind_of
@@ -144,7 +144,8 @@ def _bury(work: Work, entry: Entry, reason: str, evidence: Evidence, *, still_so
         return  # its twin in another section stands, and has the same record
     stone = Tombstone(reason, upto=max(evidence.newest, work.notes.ledger.cursor))
     work.records[entry.id] = None
-    names = (still(entry.id),) if still_so else (entry.id, *echoes(work.notes, entry))
+    echoes = () if still_so else Echoes(work.notes).of(entry)
+    names = [still(entry.id) if still_so else entry.id, *(line.id for line in echoes)]
     work.tombstones |= dict.fromkeys(names, stone)
 
 

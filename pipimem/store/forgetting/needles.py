@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from unicodedata import normalize
 
 from pipimem.errors import NothingFound
-from pipimem.notes.echoes import echoes
+from pipimem.notes.echoes import Echoes
 from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
@@ -114,10 +114,10 @@ def blanked_message(message: Message, needles: Needles) -> Message:
     return replace(message, content="" if is_named else message.content, speaker=speaker)
 
 
-def _said_in(notes: Notes, entry: Entry) -> tuple[str, ...]:
-    """The text of an entry, and of the lines of SESSION and HISTORY that say the same of the same messages."""
-    lines = {line.id: line.text for line in (*notes.session.entries, *notes.history.entries)}
-    return (entry.text, *(lines[name] for name in echoes(notes, entry)))
+def _said_in(notes: Notes, entries: Sequence[Entry]) -> list[str]:
+    """The texts of entries, and of the lines of SESSION and HISTORY that say the same of the same messages."""
+    echoes = Echoes(notes)
+    return [said.text for entry in entries for said in (entry, *echoes.of(entry))]
 
 
 def named(notes: Notes, what: str | Sequence[str]) -> tuple[Needles, list[str]]:
@@ -133,7 +133,7 @@ def named(notes: Notes, what: str | Sequence[str]) -> tuple[Needles, list[str]]:
     if len(ids) < len(asked) and not isinstance(what, str):
         missing = next(each for each in asked if _id_in(each) not in standing)
         raise NothingFound(f"There is no entry {missing!r}. See `pipimem blame --json` for the ids, or give the text.")
-    texts = [text for name in ids for text in _said_in(notes, standing[name])] or asked
+    texts = _said_in(notes, [standing[name] for name in ids]) if ids else asked
     needles = Needles.of(texts, messages | _sources_of(notes, ids))
     if not needles.texts and not messages:
         raise NothingFound("Nothing to forget: the text is empty.")
