@@ -15,6 +15,7 @@ from pipimem.text.similarity import alike, bigrams
 _REWORDED = 0.5
 # Comparing each lost line with each new one is quadratic; who changed more reworded no bullet.
 _MOST_PAIRS = 400
+_FARTHEST = (True, float("inf"))
 
 
 def merge_base(text: str, past: Iterable[PastText]) -> str:
@@ -40,19 +41,15 @@ def merge_base(text: str, past: Iterable[PastText]) -> str:
     wanted = split_lines(text)
     newest: Sequence[str] | None = None
     best: Sequence[str] = ()
-    least = (True, float("inf"))
+    least = _FARTHEST
     for each, difference, age in _compared(wanted, past):
         lines = each.lines
         newest = lines if newest is None else newest
         if not difference.surplus and lines == wanted:
             return "".join(lines if each.is_saved else newest)
         is_passed_over = age.has_newer and not each.is_saved and difference.is_only_taken_out()
-        is_unlikely = difference.has_newer_lines
-        if not is_passed_over and (is_unlikely, 0) < least:
-            distance = difference.distance()
-            if (is_unlikely, distance) < least:
-                best = () if age.is_before_emptying else lines
-                least = (is_unlikely, distance)
+        if not is_passed_over and (found := difference.below(least)):
+            best, least = () if age.is_before_emptying else lines, found
     return "".join(best)
 
 
@@ -63,13 +60,10 @@ def closest(wanted: Sequence[str], past: Iterable[PastText]) -> PastText | None:
     newer one have. `None` where there is no past text.
     """
     best: PastText | None = None
-    least = (True, float("inf"))
+    least = _FARTHEST
     for each, difference, _ in _compared(wanted, past):
-        is_unlikely = difference.has_newer_lines
-        if best is None or (is_unlikely, 0) < least:
-            distance = difference.distance()
-            if best is None or (is_unlikely, distance) < least:
-                best, least = each, (is_unlikely, distance)
+        if found := difference.below(least):
+            best, least = each, found
     return best
 
 
@@ -165,6 +159,13 @@ class _Difference:
     def has_newer_lines(self) -> bool:
         """Whether the past text lacks a line that both the text and a newer past text have."""
         return bool(self._newer)
+
+    def below(self, least: tuple[bool, float]) -> tuple[bool, float] | None:
+        """Whether it has newer lines, and the distance, where both together are less than `least`."""
+        if (self.has_newer_lines, 0) >= least:
+            return None  # before the distance is counted, which takes long
+        found = self.has_newer_lines, self.distance()
+        return found if found < least else None
 
     def distance(self) -> float:
         """The characters of the lines that only one side has, less what counts for nothing."""
