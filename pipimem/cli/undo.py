@@ -12,6 +12,7 @@ from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.printing import confirmed, minute, note, record, say
 from pipimem.cli.times import Time
 from pipimem.clock import Clock
+from pipimem.errors import CannotTakeBack
 from pipimem.notes.files import File
 from pipimem.notes.operations import Author
 from pipimem.store.channel import ChannelStore
@@ -68,12 +69,13 @@ def _all_of(store: ChannelStore, channel: str, author: Author, since: datetime, 
         confirmed(f"Take back {what}?", "nothing was taken back")
     refused = 0
     for one in found:
-        result = store.undo_or_reason(one.sequence, Clock().now(), actor="person")
-        if isinstance(result, Undone):
-            _told(result, channel, as_json=as_json)
-        else:
+        try:
+            done = store.undo(one.sequence, Clock().now(), actor="person")
+        except CannotTakeBack as error:
             refused += 1
-            note(result)
+            note(str(error))
+        else:
+            _told(done, channel, as_json=as_json)
     store.close()
     if not as_json:
         say(f"{len(found) - refused} of {len(found)} changes of {author} were taken back")

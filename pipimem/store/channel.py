@@ -14,7 +14,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from pipimem.errors import CannotTakeBack, ChannelError, JournalError, PipimemError, StoreError
+from pipimem.errors import ChannelError, JournalError, PipimemError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.history import newest_end
 from pipimem.notes.ledger import Asked, Delta, Ledger
@@ -338,13 +338,6 @@ class ChannelStore:
         from pipimem.store.looking_back import undoing
 
         return undoing.changes_of(self.past().records, author, since)
-
-    def undo_or_reason(self, sequence: int, now: datetime, actor: str = "") -> Undone | str:
-        """As `undo`, with the sentence that says why not in the place of `CannotTakeBack`."""
-        try:
-            return self.undo(sequence, now, actor)
-        except CannotTakeBack as error:
-            return str(error)
 
     @told_at_the_door
     def restore(self, point: Point, now: datetime, actor: str = "") -> Restored:
