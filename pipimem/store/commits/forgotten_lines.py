@@ -66,8 +66,8 @@ def _brought_back(
     origin = closest(wanted, texts)
     if origin is None or not origin.marked:
         return []
-    places = _Places.of(wanted, origin.lines)
-    found = [number for number in numbers if places.are_the_same(number)]
+    in_place = _in_place(wanted, origin.lines)
+    found = [number for number in numbers if number in in_place]
     if _was_added_last(wanted, found, _marked(split_lines(left), placeholders)):
         return []
     return found
@@ -80,37 +80,31 @@ def _marked(lines: Sequence[str], placeholders: Mapping[str, str]) -> tuple[str,
     return tuple(placeholders.get(line, line) for line in lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """Two texts, and the lines that each has once: between these a line has its place."""
+def _in_place(new: Sequence[str], old: Sequence[str]) -> set[int]:
+    """The numbers of the lines of `new` that follow, or are followed by, the same anchor as in `old`.
 
-    new: Sequence[str]
-    old: Sequence[str]
-    anchors: frozenset[str]
+    Anchors are the lines that stand once in either.
+    """
+    new, old = [line.strip() for line in new], [line.strip() for line in old]
+    in_new, in_old = Counter(new), Counter(old)
+    once = {line for line in in_new if line and in_new[line] == 1 == in_old[line]}
+    anchors = {line for line in once if not is_placeholder(line)}
+    in_order = zip(new, _anchors_before(new, anchors), strict=True)
+    behind = set(zip(old, _anchors_before(old, anchors), strict=True))
+    backwards = zip(new, _anchors_before(new[::-1], anchors)[::-1], strict=True)
+    ahead = set(zip(old, _anchors_before(old[::-1], anchors)[::-1], strict=True))
+    found = {number for number, place in enumerate(in_order) if place in behind}
+    return found | {number for number, place in enumerate(backwards) if place in ahead}
 
-    @classmethod
-    def of(cls, new: Sequence[str], old: Sequence[str]) -> _Places:
-        """The places of two texts."""
-        new, old = [line.strip() for line in new], [line.strip() for line in old]
-        in_new, in_old = Counter(new), Counter(old)
-        once = {line for line, times in in_new.items() if times == 1 and in_old[line] == 1 and line}
-        return cls(new, old, frozenset(line for line in once if not is_placeholder(line)))
 
-    def are_the_same(self, number: int) -> bool:
-        """Whether the line of this number in the new text follows, or is followed by, the same anchor in the old."""
-        before, after = self._around(self.new, number)
-        places = [at for at, line in enumerate(self.old) if line == self.new[number]]
-        around = [self._around(self.old, at) for at in places]
-        return any(before == old_before or after == old_after for old_before, old_after in around)
-
-    def _around(self, lines: Sequence[str], at: int) -> tuple[str, str]:
-        """The anchors before and after a line; empty where there is none."""
-        before = (lines[number] for number in range(at - 1, -1, -1))
-        after = (lines[number] for number in range(at + 1, len(lines)))
-        return self._first_anchor(before), self._first_anchor(after)
-
-    def _first_anchor(self, lines: Iterable[str]) -> str:
-        return next((line for line in lines if line in self.anchors), "")
+def _anchors_before(lines: Sequence[str], anchors: Container[str]) -> list[str]:
+    """For each line the last anchor before it; empty where there is none."""
+    found: list[str] = []
+    last = ""
+    for line in lines:
+        found.append(last)
+        last = line if line in anchors else last
+    return found
 
 
 def _was_added_last(lines: Sequence[str], numbers: Sequence[int], left: Sequence[str]) -> bool:
@@ -119,7 +113,8 @@ def _was_added_last(lines: Sequence[str], numbers: Sequence[int], left: Sequence
     That is how a line is typed anew. An older text, saved again without any change, may look the
     same; for what a person may have typed, the doubt counts.
     """
-    rest = [line for number, line in enumerate(lines) if number not in numbers]
+    added = frozenset(numbers)
+    rest = [line for number, line in enumerate(lines) if number not in added]
     if not numbers or _without_blanks(rest) != _without_blanks(left):
         return False
     behind = _without_blanks(lines[numbers[0] : numbers[-1] + 1])
