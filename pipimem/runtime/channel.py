@@ -12,7 +12,6 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
-from pipimem.background import Background, Failure
 from pipimem.clock import Clock
 from pipimem.errors import NothingFound, PipimemError, SidecarError, StoreError
 from pipimem.memory.confirm import confirmed, recalled_entries
@@ -27,6 +26,7 @@ from pipimem.recall.budgeting import rows_of
 from pipimem.recall.recalling import Recall
 from pipimem.recall.refinement import both_ends
 from pipimem.recall.reranking import unsure
+from pipimem.runtime.background import Background, Failure
 from pipimem.runtime.compaction import brought_in, lacking
 from pipimem.runtime.embedding import JOB as EMBEDDING
 from pipimem.runtime.embedding import embedded

@@ -8,7 +8,7 @@ from functools import partial
 import anyio
 from anyio import to_thread
 
-from pipimem.background import Background
+from pipimem.runtime.background import Background
 from pipimem.runtime.meaning import Meaning
 from pipimem.runtime.reading import Reading
 

@@ -17,10 +17,10 @@ import anyio
 from anyio import from_thread, to_thread
 from anyio.lowlevel import EventLoopToken, current_token
 
-from pipimem.background import Background, Failure
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
 from pipimem.memory.gates import Gate, next_opening
+from pipimem.runtime.background import Background, Failure
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.maintenance import Ran
 from pipimem.runtime.scheduling import Scheduler

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from pipimem.background import Background, Failure
 from pipimem.errors import PipimemError, SidecarError
 from pipimem.memory.gates import AFTER_A_FAILURE
+from pipimem.runtime.background import Background, Failure
 from pipimem.runtime.thinking import Done
 from pipimem.runtime.thoughts import Thoughts
 

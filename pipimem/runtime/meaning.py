@@ -17,7 +17,7 @@ from pipimem.sidecar.embedding.embedder import Embedder, Vector
 from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
-    from pipimem.background import Background
+    from pipimem.runtime.background import Background
     from pipimem.sidecar.governor import Governor
 
 # What the operator reads where it fails.
@@ -86,7 +86,9 @@ class Meaning:
     def _asked(
         self, embed: Callable[[Sequence[str]], Sequence[Vector]], texts: Sequence[str]
     ) -> Sequence[Vector] | None:
-        from pipimem.background import Failure  # with an event loop 25 ms, which a start without an embedder saves
+        from pipimem.runtime.background import (
+            Failure,  # with an event loop 25 ms, which a start without an embedder saves
+        )
 
         if self._background.pause(JOB):
             return None
@@ -132,8 +134,8 @@ def meaning_of(
 
         embedder = Remote(name, governor().begin_in_thread)
     if background is None:
-        from pipimem.background import Background
         from pipimem.clock import Clock
+        from pipimem.runtime.background import Background
 
         background = Background(Clock())
     return Meaning(embedder, workspace, background, keeps=keeps)

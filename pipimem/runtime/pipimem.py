@@ -16,9 +16,9 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from pipimem.background import Background
 from pipimem.clock import Clock
 from pipimem.errors import SettingsError, WorkspaceError
+from pipimem.runtime.background import Background
 from pipimem.runtime.channel import Channel, unwanted
 from pipimem.runtime.embedding import JOB as EMBEDDING
 from pipimem.runtime.embedding import Embedding

@@ -10,7 +10,6 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
-from pipimem.background import BACKOFF
 from pipimem.clock import Clock
 from pipimem.errors import ModelTimeout, UnreadableNote
 from pipimem.memory.questions import questions
@@ -19,6 +18,7 @@ from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Decision, Job, Progress
+from pipimem.runtime.background import backoff
 from pipimem.runtime.reading import limits_of
 from pipimem.runtime.spending import spent
 from pipimem.runtime.vocabulary import Vocabulary
@@ -129,8 +129,7 @@ class Thinking:
         """Note a job's failure, so that it waits before it tries again; why may quote what it thought about."""
         notes, now = await self.notes(), self.clock.now()
         job = notes.ledger.jobs.get(task, Job())
-        wait = timedelta(minutes=BACKOFF[min(job.failures, len(BACKOFF) - 1)])
-        due = later(now, wait).isoformat(timespec="seconds")
+        due = later(now, backoff(job.failures + 1)).isoformat(timespec="seconds")
         waiting = replace(job, failures=job.failures + 1, due=due)
         said = f"failed: {redacted(why.removeprefix('failed: '))}"
         decision = Decision(task, Author.RULE, (), progress or Progress(), said, call.correlation, job=waiting)

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipimem.background import Background
 from pipimem.clock import Clock
+from pipimem.runtime.background import Background
 from pipimem.store.agenda import STAMPED
 from pipimem.store.disk.mounts import MOUNTS, file_system
 

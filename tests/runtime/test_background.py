@@ -14,13 +14,13 @@ import anyio
 import pytest
 from click.testing import CliRunner
 from pipimem import Channel, Clock, Message, Pipimem, Settings
-from pipimem.background import Background, Failure
 from pipimem.cli.commands import pipimem as commands
 from pipimem.errors import StoreError
 from pipimem.notes.operations import Bullet
 from pipimem.runtime import channel as channel_room
 from pipimem.runtime import embedding as embedding_room
 from pipimem.runtime import idle as idle_room
+from pipimem.runtime.background import Background, Failure
 from pipimem.runtime.embedding import Embedding
 from pipimem.runtime.idle import Idle
 from pipimem.runtime.meaning import Meaning
@@ -262,7 +262,7 @@ async def test_a_watch_whose_thread_dies_begins_anew(tmp_path: Path, monkeypatch
         report(self, channels, path)
 
     monkeypatch.setattr(Watch, "_report", once)
-    monkeypatch.setattr("pipimem.background.BACKOFF", (0.0,))
+    monkeypatch.setattr("pipimem.runtime.background._BACKOFF", (0.0,))
     monkeypatch.setattr(idle_room, "_SCAN_AFTER_A_LOSS", 0.05)
     async with bot(root) as channel:
         await until(lambda: len(told) >= 1)

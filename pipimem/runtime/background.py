@@ -23,10 +23,10 @@ from pipimem.text.dates.bounds import later
 T = TypeVar("T")
 
 # DESIGN §8: minutes to wait after the first, second … failure in a row.
-BACKOFF = (1, 2, 4, 8, 16, 32, 60)
+_BACKOFF = (1, 2, 4, 8, 16, 32, 60)
 # These say in a sentence what is wrong outside of our code: no traceback helps whoever reads it.
 _EXPECTED = (PipimemError, OSError, ImportError)
-_PACKAGE = Path(__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 
 _log = logging.getLogger("pipimem")
 
@@ -130,8 +130,8 @@ class Background:
             self._read()
             before = self._streaks.get((job, channel))
             times = before.problem.times + 1 if before else 1
-            pause = 60.0 * BACKOFF[min(times, len(BACKOFF)) - 1]
-            told, due = now.isoformat(timespec="seconds"), later(now, timedelta(seconds=pause))
+            pause = backoff(times)
+            told, due = now.isoformat(timespec="seconds"), later(now, pause)
             problem = Problem(
                 job,
                 channel,
@@ -142,11 +142,11 @@ class Background:
                 times=times,
             )
             is_known = before is not None and before.is_of_this_process and before.problem.what == what
-            self._streaks[job, channel] = _Streak(problem, self._clock.monotonic() + pause, True)
+            self._streaks[job, channel] = _Streak(problem, self._clock.monotonic() + pause.total_seconds(), True)
             self._write(problem)
         if not is_known and (warns or not isinstance(error, _EXPECTED)):
-            _logged(job, channel, error, what, pause)
-        return Failure(str(error) if isinstance(error, _EXPECTED) else what, pause)
+            _logged(job, channel, error, what, pause.total_seconds())
+        return Failure(str(error) if isinstance(error, _EXPECTED) else what, pause.total_seconds())
 
     def succeeded(self, job: str, channel: str = "") -> None:
         """Notes that a job did its work: its failures are over."""
@@ -160,10 +160,11 @@ class Background:
 
     def _read(self) -> None:
         """Takes in what former processes left: a job that does well now ends their problem."""
-        if self._has_read or self._problems is None:
-            self._has_read = True
+        if self._has_read:
             return
         self._has_read = True
+        if self._problems is None:
+            return
         try:
             found = self._problems.all()
         except Exception:  # noqa: BLE001 - as below; then nobody else can read it either
@@ -179,6 +180,11 @@ class Background:
             self._problems.keep(problem)
         except Exception:  # noqa: BLE001 - nothing catches what is raised here; the log has the failure
             _log.debug("cannot keep the problem of %s", problem.job, exc_info=True)
+
+
+def backoff(failures: int) -> timedelta:
+    """How long a job waits after so many failures in a row, at least one."""
+    return timedelta(minutes=_BACKOFF[min(failures, len(_BACKOFF)) - 1])
 
 
 def _logged(job: str, channel: str, error: Exception, what: str, pause: float) -> None:
