@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.offline.changes import Claim
-from pipimem.sidecar.offline.patterns import first_match, general, matches, rules, without_quotes
+from pipimem.sidecar.offline.patterns import first_match, general, matches, names_a_value, rules, without_quotes
 from pipimem.sidecar.offline.sentences import Sentence, without_tail
 from pipimem.text.quotes import is_chinese
 from pipimem.text.words import Words
@@ -168,8 +168,10 @@ def _before(said: Sequence[Sentence], place: int) -> Sentence | None:
     asked: Sentence | None = None
     for one in reversed(said[max(0, place - _SOON) : place]):
         if one.role == "user":
-            other = one if one.speaker != speaker else None
-            return other if asked is None else asked if other is None else None
+            is_other = one.speaker != speaker
+            if asked is None:
+                return one if is_other else None
+            return None if is_other else asked
         if one.question and asked is None:
             asked = one
     return asked
@@ -185,8 +187,7 @@ def _answers(question: Sentence, answer: Sentence, words: Words) -> bool:
         return True
     shared = set(words.words(question.text)) & set(words.words(answer.text))
     begins = answer.text[:_BEGINNING]
-    told = any(matches("concrete", name, begins) for name in ("number", "day", "name"))
-    return bool(shared) or (told and not matches("concrete", "person speaking", begins))
+    return bool(shared) or (names_a_value(begins) and not matches("concrete", "person speaking", begins))
 
 
 def _speaks_of(before: Sentence, after: Sentence) -> bool:

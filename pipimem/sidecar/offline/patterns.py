@@ -49,6 +49,11 @@ def matches(name: str, section: str, text: str) -> bool:
     return first_match(rules(name)[section], text) is not None
 
 
+def names_a_value(text: str) -> bool:
+    """Whether a number, a day or a name stands in the text."""
+    return any(matches("concrete", section, text) for section in ("number", "day", "name"))
+
+
 def first_match(some: Sequence[Rule], text: str) -> re.Match[str] | None:
     """Where the first of the rules that fits begins to fit."""
     return next((found for rule in some if (found := rule.pattern.search(text))), None)

@@ -9,7 +9,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.sidecar.contracts import Refresh, Refreshed
 from pipimem.sidecar.offline.changes import Claim, claim_of, ends, is_done
 from pipimem.sidecar.offline.choosing import Choice, choices
-from pipimem.sidecar.offline.patterns import matches
+from pipimem.sidecar.offline.patterns import matches, names_a_value
 from pipimem.sidecar.offline.sentences import Sentence, sentences
 from pipimem.text.similarity import same_thought
 from pipimem.text.words import Words
@@ -50,8 +50,7 @@ def _is_wish(sentence: Sentence) -> bool:
     """Whether a question asks for something; one to "you" about nothing concrete is small talk."""
     if not sentence.question or not matches("left_out", "wish", sentence.text):
         return False
-    concrete = any(matches("concrete", section, sentence.text) for section in ("number", "day", "name"))
-    return concrete or not matches("left_out", "you", sentence.text)
+    return names_a_value(sentence.text) or not matches("left_out", "you", sentence.text)
 
 
 def _section(choice: Choice) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.offline.patterns import first_match, matches, rules, without_quotes
+from pipimem.sidecar.offline.patterns import first_match, matches, names_a_value, rules, without_quotes
 from pipimem.text.han import HAN
 from pipimem.text.quotes import is_chinese, quoted
 
@@ -169,8 +169,7 @@ def _leans(text: str, *, asked: bool) -> bool:
     plain = without_quotes(text)
     if not matches("left_out", "vague", plain) and not matches("left_out", "points", plain):
         return False
-    concrete = any(matches("concrete", section, plain) for section in ("number", "day", "name"))
-    return matches("left_out", "reason", plain) or (concrete and not matches("left_out", "chatter", plain))
+    return matches("left_out", "reason", plain) or (names_a_value(plain) and not matches("left_out", "chatter", plain))
 
 
 def _parts(content: str) -> Iterator[str]:
