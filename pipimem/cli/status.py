@@ -107,7 +107,7 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
         jobs = gates.due(notes, last, said, now)
     except (PipimemError, OSError) as error:  # one broken channel must not hide the others
         return Standing(info.id, info.kind, info.title, problem=worded(error))
-    ledger, kept, edits = notes.ledger, store.caches.kept_figures(), store.told_edits(later(now, -_RECENT))
+    ledger, kept, edits = notes.ledger, store.caches.kept_figures(), store.edit_notices(later(now, -_RECENT))
     job = ledger.jobs.get("consolidate")
     return Standing(
         info.id,

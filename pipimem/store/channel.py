@@ -41,8 +41,8 @@ from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
     from pipimem.store.forgetting.forgetting import Forgotten
+    from pipimem.store.looking_back.edit_notices import EditNotices
     from pipimem.store.looking_back.past import Past, Point
-    from pipimem.store.looking_back.told_edits import ToldEdits
     from pipimem.store.looking_back.undoing import Restored, Undone
 
 # Looking back and forgetting are imported where they are done: a recall that starts cold needs neither (5 ms).
@@ -291,16 +291,16 @@ class ChannelStore:
         return self._at_desk().state.journal.records()
 
     @told_at_the_door
-    def told_edits(self, since: datetime) -> ToldEdits:
+    def edit_notices(self, since: datetime) -> EditNotices:
         """What is to be said of edits by hand since then; nothing where the journal is damaged, for doctor tells."""
-        from pipimem.store.looking_back import told_edits
+        from pipimem.store.looking_back import edit_notices
 
         try:
             with self._mutex:
                 view = self._at_desk().fresh()
-            return told_edits.told_edits(self.channel_id, list(self.journal_records()), view, since)
+            return edit_notices.edit_notices(self.channel_id, list(self.journal_records()), view, since)
         except JournalError:
-            return told_edits.ToldEdits()
+            return edit_notices.EditNotices()
 
     @told_at_the_door
     def past(self) -> Past:

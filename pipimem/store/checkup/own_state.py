@@ -26,7 +26,7 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
             if record.author is Author.EDITOR:
                 for note in record.notes:
                     yield worth_knowing(store.folder, f"{record.time}: {note}")
-        for sentence in store.told_edits(_EVER).brought_back:
+        for sentence in store.edit_notices(_EVER).brought_back:
             yield worth_knowing(store.folder, sentence)
         yield from _transcript(store)
         yield from _dangling(store)

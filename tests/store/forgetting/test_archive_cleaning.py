@@ -191,7 +191,7 @@ def test_an_older_buffer_of_the_archive_does_not_bring_it_back(archived: Channel
     path.write_text(BEFORE + "- typed\n")
     again.commit(add("dave likes pie"), now)
     assert path.read_text() == AFTER + "- typed\n"
-    (told,) = again.told_edits(now).brought_back
+    (told,) = again.edit_notices(now).brought_back
     assert "HISTORY.archive.md was saved from a text of before a forgetting" in told
     assert not is_left(again)
 

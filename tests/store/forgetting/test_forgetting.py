@@ -292,7 +292,7 @@ def test_an_older_buffer_saved_in_the_middle_of_a_commit_does_not_bring_it_back(
     found = [entry.text for entry in channel.notes().memory.entries]
     assert sorted(found) == ["bob likes cake", "milk is white", "tea is green", "typed"]
     assert holding(channel.folder, "0199") == []
-    assert len(channel.told_edits(now).brought_back) == 1
+    assert len(channel.edit_notices(now).brought_back) == 1
 
 
 def test_a_line_typed_into_the_displaced_buffer_is_not_lost(
@@ -368,7 +368,7 @@ def test_typed_anew_it_stays(channel: ChannelStore, now: datetime, add: Add, lea
         channel.commit(add("dave likes cake"), now)
     found = saved(channel, path.read_text() + "- the code is 555 0199\n", now, add)
     assert found.count("the code is 555 0199") == 1
-    assert channel.told_edits(now).brought_back == ()
+    assert channel.edit_notices(now).brought_back == ()
     found = saved(channel, buffer + "- typed\n", now, add, "eve likes pie")
     assert found.count("the code is 555 0199") == 1
     assert {"typed", "bob likes cake", "eve likes pie"} <= set(found)
@@ -390,10 +390,10 @@ def test_what_was_taken_out_of_a_save_is_told(channel: ChannelStore, now: dateti
     buffer = forgotten(channel, now, add)
     channel.commit(add("dave likes cake"), now)
     (channel.folder / File.MEMORY).write_text(buffer + "- typed\n")
-    (sentence,) = ChannelStore.open(channel.workspace, "team", create=False).told_edits(now).brought_back
+    (sentence,) = ChannelStore.open(channel.workspace, "team", create=False).edit_notices(now).brought_back
     assert "MEMORY.md was saved from a text of before a forgetting" in sentence
     channel.commit(add("bob likes cake"), now)
-    (told,) = channel.told_edits(now).brought_back
+    (told,) = channel.edit_notices(now).brought_back
     assert told.endswith(sentence)
     assert "0199" not in told
 

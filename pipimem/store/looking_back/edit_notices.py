@@ -16,14 +16,14 @@ from pipimem.text.dates.bounds import local
 
 
 @dataclass(frozen=True, slots=True)
-class ToldEdits:
+class EditNotices:
     """Sentences: `shrunk` of files that lost more than half of their text, `brought_back` of forgotten lines."""
 
     shrunk: tuple[str, ...] = ()
     brought_back: tuple[str, ...] = ()
 
 
-def told_edits(channel: str, records: Sequence[JournalRecord], view: View, since: datetime) -> ToldEdits:
+def edit_notices(channel: str, records: Sequence[JournalRecord], view: View, since: datetime) -> EditNotices:
     """The sentences on the edits since then, and on a save in `view` that no record has taken in yet.
 
     A file that shrank is not told once that was taken back.
@@ -44,4 +44,4 @@ def told_edits(channel: str, records: Sequence[JournalRecord], view: View, since
     for file, save in view.saves.items():
         if save.taken_out and etag(save.marked) not in known:
             back.append(brought_back(file, save.taken_out))
-    return ToldEdits(tuple(shrunk), tuple(back))
+    return EditNotices(tuple(shrunk), tuple(back))
