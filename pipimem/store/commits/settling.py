@@ -17,6 +17,11 @@ def may_be_half_saved(path: Path, text: str, known: str) -> bool:
         changed = (path if path.exists() else path.parent).stat().st_mtime
     except OSError:  # the folder went too: nothing is being saved there
         return False
+    return is_recent(changed)
+
+
+def is_recent(changed: float) -> bool:
+    """Whether a file of this modification time, in seconds, may be in the middle of a save."""
     # The disk's own clock is the wall clock; no other part of the store reads it.
     return abs(time.time() - changed) < PATIENCE
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,12 +9,11 @@ from pipimem.errors import UnreadableNote
 from pipimem.notes.notes import etag
 from pipimem.store.commits.merging import only_added
 from pipimem.store.commits.placing import beside, brought_together, quiet
-from pipimem.store.commits.settling import PATIENCE
+from pipimem.store.commits.settling import is_recent
 from pipimem.store.disk.calls import sync_folder
 from pipimem.store.disk.exchanging import displace
 from pipimem.store.disk.files import (
     HALF,
-    Reading,
     prepare,
     read,
     remove,
@@ -59,15 +57,9 @@ def is_being_saved(path: Path, root: Path) -> bool:
     reading = read(path, root)
     if reading is None:
         return False
-    return reading.is_open or _may_be_half(reading)
-
-
-def _may_be_half(reading: Reading) -> bool:
-    """Whether the text was changed just now and has no end; all that we add to the archive ends with a line."""
-    if reading.text.endswith(("\n", "\r")):
-        return False
-    # The disk's own clock is the wall clock, as for the files that commits replace.
-    return abs(time.time() - reading.stamp[0] / 10**9) < PATIENCE
+    # All that we add to the archive ends with a line.
+    is_cut = not reading.text.endswith(("\n", "\r"))
+    return reading.is_open or (is_cut and is_recent(reading.stamp[0] / 10**9))
 
 
 def _exchange(target: Path, text: str, expected: str) -> Path:
