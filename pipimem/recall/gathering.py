@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
@@ -16,6 +16,9 @@ from pipimem.recall.items import (
     session_items,
     workspace_items,
 )
+
+_Changed = tuple[Source, tuple[object, ...], Sequence[Item]]
+"""A source, the values that its items were made of, and the items."""
 
 
 class Gathering:
@@ -31,9 +34,7 @@ class Gathering:
 
     def update(self, notes: Notes, backlog: Sequence[Message] = ()) -> None:
         """Bring the index up to these notes and the messages that are not consolidated yet."""
-        for source, values, items in self._changed(notes, backlog):
-            self.index.update(items, source)
-            self._seen[source] = values
+        self._take_in(self._changed(notes, backlog))
 
     def updated(self, notes: Notes, backlog: Sequence[Message] = ()) -> Gathering:
         """The same, brought up to these notes; where words come or go, with an index of its own.
@@ -42,15 +43,16 @@ class Gathering:
         """
         changed = list(self._changed(notes, backlog))
         is_copied = any(self.index.has_other_texts(items, source) for source, _, items in changed)
-        index, seen = self.index.copy() if is_copied else self.index, dict(self._seen)
-        for source, values, items in changed:
-            index.update(items, source)
-            seen[source] = values
-        return Gathering(index, seen)
+        other = Gathering(self.index.copy() if is_copied else self.index, self._seen)
+        other._take_in(changed)
+        return other
 
-    def _changed(
-        self, notes: Notes, backlog: Sequence[Message]
-    ) -> Iterator[tuple[Source, tuple[object, ...], Sequence[Item]]]:
+    def _take_in(self, changed: Iterable[_Changed]) -> None:
+        for source, values, items in changed:
+            self.index.update(items, source)
+            self._seen[source] = values
+
+    def _changed(self, notes: Notes, backlog: Sequence[Message]) -> Iterator[_Changed]:
         """The sources that are other values than last time, with their items."""
         memory, history = notes.memory, notes.history
         records, gone = notes.ledger.records, notes.ledger.tombstones
