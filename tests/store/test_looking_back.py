@@ -121,8 +121,11 @@ def words(text: str | None) -> Counter[str]:
 @settings(max_examples=60, deadline=None)
 @given(steps=STEPS, place=st.integers(0, 9))
 @example(
-    steps=[("hand", 0, "bob likes tea", Kind.FACT), ("hand-drop", 0, "bob likes tea", Kind.FACT)]
-    + [("add", 0, "bob likes tea", Kind.FACT)],
+    steps=[
+        ("hand", 0, "bob likes tea", Kind.FACT),
+        ("hand-drop", 0, "bob likes tea", Kind.FACT),
+        ("add", 0, "bob likes tea", Kind.FACT),
+    ],
     place=2,
 )
 def test_an_undo_changes_nothing_but_what_the_change_had_done(

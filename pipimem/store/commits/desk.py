@@ -168,10 +168,18 @@ class Desk:
             return Save(text, text)
         known = self._saves.get(file)
         if known is None or known[:2] != (text, left):
-            past = self.state.past_texts(file, is_placed=not self.is_pending(file))
-            save = cleaned(text, left, past, self.key, self.state.ledger.tombstones)
-            known = self._saves[file] = (text, left, save)
+            known = self._saves[file] = (text, left, self._cleaned(file, text, left))
         return known[2]
+
+    def _cleaned(self, file: File, text: str, left: str) -> Save:
+        past = tuple(self.state.past_texts(file, is_placed=not self.is_pending(file)))
+        save = cleaned(text, left, past, self.key, self.state.ledger.tombstones)
+        if save.taken_out:
+            return save
+        # Looked at once more after it was merged, its forgotten lines are all that `left` has not: as if typed anew.
+        before = cleaned(text, "", past, self.key, self.state.ledger.tombstones)
+        is_merged = etag(before.marked) in self.state.replaced_by(file, etag(left))
+        return before if before.taken_out and is_merged else save
 
     def _is_plain_deletion(self, left: str, saved: str, reading: Reading) -> bool:
         """Whether a save only took lines out of the text the journal left, long after the journal's last record.
@@ -208,10 +216,10 @@ class Desk:
         text = own_text(path) if is_regular(path) else None
         return text is None or etag(text) not in (mark, *replaced)
 
-    def is_exchanged(self, file: File) -> bool:
-        """Whether the text that stands in a file was made of the one that the journal left it with."""
+    def is_made_of_newest(self, file: File, text: str) -> bool:
+        """Whether a text was made of the one that the journal left the file with."""
         newest = self.state.known_text(file, "")
-        return merge_base(self.on_disk(file), self.state.past_texts(file)) == newest
+        return merge_base(text, self.state.past_texts(file)) == newest
 
     def note(self, file: File, text: str) -> Note:
         """The note of a text, parsed anew only when it is another than last time."""

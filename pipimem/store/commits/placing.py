@@ -180,8 +180,9 @@ def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> Non
         newest = desk.state.known_text(file, "") or ""
         past = desk.state.past_texts(file, before=before)
         base, displaced = merge_base(save.text, past), save.text
-        if desk.state.ledger.etags.get(file, "").startswith(before) and not desk.is_exchanged(file):
-            # Perhaps it was never displaced: our waiting text, damaged, beside a file that a person changed.
+        if desk.state.ledger.etags.get(file, "").startswith(before) and desk.is_made_of_newest(file, displaced):
+            # It was never displaced: our waiting text, damaged, beside a file that a person changed. A text that was
+            # displaced stood in the file before the newest did, so nobody can have made it of that one.
             displaced = only_added(base, newest, displaced)
         text = brought_together(base, newest, displaced)
         if text != newest or save.taken_out:

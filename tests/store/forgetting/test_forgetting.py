@@ -275,6 +275,27 @@ def test_an_older_buffer_does_not_bring_it_back_after_a_checkpoint(
     assert holding(channel.folder, "0199") == []
 
 
+def test_an_older_buffer_that_is_looked_at_twice_does_not_bring_it_back(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Once it is merged, the forgotten last line of a section is all that the file has more than the journal."""
+    channel.commit(add("tea is green"), now)
+    channel.commit(add("alice's number is 0199"), now)
+    path = channel.folder / File.MEMORY
+    path.write_text(path.read_text() + "\n## Decisions\n\n- we meet on Monday\n")
+    channel.journal_edits(now)
+    buffer = path.read_text()
+    channel.forget("0199", keep_transcript=False, now=now)
+    path.write_text(buffer + "- typed by hand\n")
+    channel.journal_edits(now)
+    channel.close()
+    again = ChannelStore.open(channel.workspace, "team", create=False)
+    again.commit(add("bob likes cake"), now)
+    found = [entry.text for entry in again.notes().memory.entries]
+    assert sorted(found) == ["bob likes cake", "tea is green", "typed by hand", "we meet on Monday"]
+    assert holding(channel.folder, "0199") == []
+
+
 def test_an_older_buffer_saved_in_the_middle_of_a_commit_does_not_bring_it_back(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
