@@ -101,7 +101,9 @@ class Bot:
         """The gate, with a message that the transcript lacks, and the new epoch."""
         self.number += 1
         name = f"g{self.number}"
-        receipt = await channel.before_compaction([Message.user(f"and boat {self.number}", id=name)], deadline=5)
+        receipt = await channel.before_compaction(
+            [Message.user(f"and boat {self.number}", id=name)], deadline=5
+        )
         if receipt.may_compact:
             self.ledger.said(channel.id, name)
             await channel.compacted(receipt)
@@ -175,13 +177,17 @@ async def storm(root: Path, ledger: Ledger, count: int, seed: int, loop: str) ->
                 with anyio.fail_after(_HANGS):
                     ended = await cancelled(how, lambda c=call, r=channel: c(r), after)  # type: ignore[misc]
             except TimeoutError:
-                ledger.wrong.append(f"{call.__name__} hangs, cancelled by {how} after {after:.4f} s")
+                ledger.wrong.append(
+                    f"{call.__name__} hangs, cancelled by {how} after {after:.4f} s"
+                )
                 return
             except PipimemError as error:
                 ledger.counts[f"refused: {type(error).__name__}: {str(error)[:80]}"] += 1
                 continue
             except Exception as error:  # noqa: BLE001 - what it is does not matter: it is wrong
-                ledger.wrong.append(f"{call.__name__}, cancelled by {how}: {type(error).__name__}: {error}"[:200])
+                ledger.wrong.append(
+                    f"{call.__name__}, cancelled by {how}: {type(error).__name__}: {error}"[:200]
+                )
                 continue
             ledger.counts["came to its end" if ended else f"{call.__name__} by {how}"] += 1
             done += not ended
@@ -193,7 +199,9 @@ async def storm(root: Path, ledger: Ledger, count: int, seed: int, loop: str) ->
     await to_thread.run_sync(afterwards, root, ledger)
 
 
-async def timed(call: Callable[[Channel], Awaitable[None]], channel: Channel, usual: dict[str, list[float]]) -> None:
+async def timed(
+    call: Callable[[Channel], Awaitable[None]], channel: Channel, usual: dict[str, list[float]]
+) -> None:
     """Does it to its end: it must not hang; how long it takes says where to cancel the next ones."""
     start = time.perf_counter()
     with anyio.fail_after(_HANGS):
@@ -243,7 +251,9 @@ def afterwards(root: Path, ledger: Ledger) -> None:
         ):
             ledger.counts[f"acknowledged: {what}"] += len(told)
             ledger.wrong += [f"{room}: {what} {name} is lost" for name in told if not found[name]]
-            ledger.wrong += [f"{room}: {what} {name} is there {n} times" for name, n in found.items() if n > 1]
+            ledger.wrong += [
+                f"{room}: {what} {name} is there {n} times" for name, n in found.items() if n > 1
+            ]
         leftovers = [path.name for path in store.folder.glob("**/*.pipimem-*")]
         ledger.wrong += [f"{room}: left over: {name}" for name in leftovers]
         store.close()
@@ -252,7 +262,9 @@ def afterwards(root: Path, ledger: Ledger) -> None:
 def main() -> int:
     """Prints what was cancelled and what is wrong; the exit code is 1 where anything is."""
     asked = _asked()
-    print(heading(f"Calls cancelled at random points, seed {asked.seed}", "anyio", "trio"), flush=True)
+    print(
+        heading(f"Calls cancelled at random points, seed {asked.seed}", "anyio", "trio"), flush=True
+    )
     wrong = 0
     with tempfile.TemporaryDirectory(dir=asked.folder) as name, OpenAIServer(respond) as server:
         os.environ |= {"OPENAI_API_BASE": f"{server.url}/v1", "OPENAI_API_KEY": "sk-none"}

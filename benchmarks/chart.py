@@ -47,7 +47,10 @@ class Axis:
 
     def ticks(self) -> list[float]:
         """The powers of ten."""
-        first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+        first, last = (
+            math.ceil(math.log10(self.low) - 1e-9),
+            math.floor(math.log10(self.high) + 1e-9),
+        )
         return [10.0**power for power in range(first, last + 1)]
 
 
@@ -95,7 +98,10 @@ def _frame(x: Axis, y: Axis) -> Iterator[str]:
 def _lines(series: Mapping[str, Series], x: Axis, y: Axis) -> Iterator[str]:
     for place, one in enumerate(series.values()):
         colour = _COLOURS[place % len(_COLOURS)]
-        for points, style in ((one.upper, "stroke-dasharray='3 4' opacity='.6'"), (one.points, "stroke-width='2'")):
+        for points, style in (
+            (one.upper, "stroke-dasharray='3 4' opacity='.6'"),
+            (one.points, "stroke-width='2'"),
+        ):
             path = " ".join(f"{x.place(left)},{y.place(up)}" for left, up in points)
             if path:
                 yield f"<polyline points='{path}' stroke='{colour}' fill='none' {style}/>"
@@ -105,7 +111,10 @@ def _lines(series: Mapping[str, Series], x: Axis, y: Axis) -> Iterator[str]:
 
 def _names(series: Mapping[str, Series], x: Axis, y: Axis) -> Iterator[str]:
     """The name of each line at its end, moved down where two would meet."""
-    ends = sorted((y.place(max(one.points)[1]), place, name) for place, (name, one) in enumerate(series.items()))
+    ends = sorted(
+        (y.place(max(one.points)[1]), place, name)
+        for place, (name, one) in enumerate(series.items())
+    )
     last = -math.inf
     for end, place, name in ends:
         last = max(end + 4, last + _LINE)

@@ -17,7 +17,17 @@ from pathlib import Path
 
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
-from pipimem.notes.operations import Add, AddBlock, Author, Bullet, Decision, Evidence, Progress, SetSection, Trust
+from pipimem.notes.operations import (
+    Add,
+    AddBlock,
+    Author,
+    Bullet,
+    Decision,
+    Evidence,
+    Progress,
+    SetSection,
+    Trust,
+)
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -40,7 +50,12 @@ def row(name: str, work: Callable[[int], object], times: int) -> None:
 
 def fact(number: int) -> Decision:
     """One new fact, and the cursor moved."""
-    add = Add(Kind.FACT, f"fact number {number}: 第{number}条", Trust.INFERRED, Evidence(("m1",), 1, "alice", NOW))
+    add = Add(
+        Kind.FACT,
+        f"fact number {number}: 第{number}条",
+        Trust.INFERRED,
+        Evidence(("m1",), 1, "alice", NOW),
+    )
     return Decision("consolidate", Author.MODEL, (add,), Progress(cursor=number + 1))
 
 
@@ -71,19 +86,29 @@ def beside(workspace: WorkspaceStore, size: int) -> None:
     commits, hands, acks = [], [], []
     for number in range(40):
         start = NOW + timedelta(hours=number)
-        block = AddBlock(start, start + timedelta(minutes=30), "tea", (Bullet(f"they spoke of tea {number}"),))
+        block = AddBlock(
+            start, start + timedelta(minutes=30), "tea", (Bullet(f"they spoke of tea {number}"),)
+        )
         more = (SetSection("Next Steps", (f"step {number}",)), block)
-        decision = replace(fact(90_000 + number), operations=(*fact(90_000 + number).operations, *more))
+        decision = replace(
+            fact(90_000 + number), operations=(*fact(90_000 + number).operations, *more)
+        )
         begun = time.perf_counter()
         channel.commit(decision, NOW)
         acks.append(time.perf_counter() - begun)
         channel.checkpoint()
         commits.append(time.perf_counter() - begun)
         hands.append(_by_hand(channel.folder, workspace.root / "by hand"))
-    for name, spent in (("commit of 3 files", acks), ("… with its checkpoint", commits), ("the same by hand", hands)):
+    for name, spent in (
+        ("commit of 3 files", acks),
+        ("… with its checkpoint", commits),
+        ("the same by hand", hands),
+    ):
         milliseconds = [each * 1000 for each in spent]
         name = f"{name}, {size} entries"
-        print(f"{name:<58}{quantile(milliseconds, 0.5):>9.2f} ms p50{min(milliseconds):>9.2f} ms min")
+        print(
+            f"{name:<58}{quantile(milliseconds, 0.5):>9.2f} ms p50{min(milliseconds):>9.2f} ms min"
+        )
     print(f"{'commit with checkpoint : by hand, minima':<58}{min(commits) / min(hands):>9.2f}")
 
 
@@ -142,7 +167,9 @@ def turns(workspace: WorkspaceStore) -> None:
     channel = ChannelStore.open(workspace, "turns", create=True)
 
     def turn(number: int) -> None:
-        channel.append([Message.user(f"hello {number}", time=NOW), Message.assistant("hi", time=NOW)])
+        channel.append(
+            [Message.user(f"hello {number}", time=NOW), Message.assistant("hi", time=NOW)]
+        )
 
     row("append of a turn (2 messages)", turn, 200)
 
@@ -153,14 +180,22 @@ def windows(workspace: WorkspaceStore) -> None:
     long_log(channel.folder)
     log, middle = channel.transcript, _LINES // 2
     megabytes = log.path.stat().st_size / 1e6
-    row(f"window: last 60 of {_LINES} lines ({megabytes:.0f} MB)", lambda _: list(log.window(_LINES - 60)), 50)
+    row(
+        f"window: last 60 of {_LINES} lines ({megabytes:.0f} MB)",
+        lambda _: list(log.window(_LINES - 60)),
+        50,
+    )
     row("window: 60 in the middle", lambda _: list(log.window(middle, middle + 60)), 50)
     row(
         "last number, cold",
         lambda _: ChannelStore.open(workspace, "long", create=False).transcript.last_number,
         50,
     )
-    row("first append, all ids scanned", lambda _: channel.append([Message.user("new", time=NOW)]), 1)
+    row(
+        "first append, all ids scanned",
+        lambda _: channel.append([Message.user("new", time=NOW)]),
+        1,
+    )
     row("appends after that", lambda _: channel.append([Message.user("new", time=NOW)]), 50)
 
 

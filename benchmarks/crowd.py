@@ -48,14 +48,19 @@ class Outcome:
         return self.lost + self.doubled + self.back + self.gave_up
 
 
-def crowd(root: Path, processes: int, operations: int, *, kills: bool = False, seed: int = 1) -> Outcome:
+def crowd(
+    root: Path, processes: int, operations: int, *, kills: bool = False, seed: int = 1
+) -> Outcome:
     """Lets processes work on two channels at once; with `kills`, one of them dies every now and then."""
     (root / "channels").mkdir(parents=True)
     for name in _CHANNELS:
         opened(root, name)
     context = multiprocessing.get_context("fork")
     dice = random.Random(seed)
-    crew = [context.Process(target=_works, args=(root, part, operations, seed)) for part in range(processes)]
+    crew = [
+        context.Process(target=_works, args=(root, part, operations, seed))
+        for part in range(processes)
+    ]
     for member in crew:
         member.start()
     while any(member.is_alive() for member in crew):
@@ -81,7 +86,9 @@ def _works(root: Path, part: int, operations: int, seed: int) -> None:
             name = dice.choice(_CHANNELS)
             start = time.perf_counter()
             try:
-                said = _operation(stores[name], dice, f"{part}x{number}x{dice.randrange(10**9)}", path)
+                said = _operation(
+                    stores[name], dice, f"{part}x{number}x{dice.randrange(10**9)}", path
+                )
             except StoreError:
                 said = "gave up"
             spent = (time.perf_counter() - start) * 1000
@@ -92,18 +99,28 @@ def _works(root: Path, part: int, operations: int, seed: int) -> None:
 
 def _operation(store: ChannelStore, dice: random.Random, mark: str, log: Path) -> str:
     """One of what bots, watchers, commands and editors do; the answer is what must be true from now on."""
-    match dice.choices(("add", "take out", "say", "session", "read", "append", "checkpoint"), (8, 2, 4, 1, 3, 2, 1))[0]:
+    match dice.choices(
+        ("add", "take out", "say", "session", "read", "append", "checkpoint"), (8, 2, 4, 1, 3, 2, 1)
+    )[0]:
         case "add":
-            store.commit(_decision(Add(Kind.FACT, f"fact {mark}", Trust.INFERRED, Evidence(("m1",), 1))), NOW)
+            store.commit(
+                _decision(Add(Kind.FACT, f"fact {mark}", Trust.INFERRED, Evidence(("m1",), 1))), NOW
+            )
             return f"there\tfact {mark}"
         case "take out":
-            ours = [entry for entry in store.notes().memory.entries if entry.text.startswith("fact ")]
+            ours = [
+                entry for entry in store.notes().memory.entries if entry.text.startswith("fact ")
+            ]
             if not ours:
                 return "nothing"
             entry = dice.choice(ours)
-            with log.with_suffix(".may").open("a") as file:  # killed in the middle, it may be gone or not
+            with log.with_suffix(".may").open(
+                "a"
+            ) as file:  # killed in the middle, it may be gone or not
                 file.write(f"{store.channel_id}\t{entry.text}\n")
-            done = store.commit(Decision("forget", Author.PERSON, (Invalidate(entry.target, "over"),)), NOW)
+            done = store.commit(
+                Decision("forget", Author.PERSON, (Invalidate(entry.target, "over"),)), NOW
+            )
             return f"gone\t{entry.text}" if done.outcome.changes else "nothing"
         case "say":
             store.append([Message.user(f"said {mark}", id=mark)])
@@ -124,7 +141,11 @@ def _operation(store: ChannelStore, dice: random.Random, mark: str, log: Path) -
 
 
 def _counted(root: Path, processes: int) -> Outcome:
-    lines = [line.split("\t") for part in range(processes) for line in (root / f"done-{part}").read_text().splitlines()]
+    lines = [
+        line.split("\t")
+        for part in range(processes)
+        for line in (root / f"done-{part}").read_text().splitlines()
+    ]
     there = {name: Counter[str]() for name in _CHANNELS}
     said = {name: Counter[str]() for name in _CHANNELS}
     for name in _CHANNELS:
@@ -135,13 +156,22 @@ def _counted(root: Path, processes: int) -> Outcome:
         said[name].update(message.id for message in last.transcript.messages())
     gone = {(name, text) for _, name, verb, *rest in lines if verb == "gone" for text in rest}
     stay = [(name, text) for _, name, verb, *rest in lines if verb == "there" for text in rest]
-    may = {tuple(line.split("\t")) for path in root.glob("done-*.may") for line in path.read_text().splitlines()}
+    may = {
+        tuple(line.split("\t"))
+        for path in root.glob("done-*.may")
+        for line in path.read_text().splitlines()
+    }
     spoken = [(name, mark) for _, name, verb, *rest in lines if verb == "said" for mark in rest]
     return Outcome(
         operations=len(lines),
         lost=sum(not there[name][text] for name, text in stay if (name, text) not in may)
         + sum(not said[name][mark] for name, mark in spoken),
-        doubled=sum(count > 1 for names in (there, said) for each in names.values() for count in each.values()),
+        doubled=sum(
+            count > 1
+            for names in (there, said)
+            for each in names.values()
+            for count in each.values()
+        ),
         back=sum(bool(there[name][text]) for name, text in gone),
         gave_up=sum(line[2] == "gave up" for line in lines),
         slow_ms=quantile([float(line[0]) for line in lines], 0.99),

@@ -161,12 +161,16 @@ def _answered(text: str, rng: random.Random) -> Iterator[str]:
         SetSection("Session Title", (text,)),
         AddBlock(NOW, NOW + timedelta(hours=1), text, (Bullet(text), Bullet("they spoke"))),
     )
-    decision = Decision("consolidate", Author.PERSON, (rng.choice(operations), rng.choice(operations[1:])))
+    decision = Decision(
+        "consolidate", Author.PERSON, (rng.choice(operations), rng.choice(operations[1:]))
+    )
     outcome = applied(before, decision, NOW)
     gone = {entry.id} if any(c.verb == "superseded" for c in outcome.changes) else set()
     yield from _differences("answer", before, outcome, gone)
     yield from _go_on(before.after(outcome), rng, "behind an answer")
-    moved = applied(before, Decision("tidy", Author.PERSON, (Move(other.target, rng.choice(list(Kind))),)), NOW)
+    moved = applied(
+        before, Decision("tidy", Author.PERSON, (Move(other.target, rng.choice(list(Kind))),)), NOW
+    )
     yield from _differences("move", before, moved, {other.id})
 
 
@@ -207,15 +211,24 @@ def _go_on(notes: Notes, rng: random.Random, where: str) -> Iterator[str]:
     """What is written next, in every file."""
     operations: dict[str, Operation] = {
         "add": Add(rng.choice(list(Kind)), "a later fact", Trust.EXPLICIT),
-        "session": SetSection(rng.choice(["Current State", "Next Steps", "Session Title"]), ("what is next",)),
+        "session": SetSection(
+            rng.choice(["Current State", "Next Steps", "Session Title"]), ("what is next",)
+        ),
         "history": AddBlock(
-            NOW + timedelta(days=1), NOW + timedelta(days=1, hours=1), "later", (Bullet("it went on"),)
+            NOW + timedelta(days=1),
+            NOW + timedelta(days=1, hours=1),
+            "later",
+            (Bullet("it went on"),),
         ),
     }
     for name, operation in operations.items():
         outcome = applied(notes, Decision("next", Author.PERSON, (operation,)), NOW)
-        ours = {one.id for one in notes.session.entries if f"session:{one.id}" in notes.ledger.records}
-        yield from _differences(f"{name} {where}", notes, outcome, ours if name == "session" else set())
+        ours = {
+            one.id for one in notes.session.entries if f"session:{one.id}" in notes.ledger.records
+        }
+        yield from _differences(
+            f"{name} {where}", notes, outcome, ours if name == "session" else set()
+        )
         if outcome.refused:
             yield f"{name} {where}: refused ({outcome.refused[0].reason})"
             continue
@@ -233,7 +246,9 @@ def _go_on(notes: Notes, rng: random.Random, where: str) -> Iterator[str]:
             yield f"{name} {where}: the new entry stands in another section"
 
 
-def _differences(what: str, before: Notes, outcome: Outcome, gone: Set[str] = frozenset()) -> Iterator[str]:
+def _differences(
+    what: str, before: Notes, outcome: Outcome, gone: Set[str] = frozenset()
+) -> Iterator[str]:
     """Entries that stood before and not after, or in another section; lines that went without an entry."""
     after = before.after(outcome)
     for file in _FILES:
@@ -285,7 +300,9 @@ def _injected(text: str, _: random.Random) -> Iterator[str]:
     if (lines[0], lines[-1]) != (_TAG, "</" + _TAG[1:]) or len(lines) != len(rows) + 3:
         yield "injected: a line more, or a tag less"
         return
-    back = [{key: _storable(value) for key, value in json.loads(line).items()} for line in lines[2:-1]]
+    back = [
+        {key: _storable(value) for key, value in json.loads(line).items()} for line in lines[2:-1]
+    ]
     if back != [{key: _storable(value) for key, value in row.items()} for row in rows]:
         yield "injected: the rows do not come back"
     inside = "\n".join(lines[1:-1])
@@ -329,24 +346,36 @@ _SETTINGS = Settings(maintenance=MaintenanceSettings(enabled=False))
 
 
 def _script(text: str) -> dict[str, list[Reply]]:
-    learned = (Learned(Kind.FACT, text, ("m1",)), Learned(Kind.LESSON, f"learnt {text}", ("m1",), text))
+    learned = (
+        Learned(Kind.FACT, text, ("m1",)),
+        Learned(Kind.LESSON, f"learnt {text}", ("m1",), text),
+    )
     answer = Consolidated(learned, (), text, (Bullet(text, ("m1",)), Bullet("they spoke", ("m1",))))
-    return {"refresh": [Refreshed({"Current State": (text,), "Session Title": (text,)})], "consolidate": [answer]}
+    return {
+        "refresh": [Refreshed({"Current State": (text,), "Session Title": (text,)})],
+        "consolidate": [answer],
+    }
 
 
-async def _lived(channel: Channel, text: str, number: int, rng: random.Random) -> AsyncIterator[str]:
+async def _lived(
+    channel: Channel, text: str, number: int, rng: random.Random
+) -> AsyncIterator[str]:
     """One message, one remembered text, one edit by hand, now and then a compaction."""
     store = channel.store
     known = f"fact {number} is kept"
     await channel.remember(known, kind=rng.choice(list(Kind)))
-    before = {entry.text for entry in (await channel.notes()).memory.entries if "is kept" in entry.text}
+    before = {
+        entry.text for entry in (await channel.notes()).memory.entries if "is kept" in entry.text
+    }
     turn = await channel.before_turn(text + f" fact {number}", speaker=text[:20])
     if turn.problem:
         yield f"a turn has a problem: {turn.problem[:60]}"
     if turn.context and not _is_fenced(turn.context):
         yield "a context is not one block"
     last = store.transcript.last_number
-    await channel.after_turn(turn, [Message.user(text + "\nmy own words", speaker=text[:20]), Message.assistant("ok")])
+    await channel.after_turn(
+        turn, [Message.user(text + "\nmy own words", speaker=text[:20]), Message.assistant("ok")]
+    )
     said = [one.content for one in store.transcript.window(last)]
     if len(said) != 2 or not (said[0].endswith("my own words") or "private" in text):
         yield "what was said is not in the log"
@@ -354,7 +383,10 @@ async def _lived(channel: Channel, text: str, number: int, rng: random.Random) -
         await channel.remember(text, kind=rng.choice(list(Kind)))
     if number % 5 == 0:
         path = store.folder / "MEMORY.md"
-        by_hand = path.read_bytes() + _storable("\n## By hand\n\n" + text.replace("\0", "") + "\n").encode()
+        by_hand = (
+            path.read_bytes()
+            + _storable("\n## By hand\n\n" + text.replace("\0", "") + "\n").encode()
+        )
         path.write_bytes(by_hand)
     if number % 4 == 0:
         receipt = await channel.before_compaction()
@@ -371,7 +403,11 @@ async def _lived(channel: Channel, text: str, number: int, rng: random.Random) -
 def _is_fenced(context: str) -> bool:
     lines = context.splitlines()
     rows = [json.loads(line) for line in lines[1:-1]]
-    return lines[0].startswith("<pipimem-memory-") and lines[-1] == "</" + lines[0][1:] and "note" in rows[0]
+    return (
+        lines[0].startswith("<pipimem-memory-")
+        and lines[-1] == "</" + lines[0][1:]
+        and "note" in rows[0]
+    )
 
 
 def main() -> None:

@@ -64,9 +64,13 @@ async def measured(path: Path, root: Path, server: OpenAIServer) -> None:
     second = await _replayed(path, root)
     usages = [usage for usage in WorkspaceStore.open(root).usages() if usage.channel == path.stem]
     ledger = len(usages), sum(u.tokens_in for u in usages), sum(u.tokens_out for u in usages)
-    server_side = tuple(getattr(billed, name) - getattr(before, name) for name in ("calls", "prompt", "completion"))
+    server_side = tuple(
+        getattr(billed, name) - getattr(before, name) for name in ("calls", "prompt", "completion")
+    )
     print(f"{path.stem}: {first} new messages in {seconds:.1f} s, a second replay {second} more")
-    print(f"  calls, tokens in, tokens out: ledger {ledger}, server {server_side}, equal: {ledger == server_side}")
+    print(
+        f"  calls, tokens in, tokens out: ledger {ledger}, server {server_side}, equal: {ledger == server_side}"
+    )
     print(f"  calls of the second replay: {server.billed.calls - billed.calls}")
 
 

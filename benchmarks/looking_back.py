@@ -30,11 +30,19 @@ def lived(root: Path) -> ChannelStore:
     """A channel with one entry a change."""
     (root / "channels").mkdir()
     channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=True)
-    channel.append([Message.user(f"we talk about number {n} of the lantern", id=f"m{n}") for n in range(MESSAGES)])
+    channel.append(
+        [
+            Message.user(f"we talk about number {n} of the lantern", id=f"m{n}")
+            for n in range(MESSAGES)
+        ]
+    )
     for n in range(CHANGES):
         text = f"fact number {n} about the lantern release of hall {n % 7}"
         said = Evidence((f"m{n}",), n)
-        channel.commit(Decision("consolidate", Author.MODEL, (Add(Kind.FACT, text, Trust.INFERRED, said),)), NOW)
+        channel.commit(
+            Decision("consolidate", Author.MODEL, (Add(Kind.FACT, text, Trust.INFERRED, said),)),
+            NOW,
+        )
     return channel
 
 

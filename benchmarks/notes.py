@@ -15,8 +15,28 @@ QUERIES = (
     "支付引擎的负责人换成谁了",
     "Where does cache-7 keep its snapshots, and why?",
 )
-_SERVICES = ("billing", "gateway", "cache", "search", "mailer", "ledger", "report", "auth", "media", "queue")
-_SYSTEMS = ("订单系统", "支付引擎", "合同平台", "库存后台", "客服系统", "推荐服务", "结算中心", "采购平台")
+_SERVICES = (
+    "billing",
+    "gateway",
+    "cache",
+    "search",
+    "mailer",
+    "ledger",
+    "report",
+    "auth",
+    "media",
+    "queue",
+)
+_SYSTEMS = (
+    "订单系统",
+    "支付引擎",
+    "合同平台",
+    "库存后台",
+    "客服系统",
+    "推荐服务",
+    "结算中心",
+    "采购平台",
+)
 _PEOPLE_ZH = ("王芳", "李强", "张敏", "刘洋", "陈静", "赵磊")
 _PEOPLE_EN = ("Ines", "Omar", "Ximena", "Tomas", "Aiko", "Lena")
 _SHAPES = (
@@ -37,7 +57,11 @@ def write_channel(root: Path, size: int, name: str = "") -> None:
     folder.mkdir(parents=True)
     half = size // 2
     text = (
-        "# Memory\n\n## Facts\n\n" + "\n".join(lines[:half]) + "\n\n## Decisions\n\n" + "\n".join(lines[half:]) + "\n"
+        "# Memory\n\n## Facts\n\n"
+        + "\n".join(lines[:half])
+        + "\n\n## Decisions\n\n"
+        + "\n".join(lines[half:])
+        + "\n"
     )
     (folder / "MEMORY.md").write_text(text, encoding="utf-8")
 

@@ -32,7 +32,16 @@ _QUESTIONS = 50
 _OPERATIONS = 30
 _WHO = ("Dana", "Marco", "林晓", "王磊", "Priya", "the night team", "运维组")
 _DOES = ("owns", "moved", "负责", "上线了", "wants to retire", "documented", "评审过")
-_WHAT = ("gateway", "支付服务", "login page", "对账任务", "mail relay", "搜索索引", "backup job", "看板")
+_WHAT = (
+    "gateway",
+    "支付服务",
+    "login page",
+    "对账任务",
+    "mail relay",
+    "搜索索引",
+    "backup job",
+    "看板",
+)
 _HOW = ("on port {}", "版本 {}", "since build {}", "在 {} 号机房", "with ticket {}")
 
 
@@ -48,7 +57,9 @@ def memory(count: int, chance: random.Random) -> str:
 def notes_of(text: str) -> Notes:
     """Its notes, every entry a thought's."""
     note = Note.read(File.MEMORY, text, _KEY)
-    records = {entry.id: Record(Trust.INFERRED, "fact", when=_NOW.isoformat()) for entry in note.entries}
+    records = {
+        entry.id: Record(Trust.INFERRED, "fact", when=_NOW.isoformat()) for entry in note.entries
+    }
     rest = (Note.read(file, "", _KEY) for file in (File.SESSION, File.HISTORY, File.MEMORY))
     session, history, workspace = rest
     return Notes(_KEY, session, note, history, workspace, Ledger(records=records))
@@ -59,7 +70,9 @@ def tidying(entries: Sequence[Entry], wanted: Sequence[Entry], bad: int) -> Deci
     free = [entry for entry in entries if entry not in wanted]
     good = [
         Supersede(
-            (free[2 * n].target, free[2 * n + 1].target), f"{free[2 * n].text}; {free[2 * n + 1].text}", Trust.INFERRED
+            (free[2 * n].target, free[2 * n + 1].target),
+            f"{free[2 * n].text}; {free[2 * n + 1].text}",
+            Trust.INFERRED,
         )
         if n % 2
         else Invalidate(free[2 * n].target, "over")
@@ -71,7 +84,9 @@ def tidying(entries: Sequence[Entry], wanted: Sequence[Entry], bad: int) -> Deci
     return Decision("tidy", Author.RULE, tuple(operations))
 
 
-def measured(notes: Notes, words: Words, questions: Sequence[Question], decision: Decision) -> tuple[float, float, int]:
+def measured(
+    notes: Notes, words: Words, questions: Sequence[Question], decision: Decision
+) -> tuple[float, float, int]:
     """Milliseconds to build and ask the old memory, and to hold the decision; how many operations went. Best of some."""
     best = (float("inf"), float("inf"), 0)
     for _ in range(_REPEATS):
@@ -80,22 +95,32 @@ def measured(notes: Notes, words: Words, questions: Sequence[Question], decision
         built = time.perf_counter()
         left = len(decision.operations) - len(check.held(decision).operations)
         end = time.perf_counter()
-        best = min(best, ((built - start) * 1000, (end - built) * 1000, left), key=lambda one: one[0] + one[1])
+        best = min(
+            best,
+            ((built - start) * 1000, (end - built) * 1000, left),
+            key=lambda one: one[0] + one[1],
+        )
     return best
 
 
 def main() -> None:
     """Print the table."""
-    print(heading("Regression check, 50 questions, 30 operations; best of 5, milliseconds", "jieba"))
+    print(
+        heading("Regression check, 50 questions, 30 operations; best of 5, milliseconds", "jieba")
+    )
     words = Words(loaded_segmenter())
-    print(f"{'entries':>8}{'would lose':>12}{'build + old':>13}{'check':>9}{'all':>9}{'left out':>10}")
+    print(
+        f"{'entries':>8}{'would lose':>12}{'build + old':>13}{'check':>9}{'all':>9}{'left out':>10}"
+    )
     for count in (500, 5_000):
         chance = random.Random(count)
         notes = notes_of(memory(count, chance))
         wanted = chance.sample(notes.memory.entries, _QUESTIONS)
         questions = [Question(f"{entry.text}?") for entry in wanted]
         for bad in (0, 3, _OPERATIONS):
-            built, held, left = measured(notes, words, questions, tidying(notes.memory.entries, wanted, bad))
+            built, held, left = measured(
+                notes, words, questions, tidying(notes.memory.entries, wanted, bad)
+            )
             print(f"{count:8}{bad:12}{built:13.1f}{held:9.1f}{built + held:9.1f}{left:10}")
 
 

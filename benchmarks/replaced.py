@@ -60,7 +60,9 @@ class Process:
 
     def __init__(self, root: Path) -> None:
         self.workspace = WorkspaceStore.open(root)
-        self.stores = {name: ChannelStore.open(self.workspace, name, create=True) for name in CHANNELS}
+        self.stores = {
+            name: ChannelStore.open(self.workspace, name, create=True) for name in CHANNELS
+        }
         self.library = Library(self.workspace)
 
     def call(self, what: str, channel: str, *values: str) -> object:
@@ -109,7 +111,9 @@ class Child:
 
     def __init__(self, root: Path) -> None:
         self._ours, theirs = multiprocessing.get_context("fork").Pipe()
-        self._process = multiprocessing.get_context("fork").Process(target=_serves, args=(root, theirs), daemon=True)
+        self._process = multiprocessing.get_context("fork").Process(
+            target=_serves, args=(root, theirs), daemon=True
+        )
         self._process.start()
         self._ours.recv()
 
@@ -150,7 +154,9 @@ class Hand:
         """The files that something may be done to."""
         own = self.folder(channel) / ".pipimem"
         return [
-            path for path in (self.folder(channel) / "log.jsonl", *(own / name for name in _STATE)) if path.exists()
+            path
+            for path in (self.folder(channel) / "log.jsonl", *(own / name for name in _STATE))
+            if path.exists()
         ]
 
     def keep_copies(self, channel: str) -> None:
@@ -301,10 +307,14 @@ class Judge:
         self._note("doubled", step, [name for name, count in Counter(found).items() if count > 1])
         self._note("out of order", step, [] if found == wanted else found[-3:])
         numbers = [json.loads(data)["n"] for data in self._log(channel) if _id(data)]
-        self._note("numbered twice", step, [n for n, count in Counter(numbers).items() if count > 1])
+        self._note(
+            "numbered twice", step, [n for n, count in Counter(numbers).items() if count > 1]
+        )
         text = self._memory(channel)
         self._note("facts lost", step, [fact for fact in self.facts[channel] if fact not in text])
-        self._note("facts doubled", step, [fact for fact in self.facts[channel] if text.count(fact) > 1])
+        self._note(
+            "facts doubled", step, [fact for fact in self.facts[channel] if text.count(fact) > 1]
+        )
         typed = self.typed.get(channel, "")
         self._note("typed lost", step, [] if typed in text else [typed])
 
@@ -361,7 +371,9 @@ def replaced(root: Path, steps: int, seed: int) -> Judge:
             if call == "reopen":
                 bots[bot].call("close", channel)
             step = f"{number} {channel} {'AB'[bot]} {call} {' '.join(values)}"
-            _judged(judge, hand, step, channel, call, values, bots[bot].call(call, channel, *values))
+            _judged(
+                judge, hand, step, channel, call, values, bots[bot].call(call, channel, *values)
+            )
         judge.check(channel, step)
         if dice.random() < 0.1:
             hand.keep_copies(channel)
@@ -372,13 +384,32 @@ def replaced(root: Path, steps: int, seed: int) -> Judge:
 
 
 def _deed(hand: Hand, dice: random.Random) -> Callable[[str], str]:
-    often = (hand.same, hand.restored, hand.cut, hand.swapped_lines, hand.traded, hand.typed, hand.deleted)
+    often = (
+        hand.same,
+        hand.restored,
+        hand.cut,
+        hand.swapped_lines,
+        hand.traded,
+        hand.typed,
+        hand.deleted,
+    )
     return dice.choice((*often, *often, *often, hand.deleted_state, hand.deleted_folder))
 
 
 def _call(judge: Judge, dice: random.Random, channel: str, number: int) -> Iterator[str]:
     what = dice.choice(
-        ("append", "append", "again", "remember", "read", "search", "search", "close", "reopen", "forget")
+        (
+            "append",
+            "append",
+            "again",
+            "remember",
+            "read",
+            "search",
+            "search",
+            "close",
+            "reopen",
+            "forget",
+        )
     )
     known = judge.messages[channel]
     facts = sorted(judge.facts[channel])
@@ -397,7 +428,9 @@ def _call(judge: Judge, dice: random.Random, channel: str, number: int) -> Itera
         yield from ("append", word(number))
 
 
-def _judged(judge: Judge, hand: Hand, step: str, channel: str, call: str, values: list[str], answer: object) -> None:
+def _judged(
+    judge: Judge, hand: Hand, step: str, channel: str, call: str, values: list[str], answer: object
+) -> None:
     if not judge.answered(step, answer):
         return
     if call == "append":
@@ -440,7 +473,9 @@ def main() -> None:
         judge = replaced(Path(folder) / "bot", given.steps, given.seed)
     for failure in judge.failures[:20]:
         print(failure)
-    print(f"{given.steps} steps, seed {given.seed}: {dict(judge.counts) or 'nothing lost, doubled, damaged or raised'}")
+    print(
+        f"{given.steps} steps, seed {given.seed}: {dict(judge.counts) or 'nothing lost, doubled, damaged or raised'}"
+    )
     raise SystemExit(bool(judge.failures))
 
 

@@ -46,12 +46,16 @@ def main() -> None:
         scan_row(root)
         appoint(root, told.due, told.minutes)
         with watching(root) as daemon:
-            measured_row("pipimem watch, every gate closed", daemon, told.due, told.minutes, lambda _: None)
+            measured_row(
+                "pipimem watch, every gate closed", daemon, told.due, told.minutes, lambda _: None
+            )
         appoint(root, 0, 0)
         with watching(root) as daemon:
             store = WorkspaceStore.open(root)
             speak = lambda number: speak_in(store, f"c{number:05}")  # noqa: E731
-            measured_row("pipimem watch, offline rules think", daemon, told.due, told.minutes, speak)
+            measured_row(
+                "pipimem watch, offline rules think", daemon, told.due, told.minutes, speak
+            )
         looked_at = len((root / ".pipimem" / "idle.jsonl").read_bytes().splitlines())
         print(f"\n{looked_at:,} lines in the agenda at the end")
 
@@ -110,7 +114,9 @@ def appoint(root: Path, due: int, minutes: int) -> None:
     path.unlink(missing_ok=True)
     agenda, now = Agenda(path), datetime.now().astimezone() + timedelta(seconds=SETTLE)
     for number, (folder, look) in enumerate(looks(root / "channels")):
-        time_due = now + timedelta(seconds=60 * number / due) if number < due * (minutes + 1) else None
+        time_due = (
+            now + timedelta(seconds=60 * number / due) if number < due * (minutes + 1) else None
+        )
         agenda.appointments[folder] = Appointment(time_due, look.mark)
     agenda.note("c00000", Appointment(None, looked(root / "channels" / "c00000").mark + " "))
 
@@ -122,11 +128,23 @@ SETTLE = 40
 @contextmanager
 def watching(root: Path) -> Iterator[subprocess.Popen[bytes]]:
     """The daemon, once it sleeps."""
-    command = [sys.executable, "-m", "pipimem", "--workspace", str(root), "--model", "offline", "watch", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "pipimem",
+        "--workspace",
+        str(root),
+        "--model",
+        "offline",
+        "watch",
+        "--json",
+    ]
     out = (root / "watch.out").open("wb")
     with subprocess.Popen(command, stdout=out, stderr=out) as daemon:
         time.sleep(SETTLE)
-        print(f"{'  its start: CPU, memory':44}{cpu(daemon.pid):9.2f} CPU s   {resident_mb(daemon.pid):.0f} MB")
+        print(
+            f"{'  its start: CPU, memory':44}{cpu(daemon.pid):9.2f} CPU s   {resident_mb(daemon.pid):.0f} MB"
+        )
         yield daemon
         began = time.monotonic()
         daemon.terminate()
@@ -135,7 +153,9 @@ def watching(root: Path) -> Iterator[subprocess.Popen[bytes]]:
     out.close()
 
 
-def measured_row(name: str, daemon: subprocess.Popen[bytes], due: int, minutes: int, stir: object) -> None:
+def measured_row(
+    name: str, daemon: subprocess.Popen[bytes], due: int, minutes: int, stir: object
+) -> None:
     """CPU of the daemon over real minutes, while `stir(number)` is called for each channel that becomes due."""
     began, before = time.monotonic(), cpu(daemon.pid)
     for number in range(due * minutes):
@@ -153,7 +173,9 @@ def measured_row(name: str, daemon: subprocess.Popen[bytes], due: int, minutes: 
 def speak_in(store: WorkspaceStore, name: str) -> None:
     """A turn, as another process would write it."""
     channel = ChannelStore.open(store, name, create=False)
-    channel.append([Message.user("The review is on Monday.", speaker="Omar"), Message.assistant("All right.")])
+    channel.append(
+        [Message.user("The review is on Monday.", speaker="Omar"), Message.assistant("All right.")]
+    )
 
 
 if __name__ == "__main__":

@@ -89,7 +89,20 @@ class Fickle:
         prompt = ask.turns[-1].content
         answer = _answer(ask.task, prompt, self.chance)
         habit = self.chance.choices(
-            ("good", "busy", "late", "down", "long", "cut", "prose", "foreign", "flood", "refusal", "empty", "stopped"),
+            (
+                "good",
+                "busy",
+                "late",
+                "down",
+                "long",
+                "cut",
+                "prose",
+                "foreign",
+                "flood",
+                "refusal",
+                "empty",
+                "stopped",
+            ),
             (70, 1, 3, 2, 2, 4, 3, 4, 2, 3, 3, 3),
         )[0]
         self.did[habit] += 1
@@ -114,7 +127,9 @@ def _spoilt(habit: str, answer: str, chance: random.Random) -> str:
     spoilt = {
         "cut": lambda: answer[: chance.randrange(len(answer))],
         "prose": lambda: "Sure! I have updated the memory for you.",
-        "foreign": lambda: re.sub(r'"(?:id|sources|ids)":(\[?)"[^"]+"', r'"sources":\1"zzzz9999"', answer, count=1),
+        "foreign": lambda: re.sub(
+            r'"(?:id|sources|ids)":(\[?)"[^"]+"', r'"sources":\1"zzzz9999"', answer, count=1
+        ),
         "flood": lambda: json.dumps({"learned": [{"text": f"x{n}"} for n in range(10_000)]}),
         "refusal": lambda: "I cannot help with that.",
         "empty": lambda: "",
@@ -132,8 +147,16 @@ def _answer(task: str, prompt: str, chance: random.Random) -> str:
                  "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": []}
                 for m in said if "remember " not in m["text"]
             ][:8]  # fmt: skip
-            history = [{"sources": [m["id"]], "text": f"They spoke of {m['text'].split()[-1]}"} for m in said[:2]]
-            body: dict[str, object] = {"learned": learned, "over": [], "title": "Work", "history": history}
+            history = [
+                {"sources": [m["id"]], "text": f"They spoke of {m['text'].split()[-1]}"}
+                for m in said[:2]
+            ]
+            body: dict[str, object] = {
+                "learned": learned,
+                "over": [],
+                "title": "Work",
+                "history": history,
+            }
         case "refresh":
             names = [
                 "current_state",
@@ -146,14 +169,19 @@ def _answer(task: str, prompt: str, chance: random.Random) -> str:
                 "worklog",
             ]
             body = {"title": "Work", **{name: [] for name in names}}
-            body["current_state"] = [f"{m['name']} spoke of {m['text'].split()[-1]}" for m in said[-2:]]
+            body["current_state"] = [
+                f"{m['name']} spoke of {m['text'].split()[-1]}" for m in said[-2:]
+            ]
         case "tidy":
             known = [m["id"] for m in _KNOWN.finditer(prompt) if "inferred" in m["about"]]
             gone = chance.sample(known, min(len(known), chance.randrange(6)))
             body = {"drop": [{"id": name, "why": "over"} for name in gone], "merge": [], "move": []}
         case "fold":
             told = [(m["id"], m["text"]) for m in _BULLET.finditer(prompt)]
-            body = {"title": "A month", "bullets": [{"sources": [n], "text": text[:200]} for n, text in told[:12]]}
+            body = {
+                "title": "A month",
+                "bullets": [{"sources": [n], "text": text[:200]} for n, text in told[:12]],
+            }
         case _:
             body = {"order": []}
     return json.dumps(body, ensure_ascii=False)
@@ -187,7 +215,8 @@ class Soak:
         with anyio.CancelScope() as scope:
             async with anyio.create_task_group() as tasks, pipimem:
                 tasks.start_soon(
-                    pipimem.watch, lambda visit: self.looks.update(job.task for job in visit.ran if job.ran)
+                    pipimem.watch,
+                    lambda visit: self.looks.update(job.task for job in visit.ran if job.ran),
                 )
                 yield pipimem
                 scope.cancel()
@@ -201,7 +230,9 @@ class Soak:
             if self.hands.sleeping_until > (when - START).total_seconds():
                 break
             # A millisecond more: a clock of microseconds may stand just before the time it was set to.
-            self.hands.now = max(self.hands.now, START + timedelta(seconds=self.hands.sleeping_until + 0.001))
+            self.hands.now = max(
+                self.hands.now, START + timedelta(seconds=self.hands.sleeping_until + 0.001)
+            )
             self.hands.asleep.set()
             await anyio.sleep(0.0005)
         self.hands.now = max(self.hands.now, when)
@@ -215,14 +246,19 @@ class Soak:
             number, topic = told.messages, self.chance.choice(_TOPICS)
             text = f"the {topic} of hall {number} has {self.chance.randrange(10_000)} hours {topic}-{number}"
             turn = await channel.before_turn(text, speaker="Dana")
-            said = [Message.user(text, speaker="Dana", id=f"u{number}"), Message.assistant("noted", id=f"a{number}")]
+            said = [
+                Message.user(text, speaker="Dana", id=f"u{number}"),
+                Message.assistant("noted", id=f"a{number}"),
+            ]
             await channel.after_turn(turn, said)
             told.messages += 2
             self.done["turns"] += 1
         await self._something_else(channel, told)
 
     async def _something_else(self, channel: Channel, told: Told) -> None:
-        match self.chance.choices(("", "remember", "compact", "type", "delete"), (60, 12, 18, 6, 4))[0]:
+        match self.chance.choices(
+            ("", "remember", "compact", "type", "delete"), (60, 12, 18, 6, 4)
+        )[0]:
             case "remember":
                 text = f"remember hall {told.messages} opens at {self.chance.randrange(24)}:00, key {len(told.asked)}"
                 if (await channel.remember(text, speaker="Dana")).outcome.changes:
@@ -236,7 +272,9 @@ class Soak:
             case "type":
                 path = channel.store.folder / "MEMORY.md"
                 text = f"typed by hand {told.messages}"
-                path.write_text((path.read_text() if path.exists() else "## Facts\n") + f"- {text}\n")
+                path.write_text(
+                    (path.read_text() if path.exists() else "## Facts\n") + f"- {text}\n"
+                )
                 told.asked.add(text)
                 self.done["typed"] += 1
             case "delete":
@@ -256,7 +294,12 @@ async def soaked(soak: Soak, channels: int, days: int, talks: int) -> None:
     """Talks at random times over the days; the process is stopped and started again now and then."""
     span = days * 86_400
     times = sorted(soak.chance.random() * span for _ in range(talks))
-    at = iter([(START + timedelta(seconds=seconds), f"c{soak.chance.randrange(channels):03}") for seconds in times])
+    at = iter(
+        [
+            (START + timedelta(seconds=seconds), f"c{soak.chance.randrange(channels):03}")
+            for seconds in times
+        ]
+    )
     began, left, done = time.monotonic(), len(times), 0
     while left:
         async with soak.opened() as pipimem:
@@ -266,7 +309,11 @@ async def soaked(soak: Soak, channels: int, days: int, talks: int) -> None:
                 await soak.talk(pipimem, name)
                 left, done = left - 1, done + 1
                 if done % 100 == 0:
-                    print(f"\r{done} of {talks} talks, {time.monotonic() - began:.0f} s", end="", file=sys.stderr)
+                    print(
+                        f"\r{done} of {talks} talks, {time.monotonic() - began:.0f} s",
+                        end="",
+                        file=sys.stderr,
+                    )
         soak.done["restarts"] += 1
     async with soak.opened() as pipimem:
         await soak.pass_until(pipimem, START + timedelta(days=days + 1))
@@ -290,7 +337,9 @@ async def counted(soak: Soak) -> Counter[str]:
                         added[change.after] += bool(change.after)
                         added[change.before] -= bool(change.before)
             standing = {text for text, times in added.items() if times > 0}
-            lost["learnt"] += len(standing - {entry.text for entry in notes.memory.entries} - told.taken_out)
+            lost["learnt"] += len(
+                standing - {entry.text for entry in notes.memory.entries} - told.taken_out
+            )
             numbers = Counter(message.id for message in store.transcript.messages())
             lost["messages"] += told.messages - len(numbers)
             lost["messages twice"] += sum(times - 1 for times in numbers.values())
@@ -310,7 +359,9 @@ def main() -> None:
     chance = random.Random(asked.seed)
     model = Fickle(random.Random(asked.seed + 1))
     litellm_door.LiteLLM = lambda **_: model  # type: ignore[assignment, misc]
-    print(heading(f"Soak: {asked.channels} channels, {asked.days} days, seed {asked.seed}", "anyio"))
+    print(
+        heading(f"Soak: {asked.channels} channels, {asked.days} days, seed {asked.seed}", "anyio")
+    )
     with tempfile.TemporaryDirectory() as folder:
         WorkspaceStore.init(Path(folder) / "workspace")
         soak = Soak(Path(folder) / "workspace", chance)
@@ -319,7 +370,9 @@ def main() -> None:
         lost = anyio.run(counted, soak)
         usages = list(WorkspaceStore.open(soak.root).usages())
         lost["attempts in the ledger"] = model.calls - len(usages)
-        lost["tokens in the ledger"] = model.tokens - sum(usage.tokens_in + usage.tokens_out for usage in usages)
+        lost["tokens in the ledger"] = model.tokens - sum(
+            usage.tokens_in + usage.tokens_out for usage in usages
+        )
         print(f"{time.monotonic() - began:.0f} s of real time")
         for title, figures in (
             ("done", soak.done),
@@ -327,7 +380,10 @@ def main() -> None:
             ("the model", model.did),
             ("lost", lost),
         ):
-            print(f"{title}: " + ", ".join(f"{name} {count:,}" for name, count in sorted(figures.items())))
+            print(
+                f"{title}: "
+                + ", ".join(f"{name} {count:,}" for name, count in sorted(figures.items()))
+            )
     raise SystemExit(1 if any(lost.values()) else 0)
 
 

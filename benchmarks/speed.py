@@ -41,17 +41,32 @@ def import_rows() -> None:
     bare = process_ms(sys.executable, "-c", "pass")
     ours = process_ms(sys.executable, "-c", "import pipimem")
     code = f"import sys, pipimem; print([m for m in {_HEAVY!r} if m in sys.modules])"
-    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
-    print(f"{'import pipimem':44}{ours - bare:9.1f} ms   target   60   heavy libraries loaded: {loaded}")
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    print(
+        f"{'import pipimem':44}{ours - bare:9.1f} ms   target   60   heavy libraries loaded: {loaded}"
+    )
 
 
 def cold_recall_row(root: Path, size: int, target: float) -> None:
     """`pipimem recall` as a process, a Chinese query; before and after a session has kept the words."""
-    command = [sys.executable, "-m", "pipimem", "--workspace", str(root), "recall", f"n{size}", QUERIES[0]]
+    command = [
+        sys.executable,
+        "-m",
+        "pipimem",
+        "--workspace",
+        str(root),
+        "recall",
+        f"n{size}",
+        QUERIES[0],
+    ]
     without = process_ms(*command)
     anyio.run(_one_session, root, f"n{size}")
     name = f"pipimem recall, cold process, {size} entries"
-    print(f"{name:44}{process_ms(*command):9.1f} ms   target {target:4}   (words not kept {without:.1f} ms)")
+    print(
+        f"{name:44}{process_ms(*command):9.1f} ms   target {target:4}   (words not kept {without:.1f} ms)"
+    )
 
 
 async def _one_session(root: Path, name: str) -> None:
@@ -70,10 +85,14 @@ async def warm_turn_row(root: Path, size: int, target: float) -> None:
         for n in range(300):
             started = time.perf_counter()
             # White space makes another question of one without a number: an answer is remembered for a minute.
-            await channel.before_turn(QUERIES[n % len(QUERIES)].replace("7", str(n)) + " " * (n // 8))
+            await channel.before_turn(
+                QUERIES[n % len(QUERIES)].replace("7", str(n)) + " " * (n // 8)
+            )
             times.append((time.perf_counter() - started) * 1000)
     name = f"before_turn, warm, {size} entries, p50 (p95)"
-    print(f"{name:44}{quantile(times, 0.5):9.2f} ms   target {target:4}   ({quantile(times, 0.95):.2f} ms)")
+    print(
+        f"{name:44}{quantile(times, 0.5):9.2f} ms   target {target:4}   ({quantile(times, 0.95):.2f} ms)"
+    )
 
 
 async def after_turn_row(root: Path) -> None:
@@ -97,12 +116,16 @@ async def after_turn_row(root: Path) -> None:
             for n in range(100):
                 turn = await channel.before_turn(f"question {n}")
                 before, started = syncs, time.perf_counter()
-                await channel.after_turn(turn, [Message.user(f"question {n}"), Message.assistant(f"answer {n}")])
+                await channel.after_turn(
+                    turn, [Message.user(f"question {n}"), Message.assistant(f"answer {n}")]
+                )
                 times.append((time.perf_counter() - started) * 1000)
                 most = max(most, syncs - before)
     finally:
         os.fsync, os.fdatasync = real
-    print(f"{'after_turn, syncs at most':44}{most:9d}      target    2   (p50 {quantile(times, 0.5):.2f} ms)")
+    print(
+        f"{'after_turn, syncs at most':44}{most:9d}      target    2   (p50 {quantile(times, 0.5):.2f} ms)"
+    )
 
 
 def replay_row(root: Path, evals: Path) -> None:
@@ -128,7 +151,9 @@ def replay_row(root: Path, evals: Path) -> None:
     ]
     started = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    print(f"{'replay memorybank-zh, 1,132 messages':44}{time.perf_counter() - started:9.1f} s    target   10")
+    print(
+        f"{'replay memorybank-zh, 1,132 messages':44}{time.perf_counter() - started:9.1f} s    target   10"
+    )
 
 
 async def idle_channels_row(root: Path) -> None:
@@ -173,10 +198,14 @@ async def edit_row(root: Path, size: int) -> None:
                 if times is edited:
                     path.write_text("\n".join(lines), encoding="utf-8")
                 started = time.perf_counter()
-                await channel.before_turn(f"who owns the on-call rotation for gateway-{n}{len(times)}")
+                await channel.before_turn(
+                    f"who owns the on-call rotation for gateway-{n}{len(times)}"
+                )
                 times.append((time.perf_counter() - started) * 1000)
     name = f"a turn after an edit, {size} entries, p50"
-    print(f"{name:44}{quantile(edited, 0.5):9.2f} ms   without an edit {quantile(plain, 0.5):.2f} ms")
+    print(
+        f"{name:44}{quantile(edited, 0.5):9.2f} ms   without an edit {quantile(plain, 0.5):.2f} ms"
+    )
 
 
 def _resident_mb() -> float:

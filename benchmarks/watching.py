@@ -99,20 +99,31 @@ def heard_rows(root: Path, chance: random.Random) -> None:
     watch = Watch(root / "channels", told.tell)
     refused = watch.start()
     assert not refused, refused
-    row("the watch begins", f"{time.monotonic() - began:.2f} s", f"+{resident_mb(os.getpid()) - before:.1f} MB")
+    row(
+        "the watch begins",
+        f"{time.monotonic() - began:.2f} s",
+        f"+{resident_mb(os.getpid()) - before:.1f} MB",
+    )
     top = root / "channels"
     names = sorted(path.name for path in top.iterdir())
     ways = {
-        "saved in place": lambda name: (top / name / "MEMORY.md").write_text("# Memory\n\n- by hand\n"),
+        "saved in place": lambda name: (top / name / "MEMORY.md").write_text(
+            "# Memory\n\n- by hand\n"
+        ),
         "saved by rename": lambda name: _renamed_into(top / name / "HISTORY.md"),
         "a line appended to the log": lambda name: _appended(top / name / "log.jsonl"),
         "deleted": lambda name: (top / name / "HISTORY.md").unlink(missing_ok=True),
     }
     for way, deed in ways.items():
         chosen = chance.sample(names, min(_SAVES, len(names)))
-        _latency(way, [told.after(lambda deed=deed, name=name: (deed(name), name)[1]) for name in chosen])
+        _latency(
+            way, [told.after(lambda deed=deed, name=name: (deed(name), name)[1]) for name in chosen]
+        )
     made = [f"new{number}" for number in range(_MOVED)]
-    _latency("a channel made with its files", [told.after(lambda name=name: _made(top, name)) for name in made])
+    _latency(
+        "a channel made with its files",
+        [told.after(lambda name=name: _made(top, name)) for name in made],
+    )
     moved = [told.after(lambda name=name: _moved(top, name, name + "x")) for name in made]
     _latency("a channel renamed", moved)
     edits = [told.after(lambda name=name: _edited(top, name + "x")) for name in made]
@@ -128,7 +139,11 @@ def heard_rows(root: Path, chance: random.Random) -> None:
 
 def _latency(what: str, found: list[float | None]) -> None:
     seconds = [one for one in found if one is not None]
-    told = f"p50 {1000 * quantile(seconds, 0.5):.1f} ms, most {1000 * max(seconds):.1f} ms" if seconds else ""
+    told = (
+        f"p50 {1000 * quantile(seconds, 0.5):.1f} ms, most {1000 * max(seconds):.1f} ms"
+        if seconds
+        else ""
+    )
     row(what, f"{len(seconds)} of {len(found)}", told + "   target 1 s")
 
 
@@ -169,7 +184,9 @@ def appoint(root: Path) -> None:
     path.unlink(missing_ok=True)
     agenda = Agenda(path)
     found = dict(looks(root / "channels"))
-    agenda.appointments.update({folder: Appointment(None, look.mark) for folder, look in found.items()})
+    agenda.appointments.update(
+        {folder: Appointment(None, look.mark) for folder, look in found.items()}
+    )
     first = next(iter(found))
     agenda.note(first, Appointment(None, found[first].mark + " "))  # one change writes the whole
 
@@ -182,7 +199,9 @@ def daemon_rows(root: Path) -> None:
         edited = names[:: max(1, len(names) // 2_000)]
         before, began = cpu(daemon.pid), time.monotonic()
         for name in edited:
-            (root / "channels" / name / "MEMORY.md").write_text("# Memory\n\n## Facts\n\n- edited by hand\n")
+            (root / "channels" / name / "MEMORY.md").write_text(
+                "# Memory\n\n## Facts\n\n- edited by hand\n"
+            )
         _rests(daemon, for_seconds=4)
         row(
             f"after edits in {len(edited):,} channels, resident (most)",
@@ -194,7 +213,16 @@ def daemon_rows(root: Path) -> None:
 
 @contextmanager
 def _daemon(root: Path) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-m", "pipimem", "--workspace", str(root), "--model", "offline", "watch"]
+    command = [
+        sys.executable,
+        "-m",
+        "pipimem",
+        "--workspace",
+        str(root),
+        "--model",
+        "offline",
+        "watch",
+    ]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as daemon:
         _rests(daemon, for_seconds=5)
         try:
@@ -223,7 +251,13 @@ def own_writing_row(root: Path) -> None:
             await anyio.sleep(3)
             for name in names:
                 store = ChannelStore.open(WorkspaceStore.open(root), name, create=False)
-                store.append([Message.user(f"we decided: it is {name}", speaker="Omar"), Message.assistant("fine")] * 3)
+                store.append(
+                    [
+                        Message.user(f"we decided: it is {name}", speaker="Omar"),
+                        Message.assistant("fine"),
+                    ]
+                    * 3
+                )
             with anyio.move_on_after(_PATIENCE):
                 while {visit.channel for visit in visits} < set(names):
                     await anyio.sleep(0.1)
@@ -232,9 +266,20 @@ def own_writing_row(root: Path) -> None:
 
     anyio.run(run)
     wrote = [visit for visit in visits if any(job.ran for job in visit.ran)]
-    own = sum(1 for place, visit in enumerate(visits) if visit.channel in {one.channel for one in visits[:place]})
-    row("channels somebody spoke in, looked at", f"{len({visit.channel for visit in visits})} of {len(names)}")
-    row("looks that wrote; looks after them for our own writing", f"{len(wrote)}; {own}", "target 0 of the second")
+    own = sum(
+        1
+        for place, visit in enumerate(visits)
+        if visit.channel in {one.channel for one in visits[:place]}
+    )
+    row(
+        "channels somebody spoke in, looked at",
+        f"{len({visit.channel for visit in visits})} of {len(names)}",
+    )
+    row(
+        "looks that wrote; looks after them for our own writing",
+        f"{len(wrote)}; {own}",
+        "target 0 of the second",
+    )
 
 
 def overflow_rows(root: Path, count: int) -> None:
@@ -246,13 +291,23 @@ def overflow_rows(root: Path, count: int) -> None:
         assert json.loads(child.stdout.readline()) == "ready"
         child.send_signal(signal.SIGSTOP)
         for folder in (root / "channels").iterdir():
-            (folder / "MEMORY.md").write_text("# Memory\n\n## Facts\n\n- edited while nobody listened\n")
+            (folder / "MEMORY.md").write_text(
+                "# Memory\n\n## Facts\n\n- edited while nobody listened\n"
+            )
         began = time.monotonic()
         child.send_signal(signal.SIGCONT)
-        row("edited while the process was stopped", f"{count:,}", f"the queue holds {_queue():,} events")
+        row(
+            "edited while the process was stopped",
+            f"{count:,}",
+            f"the queue holds {_queue():,} events",
+        )
         for line in child.stdout:
             told, scans = json.loads(line)
-            row(told, f"{time.monotonic() - began:.1f} s", f"target 60 s; {scans} scans" if scans else "")
+            row(
+                told,
+                f"{time.monotonic() - began:.1f} s",
+                f"target 60 s; {scans} scans" if scans else "",
+            )
         row("its memory at most", f"{_peak_of(root):.0f} MB", "target 150 MB")
 
 
@@ -316,7 +371,9 @@ def limit_row(root: Path) -> None:
     the kernel's: its limit holds for the whole machine, and is not ours to lower."""
     appoint(root)
     command = [sys.executable, "-m", "benchmarks.watching", "--refused", str(root)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
         assert child.stdout is not None
         assert child.stderr is not None
         told = next((line for line in child.stderr if "watched" in line), "nothing")
@@ -350,7 +407,9 @@ def refused(root: Path) -> None:
 
     async def run() -> None:
         async with Pipimem(root, "offline") as pipimem, anyio.create_task_group() as tasks:
-            tasks.start_soon(pipimem.watch, lambda visit: print(json.dumps(visit.channel), flush=True))
+            tasks.start_soon(
+                pipimem.watch, lambda visit: print(json.dumps(visit.channel), flush=True)
+            )
             await anyio.sleep(8)  # the first comparison is over, the next one is a minute away
             print('"ready"', flush=True)
             await anyio.sleep_forever()

@@ -13,9 +13,7 @@ from pipimem.text.tokens import estimate
 from pipimem.text.words import Words
 
 CHINESE = "今晚的上线窗口改到下周四晚上十点，由小王负责回滚方案，其他人待命；我们决定先用pnpm安装依赖再发布v2.3.1。"
-ENGLISH = (
-    "Alice prefers short answers, and moved the nimbus-gateway checks to src/sync/checksum.ts before the release. "
-)
+ENGLISH = "Alice prefers short answers, and moved the nimbus-gateway checks to src/sync/checksum.ts before the release. "
 
 FIRST_CUT = "from pipimem.text.segmentation import Segmenter; Segmenter().cut('上线窗口是什么')"
 IMPORT = "from pipimem.text import segmentation, words, tokens, similarity"

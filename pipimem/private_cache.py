@@ -37,7 +37,9 @@ def cached(kind: str, stamp: str, make: Callable[[], str]) -> str:
 def _read(folder: Path, name: str) -> str:
     """The text of a file; OSError or ValueError where there is none to be believed."""
     _check(folder.lstat(), stat.S_IFDIR)
-    descriptor = os.open(folder / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    descriptor = os.open(
+        folder / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    )
     with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, opened without following links
         _check(os.fstat(descriptor), stat.S_IFREG)
         digest, _, body = file.read().partition(b"\n")
@@ -58,7 +60,9 @@ def _write(folder: Path, name: str, text: str) -> None:
     _check(folder.lstat(), stat.S_IFDIR)
     body = text.encode("utf-8")
     draft = folder / f"{name}.{os.getpid()}.tmp"
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    descriptor = os.open(
+        draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600
+    )
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, opened without following links
             file.write(_digest(body) + b"\n" + body)
@@ -69,7 +73,9 @@ def _write(folder: Path, name: str, text: str) -> None:
 
 
 def _remove_old(folder: Path, kind: str) -> None:
-    newest_first = sorted(folder.glob(f"{kind}-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    newest_first = sorted(
+        folder.glob(f"{kind}-*"), key=lambda path: path.stat().st_mtime, reverse=True
+    )
     for path in newest_first[_MOST_OF_A_KIND:]:
         path.unlink(missing_ok=True)
 

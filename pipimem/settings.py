@@ -111,7 +111,9 @@ def settings_from(toml: str) -> Settings:
     sections = {f.name: f for f in fields(Settings)}
     _refuse_unknown(table, sections, "pipimem.toml", "section")
     hints = get_type_hints(Settings)
-    return replace(Settings(), **{name: _section(hints[name], name, value) for name, value in table.items()})
+    return replace(
+        Settings(), **{name: _section(hints[name], name, value) for name, value in table.items()}
+    )
 
 
 def _section(kind: type, name: str, table: object) -> Any:  # noqa: ANN401 - one of the sections
@@ -119,7 +121,9 @@ def _section(kind: type, name: str, table: object) -> Any:  # noqa: ANN401 - one
         raise SettingsError(f"pipimem.toml: [{name}] must be a table, as in\n[{name}]\nkey = value")
     _refuse_unknown(table, {f.name: f for f in fields(kind)}, f"[{name}]", "key")
     hints = get_type_hints(kind)
-    return kind(**{key: _value(hints[key], f"[{name}] {key}", value) for key, value in table.items()})
+    return kind(
+        **{key: _value(hints[key], f"[{name}] {key}", value) for key, value in table.items()}
+    )
 
 
 def _value(hint: object, where: str, value: object) -> object:
@@ -127,7 +131,9 @@ def _value(hint: object, where: str, value: object) -> object:
     if get_origin(hint) is Literal:
         if value in get_args(hint):
             return value
-        raise SettingsError(f"{where} must be one of {', '.join(map(repr, get_args(hint)))}, not {value!r}")
+        raise SettingsError(
+            f"{where} must be one of {', '.join(map(repr, get_args(hint)))}, not {value!r}"
+        )
     if get_origin(hint) is tuple:
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return tuple(value)
@@ -156,7 +162,9 @@ def _positive(value: float, where: str) -> float:
     return value
 
 
-def _refuse_unknown(table: Mapping[str, object], known: Mapping[str, object], where: str, what: str) -> None:
+def _refuse_unknown(
+    table: Mapping[str, object], known: Mapping[str, object], where: str, what: str
+) -> None:
     for name in table:
         if name not in known:
             import difflib  # 6 ms, only to word an error

@@ -9,7 +9,12 @@ from dataclasses import dataclass, field
 from pipimem.errors import ModelUnavailable
 
 # Each line is one thing, in words that no thesaurus holds together.
-_THINGS = (("kiln", "glowbox"), ("skylight", "pane"), ("broom", "sweeper"), ("haha", "hello", "weather", "thanks"))
+_THINGS = (
+    ("kiln", "glowbox"),
+    ("skylight", "pane"),
+    ("broom", "sweeper"),
+    ("haha", "hello", "weather", "thanks"),
+)
 
 
 @dataclass
@@ -36,4 +41,7 @@ class Toy:
         if self.broken:
             raise ModelUnavailable("the toy is broken")
         time.sleep(self.seconds)
-        return [[1.0, *(2.0 * any(word in text.lower() for word in thing) for thing in _THINGS)] for text in texts]
+        return [
+            [1.0, *(2.0 * any(word in text.lower() for word in thing) for thing in _THINGS)]
+            for text in texts
+        ]

@@ -16,7 +16,9 @@ def test_all_is_sorted_and_true() -> None:
     assert sorted(pipimem.__all__) == pipimem.__all__
     assert all(hasattr(pipimem, name) for name in pipimem.__all__)
     tree = {
-        name for name, value in vars(errors).items() if isinstance(value, type) and value.__module__ == errors.__name__
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and value.__module__ == errors.__name__
     }
     assert tree <= set(pipimem.__all__)
 
@@ -24,7 +26,9 @@ def test_all_is_sorted_and_true() -> None:
 def test_every_error_is_in_the_docstring_of_the_tree() -> None:
     """The docstring of the errors module is the map people read."""
     tree = {
-        name for name, value in vars(errors).items() if isinstance(value, type) and value.__module__ == errors.__name__
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and value.__module__ == errors.__name__
     }
     assert all(name in (errors.__doc__ or "") for name in tree)
 
@@ -32,5 +36,7 @@ def test_every_error_is_in_the_docstring_of_the_tree() -> None:
 def test_the_import_loads_no_heavy_library() -> None:
     """A bot that never recalls pays for nothing."""
     code = f"import sys; from pipimem import *; print(*[name for name in {HEAVY!r} if name in sys.modules])"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert result.stdout.split() == []

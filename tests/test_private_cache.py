@@ -62,8 +62,12 @@ def _a_folder(path: Path) -> None:
     path.mkdir()
 
 
-@pytest.mark.parametrize("spoil", [_damaged, _open_to_others, _folder_open_to_others, _a_link, _a_folder])
-def test_what_others_may_have_written_is_not_believed(folder: Path, spoil: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize(
+    "spoil", [_damaged, _open_to_others, _folder_open_to_others, _a_link, _a_folder]
+)
+def test_what_others_may_have_written_is_not_believed(
+    folder: Path, spoil: Callable[[Path], None]
+) -> None:
     """It is made anew."""
     make, made = counted("cat")
     cached("words", "a", make)
@@ -84,7 +88,10 @@ def test_where_nothing_can_be_kept_each_process_makes_it(folder: Path) -> None:
 def test_processes_that_race_all_get_the_whole_text(folder: Path) -> None:
     """Each puts its own in place at once; nothing else is left behind."""
     code = "from pipimem.private_cache import cached; print(len(cached('words', 'a', lambda: 'x' * 3_000_000)))"
-    racing = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    racing = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
     assert [one.communicate()[0].strip() for one in racing] == ["3000000"] * 4
     assert [path.name for path in folder.iterdir()] == ["words-a"]
 

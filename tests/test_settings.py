@@ -15,18 +15,24 @@ TEMPLATE = dict(assets.template())["pipimem.toml"].decode()
 def test_the_template_says_the_defaults() -> None:
     """Every key of the template is known, and with the # taken away nothing changes."""
     assert settings_from(TEMPLATE) == Settings()
-    assert settings_from(re.sub(r"^# (?=\[|\w+ = )", "", TEMPLATE, flags=re.MULTILINE)) == Settings()
+    assert (
+        settings_from(re.sub(r"^# (?=\[|\w+ = )", "", TEMPLATE, flags=re.MULTILINE)) == Settings()
+    )
 
 
 def test_the_template_names_every_key() -> None:
     """A setting that people cannot find is none."""
     named = re.findall(r"^# (\w+) = ", TEMPLATE, flags=re.MULTILINE)
-    assert sorted(named) == sorted(key for part in Settings.__slots__ for key in getattr(Settings(), part).__slots__)
+    assert sorted(named) == sorted(
+        key for part in Settings.__slots__ for key in getattr(Settings(), part).__slots__
+    )
 
 
 def test_what_is_written_holds() -> None:
     """A whole number will do for seconds."""
-    assert settings_from('[model]\nname = "gpt"\nfold_timeout = 5') == Settings(ModelSettings("gpt", fold_timeout=5.0))
+    assert settings_from('[model]\nname = "gpt"\nfold_timeout = 5') == Settings(
+        ModelSettings("gpt", fold_timeout=5.0)
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,7 +44,10 @@ def test_what_is_written_holds() -> None:
         ("[recall]\ninject = true", "[recall] inject must be a whole number, not True"),
         ("[recall]\ninject = -1", "[recall] inject must be a number from 0 up, not -1"),
         ('[model]\nfallbacks = "gpt"', "[model] fallbacks must be a list of strings, not 'gpt'"),
-        ('[compaction]\npolicy = "wait"', "[compaction] policy must be one of 'defer', 'block', not 'wait'"),
+        (
+            '[compaction]\npolicy = "wait"',
+            "[compaction] policy must be one of 'defer', 'block', not 'wait'",
+        ),
         ("[recall", "pipimem.toml is not valid TOML"),
     ],
 )

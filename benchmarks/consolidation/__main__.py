@@ -35,7 +35,12 @@ Row = tuple[Stretch, Outcome, Score]
 def main() -> None:
     """Run the stretches and print the table, what was missed, and what matches no label."""
     args = _arguments()
-    print(heading(f"Consolidation of labelled talk, {args.model}", "litellm" if args.model != "offline" else "jieba"))
+    print(
+        heading(
+            f"Consolidation of labelled talk, {args.model}",
+            "litellm" if args.model != "offline" else "jieba",
+        )
+    )
     known = stretches(UNSEEN) if args.unseen else stretches()
     chosen = [stretch for stretch in known if not args.only or stretch.name in args.only]
     rows: list[Row] = []
@@ -71,7 +76,10 @@ def _details(stretch: Stretch, outcome: Outcome, score: Score) -> None:
 
 
 def _table(rows: Sequence[Row]) -> None:
-    lines = [_HEAD, *(_line(stretch.name, [(stretch, outcome, score)]) for stretch, outcome, score in rows)]
+    lines = [
+        _HEAD,
+        *(_line(stretch.name, [(stretch, outcome, score)]) for stretch, outcome, score in rows),
+    ]
     ten = [row for row in rows if not row[0].held_out]
     groups = {
         "all en": [row for row in ten if row[0].language == "en"],
@@ -94,7 +102,10 @@ def _line(name: str, rows: Sequence[Row]) -> tuple[str, ...]:
         for stretch, outcome, _ in rows
         for fact in stretch.facts
     )
-    junk, entries = sum(len(score.junk) for _, _, score in rows), sum(score.entries for _, _, score in rows)
+    junk, entries = (
+        sum(len(score.junk) for _, _, score in rows),
+        sum(score.entries for _, _, score in rows),
+    )
     valid, attempts = sum(o.valid for _, o, _ in rows), sum(o.attempts for _, o, _ in rows)
     tokens = sum(o.tokens_in for _, o, _ in rows), sum(o.tokens_out for _, o, _ in rows)
     return (
@@ -113,9 +124,13 @@ def _line(name: str, rows: Sequence[Row]) -> tuple[str, ...]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.consolidation", description=__doc__)
     parser.add_argument("--evals", type=Path, required=True, help="folder with transcripts/")
-    parser.add_argument("--unseen", action="store_true", help="our six unseen talks instead of the stretches")
+    parser.add_argument(
+        "--unseen", action="store_true", help="our six unseen talks instead of the stretches"
+    )
     parser.add_argument("--table", action="store_true", help="only the table")
-    parser.add_argument("--model", default="offline", help="a litellm model name; default: offline, the rules")
+    parser.add_argument(
+        "--model", default="offline", help="a litellm model name; default: offline, the rules"
+    )
     parser.add_argument("--prompts", type=Path, help="a folder of prompts to use instead of ours")
     parser.add_argument("--only", nargs="+", default=[], help="names of stretches, as en-1")
     parser.add_argument("--timeout", type=float, default=1800.0, help="seconds for one stretch")

@@ -55,7 +55,9 @@ class Stretch:
         cut = lines[ids.index(self.first) : ids.index(self.last) + 1]
         known = {json.loads(line)["id"] for line in cut}
         if missing := [name for fact in self.facts for name in fact.rests_on if name not in known]:
-            raise ValueError(f"{self.name}: {missing} are not in {self.file} from {self.first} to {self.last}")
+            raise ValueError(
+                f"{self.name}: {missing} are not in {self.file} from {self.first} to {self.last}"
+            )
         return cut
 
 

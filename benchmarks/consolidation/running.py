@@ -33,7 +33,9 @@ class Outcome:
     problem: str = ""
 
 
-def run(stretch: Stretch, evals: Path, root: Path, model: str, timeout: float, prompts: Path | None) -> Outcome:
+def run(
+    stretch: Stretch, evals: Path, root: Path, model: str, timeout: float, prompts: Path | None
+) -> Outcome:
     """Consolidate a stretch in a new workspace under `root`."""
     workspace = root / stretch.name
     WorkspaceStore.init(workspace)

@@ -51,7 +51,12 @@ class Run:
         """Does one piece and prints its row."""
         start, tally = time.perf_counter(), Tally()
         work(tally)
-        print(_ROW.format(part, name, tally.count, len(tally.wrong), f"{time.perf_counter() - start:.0f}"), flush=True)
+        print(
+            _ROW.format(
+                part, name, tally.count, len(tally.wrong), f"{time.perf_counter() - start:.0f}"
+            ),
+            flush=True,
+        )
         for one in tally.wrong[:20]:
             print(f"    {one[:1000]}", flush=True)
         total = self.totals.setdefault(part, Tally())
@@ -65,7 +70,9 @@ class Run:
 
 def main() -> int:
     """Prints the table; the exit code is 1 where anything went wrong."""
-    parser = argparse.ArgumentParser(description="Kills, errors, full disks and power cuts, and what is lost.")
+    parser = argparse.ArgumentParser(
+        description="Kills, errors, full disks and power cuts, and what is lost."
+    )
     parser.add_argument("folder", nargs="?", help="where to work; a temporary folder if not said")
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--only", choices=sorted(_PARTS))
@@ -103,7 +110,9 @@ def _inject(run: Run, part: str, share: float, is_kind: Callable[[Fault], bool])
         run.row(part, journey.name, partial(_injected, journey, run.top / "w", drawn))
 
 
-def _injected(journey: Journey, root: Path, drawn: Callable[[list[Fault]], list[Fault]], tally: Tally) -> None:
+def _injected(
+    journey: Journey, root: Path, drawn: Callable[[list[Fault]], list[Fault]], tally: Tally
+) -> None:
     injected(journey, root, drawn, tally.tell)
 
 
@@ -111,12 +120,20 @@ def _recoveries(run: Run) -> None:
     chance, root = random.Random(run.seed), run.top / "w"
 
     def drawn(faults: list[Fault]) -> list[Fault]:
-        return [one for one in faults if chance.random() < run.share(1 / 300, 1 / 30 if one.what > 0 else 1 / 3)]
+        return [
+            one
+            for one in faults
+            if chance.random() < run.share(1 / 300, 1 / 30 if one.what > 0 else 1 / 3)
+        ]
 
     for journey in recovery.journeys(root):
         run.row("recovery", journey.name, partial(_injected, journey, root, drawn))
         share = run.share(0.01, 0.1)
-        run.row("twice", journey.name, lambda tally: recovery.twice(journey, root, share, run.seed, tally.tell))  # noqa: B023
+        run.row(
+            "twice",
+            journey.name,
+            lambda tally: recovery.twice(journey, root, share, run.seed, tally.tell),
+        )  # noqa: B023
 
 
 def _full(run: Run) -> None:
@@ -126,13 +143,21 @@ def _full(run: Run) -> None:
     with room.small_disk(run.top / "small") as disk:
         for journey in JOURNEYS:
             every = 1 if run.is_long else 8
-            run.row("full disk", journey.name, lambda tally: room.filled(journey, disk, every, tally.tell))  # noqa: B023
+            run.row(
+                "full disk",
+                journey.name,
+                lambda tally: room.filled(journey, disk, every, tally.tell),
+            )  # noqa: B023
 
 
 def _outages(run: Run) -> None:
     for journey in JOURNEYS:
         limit = 600 if run.is_long else 30
-        run.row("outages", journey.name, lambda tally: outages(journey, run.top / "w", limit, run.seed, tally.tell))  # noqa: B023
+        run.row(
+            "outages",
+            journey.name,
+            lambda tally: outages(journey, run.top / "w", limit, run.seed, tally.tell),
+        )  # noqa: B023
 
 
 def _cuts(run: Run) -> None:
@@ -141,7 +166,11 @@ def _cuts(run: Run) -> None:
             print(f"SKIPPED power cuts on {system}: {why}")
             continue
         number = 300 if run.is_long else 10
-        run.row("power cuts", system, lambda tally: cuts.cut_off(system, run.top, number, run.seed, tally.tell))  # noqa: B023
+        run.row(
+            "power cuts",
+            system,
+            lambda tally: cuts.cut_off(system, run.top, number, run.seed, tally.tell),
+        )  # noqa: B023
 
 
 def _misses(run: Run) -> None:
@@ -149,7 +178,11 @@ def _misses(run: Run) -> None:
         print(f"SKIPPED calls past the shim: {why}")
         return
     for journey in JOURNEYS:
-        run.row("past the shim", journey.name, lambda tally: misses.missed(journey, run.top / "w", tally.tell))  # noqa: B023
+        run.row(
+            "past the shim",
+            journey.name,
+            lambda tally: misses.missed(journey, run.top / "w", tally.tell),
+        )  # noqa: B023
 
 
 _PARTS: dict[str, Callable[[Run], None]] = {

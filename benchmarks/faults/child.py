@@ -55,7 +55,10 @@ def in_child(
     status = os.waitpid(child, 0)[1]
     said = tuple(tuple(line) for when, *line in map(json.loads, lines) if when <= until)
     if os.WIFSIGNALED(status):
-        return Ended({signal.SIGALRM: "hung", signal.SIGKILL: "killed"}.get(os.WTERMSIG(status), "crashed"), said)
+        return Ended(
+            {signal.SIGALRM: "hung", signal.SIGKILL: "killed"}.get(os.WTERMSIG(status), "crashed"),
+            said,
+        )
     return Ended({0: "done", KILLED: "killed", _RAISED: "raised"}[os.WEXITSTATUS(status)], said)
 
 

@@ -41,7 +41,11 @@ def why_not(system: str) -> str:
     for tool in {f"mkfs.{system}", "mkfs.xfs"}:
         if shutil.which(tool) is None:
             return f"{tool} is not installed"
-    return "" if Path("/dev/loop-control").exists() or Path("/dev/loop0").exists() else "there are no loop devices"
+    return (
+        ""
+        if Path("/dev/loop-control").exists() or Path("/dev/loop0").exists()
+        else "there are no loop devices"
+    )
 
 
 def image(path: Path, system: str, size: int) -> Path:
@@ -56,7 +60,10 @@ def image(path: Path, system: str, size: int) -> Path:
 def mounted(path: Path, folder: Path) -> Iterator[Path]:
     """The file system of an image, let go of at the end, whatever happened."""
     folder.mkdir(exist_ok=True)
-    subprocess.run(["mount", "-o", "loop,nouuid" if _is_xfs(path) else "loop", str(path), str(folder)], check=True)
+    subprocess.run(
+        ["mount", "-o", "loop,nouuid" if _is_xfs(path) else "loop", str(path), str(folder)],
+        check=True,
+    )
     try:
         yield folder
     finally:
@@ -80,7 +87,9 @@ def cut_off(system: str, folder: Path, cuts: int, seed: int, tell: Tell) -> None
     chance = random.Random(seed)
     journeys = [LIFE, LIFE, LIFE, *JOURNEYS]
     known: dict[str, tuple[Path, Expected, float]] = {}
-    with mounted(image(folder / f"{system}-below.img", "xfs", _ROOM), folder / f"{system}-below") as below:
+    with mounted(
+        image(folder / f"{system}-below.img", "xfs", _ROOM), folder / f"{system}-below"
+    ) as below:
         for number in range(cuts):
             journey = chance.choice(journeys)
             if journey.name not in known:
@@ -95,7 +104,13 @@ def cut_off(system: str, folder: Path, cuts: int, seed: int, tell: Tell) -> None
                 )
             with mounted(copy, below / "disk") as top:
                 wrong = problems(top / "w", Faulted(journey, expected, ended))
-            tell(number, [f"{system}, cut {number}, {journey.name}, which {ended.how}: {one}" for one in wrong])
+            tell(
+                number,
+                [
+                    f"{system}, cut {number}, {journey.name}, which {ended.how}: {one}"
+                    for one in wrong
+                ],
+            )
 
 
 def _known(journey: Journey, system: str, below: Path, number: int) -> tuple[Path, Expected, float]:
@@ -113,7 +128,9 @@ def _known(journey: Journey, system: str, below: Path, number: int) -> tuple[Pat
     return ready, expected, seconds
 
 
-def _cut(disk: Path, copy: Path, top: Path, pid: int, seconds: float, chance: random.Random) -> float:
+def _cut(
+    disk: Path, copy: Path, top: Path, pid: int, seconds: float, chance: random.Random
+) -> float:
     """Waits for the instant, with a writing back of all before it in every third case; answers with it."""
     left = chance.random() * seconds
     if chance.random() < 1 / 3:

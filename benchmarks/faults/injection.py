@@ -19,7 +19,9 @@ from benchmarks.faults.tree import Tree
 KILL, TORN = -1, -2
 """Faults beside the numbers of errors: killed before the call, or with half of a write done."""
 # What a disk that has no room, no right or no quota refuses is writing; reading goes on.
-_OF_WRITING = frozenset(number for number, name in ERRNOS.items() if name in ("ENOSPC", "EROFS", "EDQUOT"))
+_OF_WRITING = frozenset(
+    number for number, name in ERRNOS.items() if name in ("ENOSPC", "EROFS", "EDQUOT")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,9 @@ class Injector:
         """The error the call ends with, 0 for none."""
         self._count += 1
         if call.name in SYNCS and call.instance in self._failed:
-            self._say("wrong", f"a failed sync of {call.path} is tried again on the same descriptor")
+            self._say(
+                "wrong", f"a failed sync of {call.path} is tried again on the same descriptor"
+            )
         number = self._number(call)
         if number and call.name in SYNCS:
             self._failed.add(call.instance)
@@ -127,7 +131,9 @@ def met(journey: Journey, fault: Fault, root: Path) -> Ended:
     return in_child(work)
 
 
-def judged(journey: Journey, expected: Expected, fault: Fault, root: Path, before: Said = ()) -> list[str]:
+def judged(
+    journey: Journey, expected: Expected, fault: Fault, root: Path, before: Said = ()
+) -> list[str]:
     """What went wrong when the journey met the fault in the workspace that lies there; `before` it others said things."""
     ended = met(journey, fault, root)
     ended = Ended(ended.how, before + ended.said)

@@ -71,7 +71,8 @@ def expected_of(journey: Journey, tree: Tree, root: Path) -> Expected:
     assert clean.how == "done", clean
     after = in_child(lambda say: _say_past(root, journey, say))
     states = [
-        (int(str(number)), tuple(map(str, texts))) for number, *texts in (*before.of("state"), *after.of("state"))
+        (int(str(number)), tuple(map(str, texts)))
+        for number, *texts in (*before.of("state"), *after.of("state"))
     ]
     return Expected(tuple(dict.fromkeys(state for state in states if state[0] >= states[0][0])))
 
@@ -136,7 +137,9 @@ def _say_past(root: Path, journey: Journey, say: Say) -> None:
 def _all_wrong(root: Path, faulted: Faulted) -> Iterator[str]:
     """Reads first, then writes, then reads what came of it."""
     said = faulted.ended
-    yield from _template(root, written_anew=not said.of("template"), begun_before=faulted.journey.channel == "team")
+    yield from _template(
+        root, written_anew=not said.of("template"), begun_before=faulted.journey.channel == "team"
+    )
     name = faulted.journey.channel
     is_there = name in {info.id for info in WorkspaceStore.open(root).channels()}
     if not is_there and (said.of("made") or said.of("message")):
@@ -199,24 +202,36 @@ def _afterwards(root: Path, faulted: Faulted) -> Iterator[str]:
     yield from _lines_right(faulted.expected, disk, ((File.MEMORY, f"- {_NEXT}"),))
     memory = disk[KEPT.index(File.MEMORY)]
     entries = [*(str(line[0]) for line in said.of("entry")), _NEXT]
-    yield from (f"{memory.count(f'- {text}')} times {text!r}" for text in entries if memory.count(f"- {text}") != 1)
+    yield from (
+        f"{memory.count(f'- {text}')} times {text!r}"
+        for text in entries
+        if memory.count(f"- {text}") != 1
+    )
     yield from (f"{line[0]!r} is back" for line in said.of("gone") if f"- {line[0]}" in memory)
     yield from _messages(store, faulted.ended)
     for line in said.of("forgotten"):
         yield from _left_of(root, str(line[0]))
-    left = [path for path in root.rglob("*") if path.name.endswith(TEMPORARY) or path.name == "forget.json"]
+    left = [
+        path
+        for path in root.rglob("*")
+        if path.name.endswith(TEMPORARY) or path.name == "forget.json"
+    ]
     if left:
         yield f"left over: {left}"
     yield from _own_state(store, notes)
     yield from (
-        f"the doctor: {found.what}" for found in channel_findings(store.workspace, store.folder, NOW) if found.wrong
+        f"the doctor: {found.what}"
+        for found in channel_findings(store.workspace, store.folder, NOW)
+        if found.wrong
     )
 
 
 def _messages(store: ChannelStore, said: Ended) -> Iterator[str]:
     messages = list(store.transcript.messages())
     counts = Counter(message.id for message in messages)
-    yield from (f"message {name} stands {count} times" for name, count in counts.items() if count > 1)
+    yield from (
+        f"message {name} stands {count} times" for name, count in counts.items() if count > 1
+    )
     contents = {message.id: message.content for message in messages}
     for name, content in [*said.of("message"), ("next", "the next message")]:
         if contents.get(str(name)) != content:
@@ -236,7 +251,10 @@ def _own_state(store: ChannelStore, notes: Notes) -> Iterator[str]:
 
 
 def _left_of(root: Path, words: str) -> Iterator[str]:
-    yield from (f"{words!r} is left in {trace.path}" for trace in traces([root / "channels", root / ".pipimem"], words))
+    yield from (
+        f"{words!r} is left in {trace.path}"
+        for trace in traces([root / "channels", root / ".pipimem"], words)
+    )
 
 
 def _texts(notes: Notes) -> Texts:

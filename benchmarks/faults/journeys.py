@@ -13,7 +13,17 @@ from pipimem import Clock, Message, Pipimem
 from pipimem.cli.commands import pipimem as command_line
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
-from pipimem.notes.operations import Add, AddBlock, Author, Bullet, Decision, Evidence, FoldBlocks, SetSection, Trust
+from pipimem.notes.operations import (
+    Add,
+    AddBlock,
+    Author,
+    Bullet,
+    Decision,
+    Evidence,
+    FoldBlocks,
+    SetSection,
+    Trust,
+)
 from pipimem.store import transcript
 from pipimem.store.channel import ChannelStore
 from pipimem.store.journal import journal
@@ -49,9 +59,15 @@ class Journey:
 
 def adding(*texts: str, cursor: int | None = None) -> Decision:
     """A decision that adds facts to MEMORY.md."""
-    facts = tuple(Add(Kind.FACT, text, Trust.INFERRED, Evidence(("m1",), 1, "alice", NOW)) for text in texts)
+    facts = tuple(
+        Add(Kind.FACT, text, Trust.INFERRED, Evidence(("m1",), 1, "alice", NOW)) for text in texts
+    )
     decision = Decision("consolidate", Author.MODEL, facts)
-    return decision if cursor is None else replace(decision, progress=replace(decision.progress, cursor=cursor))
+    return (
+        decision
+        if cursor is None
+        else replace(decision, progress=replace(decision.progress, cursor=cursor))
+    )
 
 
 def opened(root: Path, name: str = CHANNEL, *, create: bool = True) -> ChannelStore:
@@ -82,10 +98,16 @@ def lived(root: Path) -> None:
     """A workspace with a channel that has a past: three notes, two commits, four messages, a checkpoint."""
     WorkspaceStore.init(root)
     store = ChannelStore.open(WorkspaceStore.open(root), CHANNEL, create=True, key=bytes(32))
-    appended(store, silent, *(Message.user(f"message {number}", id=f"u{number}") for number in range(1, 5)))
+    appended(
+        store,
+        silent,
+        *(Message.user(f"message {number}", id=f"u{number}") for number in range(1, 5)),
+    )
     block = AddBlock(NOW, NOW + timedelta(hours=1), "tea", (Bullet("they spoke of tea"),))
     first = adding("alice likes tea", "dana waters the plants on fridays", cursor=2)
-    first = replace(first, operations=(*first.operations, block, SetSection("Next Steps", ("one",))))
+    first = replace(
+        first, operations=(*first.operations, block, SetSection("Next Steps", ("one",)))
+    )
     store.commit(first, NOW)
     store.commit(adding("the release window opens at nine"), NOW)
     store.close()
@@ -107,7 +129,10 @@ def _first_turn(root: Path, say: Say) -> None:
             channel = await pipimem.channel(STRANGE, kind="group", title="The room")
             say("made", STRANGE)
             begun = await channel.before_turn("when is the release?", speaker="alice")
-            said = [Message.user("when is the release?", id="u1"), Message.assistant("at nine", id="a1")]
+            said = [
+                Message.user("when is the release?", id="u1"),
+                Message.assistant("at nine", id="a1"),
+            ]
             await channel.after_turn(begun, said)
             for message in said:
                 say("message", message.id, message.content)
@@ -117,7 +142,9 @@ def _first_turn(root: Path, say: Say) -> None:
 
 def runtime(root: Path) -> Pipimem:
     """The runtime of the embedded rules, at a clock that stands."""
-    return Pipimem(root, "offline", clock=Clock(now=lambda: NOW, wall=lambda: NOW, monotonic=lambda: 0.0))
+    return Pipimem(
+        root, "offline", clock=Clock(now=lambda: NOW, wall=lambda: NOW, monotonic=lambda: 0.0)
+    )
 
 
 # ── in a channel that has a past ──────────────────────────────────────────────────────────────────────────────────
@@ -144,7 +171,9 @@ def three_files(store: ChannelStore) -> Decision:
     heading = store.notes().history.document.sections[-1].title
     fold = FoldBlocks("2026-03", "tea", (Bullet("tea, mostly"),), (heading,))
     decision = adding("bob likes coffee", cursor=4)
-    return replace(decision, operations=(*decision.operations, SetSection("Next Steps", ("two",)), fold))
+    return replace(
+        decision, operations=(*decision.operations, SetSection("Next Steps", ("two",)), fold)
+    )
 
 
 def _consolidate(root: Path, say: Say) -> None:
@@ -170,7 +199,9 @@ def edited_from_old(root: Path) -> None:
     store = opened(root)
     store.commit(adding("erin came later"), NOW)
     store.close()
-    path.with_name("buffer").write_text(old.replace("- alice likes tea\n", f"- alice likes tea\n- {TYPED}\n"))
+    path.with_name("buffer").write_text(
+        old.replace("- alice likes tea\n", f"- alice likes tea\n- {TYPED}\n")
+    )
     path.with_name("buffer").replace(path)
 
 
@@ -226,7 +257,9 @@ def told(root: Path) -> None:
     store.append([Message.user(f"remember {SECRET}", id="u5"), Message.user("and cake", id="u6")])
     store.commit(adding(f"alice saw {SECRET}"), NOW)
     store.commit(three_files(store), NOW)
-    store.commit(replace(adding(), operations=(SetSection("Next Steps", (f"feed {SECRET}",)),)), NOW)
+    store.commit(
+        replace(adding(), operations=(SetSection("Next Steps", (f"feed {SECRET}",)),)), NOW
+    )
     store.close()
 
 
@@ -260,7 +293,9 @@ def _prune(root: Path, say: Say) -> None:
 
 
 def _doctor(root: Path, say: Say) -> None:  # noqa: ARG001 - the doctor promises nothing new
-    command_line.main(["--workspace", str(root), "doctor", "--fix", "--json"], standalone_mode=False)
+    command_line.main(
+        ["--workspace", str(root), "doctor", "--fix", "--json"], standalone_mode=False
+    )
 
 
 def open_after(name: str, prepare: Callable[[Path], None]) -> Journey:
@@ -280,7 +315,9 @@ def _live(root: Path, say: Say) -> None:
     store = opened(root)
     for number in range(40):
         appended(store, say, Message.user(f"line {number}", id=f"life-{number}"))
-        committed(store, adding(f"fact {number} of a long life"), say, f"fact {number} of a long life")
+        committed(
+            store, adding(f"fact {number} of a long life"), say, f"fact {number} of a long life"
+        )
         if number % 7 == 6:
             store.checkpoint()
     store.close()

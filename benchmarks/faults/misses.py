@@ -69,7 +69,10 @@ def missed(journey: Journey, root: Path, tell: Tell) -> None:
         if name in ("getppid", "getuid"):
             inside[process] = name == "getppid"
         elif f"{root}/" in line and name != "execve":
-            tell(name, [] if inside.get(process) else [f"{journey.name}: past the shim: {line[:200]}"])
+            tell(
+                name,
+                [] if inside.get(process) else [f"{journey.name}: past the shim: {line[:200]}"],
+            )
     trace.unlink()
 
 

@@ -30,7 +30,11 @@ def outages(journey: Journey, root: Path, limit: int, seed: int, tell: Tell) -> 
         tell(
             number,
             _judged(
-                journey, every[number], root, Faulted(journey, expected, Ended("killed", every[number].told)), number
+                journey,
+                every[number],
+                root,
+                Faulted(journey, expected, Ended("killed", every[number].told)),
+                number,
             ),
         )
     return len(every)

@@ -121,7 +121,9 @@ class Recorder:
         self.steps.append(Told(line))
 
     def _set(self, names: dict[str, int | None]) -> None:
-        [folder] = {name.rpartition("/")[0] for name in names}  # a step over two folders is never made
+        [folder] = {
+            name.rpartition("/")[0] for name in names
+        }  # a step over two folders is never made
         self.steps.append(Named(folder, tuple(names.items())))
         for name, file in names.items():
             if file is None:
@@ -142,7 +144,9 @@ def recorded(journey: Journey, tree: Tree, root: Path) -> Record:
         recorder = Recorder(root, tree)
         Shim(root, recorder).install()
         journey.run(root, recorder.told)
-        kept.write_bytes(pickle.dumps(Record(recorder.names, recorder.contents, tuple(recorder.steps))))
+        kept.write_bytes(
+            pickle.dumps(Record(recorder.names, recorder.contents, tuple(recorder.steps)))
+        )
 
     ended = in_child(work)
     assert ended.how == "done", ended

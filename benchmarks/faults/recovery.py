@@ -8,7 +8,14 @@ from pathlib import Path
 
 from benchmarks.faults.injection import KILL, Fault, calls_of, judged, met, prepared
 from benchmarks.faults.inspection import expected_of
-from benchmarks.faults.journeys import CONSOLIDATION, EDIT, FORGETTING, Journey, doctored, open_after
+from benchmarks.faults.journeys import (
+    CONSOLIDATION,
+    EDIT,
+    FORGETTING,
+    Journey,
+    doctored,
+    open_after,
+)
 from benchmarks.faults.shim import ERRNOS
 from benchmarks.faults.tree import Tree
 
@@ -24,11 +31,15 @@ def unfinished(root: Path) -> dict[str, Callable[[Path], None]]:
     found = {}
     for journey, name, which in worst:
         tree = prepared(journey, root)
-        at = [number for number, call in enumerate(calls_of(journey, tree, root), 1) if call == name][which]
+        at = [
+            number for number, call in enumerate(calls_of(journey, tree, root), 1) if call == name
+        ][which]
         tree.laid(root)
         assert met(journey, Fault(at, KILL), root).how == "killed"
         left = Tree.of(root)
-        found[f"{journey.name} killed at call {at} ({name})"] = lambda folder, left=left: _laid(left, folder)
+        found[f"{journey.name} killed at call {at} ({name})"] = lambda folder, left=left: _laid(
+            left, folder
+        )
     return found
 
 
@@ -51,7 +62,12 @@ def twice(journey: Journey, root: Path, share: float, seed: int, tell: Tell) -> 
         tree.laid(root)
         ended = met(journey, Fault(first, chance.choice((KILL, io_error)), lasts=True), root)
         left = Tree.of(root)
-        again = Journey(f"{journey.name}, cut off at call {first}", lambda _: None, journey.run, apart=journey.apart)
+        again = Journey(
+            f"{journey.name}, cut off at call {first}",
+            lambda _: None,
+            journey.run,
+            apart=journey.apart,
+        )
         for second in chance.sample(range(1, len(calls_of(again, left, root)) + 1), 3):
             left.laid(root)
             fault = Fault(second, chance.choice((KILL, io_error)))

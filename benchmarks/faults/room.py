@@ -51,7 +51,13 @@ def filled(journey: Journey, disk: Path, every: int, tell: Tell) -> None:
                 path.unlink()
             faulted = Faulted(journey, expected, ended, not journey.goes_on)
             wrong = [*misbehaved(ended), *problems(root, faulted)]
-            tell((what, left), [f"{journey.name}, room for {left} {what}, which {ended.how}: {one}" for one in wrong])
+            tell(
+                (what, left),
+                [
+                    f"{journey.name}, room for {left} {what}, which {ended.how}: {one}"
+                    for one in wrong
+                ],
+            )
             if ended.how == "done" and not journey.goes_on:
                 break
     Tree((), ()).laid(root)

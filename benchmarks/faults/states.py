@@ -33,7 +33,9 @@ class State:
         """The same for states that are the same."""
         digest = hashlib.blake2b(repr(self.told).encode())
         for name, number in sorted(self.files().items()):
-            digest.update(repr((name, self.contents.get(number, b"") if number != FOLDER else None)).encode())
+            digest.update(
+                repr((name, self.contents.get(number, b"") if number != FOLDER else None)).encode()
+            )
         return digest.digest()
 
     def files(self) -> dict[str, int]:
@@ -81,18 +83,27 @@ def _states_at(record: Record, at: int, chance: random.Random, mixed: int) -> It
         for mode in MODES:
             yield _built(record, at, lost, last, lambda _, mode=mode: mode)  # type: ignore[misc]
     for _ in range(mixed):
-        lost = frozenset(pending) - _closed(record, pending, {one for one in pending if chance.random() < 0.5})
-        modes = {number: chance.choice(MODES) for number in range(len(record.contents) + len(steps))}
+        lost = frozenset(pending) - _closed(
+            record, pending, {one for one in pending if chance.random() < 0.5}
+        )
+        modes = {
+            number: chance.choice(MODES) for number in range(len(record.contents) + len(steps))
+        }
         yield _built(record, at, lost, last, modes.__getitem__)
 
 
-def _choices(record: Record, pending: list[int], chance: random.Random, mixed: int) -> list[frozenset[int]]:
+def _choices(
+    record: Record, pending: list[int], chance: random.Random, mixed: int
+) -> list[frozenset[int]]:
     every = frozenset(pending)
     chosen = [frozenset[int](), every]
     for one in pending:
         chosen.append(_closed(record, pending, {one}))
         chosen.append(every - _dependent(record, pending, one))
-    chosen += [_closed(record, pending, {one for one in pending if chance.random() < 0.5}) for _ in range(mixed)]
+    chosen += [
+        _closed(record, pending, {one for one in pending if chance.random() < 0.5})
+        for _ in range(mixed)
+    ]
     return list(dict.fromkeys(chosen))
 
 
@@ -116,12 +127,16 @@ def _dependent(record: Record, pending: list[int], one: int) -> frozenset[int]:
     """With all that rests on it."""
     found = {one}
     for later in pending:
-        if later > one and any(_meet(record, earlier, later) for earlier in found if earlier < later):
+        if later > one and any(
+            _meet(record, earlier, later) for earlier in found if earlier < later
+        ):
             found.add(later)
     return frozenset(found)
 
 
-def _built(record: Record, at: int, lost: frozenset[int], last: dict[int | str, int], mode_of: object) -> State:
+def _built(
+    record: Record, at: int, lost: frozenset[int], last: dict[int | str, int], mode_of: object
+) -> State:
     names, contents, told = dict(record.names), dict(record.contents), []
     for number, step in enumerate(record.steps[:at]):
         match step:

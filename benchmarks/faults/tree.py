@@ -25,7 +25,12 @@ class Tree:
                 folders.append((name, status.st_mode & 0o7777))
             else:
                 files.append(
-                    (name, status.st_mode & 0o7777, path.read_bytes(), (status.st_atime_ns, status.st_mtime_ns))
+                    (
+                        name,
+                        status.st_mode & 0o7777,
+                        path.read_bytes(),
+                        (status.st_atime_ns, status.st_mtime_ns),
+                    )
                 )
         return cls(tuple(folders), tuple(files))
 

@@ -41,13 +41,17 @@ class Tally:
         self.refused = self.named = self.otherwise = self.changed = 0
         self.kinds: Counter[str] = Counter()
 
-    def ours(self, tried: Tried, names: str, ends: Mapping[str, str], memory: Mapping[str, str]) -> None:
+    def ours(
+        self, tried: Tried, names: str, ends: Mapping[str, str], memory: Mapping[str, str]
+    ) -> None:
         """Count one reply tried by our own path."""
         self.refused += bool(tried.refused)
         self.changed += bool(tried.named or tried.added)
         self.lost["operations, strict (ours)"] += len(tried.lost)
         self.named += len(tried.named)
-        self.otherwise += sum(1 for x in tried.named if ends.get(x) and not judging.keeps(memory[x], ends[x]))
+        self.otherwise += sum(
+            1 for x in tried.named if ends.get(x) and not judging.keeps(memory[x], ends[x])
+        )
         for loss in tried.lost:
             self.kinds[f"{names}: {loss.why}: {loss.text[:40]}"] += 1
 
@@ -61,7 +65,11 @@ async def measured(count: int, seed: int) -> Tally:
         for number in range(count):
             reply = texts[number % len(texts)]
             names, text = mutated(reply.text, chance, ids)
-            wanted = frozenset(judging.named(reply.text, reply.task)) if reply.verdict == "good" else frozenset()
+            wanted = (
+                frozenset(judging.named(reply.text, reply.task))
+                if reply.verdict == "good"
+                else frozenset()
+            )
             ends = judging.named(text, reply.task)
             tally.ours(await trial.reply(reply.task, text, wanted), names, ends, memory)
             await _repaired(trial, reply, text, wanted, tally)
@@ -69,9 +77,14 @@ async def measured(count: int, seed: int) -> Tally:
     return tally
 
 
-async def _repaired(trial: Trial, reply: Reply, text: str, wanted: frozenset[str], tally: Tally) -> None:
+async def _repaired(
+    trial: Trial, reply: Reply, text: str, wanted: frozenset[str], tally: Tally
+) -> None:
     answer, ends = _understood(reply.task, text), judging.named(text, reply.task)
-    for name, change in (("operations, repaired, our guards", _as_it_is), ("operations, repaired, no guards", _free)):
+    for name, change in (
+        ("operations, repaired, our guards", _as_it_is),
+        ("operations, repaired, no guards", _free),
+    ):
         tried = await trial.assistant(reply.task, Scripted([answer]), ends, wanted, change)
         tally.lost[name] += len(tried.lost)
 
@@ -96,21 +109,34 @@ def _free(decision: Decision) -> Decision:
 
 
 def _rewritten(
-    reply: Reply, names: list[str], memory: Mapping[str, str], wanted: frozenset[str], tally: Tally, chance: Random
+    reply: Reply,
+    names: list[str],
+    memory: Mapping[str, str],
+    wanted: frozenset[str],
+    tally: Tally,
+    chance: Random,
 ) -> None:
     if reply.task == "fold":
         return  # MEMORY.md is not asked for
     text = rewritten.changed(rewritten.file_asked_for(reply.text, memory), names, chance)
     tally.lost["whole file"] += rewritten.lost(text, memory, wanted, guarded=False)
-    tally.lost["whole file, at least half of it"] += rewritten.lost(text, memory, wanted, guarded=True)
+    tally.lost["whole file, at least half of it"] += rewritten.lost(
+        text, memory, wanted, guarded=True
+    )
 
 
 def main() -> None:
     """Measure and print."""
-    count, seed = (int(argument) for argument in (*sys.argv[1:], *(str(COUNT), str(SEED))[len(sys.argv) - 1 :]))
+    count, seed = (
+        int(argument) for argument in (*sys.argv[1:], *(str(COUNT), str(SEED))[len(sys.argv) - 1 :])
+    )
     started = time.perf_counter()
     tally = anyio.run(measured, count, seed)
-    print(heading(f"{count} mutations of {len(replies())} replies (seed {seed}) on {len(facts())} facts"))
+    print(
+        heading(
+            f"{count} mutations of {len(replies())} replies (seed {seed}) on {len(facts())} facts"
+        )
+    )
     print(f"{'design':<36} entries lost")
     for design, lost in tally.lost.items():
         print(f"{design:<36} {lost:>12,}")

@@ -28,7 +28,12 @@ def repaired(answer: str) -> dict[str, object]:
     if start < 0:
         return {}
     text = text[start:]
-    for mended in (text, text[: text.rfind("}") + 1], _tidied(text), _tidied(text[: text.rfind("}") + 1])):
+    for mended in (
+        text,
+        text[: text.rfind("}") + 1],
+        _tidied(text),
+        _tidied(text[: text.rfind("}") + 1]),
+    ):
         for closed in (mended, *_closed(mended)):
             try:
                 value = json.loads(closed, strict=False)
@@ -78,7 +83,9 @@ def consolidated(answer: str, entries: Collection[str], messages: Collection[str
             text=text,
             sources=tuple(name for name in _strings(item.get("sources")) if name in messages),
             necessity=str(item.get("necessity", "high")),
-            confidence=confidence if isinstance(confidence := item.get("confidence"), float) else 1.0,
+            confidence=confidence
+            if isinstance(confidence := item.get("confidence"), float)
+            else 1.0,
             explicit=item.get("explicit") is True,
             replaces=tuple(name for name in _strings(item.get("replaces")) if name in entries),
         )
@@ -95,7 +102,12 @@ def consolidated(answer: str, entries: Collection[str], messages: Collection[str
         for item in _items(body.get("over"))
         if isinstance(name := item.get("id"), str) and name in entries
     ]
-    return Consolidated(tuple(learned), tuple(over), str(body.get("title", "")), tuple(history) or (Bullet("A talk"),))
+    return Consolidated(
+        tuple(learned),
+        tuple(over),
+        str(body.get("title", "")),
+        tuple(history) or (Bullet("A talk"),),
+    )
 
 
 def tidied(answer: str, entries: Collection[str]) -> Tidied:

@@ -37,7 +37,9 @@ def file_asked_for(reply: str, memory: Mapping[str, str]) -> str:
             for one in named if isinstance(named, list) else ():
                 texts.pop(str(one), None)
             texts[f"{name} {number}"] = str(item.get("text", ""))
-    return "# Memory\n\n## Facts\n\n" + "".join(f"- {text}\n" for text in texts.values() if text.strip())
+    return "# Memory\n\n## Facts\n\n" + "".join(
+        f"- {text}\n" for text in texts.values() if text.strip()
+    )
 
 
 def changed(text: str, changes: Sequence[str], chance: Random) -> str:
@@ -81,7 +83,9 @@ def lost(text: str, memory: Mapping[str, str], wanted: frozenset[str], *, guarde
     return sum(
         1
         for name, old in memory.items()
-        if name not in wanted and old not in standing and not any(keeps(old, line) for line in lines)
+        if name not in wanted
+        and old not in standing
+        and not any(keeps(old, line) for line in lines)
     )
 
 

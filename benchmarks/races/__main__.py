@@ -52,14 +52,18 @@ def main() -> int:
     counts: dict[Kind, Count] = defaultdict(Count)
     left, seed = asked.saves, asked.seed
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
-        while left > 0 and (asked.minutes is None or time.perf_counter() - start < asked.minutes * 60):
+        while left > 0 and (
+            asked.minutes is None or time.perf_counter() - start < asked.minutes * 60
+        ):
             for number, kind in enumerate(KINDS):
                 root = Path(name) / f"{seed} {number}"
                 counts[kind] += storm(root, kind.way, min(left, _ROUND), seed, is_stale=kind.is_stale,
                                       deletes=kind.deletes, kills=asked.kills, trace=asked.trace)  # fmt: skip
             left, seed = left - _ROUND, seed + 1
     for kind, count in counts.items():
-        _print(kind.way, "stale" if kind.is_stale else "fresh", "yes" if kind.deletes else "no", count)
+        _print(
+            kind.way, "stale" if kind.is_stale else "fresh", "yes" if kind.deletes else "no", count
+        )
     total = sum(counts.values(), Count())
     _print("all", "", "", total)
     print(
@@ -69,14 +73,20 @@ def main() -> int:
 
 
 def _asked() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Raced saves: people and bots at one file, and what is lost.")
+    parser = argparse.ArgumentParser(
+        description="Raced saves: people and bots at one file, and what is lost."
+    )
     parser.add_argument("folder", nargs="?", help="where to work; a temporary folder if not said")
     parser.add_argument("--saves", type=int, default=300, help="raced saves for each kind (300)")
     parser.add_argument("--kills", action="store_true", help="kill a bot every 0.15 to 0.5 s")
-    parser.add_argument("--long", action="store_true", help=f"{_LONG} saves for each kind, with kills")
+    parser.add_argument(
+        "--long", action="store_true", help=f"{_LONG} saves for each kind, with kills"
+    )
     parser.add_argument("--minutes", type=float, help="begin no new round after so many")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--trace", type=Path, help="a folder for the story of each deletion that came back")
+    parser.add_argument(
+        "--trace", type=Path, help="a folder for the story of each deletion that came back"
+    )
     asked = parser.parse_args()
     if asked.long:
         asked.saves, asked.kills = _LONG, True

@@ -113,8 +113,14 @@ class Hand:
         count = self.commits()
         for each in lines:
             self.since.setdefault(each, count)
-        known = [each for each in lines if each.startswith("- ") and self.since[each] + _KNOWN_FOR <= count]
-        gone = self.dice.choice(known) if self.deletes and known and self.dice.random() < 0.5 else ""
+        known = [
+            each
+            for each in lines
+            if each.startswith("- ") and self.since[each] + _KNOWN_FOR <= count
+        ]
+        gone = (
+            self.dice.choice(known) if self.deletes and known and self.dice.random() < 0.5 else ""
+        )
         if gone:
             lines.remove(gone)
         if not gone or self.dice.random() < 0.7:

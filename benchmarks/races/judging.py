@@ -47,7 +47,14 @@ def is_ambiguous(line: str, past: Sequence[Save], seen: Sequence[Look]) -> bool:
     it is the one that kept the line.
     """
     number = next((number for number, save in enumerate(past) if save.deleted == line), None)
-    first = next((look for look in seen if number is not None and look.save is not None and look.save >= number), None)
+    first = next(
+        (
+            look
+            for look in seen
+            if number is not None and look.save is not None and look.save >= number
+        ),
+        None,
+    )
     if number is None or first is None or first.save is None:
         return False
     came = _bullets(first.before)
@@ -57,7 +64,10 @@ def is_ambiguous(line: str, past: Sequence[Save], seen: Sequence[Look]) -> bool:
     older = seen[: seen.index(first)]
     texts = {each for look in older for each in (look.before, look.after)}
     texts |= {past[look.save].text for look in older if look.save is not None}
-    return any(line not in _bullets(each) and not _bullets(text) & (came - _bullets(each)) for each in texts)
+    return any(
+        line not in _bullets(each) and not _bullets(text) & (came - _bullets(each))
+        for each in texts
+    )
 
 
 def story(line: str, past: Sequence[Save], seen: Sequence[Look]) -> str:
@@ -67,7 +77,11 @@ def story(line: str, past: Sequence[Save], seen: Sequence[Look]) -> str:
     at = 0
     for look in seen:
         if look.save is not None:
-            rows += [_told(each, past[each], line) for each in range(at, look.save + 1) if abs(each - number) < _NEAR]
+            rows += [
+                _told(each, past[each], line)
+                for each in range(at, look.save + 1)
+                if abs(each - number) < _NEAR
+            ]
             at = max(at, look.save + 1)
         before, after = _bullets(look.before), _bullets(look.after)
         touches = (line in before) != (line in after)

@@ -86,7 +86,9 @@ def storm(
     path = channel.folder / File.MEMORY
     acknowledged = root / "acknowledged"
     acknowledged.touch()
-    hand = Hand(path, way, is_stale, deletes, dice, commits=lambda: acknowledged.read_bytes().count(b"\n"))
+    hand = Hand(
+        path, way, is_stale, deletes, dice, commits=lambda: acknowledged.read_bytes().count(b"\n")
+    )
     bots = Bots(root, acknowledged, dice)
     bots.start()
     try:
@@ -102,7 +104,9 @@ def storm(
         last.commit(fact(unlike(dice)), NOW)
         last.close()
     records = opened(root).journal_records() if deletes else ()
-    return counted(path.read_text(encoding="utf-8"), hand, acknowledged, bots.killed, records, trace)
+    return counted(
+        path.read_text(encoding="utf-8"), hand, acknowledged, bots.killed, records, trace
+    )
 
 
 def counted(
@@ -112,7 +116,11 @@ def counted(
     """Every line against what was typed, deleted and acknowledged."""
     there = Counter(text.splitlines(keepends=True))
     deleted = set(hand.deleted)
-    acks = [line.split("\t") for line in acknowledged.read_text().splitlines()] if acknowledged.exists() else []
+    acks = (
+        [line.split("\t") for line in acknowledged.read_text().splitlines()]
+        if acknowledged.exists()
+        else []
+    )
     back = sorted(line for line in deleted if there[line])
     seen = list(looks(records, hand.past)) if back else []
     unsure = {line for line in back if is_ambiguous(line, hand.past, seen)}
@@ -124,7 +132,9 @@ def counted(
         commits=len(acks),
         kills=killed,
         human_lost=sum(not there[line] for line in hand.typed if line not in deleted),
-        acknowledged_lost=sum(not there[line] for said, _ in acks if (line := f"- {said}\n") not in deleted),
+        acknowledged_lost=sum(
+            not there[line] for said, _ in acks if (line := f"- {said}\n") not in deleted
+        ),
         deletions_back=len(back) - len(unsure),
         ambiguous=len(unsure),
         doubled=sum(number > 1 for line, number in there.items() if line.startswith("- ")),
@@ -135,7 +145,9 @@ def counted(
 def _write_story(folder: Path | None, line: str, told: str, *, is_ambiguous: bool) -> None:
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{'ambiguous' if is_ambiguous else 'back'} {line[2:34].strip()}.txt").write_text(told)
+        (folder / f"{'ambiguous' if is_ambiguous else 'back'} {line[2:34].strip()}.txt").write_text(
+            told
+        )
 
 
 @dataclass(slots=True)
@@ -204,4 +216,6 @@ def opened(root: Path) -> ChannelStore:
 
 def fact(text: str) -> Decision:
     """A decision that adds one fact."""
-    return Decision("consolidate", Author.MODEL, (Add(Kind.FACT, text, Trust.INFERRED, Evidence(("m1",), 1)),))
+    return Decision(
+        "consolidate", Author.MODEL, (Add(Kind.FACT, text, Trust.INFERRED, Evidence(("m1",), 1)),)
+    )

@@ -38,7 +38,11 @@ ROWS: tuple[tuple[str, Formula, Synonyms | None], ...] = (
     ("no neighbours", replace(FORMULA, before=(), after=()), None),
     ("… no earlier ones", replace(FORMULA, before=()), None),
     ("… no later ones", replace(FORMULA, after=()), None),
-    ("… the nearest only", replace(FORMULA, before=FORMULA.before[:1], after=FORMULA.after[:1]), None),
+    (
+        "… the nearest only",
+        replace(FORMULA, before=FORMULA.before[:1], after=FORMULA.after[:1]),
+        None,
+    ),
     ("no speakers", replace(FORMULA, person=0, spoken=0), None),
     ("no dates", replace(FORMULA, date=0, dated=0), None),
     ("no words of one meaning", FORMULA, NO_SYNONYMS),
@@ -61,15 +65,21 @@ def main(evals: Path) -> None:
         cells = []
         for now, all_of_it in zip(_both(loaded, formula, synonyms), whole, strict=True):
             lost = (
-                "" if name == ROWS[0][0] else " / ".join(f"{a - b:+.3f}" for a, b in zip(now, all_of_it, strict=True))
+                ""
+                if name == ROWS[0][0]
+                else " / ".join(f"{a - b:+.3f}" for a, b in zip(now, all_of_it, strict=True))
             )
             cells += [f"{now[0]:.3f} / {now[1]:.3f}", lost]
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
-def _both(loaded: list[Talk], formula: Formula, synonyms: Synonyms | None) -> list[tuple[float, float]]:
+def _both(
+    loaded: list[Talk], formula: Formula, synonyms: Synonyms | None
+) -> list[tuple[float, float]]:
     return [
-        pooled([(talk, talk.score(formula, synonyms)) for talk in loaded if talk.chinese is chinese])
+        pooled(
+            [(talk, talk.score(formula, synonyms)) for talk in loaded if talk.chinese is chinese]
+        )
         for chinese in (False, True)
     ]
 

@@ -49,7 +49,10 @@ Ask = Callable[[Question], Recall]
 
 def questions(cases: Path = CASES) -> list[Question]:
     """The questions, in the order of the file."""
-    return [json.loads(line) for line in (cases / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (cases / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def indexes_of(cases: Path, words: Words) -> dict[str, Index]:
@@ -77,7 +80,9 @@ def asking(cases: Path = CASES, near: Near = nowhere) -> Ask:
     def ask(asked: Question) -> Recall:
         index, text = indexes[str(asked["channel"])], str(asked["query"])
         nearness = near(index, text)
-        return recall(index, text, now=NOW, speaker=speaker_of(asked), synonyms=synonyms, nearness=nearness)
+        return recall(
+            index, text, now=NOW, speaker=speaker_of(asked), synonyms=synonyms, nearness=nearness
+        )
 
     return ask
 
@@ -120,13 +125,22 @@ def main(cases: Path, near: Near, *, misses: bool) -> None:
                 rows[group].append(place(asked, found))
             wrong = not 0 < place(asked, found) <= 5
         if misses and wrong:
-            print(f"{asked['qid']} {asked['query']}: {[one.item.text[:40] for one in found.candidates[:3]]}")
+            print(
+                f"{asked['qid']} {asked['query']}: {[one.item.text[:40] for one in found.candidates[:3]]}"
+            )
     print(f"{'kind':14}{'n':>5}{'R@1':>8}{'R@5':>8}{'silent':>14}")
     for group in sorted(dict.fromkeys((*rows, *silent)), key=lambda group: group.startswith("all")):
         ranks, quiet = rows.get(group, []), silent.get(group, [])
-        shares = (f"{sum(0 < rank <= most for rank in ranks) / len(ranks):.3f}" if ranks else "" for most in (1, 5))
+        shares = (
+            f"{sum(0 < rank <= most for rank in ranks) / len(ranks):.3f}" if ranks else ""
+            for most in (1, 5)
+        )
         still = f"{sum(quiet)} of {len(quiet)}" if quiet else ""
-        print(f"{group:14}{len(ranks) or len(quiet):5}" + "".join(f"{share:>8}" for share in shares) + f"{still:>14}")
+        print(
+            f"{group:14}{len(ranks) or len(quiet):5}"
+            + "".join(f"{share:>8}" for share in shares)
+            + f"{still:>14}"
+        )
 
 
 def general(near: Near, *, misses: bool) -> None:
@@ -135,12 +149,17 @@ def general(near: Near, *, misses: bool) -> None:
     total: list[bool] = []
     for cases in (CASES, FRESH, UNSEEN):
         ask = asking(cases, near)
-        for channel in sorted(folder.name for folder in (cases / "workspace" / "channels").iterdir()):
+        for channel in sorted(
+            folder.name for folder in (cases / "workspace" / "channels").iterdir()
+        ):
             silent = [not ask({"channel": channel, "query": text}).candidates for text in texts]
             total += silent
             print(f"{channel:14}{sum(silent) / len(silent):8.3f}")
             if misses:
-                print(*(text for text, is_silent in zip(texts, silent, strict=True) if not is_silent), sep="; ")
+                print(
+                    *(text for text, is_silent in zip(texts, silent, strict=True) if not is_silent),
+                    sep="; ",
+                )
     print(f"{'all':14}{sum(total) / len(total):8.3f}")
 
 

@@ -21,8 +21,26 @@ from benchmarks.recall.talks import Talk, pooled, talks
 from benchmarks.segmenting import loaded_segmenter
 
 _GRID: dict[str, tuple[object, ...]] = {
-    "before": ((), (0.3,), (0.5,), (0.4, 0.2), (0.5, 0.25), (0.4, 0.2, 0.1), (0.5, 0.25, 0.12), (0.6, 0.36, 0.22)),
-    "after": ((), (0.3,), (0.5,), (0.4, 0.2), (0.5, 0.25), (0.4, 0.2, 0.1), (0.5, 0.25, 0.12), (0.3, 0.15, 0.08)),
+    "before": (
+        (),
+        (0.3,),
+        (0.5,),
+        (0.4, 0.2),
+        (0.5, 0.25),
+        (0.4, 0.2, 0.1),
+        (0.5, 0.25, 0.12),
+        (0.6, 0.36, 0.22),
+    ),
+    "after": (
+        (),
+        (0.3,),
+        (0.5,),
+        (0.4, 0.2),
+        (0.5, 0.25),
+        (0.4, 0.2, 0.1),
+        (0.5, 0.25, 0.12),
+        (0.3, 0.15, 0.08),
+    ),
     "saturation": (0.5, 0.8, 1.2, 2.0),
     "length": (0.0, 0.1, 0.2, 0.4, 0.75),
     "spoken": (0.0, 0.3, 0.5, 0.8, 1.2),
@@ -89,7 +107,9 @@ def main(evals: Path) -> None:
     for left_out in loaded:
         formula = fitted([talk for talk in loaded if talk is not left_out], known)
         unseen.append((left_out, score(left_out, formula, known)))
-        print(f"without {left_out.name}: R@5 / R@10 there {unseen[-1][1][0]:.3f} / {unseen[-1][1][1]:.3f}")
+        print(
+            f"without {left_out.name}: R@5 / R@10 there {unseen[-1][1][0]:.3f} / {unseen[-1][1][1]:.3f}"
+        )
         print(f"    {_told(formula)}", flush=True)
     for chinese in (False, True):
         five, ten = pooled([pair for pair in unseen if pair[0].chinese is chinese])

@@ -32,7 +32,9 @@ def main(evals: Path) -> None:
     words = Words(loaded_segmenter())
     loaded = talks(evals, words)
     print(heading("Tokens of an answer: mean over the questions, ten hits each"))
-    print("| | index | a hit of it | timeline of one | smart | ten hits whole | … with ten messages on both sides |")
+    print(
+        "| | index | a hit of it | timeline of one | smart | ten hits whole | … with ten messages on both sides |"
+    )
     print("|---|---|---|---|---|---|---|")
     clear: dict[tuple[bool, bool], list[bool]] = {}
     for chinese in (False, True):
@@ -52,7 +54,9 @@ def main(evals: Path) -> None:
         print(
             f"| {_language(chinese)}, {'clear' if sure else 'unclear'} | {len(right)} | {statistics.fmean(right):.2f} |"
         )
-    print("\n| R@5 / R@10 | as ranked | copies grouped | answers that hold a copy |\n|---|---|---|---|")
+    print(
+        "\n| R@5 / R@10 | as ranked | copies grouped | answers that hold a copy |\n|---|---|---|---|"
+    )
     for chinese in (False, True):
         _copies([talk for talk in loaded if talk.chinese is chinese], words)
 
@@ -81,7 +85,9 @@ def _language(chinese: bool) -> str:
 def _costs(talk: Talk, hits: tuple[Hit, ...], wanted: list[str], words: Words) -> tuple[float, ...]:
     item = talk.index.item
     lines = [estimate(headed(hit.item, excerpt(hit.item.text, wanted, words))) for hit in hits]
-    timelines = [tokens_of(map(item, beside(talk.index, hit.slot, _AROUND, _AROUND))) for hit in hits]
+    timelines = [
+        tokens_of(map(item, beside(talk.index, hit.slot, _AROUND, _AROUND))) for hit in hits
+    ]
     smart = tokens_of(map(item, beside(talk.index, hits[0].slot, _SMART, _SMART)))
     whole = sum(estimate(headed(hit.item, hit.item.text)) for hit in hits)
     slots = {slot for hit in hits for slot in beside(talk.index, hit.slot, _CONTEXT, _CONTEXT)}

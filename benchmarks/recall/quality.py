@@ -91,7 +91,10 @@ def notes_scale(words: Words, evals: Path, out: Path) -> None:
                         }
                     )
         figures = (ms(looks, 50), ms(recalls, 50), ms(recalls, 95), ms(turns, 50), ms(turns, 95))
-        print(f"{channel:12}{len(index):11}{built * 1000:11.1f}" + "".join(f"{figure:11.3f}" for figure in figures))
+        print(
+            f"{channel:12}{len(index):11}{built * 1000:11.1f}"
+            + "".join(f"{figure:11.3f}" for figure in figures)
+        )
     write(out / "notes-scale.jsonl", results)
 
 
@@ -104,7 +107,9 @@ def transcripts(words: Words, evals: Path, out: Path) -> None:
             ids = talk.found(question["query"])
             elapsed = (time.perf_counter() - start) * 1000
             found = [{"rank": rank, "id": one} for rank, one in enumerate(ids, 1)]
-            (zh if talk.chinese else en).append(question | {"candidates": found, "elapsed_ms": elapsed})
+            (zh if talk.chinese else en).append(
+                question | {"candidates": found, "elapsed_ms": elapsed}
+            )
     write(out / "search-en.jsonl", en)
     write(out / "search-zh.jsonl", zh)
 
@@ -116,7 +121,9 @@ def ms(seconds: list[float], percentile: int) -> float:
 
 def write(path: Path, rows: list[dict]) -> None:
     """One JSON object a line."""
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
+    )
 
 
 def main(evals: Path, out: Path) -> None:

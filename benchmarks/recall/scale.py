@@ -55,10 +55,16 @@ Row = dict[str, object]
 
 def talk(evals: Path, count: int, chance: random.Random) -> list[Message]:
     """So many messages, a quarter of them Chinese, half an hour of talk every three hours."""
-    said = [message for path in sorted((evals / "transcripts").glob("*.jsonl")) for message in messages(path)]
+    said = [
+        message
+        for path in sorted((evals / "transcripts").glob("*.jsonl"))
+        for message in messages(path)
+    ]
     chinese = [one for one in said if not one.content.isascii() and "，" in one.content]
     other = [one for one in said if one.content.isascii()]
-    pools = [[s for one in pool for s in _SENTENCE.split(one.content) if s] for pool in (chinese, other)]
+    pools = [
+        [s for one in pool for s in _SENTENCE.split(one.content) if s] for pool in (chinese, other)
+    ]
     made = []
     for number in range(count):
         pool = pools[0] if number % 4 == 0 else pools[1]
@@ -66,7 +72,9 @@ def talk(evals: Path, count: int, chance: random.Random) -> list[Message]:
         if number % 5 == 0:
             text += f" {_word(chance)} {chance.randrange(10_000)}"
         when = _START + timedelta(hours=3 * (number // 30), minutes=number % 30)
-        made.append(Message.user(text, id=f"m{number + 1}", speaker=chance.choice(said).speaker, time=when))
+        made.append(
+            Message.user(text, id=f"m{number + 1}", speaker=chance.choice(said).speaker, time=when)
+        )
     return made
 
 
@@ -103,7 +111,15 @@ def measured_apart(evals: Path, counts: Sequence[int]) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         for count in counts:
             out = Path(folder) / f"{count}.jsonl"
-            command = [sys.executable, "-m", "benchmarks.recall.scale", str(evals), str(count), "--json", str(out)]
+            command = [
+                sys.executable,
+                "-m",
+                "benchmarks.recall.scale",
+                str(evals),
+                str(count),
+                "--json",
+                str(out),
+            ]
             subprocess.run(command, check=True)
             yield out.read_text(encoding="utf-8")
 
@@ -111,13 +127,21 @@ def measured_apart(evals: Path, counts: Sequence[int]) -> Iterator[str]:
 def main(evals: Path, count: int) -> Iterator[Row]:
     """Print the tables for one length; give what `--json` writes."""
     chance = random.Random(4)
-    questions = [row["query"] for path in sorted((evals / "questions").glob("*.jsonl")) for row in lines(path)]
+    questions = [
+        row["query"]
+        for path in sorted((evals / "questions").glob("*.jsonl"))
+        for row in lines(path)
+    ]
     chance.shuffle(questions)
     questions = questions[:200]
     made = talk(evals, count, chance)
     words_of_needles = _hide(made, chance)
     size = sum(len(message.content.encode()) for message in made)
-    print(heading(f"Search over {count:,} messages, {size / 1e6:.1f} MB of text, {len(questions)} questions"))
+    print(
+        heading(
+            f"Search over {count:,} messages, {size / 1e6:.1f} MB of text, {len(questions)} questions"
+        )
+    )
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "bot"
         WorkspaceStore.init(root)
@@ -142,7 +166,12 @@ def _row(name: str, engine: Engine, texts: list[str], words: Words, questions: l
     built = time.thread_time() - begun
     p50, p95 = measured(answer, questions)
     print(f"| {name} | {p50:.2f} | {p95:.2f} | {built:.1f} |", flush=True)
-    return {"series": name, "p50_ms": round(p50, 3), "p95_ms": round(p95, 3), "build_s": round(built, 2)}
+    return {
+        "series": name,
+        "p50_ms": round(p50, 3),
+        "p95_ms": round(p95, 3),
+        "build_s": round(built, 2),
+    }
 
 
 def _hide(made: list[Message], chance: random.Random) -> list[tuple[str, str]]:
@@ -151,17 +180,30 @@ def _hide(made: list[Message], chance: random.Random) -> list[tuple[str, str]]:
     for number in range(_NEEDLES):
         place = number * (len(made) - 1) // (_NEEDLES - 1)
         name, thing = _word(chance).title(), _word(chance)
-        text = f"{name} 把 {thing} 放在第三个抽屉" if number % 2 else f"{name} keeps the {thing} in the third drawer"
+        text = (
+            f"{name} 把 {thing} 放在第三个抽屉"
+            if number % 2
+            else f"{name} keeps the {thing} in the third drawer"
+        )
         one = made[place]
         made[place] = Message.user(text, id=one.id, speaker=one.speaker, time=one.time)
         needles.append(
-            (f"{name} 把 {thing} 放哪了？" if number % 2 else f"Where does {name} keep the {thing}?", one.id)
+            (
+                f"{name} 把 {thing} 放哪了？"
+                if number % 2
+                else f"Where does {name} keep the {thing}?",
+                one.id,
+            )
         )
     return needles
 
 
 def _pipimem(
-    vocabulary: Vocabulary, store: ChannelStore, questions: list[str], needles: list[tuple[str, str]], size: int
+    vocabulary: Vocabulary,
+    store: ChannelStore,
+    questions: list[str],
+    needles: list[tuple[str, str]],
+    size: int,
 ) -> Row:
     vocabulary.stamp()
     vocabulary.words.bag("warm up 预热")
@@ -173,9 +215,14 @@ def _pipimem(
     gc.collect()
     held = resident() - before
     index, now, synonyms = shelf.index, _START + timedelta(days=3000), vocabulary.synonyms()
-    p50, p95 = measured(lambda question: search(index, question, now=now, synonyms=synonyms), questions)
+    p50, p95 = measured(
+        lambda question: search(index, question, now=now, synonyms=synonyms), questions
+    )
     found = sum(
-        any(one.item.id == f"log:{name}" for one in search(index, question, now=now, synonyms=synonyms, limit=5))
+        any(
+            one.item.id == f"log:{name}"
+            for one in search(index, question, now=now, synonyms=synonyms, limit=5)
+        )
         for question, name in needles
     )
     same, slower = _beside_weighing_all(index, questions[:_COMPARED], now)
@@ -204,7 +251,9 @@ def _pipimem(
     }
 
 
-def _beside_weighing_all(index: TranscriptIndex, questions: list[str], now: datetime) -> tuple[float, float]:
+def _beside_weighing_all(
+    index: TranscriptIndex, questions: list[str], now: datetime
+) -> tuple[float, float]:
     """The share of the first five that stays, and the time it takes, where every message is weighed."""
     firsts: list[list[set[int]]] = []
     spent = []
@@ -212,7 +261,12 @@ def _beside_weighing_all(index: TranscriptIndex, questions: list[str], now: date
     for most in (usual, len(index)):
         looking.WEIGHED_ALL = most
         begun = time.thread_time()
-        firsts.append([{hit.slot for hit in search(index, question, now=now, limit=5)} for question in questions])
+        firsts.append(
+            [
+                {hit.slot for hit in search(index, question, now=now, limit=5)}
+                for question in questions
+            ]
+        )
         spent.append(time.thread_time() - begun)
     looking.WEIGHED_ALL = usual
     coarse, whole = firsts
@@ -224,20 +278,38 @@ def _cold(root: Path, questions: list[str]) -> Row:
     """`pipimem search` from a shell: Python's start, the index from disk, the answer."""
     walls, processor = [], []
     for question in questions[:_COLD_RUNS]:
-        command = [sys.executable, "-m", "pipimem", "--workspace", str(root), "search", "talk", question]
+        command = [
+            sys.executable,
+            "-m",
+            "pipimem",
+            "--workspace",
+            str(root),
+            "search",
+            "talk",
+            question,
+        ]
         begun, before = time.perf_counter(), os.times()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         walls.append((time.perf_counter() - begun) * 1000)
         after = os.times()
-        spent = after.children_user + after.children_system - before.children_user - before.children_system
+        spent = (
+            after.children_user
+            + after.children_system
+            - before.children_user
+            - before.children_system
+        )
         processor.append(spent * 1000)
     wall, spent = min(walls), min(processor)
-    print(f"`pipimem search` as a new process, best of {len(walls)}: {wall:.0f} ms, {spent:.0f} of the processor")
+    print(
+        f"`pipimem search` as a new process, best of {len(walls)}: {wall:.0f} ms, {spent:.0f} of the processor"
+    )
     return {"wall_ms": round(wall), "processor_ms": round(spent)}
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("evals", type=Path)
     parser.add_argument("messages", type=int, nargs="*", default=[_MESSAGES])
     parser.add_argument("--json", type=Path)

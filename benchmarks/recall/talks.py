@@ -26,7 +26,9 @@ def lines(path: Path) -> list[dict]:
 def messages(path: Path) -> list[Message]:
     """The messages of a recorded conversation."""
     return [
-        Message(row["role"], row["content"], row["id"], datetime.fromisoformat(row["ts"]), row["name"])
+        Message(
+            row["role"], row["content"], row["id"], datetime.fromisoformat(row["ts"]), row["name"]
+        )
         for row in lines(path)
     ]
 
@@ -47,25 +49,35 @@ class Talk:
         return "zh" in self.name
 
     def hits(
-        self, query: str, formula: Formula = FORMULA, synonyms: Synonyms | None = None, limit: int = 10
+        self,
+        query: str,
+        formula: Formula = FORMULA,
+        synonyms: Synonyms | None = None,
+        limit: int = 10,
     ) -> tuple[Hit, ...]:
         """The messages a search gives; `synonyms` are the thesaurus's if nothing is said."""
         synonyms = self.thesaurus if synonyms is None else synonyms
-        return search(self.index, query, now=self.now, limit=limit, synonyms=synonyms, formula=formula)
+        return search(
+            self.index, query, now=self.now, limit=limit, synonyms=synonyms, formula=formula
+        )
 
-    def found(self, query: str, formula: Formula = FORMULA, synonyms: Synonyms | None = None) -> list[str]:
+    def found(
+        self, query: str, formula: Formula = FORMULA, synonyms: Synonyms | None = None
+    ) -> list[str]:
         """Their ids."""
         return [hit.item.id.removeprefix("log:") for hit in self.hits(query, formula, synonyms)]
 
-    def score(self, formula: Formula = FORMULA, synonyms: Synonyms | None = None) -> tuple[float, float]:
+    def score(
+        self, formula: Formula = FORMULA, synonyms: Synonyms | None = None
+    ) -> tuple[float, float]:
         """R@5 and R@10: the share of the gold groups among the first 5 and 10, averaged over the questions."""
         sums = [0.0, 0.0]
         for question in self.questions:
             ids = self.found(question["query"], formula, synonyms)
             for place, k in enumerate((5, 10)):
-                sums[place] += sum(any(one in ids[:k] for one in group) for group in question["gold"]) / len(
-                    question["gold"]
-                )
+                sums[place] += sum(
+                    any(one in ids[:k] for one in group) for group in question["gold"]
+                ) / len(question["gold"])
         return sums[0] / len(self.questions), sums[1] / len(self.questions)
 
 
@@ -76,7 +88,15 @@ def talks(evals: Path, words: Words) -> list[Talk]:
         said = messages(evals / "transcripts" / path.name)
         index = TranscriptIndex(words)
         index.add(map(message_item, said))
-        found.append(Talk(path.stem, index, tuple(lines(path)), max(one.time for one in said if one.time), thesaurus))
+        found.append(
+            Talk(
+                path.stem,
+                index,
+                tuple(lines(path)),
+                max(one.time for one in said if one.time),
+                thesaurus,
+            )
+        )
     return found
 
 
@@ -85,5 +105,8 @@ def pooled(scores: Sequence[tuple[Talk, tuple[float, float]]]) -> tuple[float, f
     total = sum(len(talk.questions) for talk, _ in scores)
     if not total:
         return 0.0, 0.0
-    five, ten = (sum(score[place] * len(talk.questions) for talk, score in scores) / total for place in (0, 1))
+    five, ten = (
+        sum(score[place] * len(talk.questions) for talk, score in scores) / total
+        for place in (0, 1)
+    )
     return five, ten

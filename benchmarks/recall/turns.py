@@ -49,7 +49,11 @@ def questions(evals: Path) -> list[str]:
     own = [QUERIES[n % len(QUERIES)].replace("7", str(n)) for n in range(_QUESTIONS // 2)]
     # White space makes another question of one without a number: an answer is remembered for a minute.
     own = [question + " " * (n // len(QUERIES)) for n, question in enumerate(own)]
-    said = [row["query"] for path in sorted((evals / "questions").glob("*.jsonl")) for row in lines(path)]
+    said = [
+        row["query"]
+        for path in sorted((evals / "questions").glob("*.jsonl"))
+        for row in lines(path)
+    ]
     return [*own, *said[:: max(1, len(said) // (_QUESTIONS // 2))]][:_QUESTIONS]
 
 
@@ -64,7 +68,13 @@ class Told:
         rest = "".join(f"   {name} {value:.1f}" for name, value in more.items())
         print(f"{series:44} {n:7,} {p50:9.2f} {p95:9.2f}{rest}", flush=True)
         if self._file:
-            row = {"series": series, "n": n, "p50_ms": round(p50, 4), "p95_ms": round(p95, 4), **more}
+            row = {
+                "series": series,
+                "n": n,
+                "p50_ms": round(p50, 4),
+                "p95_ms": round(p95, 4),
+                **more,
+            }
             self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
             self._file.flush()
 
@@ -82,7 +92,8 @@ async def warm(root: Path, size: int, asked: list[str], told: Told) -> None:
         channel = await pipimem.channel(f"n{size}", create=False)
         await channel.after_turn(await channel.before_turn("你好"), [])
         times = [
-            min([await turn_ms(channel, question + " " * 100 * again) for again in range(1, 4)]) for question in asked
+            min([await turn_ms(channel, question + " " * 100 * again) for again in range(1, 4)])
+            for question in asked
         ]
     told("before_turn", size, quantile(times, 0.5), quantile(times, 0.95))
 
@@ -90,7 +101,9 @@ async def warm(root: Path, size: int, asked: list[str], told: Told) -> None:
 def others(root: Path, size: int, asked: list[str], words: Words, told: Told) -> None:
     """The other engines on the same entries."""
     path = root / "channels" / f"n{size}" / "MEMORY.md"
-    texts = [line[2:] for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("- ")]
+    texts = [
+        line[2:] for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("- ")
+    ]
     for name, engine in installed():
         told(name, size, *measured(engine(texts, words), asked))
 
@@ -124,7 +137,16 @@ def _reworded(path: Path, number: int, times: int) -> None:
 def cold(root: Path, size: int, told: Told) -> None:
     """`pipimem recall` as a process, from its start to its end, the words of the entries kept."""
     anyio.run(_keep_words, root, size)
-    command = [sys.executable, "-m", "pipimem", "--workspace", str(root), "recall", f"n{size}", QUERIES[0]]
+    command = [
+        sys.executable,
+        "-m",
+        "pipimem",
+        "--workspace",
+        str(root),
+        "recall",
+        f"n{size}",
+        QUERIES[0],
+    ]
     times, walls = [], []
     for _ in range(_STARTS):
         before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()

@@ -77,7 +77,9 @@ def _of_another(path: Path, copies: Copies, dice: random.Random) -> bool:
 
 
 def _with_junk(path: Path, copies: Copies, dice: random.Random) -> bool:
-    junk = dice.choice((*_JUNK, dice.randbytes(dice.randint(1, _LONGEST)), *copies.others, *copies.before))
+    junk = dice.choice(
+        (*_JUNK, dice.randbytes(dice.randint(1, _LONGEST)), *copies.others, *copies.before)
+    )
     return _written(path, copies, copies.now + junk)
 
 

@@ -60,7 +60,9 @@ def endured(root: Path, lasting: Lasting, commands: Commands, *, fix_first: bool
     return _judged(root, lambda say: _met(root, say, lasting, commands, fix_first=fix_first)) or []
 
 
-def endured_while_running(root: Path, damage: Callable[[], Lasting | None], commands: Commands) -> list[str] | None:
+def endured_while_running(
+    root: Path, damage: Callable[[], Lasting | None], commands: Commands
+) -> list[str] | None:
     """The same where the damage is done between two turns of a bot; `None` where it changed nothing."""
     return _judged(root, lambda say: _met_running(root, say, damage, commands))
 
@@ -107,14 +109,18 @@ def _met(root: Path, say: Say, lasting: Lasting, commands: Commands, *, fix_firs
     _ended(root, say, lasting, commands)
 
 
-def _met_running(root: Path, say: Say, damage: Callable[[], Lasting | None], commands: Commands) -> None:
+def _met_running(
+    root: Path, say: Say, damage: Callable[[], Lasting | None], commands: Commands
+) -> None:
     lasting: list[Lasting] = []
 
     async def lived() -> None:
         async with runtime(root) as pipimem:
             channel = await pipimem.channel(CHANNEL)
             turn = await channel.before_turn("who likes tea?")
-            await channel.after_turn(turn, [Message.user("I like tea", id="before-1", speaker="alice")])
+            await channel.after_turn(
+                turn, [Message.user("I like tea", id="before-1", speaker="alice")]
+            )
             await channel.remember("the door squeaks")
             if (found := damage()) is None:
                 say("unchanged")
@@ -141,7 +147,11 @@ def _ended(root: Path, say: Say, lasting: Lasting, commands: Commands) -> None:
     # A compaction writes SESSION.md anew: that one was looked at before.
     session = [line for line in lasting.notes if line.startswith(File.SESSION)]
     kept = lasting.notes - Counter({line: lasting.notes[line] for line in session})
-    for one in (*_gone(root, kept), *_gone_from_the_log(root, lasting.log), *_of_another_channel(root)):
+    for one in (
+        *_gone(root, kept),
+        *_gone_from_the_log(root, lasting.log),
+        *_of_another_channel(root),
+    ):
         say("wrong", one)
     _command(root, commands[-1], say)
 
@@ -268,12 +278,16 @@ def _of_another_channel(root: Path) -> Iterator[str]:
 def _log_of(root: Path) -> bytes:
     """All parts of the log, as far as they can be read."""
     paths = [path for path in _logs(root) if path.is_file()]
-    return b"".join(path.read_bytes() for path in paths if not path.is_symlink() and os.access(path, os.R_OK))
+    return b"".join(
+        path.read_bytes() for path in paths if not path.is_symlink() and os.access(path, os.R_OK)
+    )
 
 
 def _bytes_of(folder: Path) -> tuple[bytes, ...]:
     """The notes, byte for byte."""
-    return tuple((folder / file).read_bytes() if _is_readable(folder / file) else b"" for file in NOTES)
+    return tuple(
+        (folder / file).read_bytes() if _is_readable(folder / file) else b"" for file in NOTES
+    )
 
 
 def _is_readable(path: Path) -> bool:
@@ -287,5 +301,7 @@ def lines_of(folder: Path, but: str = "") -> Counter[str]:
         path = folder / file
         text = path.read_text(errors="replace") if _is_readable(path) else ""
         lines = [line for line in text.splitlines() if line.strip() and line[0] != "#"]
-        found.update(f"{file}: {line}" for line in lines if not but or but.casefold() not in line.casefold())
+        found.update(
+            f"{file}: {line}" for line in lines if not but or but.casefold() not in line.casefold()
+        )
     return found

@@ -17,7 +17,14 @@ from pipimem.notes.files import File
 from benchmarks.faults.journeys import CHANNEL, SECRET
 from benchmarks.faults.tree import Tree
 from benchmarks.states.damage import KINDS, Copies, drawn
-from benchmarks.states.enduring import Lasting, endured, endured_while_running, lines_of, readers, warm
+from benchmarks.states.enduring import (
+    Lasting,
+    endured,
+    endured_while_running,
+    lines_of,
+    readers,
+    warm,
+)
 from benchmarks.states.full_workspace import (
     BESIDE,
     PENDING,
@@ -35,7 +42,9 @@ _RUNNING = 0.25
 _AS_KILLED = 0.4
 _NO_DAMAGE = "a kill alone"
 _NOBODY = 65534
-_WHATEVER_IT_HOLDS = frozenset({"deleted", "a folder", "a pipe", "a link", "wrong mode", "junk behind it"})
+_WHATEVER_IT_HOLDS = frozenset(
+    {"deleted", "a folder", "a pipe", "a link", "wrong mode", "junk behind it"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +70,9 @@ class Fuzz:
         cache = self.root.with_name("cache")
         (cache / "pipimem").mkdir(mode=0o700, parents=True, exist_ok=True)
         _given_away(cache)
-        os.environ["XDG_CACHE_HOME"] = str(cache)  # else each child without rights would make anew what one can keep
+        os.environ["XDG_CACHE_HOME"] = str(
+            cache
+        )  # else each child without rights would make anew what one can keep
         self.lived = full_workspace(self.root)
         warm(self.lived.now.laid(self.root))
         gc.freeze()  # a child that collects garbage would copy all that its parent has in memory
@@ -92,12 +103,18 @@ class Fuzz:
 
         return self._met(State(number, kind, name), damage, dice)
 
-    def _met(self, state: State, damage: Callable[[], Lasting | None], dice: random.Random) -> State | None:
+    def _met(
+        self, state: State, damage: Callable[[], Lasting | None], dice: random.Random
+    ) -> State | None:
         """The state with what is wrong over it: damaged before anybody looks, or while a bot runs."""
         fix_first, commands = dice.random() < 0.5, readers(dice)
         if dice.random() < _RUNNING:
             found = endured_while_running(self.root, damage, commands)
-            return None if found is None else replace(state, kind=f"{state.kind} *", wrong=tuple(found))
+            return (
+                None
+                if found is None
+                else replace(state, kind=f"{state.kind} *", wrong=tuple(found))
+            )
         lasting = damage()
         if lasting is None:
             return None

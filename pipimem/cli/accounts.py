@@ -76,7 +76,9 @@ def account_json(today: Today) -> dict[str, object]:
 def _line(budget: Budget) -> str:
     if budget.share >= 1:
         return f"{budget.told()} (used up: the embedded rules think until midnight)"
-    return f"{budget.told()} ({budget.share:.0%}{', above 80 %' if budget.share >= WARN_AT else ''})"
+    return (
+        f"{budget.told()} ({budget.share:.0%}{', above 80 %' if budget.share >= WARN_AT else ''})"
+    )
 
 
 def _budget_json(budget: Budget) -> dict[str, object]:

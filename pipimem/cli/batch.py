@@ -19,7 +19,9 @@ from pipimem.store.channel import ChannelStore
 BATCH_K = 10
 
 batch = click.option(
-    "--batch", metavar="FILE", help="Ask every line of a JSONL file with channel and query; - for standard input."
+    "--batch",
+    metavar="FILE",
+    help="Ask every line of a JSONL file with channel and query; - for standard input.",
 )
 
 
@@ -32,7 +34,9 @@ class Question:
     fields: Mapping[str, object]
 
 
-def questions(chosen: Chosen, channel: str | None, query: str | None, file: str | None) -> list[Question]:
+def questions(
+    chosen: Chosen, channel: str | None, query: str | None, file: str | None
+) -> list[Question]:
     """The one question of the command line, or those of a file (`-`: standard input).
 
     Raises `UsageError` for both and for neither, `Failed` for a broken line and an unknown channel of the file.
@@ -60,7 +64,11 @@ def _read(file: str) -> list[Question]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Failed(f"{name} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
-    return [_question(line, f"{name}, line {n}") for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [
+        _question(line, f"{name}, line {n}")
+        for n, line in enumerate(text.split("\n"), 1)
+        if line.strip()
+    ]
 
 
 def _question(line: str, where: str) -> Question:
@@ -71,4 +79,6 @@ def _question(line: str, where: str) -> Question:
     match fields:
         case {"channel": str(channel), "query": str(query)}:
             return Question(channel, query, fields)
-    raise Failed(f"{where}: must be an object with the strings channel and query; nothing was asked")
+    raise Failed(
+        f"{where}: must be an object with the strings channel and query; nothing was asked"
+    )

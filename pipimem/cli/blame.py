@@ -34,8 +34,14 @@ def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> No
             record(_json(one))
     else:
         if found and records and records[0].task == FORGET:
-            note(f"which change brought what stood before the forgetting of {records[0].time} is not kept any more")
-        table(("when", "who", "from", "by", "where", "entry"), map(_row, found), empty="there is no entry yet")
+            note(
+                f"which change brought what stood before the forgetting of {records[0].time} is not kept any more"
+            )
+        table(
+            ("when", "who", "from", "by", "where", "entry"),
+            map(_row, found),
+            empty="there is no entry yet",
+        )
 
 
 def _row(one: Origin) -> tuple[str, ...]:
@@ -58,7 +64,11 @@ def _who(one: Origin) -> str:
         return one.record.speaker
     if one.change is None:
         return "by hand" if one.record is None or one.record.trust is Trust.HUMAN else "-"
-    return "by hand" if one.change.author is Author.EDITOR else one.change.actor or str(one.change.author)
+    return (
+        "by hand"
+        if one.change.author is Author.EDITOR
+        else one.change.actor or str(one.change.author)
+    )
 
 
 def _when(one: Origin) -> str:
@@ -70,7 +80,11 @@ def _when(one: Origin) -> str:
 def _by(one: Origin) -> str:
     if one.change is None:
         return "-"
-    again = f", back by {one.brought_back.sequence} ({one.brought_back.task})" if one.brought_back else ""
+    again = (
+        f", back by {one.brought_back.sequence} ({one.brought_back.task})"
+        if one.brought_back
+        else ""
+    )
     return f"{one.change.sequence} ({one.change.task}){again}"
 
 

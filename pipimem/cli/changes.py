@@ -33,7 +33,12 @@ def done_rows(done: Iterable[Done]) -> Iterator[tuple[str, ...]]:
         yield str(change.file), what, one_line(change.before, _TEXT), one_line(after, _TEXT)
     for one in done:
         for refusal in one.outcome.refused:
-            yield "", f"refused · {refusal.reason}", "", one_line(getattr(refusal.operation, "text", ""), _TEXT)
+            yield (
+                "",
+                f"refused · {refusal.reason}",
+                "",
+                one_line(getattr(refusal.operation, "text", ""), _TEXT),
+            )
         for note in one.decision.notes:
             yield "", "left out", "", one_line(note, _TEXT)
 

@@ -119,7 +119,9 @@ class Talk:
     async def _reply(self, turn: Turn) -> str:
         if self.replying is None:
             return _without_model(turn)
-        from pipimem.sidecar.assistant import ModelAssistant  # the models' room: only where a model replies
+        from pipimem.sidecar.assistant import (
+            ModelAssistant,
+        )  # the models' room: only where a model replies
 
         assert isinstance(self.replying, ModelAssistant)
         prompt = Message("system", await self.channel.session_prompt())
@@ -165,11 +167,15 @@ class Talk:
         if found is None or not found.candidates:
             say(f"nothing was recalled: {found.reason if found else 'nothing was said yet'}")
             return
-        for row in candidate_rows(found.candidates, {item.id for item in found.injected}, explain=True):
+        for row in candidate_rows(
+            found.candidates, {item.id for item in found.injected}, explain=True
+        ):
             say("  ".join(cell for cell in row if cell))
 
     async def _ask_to_forget(self, what: str) -> None:
-        found = await to_thread.run_sync(lambda: forgettable(self.channel.store, what, keep_transcript=False))
+        found = await to_thread.run_sync(
+            lambda: forgettable(self.channel.store, what, keep_transcript=False)
+        )
         for line in lines_of(found):
             say(line)
         say("Forget this for good? [y/N]")
@@ -208,4 +214,6 @@ def _without_model(turn: Turn) -> str:
     items = turn.recall.injected if turn.recall else ()
     if not items:
         return "(offline, no model replies) Noted in the transcript; memory has nothing to add."
-    return "(offline, no model replies) Memory has: " + " | ".join(one_line(item.text, 120) for item in items)
+    return "(offline, no model replies) Memory has: " + " | ".join(
+        one_line(item.text, 120) for item in items
+    )

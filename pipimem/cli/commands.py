@@ -89,7 +89,11 @@ class Commands(click.Group):
     metavar="DIR",
     help="The bot's folder; else PIPIMEM_WORKSPACE, the nearest folder with a pipimem.toml, or ./workspace.",
 )
-@click.option("--model", metavar="M", help="A litellm model name, or offline. Else PIPIMEM_MODEL, else pipimem.toml.")
+@click.option(
+    "--model",
+    metavar="M",
+    help="A litellm model name, or offline. Else PIPIMEM_MODEL, else pipimem.toml.",
+)
 @click.version_option(__version__, message="pipimem %(version)s", help="Say which.")
 @click.pass_context
 def pipimem(ctx: click.Context, workspace: str | None, model: str | None) -> None:

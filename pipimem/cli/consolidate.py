@@ -14,9 +14,17 @@ from pipimem.runtime.turns import Receipt
 
 @click.command("consolidate")
 @channel
-@click.option("--deadline", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds it may take.")
 @click.option(
-    "--holes", is_flag=True, help="Only try again what was set aside because no model could make sense of it."
+    "--deadline",
+    type=click.FloatRange(min=1),
+    default=120.0,
+    show_default=True,
+    help="Seconds it may take.",
+)
+@click.option(
+    "--holes",
+    is_flag=True,
+    help="Only try again what was set aside because no model could make sense of it.",
 )
 @as_json
 @chosen
@@ -49,11 +57,15 @@ def receipt_lines(receipt: Receipt) -> list[str]:
 def _tell(told: dict[Hole, str], channel: str, as_json: bool) -> None:
     if as_json:
         holes = [
-            {**fields(hole, "first", "last"), "closed": not reason, "reason": reason} for hole, reason in told.items()
+            {**fields(hole, "first", "last"), "closed": not reason, "reason": reason}
+            for hole, reason in told.items()
         ]
         record({"channel": channel, "holes": holes})
     else:
-        rows = [(f"{hole.first}–{hole.last}", "no" if reason else "yes", reason) for hole, reason in told.items()]
+        rows = [
+            (f"{hole.first}–{hole.last}", "no" if reason else "yes", reason)
+            for hole, reason in told.items()
+        ]
         table(("messages", "closed", "reason"), rows, empty="nothing is set aside")
     if failed := [reason for reason in told.values() if reason]:
         raise Failed(f"{len(failed)} of {len(told)} are still set aside: {failed[0]}")

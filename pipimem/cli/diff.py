@@ -28,7 +28,12 @@ from pipimem.text.lines import split_lines, without_ending
 @as_json
 @chosen
 def command(
-    chosen: Chosen, channel: str, file: str | None, since: Point | None, until: Point | None, as_json: bool
+    chosen: Chosen,
+    channel: str,
+    file: str | None,
+    since: Point | None,
+    until: Point | None,
+    as_json: bool,
 ) -> None:
     """Show what changed, as a diff.
 
@@ -72,4 +77,6 @@ def _lines(file: File, old: str, new: str, told: tuple[str, str]) -> list[str]:
     before, after = (list(map(without_ending, split_lines(text))) for text in (old, new))
     if before == after and old != new:
         return [f"--- {file}", f"+++ {file}", "only line ends changed"]
-    return list(unified_diff(before, after, f"{file}  {told[0]}", f"{file}  {told[1]}", lineterm=""))
+    return list(
+        unified_diff(before, after, f"{file}  {told[0]}", f"{file}  {told[1]}", lineterm="")
+    )

@@ -40,11 +40,21 @@ _KEYED = frozenset(
         "xai",
     )
 )
-_PREFIXES = {"gpt-": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude-": "anthropic"}
+_PREFIXES = {
+    "gpt-": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+    "claude-": "anthropic",
+}
 
 
 @click.command("doctor")
-@click.option("--fix", is_flag=True, help="Mend what can be mended without losing anything, and say what was done.")
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Mend what can be mended without losing anything, and say what was done.",
+)
 @as_json
 @chosen
 def command(chosen: Chosen, fix: bool, as_json: bool) -> None:
@@ -62,13 +72,21 @@ def command(chosen: Chosen, fix: bool, as_json: bool) -> None:
         found = list(_findings(chosen, now))
     failures = sum(one.wrong for one in found)
     if as_json:
-        told = [{**fields(one, "wrong", "where", "what"), "fixable": one.mend is not None} for one in found]
+        told = [
+            {**fields(one, "wrong", "where", "what"), "fixable": one.mend is not None}
+            for one in found
+        ]
         fixed = [{"where": where, "done": done} for where, done in mended]
-        record({"workspace": chosen.workspace, "ok": not failures, "findings": told, "fixed": fixed})
+        record(
+            {"workspace": chosen.workspace, "ok": not failures, "findings": told, "fixed": fixed}
+        )
     else:
         for where, done in mended:
             say(f"fixed: {where}: {done}")
-        table(("", "where", "what"), [("wrong" if one.wrong else "note", one.where, one.what) for one in found])
+        table(
+            ("", "where", "what"),
+            [("wrong" if one.wrong else "note", one.where, one.what) for one in found],
+        )
         if any(one.mend for one in found) and not fix:
             note("`pipimem doctor --fix` mends some of this")
         if not failures:
@@ -159,7 +177,9 @@ def _account(chosen: Chosen, workspace: WorkspaceStore, now: datetime) -> Iterat
     found = today(workspace, settings.budget, now)
     for budget in (found.workspace, *found.channels):
         if budget.share >= WARN_AT and budget.spent.tokens:
-            yield worth_knowing("pipimem.toml, [budget]", f"{budget.share:.0%} of today's budget of {budget.told()}")
+            yield worth_knowing(
+                "pipimem.toml, [budget]", f"{budget.share:.0%} of today's budget of {budget.told()}"
+            )
     asked = {chosen.model or settings.model.name, *settings.model.fallbacks}
     for circuit, line in found.resting.items():
         yield Finding(circuit in asked, "model", line)
@@ -178,7 +198,9 @@ def _unknown_model(name: str) -> Finding:
     """A name with a provider may be one we do not list; one without is most often a slip of the finger."""
     if "/" in name:
         return worth_knowing("model", f"{name}: cannot tell which key it needs")
-    return wrong("model", f"{name!r} names no provider; write provider/model (openai/gpt-5-mini), or offline")
+    return wrong(
+        "model", f"{name!r} names no provider; write provider/model (openai/gpt-5-mini), or offline"
+    )
 
 
 def _provider_of_plain(name: str) -> str:

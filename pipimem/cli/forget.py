@@ -44,8 +44,14 @@ _BEYOND = (
 @click.command("forget")
 @channel
 @click.argument("what", metavar="[TEXT|ID]", required=False)
-@click.option("--query", metavar="QUERY", help="Choose among what recall finds for this; with --yes all of it goes.")
-@click.option("--verify", metavar="TEXT", help="Forget nothing; prove that TEXT is nowhere any more.")
+@click.option(
+    "--query",
+    metavar="QUERY",
+    help="Choose among what recall finds for this; with --yes all of it goes.",
+)
+@click.option(
+    "--verify", metavar="TEXT", help="Forget nothing; prove that TEXT is nowhere any more."
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--keep-transcript", is_flag=True, help="Leave log.jsonl as it is.")
 @as_json
@@ -73,13 +79,17 @@ def command(
     if verify is not None:
         _verify(store, verify, as_json)
         return
-    wanted: str | Sequence[str] = _picked(chosen, store, query or "", yes=yes) if what is None else what
+    wanted: str | Sequence[str] = (
+        _picked(chosen, store, query or "", yes=yes) if what is None else what
+    )
     found = forgettable(store, wanted, keep_transcript=keep_transcript)
     for line in lines_of(found):
         note(line)
     if not yes:
         confirmed(_asked(found), "nothing was forgotten")
-    receipt = store.forget(wanted, keep_transcript=keep_transcript, now=Clock().now(), actor="person")
+    receipt = store.forget(
+        wanted, keep_transcript=keep_transcript, now=Clock().now(), actor="person"
+    )
     store.close()
     if as_json:
         record({"channel": channel, **receipt.counts, "places": receipt.places})
@@ -89,11 +99,17 @@ def command(
             say(f"  {place}: {count}")
     if receipt.is_empty:
         words = one_line(wanted if isinstance(wanted, str) else ", ".join(wanted), 60)
-        spared = forgettable(store, wanted, keep_transcript=False).messages if keep_transcript else ()
+        spared = (
+            forgettable(store, wanted, keep_transcript=False).messages if keep_transcript else ()
+        )
         if spared:
             held = f"{counted(len(spared), 'message')} of log.jsonl"
-            raise Failed(f"only {held} in {channel} hold {words!r}; --keep-transcript leaves the log as it is")
-        raise Failed(f"nothing in {channel} holds {words!r}; it will not be learnt from older talk either")
+            raise Failed(
+                f"only {held} in {channel} hold {words!r}; --keep-transcript leaves the log as it is"
+            )
+        raise Failed(
+            f"nothing in {channel} holds {words!r}; it will not be learnt from older talk either"
+        )
     note(_BEYOND)
 
 
@@ -106,7 +122,14 @@ def _verify(store: ChannelStore, text: str, as_json: bool) -> None:
     shared = list(traces([root / name for name in PEOPLES], text))
     if as_json:
         places = [asdict(trace) for trace in left]
-        record({"channel": store.channel_id, "ok": not left, "places": places, "peoples": _told(shared, root)})
+        record(
+            {
+                "channel": store.channel_id,
+                "ok": not left,
+                "places": places,
+                "peoples": _told(shared, root),
+            }
+        )
     else:
         for place in _told(left, root):
             say(place)
@@ -144,7 +167,9 @@ def _picked(chosen: Chosen, store: ChannelStore, query: str, *, yes: bool) -> li
 
 def _numbers(most: int) -> list[int]:
     try:
-        answer = click.prompt("Which? (numbers, or all)", err=True, default="", show_default=False).strip()
+        answer = click.prompt(
+            "Which? (numbers, or all)", err=True, default="", show_default=False
+        ).strip()
     except click.Abort:
         answer = ""
     if answer.casefold() in _ALL:
@@ -166,7 +191,9 @@ class Forgettable:
         return bool(self.entries or self.messages)
 
 
-def forgettable(store: ChannelStore, what: str | Sequence[str], *, keep_transcript: bool) -> Forgettable:
+def forgettable(
+    store: ChannelStore, what: str | Sequence[str], *, keep_transcript: bool
+) -> Forgettable:
     """What holds the text `what`, or the text of the entry with that id (`memory:abcd2345` or `abcd2345`)."""
     notes = store.notes()
     needles, _ = named(notes, what)
@@ -175,7 +202,11 @@ def forgettable(store: ChannelStore, what: str | Sequence[str], *, keep_transcri
     messages = () if keep_transcript else store.transcript.messages()
     return Forgettable(
         tuple(entry for entry in every if needles.are_in(entry.text)),
-        tuple(m for m in messages if m.content and (m.id in needles.messages or needles.are_in(m.content))),
+        tuple(
+            m
+            for m in messages
+            if m.content and (m.id in needles.messages or needles.are_in(m.content))
+        ),
     )
 
 
@@ -187,7 +218,9 @@ def lines_of(found: Forgettable) -> list[str]:
     for entry in found.entries:
         text = shown(entry.text).replace("\n", "\n    ")
         lines.append(f"- {entry.file} · {entry.section}: {text}")
-    lines += [f"- log.jsonl, {one.id}: {one_line(one.content, 100)}" for one in found.messages[:_LISTED]]
+    lines += [
+        f"- log.jsonl, {one.id}: {one_line(one.content, 100)}" for one in found.messages[:_LISTED]
+    ]
     more = len(found.messages) - _LISTED
     if more > 0:
         lines.append(f"- and {counted(more, 'more message')}")
@@ -205,4 +238,6 @@ def _asked(found: Forgettable) -> str:
 
 def told(counts: dict[str, int]) -> str:
     """The counts of a forgetting as a sentence."""
-    return "forgotten: " + ", ".join(f"{count} in {place}" for place, count in counts.items() if count)
+    return "forgotten: " + ", ".join(
+        f"{count} in {place}" for place, count in counts.items() if count
+    )

@@ -28,5 +28,9 @@ def command(chosen: Chosen, folder: str | None, as_json: bool) -> None:
     say(f"{root} is a workspace now. Made:")
     for path in made:
         say(f"  {path.relative_to(root)}")
-    say("SOUL.md says who the bot is, AGENTS.md how it behaves, MEMORY.md what all its channels share.")
-    say("words.txt holds words of your trade, recall.must what must stay findable, pipimem.toml the settings.")
+    say(
+        "SOUL.md says who the bot is, AGENTS.md how it behaves, MEMORY.md what all its channels share."
+    )
+    say(
+        "words.txt holds words of your trade, recall.must what must stay findable, pipimem.toml the settings."
+    )

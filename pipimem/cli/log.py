@@ -23,7 +23,12 @@ _SHOWN = 20
 @click.command("log")
 @channel
 @click.option(
-    "-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="How many of the newest commits."
+    "-n",
+    "count",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="How many of the newest commits.",
 )
 @as_json
 @chosen
@@ -44,9 +49,14 @@ def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
 
 def _rows(one: JournalRecord) -> list[tuple[object, ...]]:
     what = [told(change) for change in one.changes]
-    what += [f"refused: {line.operation} {one_line(line.text, _TEXT)} ({line.reason})".strip() for line in one.refused]
+    what += [
+        f"refused: {line.operation} {one_line(line.text, _TEXT)} ({line.reason})".strip()
+        for line in one.refused
+    ]
     what += [f"left out: {one_line(line, _TEXT)}" for line in one.notes]
-    lines = what or ["; ".join(filter(None, (one.why, _moved(one.delta.progress)))) or "bookkeeping"]
+    lines = what or [
+        "; ".join(filter(None, (one.why, _moved(one.delta.progress)))) or "bookkeeping"
+    ]
     first = (one.sequence, minute(one.time), one.actor or one.author, one.task)
     # Repeated in each line where columns are cut by a script; a person sees the group by the same time.
     return [(*first, line) for line in lines]
@@ -57,10 +67,16 @@ def told(change: Change) -> str:
     place = change.file + (f" · {change.section}" if change.section else "")
     text = one_line(change.after or change.before, _TEXT)
     before = (
-        f" (was: {one_line(change.before, _TEXT)})" if change.before and change.after not in ("", change.before) else ""
+        f" (was: {one_line(change.before, _TEXT)})"
+        if change.before and change.after not in ("", change.before)
+        else ""
     )
     reason = f" ({change.reason})" if change.reason else ""
-    return f"{change.verb} {place}: {text}{before}{reason}" if text else f"{change.verb} {place}{reason}"
+    return (
+        f"{change.verb} {place}: {text}{before}{reason}"
+        if text
+        else f"{change.verb} {place}{reason}"
+    )
 
 
 def say_all(changes: Sequence[Change], channel: str) -> None:
@@ -75,7 +91,9 @@ def _moved(progress: Progress) -> str:
     if progress.narrowed is not None:
         return ""  # a window that failed: the reason says what became of it
     names = ("cursor", "boundary", "refreshed", "epoch")
-    return ", ".join(f"{name} is now {value}" for name in names if (value := getattr(progress, name)) is not None)
+    return ", ".join(
+        f"{name} is now {value}" for name in names if (value := getattr(progress, name)) is not None
+    )
 
 
 def _json(one: JournalRecord) -> dict[str, object]:

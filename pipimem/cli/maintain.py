@@ -13,7 +13,11 @@ from pipimem.runtime.maintenance import Ran
 
 @click.command("maintain")
 @click.argument("channel", required=False)
-@click.option("--dry-run", is_flag=True, help="Show what would be changed, and change nothing. A model is asked.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Show what would be changed, and change nothing. A model is asked.",
+)
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str | None, dry_run: bool, as_json: bool) -> None:
@@ -33,12 +37,24 @@ def command(chosen: Chosen, channel: str | None, dry_run: bool, as_json: bool) -
 def _tell(jobs: dict[str, list[Ran]], verb: str, as_json: bool) -> None:
     if as_json:
         for name, ran in jobs.items():
-            told = [{"job": job.task, "ran": job.ran, "reason": job.reason, **done_json(job.done)} for job in ran]
+            told = [
+                {"job": job.task, "ran": job.ran, "reason": job.reason, **done_json(job.done)}
+                for job in ran
+            ]
             record({"channel": name, "jobs": told})
         return
-    rows = [(name, job.task, "yes" if job.ran else "no", job.reason) for name, ran in jobs.items() for job in ran]
+    rows = [
+        (name, job.task, "yes" if job.ran else "no", job.reason)
+        for name, ran in jobs.items()
+        for job in ran
+    ]
     table(("channel", "job", verb, "reason"), rows, empty="there are no channels yet")
-    changes = [(name, job.task, *row) for name, ran in jobs.items() for job in ran for row in done_rows(job.done)]
+    changes = [
+        (name, job.task, *row)
+        for name, ran in jobs.items()
+        for job in ran
+        for row in done_rows(job.done)
+    ]
     if changes:
         table(("channel", "job", "file", "what", "before", "after"), changes)
 

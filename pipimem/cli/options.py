@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-NOTES: Mapping[str, File] = {"session": File.SESSION, "memory": File.MEMORY, "history": File.HISTORY}
+NOTES: Mapping[str, File] = {
+    "session": File.SESSION,
+    "memory": File.MEMORY,
+    "history": File.HISTORY,
+}
 """The notes by the names people type."""
 
 
@@ -39,14 +43,24 @@ class Chosen:
     def settings(self, *, idle: bool = False) -> Settings:
         """What its pipimem.toml says; `idle` work only for a command that stays."""
         settings = settings_from(self.store().human_text("pipimem.toml"))
-        return settings if idle else replace(settings, maintenance=replace(settings.maintenance, enabled=False))
+        return (
+            settings
+            if idle
+            else replace(settings, maintenance=replace(settings.maintenance, enabled=False))
+        )
 
     @asynccontextmanager
-    async def opened(self, *, settings: Settings | None = None, clock: Clock | None = None) -> AsyncIterator[Pipimem]:
+    async def opened(
+        self, *, settings: Settings | None = None, clock: Clock | None = None
+    ) -> AsyncIterator[Pipimem]:
         """The runtime on this workspace, closed at the end."""
-        from pipimem.runtime.pipimem import Pipimem  # 60 ms that commands which only read files save
+        from pipimem.runtime.pipimem import (
+            Pipimem,
+        )  # 60 ms that commands which only read files save
 
-        async with Pipimem(self.workspace, self.model, settings=settings or self.settings(), clock=clock) as pipimem:
+        async with Pipimem(
+            self.workspace, self.model, settings=settings or self.settings(), clock=clock
+        ) as pipimem:
             yield pipimem
 
     def with_channel(self, name: str, work: Callable[[Channel], Awaitable[T]]) -> T:
@@ -63,7 +77,9 @@ def workspace_folder(option: str | None, variable: str | None, here: Path) -> Pa
     """The option, else the variable, else the nearest folder with a pipimem.toml, else ./workspace."""
     if option or variable:
         return Path(option or variable or "")
-    found = next((folder for folder in (here, *here.parents) if (folder / "pipimem.toml").is_file()), None)
+    found = next(
+        (folder for folder in (here, *here.parents) if (folder / "pipimem.toml").is_file()), None
+    )
     return found or Path("workspace")
 
 
@@ -103,4 +119,6 @@ kind = click.option(
     help="What the channel is, when it is new.",
 )
 # All that is meant for eyes goes to standard error then.
-as_json = click.option("--json", "as_json", is_flag=True, help="For scripts: JSON on standard output.")
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="For scripts: JSON on standard output."
+)

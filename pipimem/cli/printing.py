@@ -100,9 +100,20 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda _: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.update(task, completed=done)
@@ -130,5 +141,7 @@ def confirmed(question: str, otherwise: str) -> None:
         if click.confirm(question, err=True):
             return
     except click.Abort:
-        raise Failed(f"{otherwise}: nobody answered. Say --yes to go on without being asked") from None
+        raise Failed(
+            f"{otherwise}: nobody answered. Say --yes to go on without being asked"
+        ) from None
     raise Failed(otherwise)

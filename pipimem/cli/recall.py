@@ -31,7 +31,9 @@ _WARMING = "warm up 预热"
 @click.argument("channel", required=False)
 @click.argument("query", required=False)
 @click.option("-k", "count", type=click.IntRange(min=1), help="How many candidates to show.")
-@click.option("--explain", is_flag=True, help="Take every score apart: which words, which source, how recent.")
+@click.option(
+    "--explain", is_flag=True, help="Take every score apart: which words, which source, how recent."
+)
 @click.option("--speaker", default="", help="Who asks.")
 @batch
 @as_json
@@ -89,7 +91,9 @@ class _Readings:
     def __init__(self, chosen: Chosen, count: int | None) -> None:
         self._store, settings = chosen.store(), chosen.settings()
         # What is injected keeps its own limit.
-        self._settings = replace(settings.recall, candidates=max(count or 0, settings.recall.candidates))
+        self._settings = replace(
+            settings.recall, candidates=max(count or 0, settings.recall.candidates)
+        )
         self._budget = settings.budget
         self._meaning = meaning_of(settings, self._store, self._governor, keeps=False)
         self._vocabulary = Vocabulary(self._store)
@@ -103,10 +107,14 @@ class _Readings:
     def prepare(self, channel: str) -> Reading:
         """Index a channel; with an embedder, embed what it has not kept. Raises `ChannelError` for an unknown one."""
         opened = ChannelStore.open(self._store, channel, create=False)
-        reading = self.open[channel] = Reading(opened, self._vocabulary, self._settings, None, self._meaning)
+        reading = self.open[channel] = Reading(
+            opened, self._vocabulary, self._settings, None, self._meaning
+        )
         reading.notes()
         if self._meaning is not None:
-            from pipimem.runtime.embedding import embedded_now  # an event loop that others do not need
+            from pipimem.runtime.embedding import (
+                embedded_now,
+            )  # an event loop that others do not need
 
             embedded_now(reading, self._meaning, _embedding)
         return reading
@@ -121,7 +129,9 @@ class _Readings:
 
 
 def _embedding(count: int) -> None:
-    note(f"embedding {count} entries for this question alone; `pipimem maintain` keeps their vectors")
+    note(
+        f"embedding {count} entries for this question alone; `pipimem maintain` keeps their vectors"
+    )
 
 
 def _json(found: Recall, count: int | None, explain: bool) -> dict[str, object]:

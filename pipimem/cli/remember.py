@@ -26,7 +26,9 @@ from pipimem.store.commits.committing import Committed
     help="What it is, which says under which heading it goes.",
 )
 @click.option("--speaker", default="", help="Whose word it is.")
-@click.option("--until", type=Time(to_come=True), help="The last day it holds, as in 2026-03-02 or tomorrow.")
+@click.option(
+    "--until", type=Time(to_come=True), help="The last day it holds, as in 2026-03-02 or tomorrow."
+)
 @click.option("--group", is_flag=True, help="The channel is a group, when it is new.")
 @as_json
 @chosen
@@ -59,8 +61,17 @@ def command(
 
 def _tell(done: Outcome, channel: str, as_json: bool) -> None:
     if as_json:
-        changes = [{**fields(one, "verb", "file", "section", "id"), "text": one.after} for one in done.changes]
-        record({"channel": channel, "changes": changes, "refused": [refusal.reason for refusal in done.refused]})
+        changes = [
+            {**fields(one, "verb", "file", "section", "id"), "text": one.after}
+            for one in done.changes
+        ]
+        record(
+            {
+                "channel": channel,
+                "changes": changes,
+                "refused": [refusal.reason for refusal in done.refused],
+            }
+        )
     else:
         for one in done.changes:
             say(f"{one.file} · {one.section}: {one.verb}: {one.after or one.before}  [{one.id}]")
@@ -75,4 +86,6 @@ def _made(channel: str, known: list[str]) -> str:
     import difflib  # 6 ms, only where a channel is new
 
     near = difflib.get_close_matches(channel, known, n=1)
-    return f"{channel} is new; the channel was made" + (f" (there is also {near[0]})" if near else "")
+    return f"{channel} is new; the channel was made" + (
+        f" (there is also {near[0]})" if near else ""
+    )

@@ -31,7 +31,12 @@ class Report:
 @channel
 @click.argument("file")
 @kind
-@click.option("--compact-every", type=click.IntRange(min=1), metavar="N", help="A compaction every N messages.")
+@click.option(
+    "--compact-every",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="A compaction every N messages.",
+)
 @click.option("--maintain", is_flag=True, help="Run the idle jobs at the end.")
 @as_json
 @chosen
@@ -76,12 +81,23 @@ async def _replayed(
     async with chosen.opened(settings=settings, clock=time.clock()) as pipimem:
         channel = await pipimem.channel(name, kind=kind)
         with progress(f"replaying {file.name}", len(messages)) as moved:
-            done = await replay(channel, messages, time, compact_every=every, maintain=maintain, progress=moved)
+            done = await replay(
+                channel, messages, time, compact_every=every, maintain=maintain, progress=moved
+            )
         notes, last = await channel.notes(), channel.store.transcript.last_number
         folder = channel.store.folder
-    files = {path: path.stat().st_size for each in NOTES.values() if (path := folder / each).is_file()}
+    files = {
+        path: path.stat().st_size for each in NOTES.values() if (path := folder / each).is_file()
+    }
     calls = [usage for usage in islice(workspace.usages(), before, None) if usage.channel == name]
-    return Report(name, done, files, summed(calls), len(notes.memory.entries), max(0, last - notes.ledger.cursor))
+    return Report(
+        name,
+        done,
+        files,
+        summed(calls),
+        len(notes.memory.entries),
+        max(0, last - notes.ledger.cursor),
+    )
 
 
 def _lines(report: Report) -> list[str]:
@@ -91,11 +107,16 @@ def _lines(report: Report) -> list[str]:
         f"{counted(done.compactions, 'compaction')}, {done.deferred} not consolidated at once",
     ]
     lines += [f"  {reason}" for reason in dict.fromkeys(done.reasons)]
-    lines += [f"  {job.task}: {'done' if job.ran else 'not run'} ({job.reason})" for job in done.jobs]
+    lines += [
+        f"  {job.task}: {'done' if job.ran else 'not run'} ({job.reason})" for job in done.jobs
+    ]
     lines += [f"{report.entries} {'entry' if report.entries == 1 else 'entries'} in MEMORY.md"]
     lines += [f"  {size:>7,} bytes  {path}" for path, size in report.files.items()]
     tokens = f"{cost.tokens_in:,} tokens in, {cost.tokens_out:,} out"
-    return [*lines, f"{counted(cost.calls, 'model call')}, {cost.failed} failed, {tokens}, {cost_told(cost)}"]
+    return [
+        *lines,
+        f"{counted(cost.calls, 'model call')}, {cost.failed} failed, {tokens}, {cost_told(cost)}",
+    ]
 
 
 def _json(report: Report) -> dict[str, object]:

@@ -20,7 +20,11 @@ from pipimem.store.looking_back.past import Past, Point
 @click.command("restore")
 @channel
 @click.option(
-    "--to", type=When(exact=True), metavar="TIME|SEQ", required=True, help="A time in digits, or right after a change."
+    "--to",
+    type=When(exact=True),
+    metavar="TIME|SEQ",
+    required=True,
+    help="A time in digits, or right after a change.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @as_json
@@ -46,7 +50,15 @@ def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -
     if as_json:
         changes = [asdict(change) for change in done.outcome.changes]
         edits = [edit.sequence for edit in done.edits]
-        record({"channel": channel, "to": done.to, "seq": done.sequence, "edits": edits, "changes": changes})
+        record(
+            {
+                "channel": channel,
+                "to": done.to,
+                "seq": done.sequence,
+                "edits": edits,
+                "changes": changes,
+            }
+        )
     elif not done.outcome.texts:
         say("the notes stand as they stood then; nothing was changed")
     else:

@@ -27,7 +27,9 @@ from pipimem.runtime.library import Library
 from pipimem.text.secrets import redacted
 from pipimem.text.tokens import estimate
 
-_NO_WORD = "nothing was found: QUERY has no word to look for, only such as everybody says all the time"
+_NO_WORD = (
+    "nothing was found: QUERY has no word to look for, only such as everybody says all the time"
+)
 _WARMING = "warm up 预热"
 # What a clear hit is expanded to: about 200 tokens.
 _BEFORE, _AFTER = 2, 2
@@ -38,12 +40,27 @@ _IDS, _NAMES = 5, 10
 @click.command("search")
 @click.argument("channel", required=False)
 @click.argument("query", required=False)
-@click.option("-k", "count", type=click.IntRange(min=1), default=BATCH_K, show_default=True, help="How many to show.")
-@click.option("--after", type=Time(), help="Said on this date or later, as in 2026-03-02, yesterday or 上周.")
-@click.option("--before", type=Time(), help="Said before this date, as in 2026-03-02, today or 本周.")
+@click.option(
+    "-k",
+    "count",
+    type=click.IntRange(min=1),
+    default=BATCH_K,
+    show_default=True,
+    help="How many to show.",
+)
+@click.option(
+    "--after", type=Time(), help="Said on this date or later, as in 2026-03-02, yesterday or 上周."
+)
+@click.option(
+    "--before", type=Time(), help="Said before this date, as in 2026-03-02, today or 本周."
+)
 @click.option("--speaker", default="", help="Said by this person.")
 @click.option("--role", type=click.Choice(get_args(Role)), help="Said in this role.")
-@click.option("--smart", is_flag=True, help="Show what was said around a clear hit, or how to narrow unclear ones.")
+@click.option(
+    "--smart",
+    is_flag=True,
+    help="Show what was said around a clear hit, or how to narrow unclear ones.",
+)
 @batch
 @as_json
 @chosen
@@ -82,7 +99,15 @@ def command(
         _single(shelves, question, count, filters, smart=smart, as_json=as_json)
 
 
-def _single(library: Library, question: Question, count: int, filters: Filters, *, smart: bool, as_json: bool) -> None:
+def _single(
+    library: Library,
+    question: Question,
+    count: int,
+    filters: Filters,
+    *,
+    smart: bool,
+    as_json: bool,
+) -> None:
     channel, query = question.channel, question.query
     said = library.said(channel, query, count, filters)
     found = [one.hit for one in said]
@@ -92,12 +117,19 @@ def _single(library: Library, question: Question, count: int, filters: Filters, 
     wanted = library.words.words(query)
     lines = [_line(hit, wanted, library) for hit in found]
     if as_json:
-        told = [_json(one, rank, line) for rank, (one, line) in enumerate(zip(said, lines, strict=True), 1)]
+        told = [
+            _json(one, rank, line)
+            for rank, (one, line) in enumerate(zip(said, lines, strict=True), 1)
+        ]
         timeline = [passage_json(item) for item in around]
         judged = {"clear": clear, "timeline": timeline, "hint": hint} if smart else {}
-        record({**question.fields, "candidates": told, "tokens": sum(map(estimate, lines)), **judged})
+        record(
+            {**question.fields, "candidates": told, "tokens": sum(map(estimate, lines)), **judged}
+        )
     if not found:
-        note(_nothing(library.shelf(channel).index, filters) if library.may_find(query) else _NO_WORD)
+        note(
+            _nothing(library.shelf(channel).index, filters) if library.may_find(query) else _NO_WORD
+        )
     if as_json or not found:
         return
     lines = [line + _again(one) for one, line in zip(said, lines, strict=True)]
@@ -110,20 +142,27 @@ def _single(library: Library, question: Question, count: int, filters: Filters, 
         click.echo()
         passage_text(around, found[0].item.id)
     shown = sum(map(estimate, lines)) + tokens_of(around)
-    note(hint or f"about {shown} tokens; `timeline` shows what was said around a hit, `detail` all of it")
+    note(
+        hint
+        or f"about {shown} tokens; `timeline` shows what was said around a hit, `detail` all of it"
+    )
 
 
 def _json(said: Said, rank: int, line: str) -> dict[str, object]:
     item = said.hit.item
     more = {"speaker": item.speaker, "excerpt": line, "tokens": estimate(item.text)}
-    return candidate_json(said.hit, rank) | more | {"also": [plain_id(hit.item) for hit in said.again]}
+    return (
+        candidate_json(said.hit, rank) | more | {"also": [plain_id(hit.item) for hit in said.again]}
+    )
 
 
 def _again(said: Said) -> str:
     """How often the same was said, and where; the first of many."""
     if not said.again:
         return ""
-    ids = ", ".join(plain_id(hit.item) for hit in said.again[:_IDS]) + (", …" if len(said.again) > _IDS else "")
+    ids = ", ".join(plain_id(hit.item) for hit in said.again[:_IDS]) + (
+        ", …" if len(said.again) > _IDS else ""
+    )
     return f" (also said {counted(len(said.again), 'time')}: {ids})"
 
 
@@ -132,7 +171,9 @@ def _nothing(index: TranscriptIndex, filters: Filters) -> str:
     wanted, known = filters.speaker, [name for name in index.speakers if name]
     if wanted and wanted.casefold() not in (name.casefold() for name in known):
         names = ", ".join(known[:_NAMES]) + (", …" if len(known) > _NAMES else "")
-        return f"nobody is called {wanted!r} here" + (f"; there are {names}" if names else "; nobody has a name")
+        return f"nobody is called {wanted!r} here" + (
+            f"; there are {names}" if names else "; nobody has a name"
+        )
     if filters.after or filters.before:
         limits = (("from", filters.after), ("before", filters.before))
         asked = " ".join(f"{word} {time:%Y-%m-%d %H:%M}" for word, time in limits if time)

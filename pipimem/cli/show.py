@@ -74,4 +74,6 @@ def message_json(message: Message) -> dict[str, object]:
 
 def _line(message: Message) -> str:
     time = message.time.strftime("%Y-%m-%d %H:%M") if message.time else "-"
-    return f"{message.number}  {time}  {message.speaker or message.role}: {one_line(message.content)}"
+    return (
+        f"{message.number}  {time}  {message.speaker or message.role}: {one_line(message.content)}"
+    )

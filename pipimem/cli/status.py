@@ -95,7 +95,8 @@ def command(chosen: Chosen, as_json: bool) -> None:
             note(one_line(f"{one.channel}: {sentence}"))
     if standings:
         table(
-            ("channel", "kind", "entries", "messages", "backlog", "consolidated", "due", "recall"), map(_row, standings)
+            ("channel", "kind", "entries", "messages", "backlog", "consolidated", "due", "recall"),
+            map(_row, standings),
         )
 
 
@@ -107,7 +108,11 @@ def _standing(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> St
         jobs = gates.due(notes, last, said, now)
     except (PipimemError, OSError) as error:  # one broken channel must not hide the others
         return Standing(info.id, info.kind, info.title, problem=worded(error))
-    ledger, kept, edits = notes.ledger, store.caches.kept_figures(), store.edit_notices(later(now, -_RECENT))
+    ledger, kept, edits = (
+        notes.ledger,
+        store.caches.kept_figures(),
+        store.edit_notices(later(now, -_RECENT)),
+    )
     job = ledger.jobs.get("consolidate")
     return Standing(
         info.id,
@@ -133,7 +138,14 @@ def _row(one: Standing) -> tuple[object, ...]:
     set_aside = sum(hole.last - hole.first + 1 for hole in one.holes)
     backlog = f"{one.backlog} + {set_aside} set aside" if set_aside else one.backlog
     numbers = (one.entries, one.messages, backlog)
-    return (one.channel, one.kind, *numbers, when, ", ".join(one.waiting) or "nothing", _waits(one.recall))
+    return (
+        one.channel,
+        one.kind,
+        *numbers,
+        when,
+        ", ".join(one.waiting) or "nothing",
+        _waits(one.recall),
+    )
 
 
 def _waits(one: Recalls) -> str:

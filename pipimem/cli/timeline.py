@@ -16,7 +16,11 @@ _AROUND = 2
 @channel
 @click.argument("message", metavar="ID")
 @click.option(
-    "--around", type=click.IntRange(min=0), default=_AROUND, show_default=True, help="Messages before and after it."
+    "--around",
+    type=click.IntRange(min=0),
+    default=_AROUND,
+    show_default=True,
+    help="Messages before and after it.",
 )
 @as_json
 @chosen
@@ -30,7 +34,11 @@ def command(chosen: Chosen, channel: str, message: str, around: int, as_json: bo
         items = shelves.around(channel, slot, around, around)
         if as_json:
             told = [passage_json(item) for item in items]
-            record({"channel": channel, "id": message, "messages": told, "tokens": tokens_of(items)})
+            record(
+                {"channel": channel, "id": message, "messages": told, "tokens": tokens_of(items)}
+            )
             return
         passage_text(items, shelves.shelf(channel).item(slot).id)
-        note(f"about {tokens_of(items)} tokens; `pipimem detail CHANNEL ID...` shows whole messages")
+        note(
+            f"about {tokens_of(items)} tokens; `pipimem detail CHANNEL ID...` shows whole messages"
+        )

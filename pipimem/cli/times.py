@@ -34,7 +34,9 @@ class Time(click.ParamType[datetime]):
     def __init__(self, *, to_come: bool = False, exact: bool = False) -> None:
         self._to_come, self._exact = to_come, exact
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:  # noqa: ANN401 - click's signature
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:  # noqa: ANN401 - click's signature
         """The time a text says."""
         if isinstance(value, datetime):
             return value
@@ -45,16 +47,28 @@ class Time(click.ParamType[datetime]):
         except ValueError:
             span = None if self._exact else _span(str(value), Clock().now(), to_come=self._to_come)
             if span is None:
-                words = "; words are not taken here" if self._exact else ", yesterday, 3 days ago, 上周 or 3月2日"
-                what = f"write it as 2026-03-02{' or' if self._exact else ','} 2026-03-02T09:00{words}"
-                self.fail(f"{value!r} is not a date{' in digits' if self._exact else ''}; {what}", param, ctx)
+                words = (
+                    "; words are not taken here"
+                    if self._exact
+                    else ", yesterday, 3 days ago, 上周 or 3月2日"
+                )
+                what = (
+                    f"write it as 2026-03-02{' or' if self._exact else ','} 2026-03-02T09:00{words}"
+                )
+                self.fail(
+                    f"{value!r} is not a date{' in digits' if self._exact else ''}; {what}",
+                    param,
+                    ctx,
+                )
             when = datetime.combine(span.end if self._to_come else span.start, time())
         try:
             return when if when.tzinfo else when.astimezone()
         except (ValueError, OverflowError):  # an offset would lead out of the years there are
             self.fail(f"{value!r} is no time of our calendar; write it as 2026-03-02", param, ctx)
 
-    def _ago(self, ago: re.Match[str], param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+    def _ago(
+        self, ago: re.Match[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
         try:
             return Clock().now() - timedelta(**{_UNITS[ago["unit"]]: int(ago["count"])})
         except (ValueError, OverflowError):
@@ -84,11 +98,17 @@ class When(click.ParamType[int | datetime]):
     def __init__(self, *, exact: bool = False) -> None:
         self._time = Time(exact=exact)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Point:  # noqa: ANN401 - click's signature
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Point:  # noqa: ANN401 - click's signature
         """The number or the time a text says."""
         if isinstance(value, int | datetime):
             return value
-        return int(value) if str(value).isdecimal() and len(str(value)) < 8 else self._time.convert(value, param, ctx)
+        return (
+            int(value)
+            if str(value).isdecimal() and len(str(value)) < 8
+            else self._time.convert(value, param, ctx)
+        )
 
 
 def moment(past: Past, sequence: int) -> str:

@@ -15,7 +15,10 @@ async def typed(prompt: str = "") -> AsyncIterator[str]:
     """The lines of standard input without their ends; the prompt goes to standard error on a terminal."""
     try:
         descriptor = sys.stdin.fileno()
-    except (OSError, ValueError):  # a stand-in without a descriptor, as a host or a test puts in its place
+    except (
+        OSError,
+        ValueError,
+    ):  # a stand-in without a descriptor, as a host or a test puts in its place
         for line in sys.stdin:
             yield line.rstrip("\r\n")
         return

@@ -27,7 +27,9 @@ from pipimem.store.looking_back.undoing import Undone
     type=click.Choice([str(author) for author in Author]),
     help="All changes of this author, with --since.",
 )
-@click.option("--since", type=Time(), help="With --author: from this time on, as in 30d or 2026-03-02.")
+@click.option(
+    "--since", type=Time(), help="With --author: from this time on, as in 30d or 2026-03-02."
+)
 @click.option("--yes", is_flag=True, help="Do not ask, with --author.")
 @as_json
 @chosen
@@ -61,7 +63,9 @@ def command(
         _told(done, channel, as_json=as_json)
 
 
-def _all_of(store: ChannelStore, channel: str, author: Author, since: datetime, *, yes: bool, as_json: bool) -> None:
+def _all_of(
+    store: ChannelStore, channel: str, author: Author, since: datetime, *, yes: bool, as_json: bool
+) -> None:
     """Ask, take back, and tell; ends with 1 where a change is in the way."""
     found = store.changes_of(author, since)
     if found and not yes:
@@ -100,5 +104,7 @@ def _told(done: Undone, channel: str, *, as_json: bool) -> None:
     say(f"taken back: change {done.record.sequence} ({done.record.task}, {when})")
     say_all(done.outcome.changes, channel)
     if done.record.archived:
-        note(f"{File.ARCHIVE} keeps its copy of this text: it only grows, so searching finds it there as well")
+        note(
+            f"{File.ARCHIVE} keeps its copy of this text: it only grows, so searching finds it there as well"
+        )
     note(f"`pipimem undo {channel} {done.sequence}` brings it back")

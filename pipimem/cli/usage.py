@@ -35,7 +35,9 @@ class Sum:
 
 
 @click.command("usage")
-@click.option("--since", type=Time(), help="Only calls from this date on, as in 2026-03-02 or yesterday.")
+@click.option(
+    "--since", type=Time(), help="Only calls from this date on, as in 2026-03-02 or yesterday."
+)
 @click.option(
     "--by",
     type=click.Choice(["task", "channel", "model", "day"]),

@@ -74,8 +74,13 @@ def _lines(visit: Visit) -> list[Line]:
     due = visit.due.isoformat(timespec="seconds") if visit.due else None
     now = datetime.now().astimezone().isoformat(timespec="seconds")
     jobs = [job for job in visit.ran if job.ran or job.reason not in CLOSED]
-    lines = [Line(now, visit.channel, job.task, job.ran, job.reason, _did(job), due) for job in jobs]
-    return [*lines, *([Line(now, visit.channel, "", False, visit.problem, {}, due)] if visit.problem else [])]
+    lines = [
+        Line(now, visit.channel, job.task, job.ran, job.reason, _did(job), due) for job in jobs
+    ]
+    return [
+        *lines,
+        *([Line(now, visit.channel, "", False, visit.problem, {}, due)] if visit.problem else []),
+    ]
 
 
 def _did(job: Ran) -> dict[str, int]:

@@ -39,7 +39,9 @@ class Passed:
     left_out: tuple[str, ...]
 
 
-def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Message], today: datetime) -> Passed:
+def passed(
+    learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Message], today: datetime
+) -> Passed:
     """The operations that write what was learnt from `messages` (by id); a probation counts from `today`."""
     places, on_probation = targets(notes), 0
     operations: list[Operation] = []
@@ -53,7 +55,9 @@ def passed(learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Me
         until = None
         if not _durable(item, heard=heard):
             if not _middling(item) or on_probation >= _PROBATION_A_RUN:
-                left_out.append(f"below the bar ({item.necessity}, {item.confidence:.2f}): {redacted(item.text)[:80]}")
+                left_out.append(
+                    f"below the bar ({item.necessity}, {item.confidence:.2f}): {redacted(item.text)[:80]}"
+                )
                 continue
             on_probation += 1
             until = later(today, timedelta(days=_PROBATION_DAYS))
@@ -72,7 +76,9 @@ def is_copy(text: str, messages: Iterable[Message]) -> bool:
     if read_quote(text).day:
         return False
     told = white_folded(text)
-    return len(told) > _MOST_COPIED and any(told in white_folded(message.content) for message in messages)
+    return len(told) > _MOST_COPIED and any(
+        told in white_folded(message.content) for message in messages
+    )
 
 
 def _durable(item: Learned, *, heard: bool) -> bool:
@@ -129,7 +135,9 @@ def _stays(item: Learned, notes: Notes, entry: Entry, evidence: Evidence, *, hea
     # time. Old talk is no newer value of what somebody asked for later.
     record = notes.record(entry.id)
     if record and record.when and not record.sources and evidence.when:
-        return "it was asked for later" if datetime.fromisoformat(record.when) > evidence.when else ""
+        return (
+            "it was asked for later" if datetime.fromisoformat(record.when) > evidence.when else ""
+        )
     return ""
 
 
@@ -162,4 +170,11 @@ def _end(text: str, evidence: Evidence) -> date | None:
 
 
 def _standing(notes: Notes, text: str) -> Entry | None:
-    return next((e for e in notes.memory.entries if e.bullet and e.text != text and same_thought(e.text, text)), None)
+    return next(
+        (
+            e
+            for e in notes.memory.entries
+            if e.bullet and e.text != text and same_thought(e.text, text)
+        ),
+        None,
+    )

@@ -21,4 +21,9 @@ def confirmed(ledger: Ledger, recalled: Collection[Entry]) -> Decision | None:
     ended = [e for e in recalled if (record := ledger.records.get(e.id)) and record.probation_until]
     if not ended:
         return None
-    return Decision("recall", Author.RULE, tuple(Confirm(e.target) for e in ended), why="recalled while on probation")
+    return Decision(
+        "recall",
+        Author.RULE,
+        tuple(Confirm(e.target) for e in ended),
+        why="recalled while on probation",
+    )

@@ -55,7 +55,9 @@ async def consolidate(
     task = Consolidate(now, window.participants, known(notes, now, about), window.messages, group)
     answer = await answered(assistant, task, Consolidated, call)
     if window.exchanged and not any(bullet.text.strip() for bullet in answer.history):
-        raise AnswerRefused("the window holds a real exchange, so the history needs at least one bullet")
+        raise AnswerRefused(
+            "the window holds a real exchange, so the history needs at least one bullet"
+        )
     return _decided(answer, notes, window, call, since, today)
 
 
@@ -73,7 +75,9 @@ async def filled(
         since = next((message.time for message in window.messages if message.time), now)
         # What waits for the next boundary is of another time.
         notes = replace(notes, ledger=replace(ledger, pending=()))
-    decision = await consolidate(assistant, notes, window, now, call, group=group, since=since, today=today)
+    decision = await consolidate(
+        assistant, notes, window, now, call, group=group, since=since, today=today
+    )
     late = [op for op in decision.operations if _turns_back(notes, op, now)]
     progress = Progress(
         pending=None if since is not None else decision.progress.pending,
@@ -91,16 +95,29 @@ async def filled(
 
 
 def _decided(
-    answer: Consolidated, notes: Notes, window: Window, call: Call, since: datetime | None, today: datetime
+    answer: Consolidated,
+    notes: Notes,
+    window: Window,
+    call: Call,
+    since: datetime | None,
+    today: datetime,
 ) -> Decision:
-    learnt = passed(answer.learned, notes, {message.id: message for message in window.messages}, today)
+    learnt = passed(
+        answer.learned, notes, {message.id: message for message in window.messages}, today
+    )
     places = targets(notes)
     operations: list[Operation] = [*learnt.operations]
-    operations += [Invalidate(places[over.id], redacted(over.why)) for over in answer.over if over.id in places]
-    pending = _weightiest((*notes.ledger.pending, *(_short(bullet, window) for bullet in answer.history)))
+    operations += [
+        Invalidate(places[over.id], redacted(over.why)) for over in answer.over if over.id in places
+    ]
+    pending = _weightiest(
+        (*notes.ledger.pending, *(_short(bullet, window) for bullet in answer.history))
+    )
     if since is not None and pending:
         end = max((message.time for message in window.messages if message.time), default=today)
-        operations.append(AddBlock(min(since, end), end, redacted(answer.title)[:_TITLE_CHARS], pending))
+        operations.append(
+            AddBlock(min(since, end), end, redacted(answer.title)[:_TITLE_CHARS], pending)
+        )
     progress = Progress(
         cursor=window.last,
         boundary=window.last if since is not None else None,
@@ -130,11 +147,15 @@ def _short(bullet: Bullet, window: Window) -> Bullet:
 
 def _weightiest(bullets: tuple[Bullet, ...]) -> tuple[Bullet, ...]:
     """A block's bullets with at most `_MOST_QUOTES` quotes among them, the weightiest; what a model told all stays."""
-    quotes = sorted((bullet for bullet in bullets if bullet.weight), key=lambda bullet: -bullet.weight)[:_MOST_QUOTES]
+    quotes = sorted(
+        (bullet for bullet in bullets if bullet.weight), key=lambda bullet: -bullet.weight
+    )[:_MOST_QUOTES]
     return tuple(bullet for bullet in bullets if not bullet.weight or bullet in quotes)
 
 
 def _turns_back(notes: Notes, op: Operation, then: datetime) -> bool:
     """Whether it would end an entry that rests on a later word than the hole."""
     records = [notes.record(target.id) for target in targets_of(op)]
-    return any(record and record.when and datetime.fromisoformat(record.when) > then for record in records)
+    return any(
+        record and record.when and datetime.fromisoformat(record.when) > then for record in records
+    )

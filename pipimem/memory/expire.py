@@ -49,7 +49,9 @@ def overdue(notes: Notes, now: datetime) -> Iterator[Invalidate]:
 
 def next_end(notes: Notes, now: datetime) -> datetime | None:
     """When the first of the entries that still have time has had it, `None` where none will by the calendar."""
-    ends = (end for entry, record in _learnt(notes) for end, _ in _ends(entry, record, now) if end > now)
+    ends = (
+        end for entry, record in _learnt(notes) for end, _ in _ends(entry, record, now) if end > now
+    )
     return min(ends, default=None)
 
 
@@ -74,12 +76,22 @@ def _ends(entry: Entry, record: Record, now: datetime) -> Iterator[tuple[datetim
         yield end, f"{_DATED} {record.expires}"
     if record.probation_until:
         if not record.recalls:
-            yield aware(datetime.fromisoformat(record.probation_until)), "its probation ended without a recall"
+            yield (
+                aware(datetime.fromisoformat(record.probation_until)),
+                "its probation ended without a recall",
+            )
         return
     kind = kind_of(entry.section)
-    seen = [aware(datetime.fromisoformat(when)) for when in (record.when, record.learnt, record.recalled) if when]
+    seen = [
+        aware(datetime.fromisoformat(when))
+        for when in (record.when, record.learnt, record.recalled)
+        if when
+    ]
     if record.trust is not Trust.INFERRED or kind is None or kind not in _DAYS or not seen:
         return
     if record.recalls < _PROVED and not _PIN.search(entry.text):
         days = _DAYS[kind] * min(_MOST_BOOST, 1 + _BOOST * record.recalls)
-        yield later(max(seen), timedelta(days=days)), f"stale: nobody came back to it for {days:.0f} days"
+        yield (
+            later(max(seen), timedelta(days=days)),
+            f"stale: nobody came back to it for {days:.0f} days",
+        )

@@ -26,7 +26,10 @@ async def fold(assistant: Assistant, notes: Notes, archive: Note, call: Call) ->
     """
     standing = blocks(notes.history)
     archived = _by_month(blocks(archive))
-    told = sorted((block for block in standing if block.end and not block.month), key=lambda block: block.end or _EVER)
+    told = sorted(
+        (block for block in standing if block.end and not block.month),
+        key=lambda block: block.end or _EVER,
+    )
     older = told[:-KEEP]
     operations = []
     for month, fresh in sorted(_by_month(older).items()):
@@ -34,15 +37,25 @@ async def fold(assistant: Assistant, notes: Notes, archive: Note, call: Call) ->
         folds = [block.heading for block in standing if block.month == month]
         headings = tuple(dict.fromkeys([*folds, *(block.heading for block in fresh)]))
         operations.append(await _folded(assistant, month, originals, headings, call))
-    return Decision("fold", Author.MODEL, tuple(operations), why="HISTORY.md grew", correlation=call.correlation)
+    return Decision(
+        "fold", Author.MODEL, tuple(operations), why="HISTORY.md grew", correlation=call.correlation
+    )
 
 
 async def _folded(
-    assistant: Assistant, month: str, originals: Iterable[Block], headings: tuple[str, ...], call: Call
+    assistant: Assistant,
+    month: str,
+    originals: Iterable[Block],
+    headings: tuple[str, ...],
+    call: Call,
 ) -> FoldBlocks:
     bullets = {entry.id: entry.text for block in originals for entry in block.bullets}
     answer = await _shorter(assistant, Fold(month, tuple(bullets.items())), call)
-    kept = tuple(Bullet(redacted(bullet.text), bullet.sources) for bullet in answer.bullets if bullet.text.strip())
+    kept = tuple(
+        Bullet(redacted(bullet.text), bullet.sources)
+        for bullet in answer.bullets
+        if bullet.text.strip()
+    )
     if not kept:
         raise AnswerRefused(f"the fold of {month} keeps nothing of {len(bullets)} bullets")
     return FoldBlocks(month, redacted(answer.title), kept, headings)

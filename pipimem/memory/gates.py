@@ -52,7 +52,9 @@ class Gate:
         return self.open
 
 
-def may_refresh(notes: Notes, last: int, turns: int, tools: int, now: datetime, *, forced: bool = False) -> Gate:
+def may_refresh(
+    notes: Notes, last: int, turns: int, tools: int, now: datetime, *, forced: bool = False
+) -> Gate:
     """Whether SESSION.md is behind: `last` is the newest message, `turns` and `tools` came since the last refresh."""
     if last <= notes.ledger.refreshed:
         return Gate(False, "nothing new")
@@ -67,7 +69,11 @@ def may_consolidate(notes: Notes, last: int, now: datetime, *, forced: bool = Fa
     """Whether there is talk after the cursor that has waited long enough."""
     if last <= notes.ledger.cursor:
         return Gate(False, "nothing new")
-    return Gate(True, "asked for") if forced else _rested(notes, "consolidate", _CONSOLIDATE_EVERY, now)
+    return (
+        Gate(True, "asked for")
+        if forced
+        else _rested(notes, "consolidate", _CONSOLIDATE_EVERY, now)
+    )
 
 
 def may_tidy(notes: Notes, now: datetime) -> Gate:

@@ -54,7 +54,9 @@ def setback(ledger: Ledger, window: Window, reason: str, *, too_long: bool = Fal
     if len(window.messages) > _LEAST_MESSAGES and (too_long or failures >= PATIENCE):
         smaller = Narrowed(window.last, halved(window))
         why = f"messages {window.first}–{window.last} in windows of {smaller.chars} characters: {reason}"
-        return Setback(Progress(narrowed=smaller, expect_cursor=ledger.cursor), why, goes_on=too_long)
+        return Setback(
+            Progress(narrowed=smaller, expect_cursor=ledger.cursor), why, goes_on=too_long
+        )
     if failures >= PATIENCE:
         hole = Hole(window.first, window.last, reason)
         progress = Progress(
@@ -63,6 +65,10 @@ def setback(ledger: Ledger, window: Window, reason: str, *, too_long: bool = Fal
             narrowed=passed_by(ledger.narrowed, window.last),
             expect_cursor=ledger.cursor,
         )
-        return Setback(progress, f"messages {hole.first}–{hole.last} set aside: {reason}", goes_on=True)
+        return Setback(
+            progress, f"messages {hole.first}–{hole.last} set aside: {reason}", goes_on=True
+        )
     again = Narrowed(window.last, ledger.narrowed.chars, failures)
-    return Setback(Progress(narrowed=again, expect_cursor=ledger.cursor), f"failed: {reason}", goes_on=False)
+    return Setback(
+        Progress(narrowed=again, expect_cursor=ledger.cursor), f"failed: {reason}", goes_on=False
+    )

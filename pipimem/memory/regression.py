@@ -66,7 +66,9 @@ class Check:
 
     def held(self, decision: Decision) -> Decision:
         """The decision without the operations that would lose an answer, and with the reason for each of them."""
-        kept = tuple(op for op in decision.operations if not (isinstance(op, Invalidate) and is_dated(op)))
+        kept = tuple(
+            op for op in decision.operations if not (isinstance(op, Invalidate) and is_dated(op))
+        )
         dated = tuple(op for op in decision.operations if op not in kept)
         reasons: list[str] = []
         everything = range(len(self.questions))
@@ -75,15 +77,21 @@ class Check:
             if not lost:
                 break
             blamed = self._touching(kept, lost) or self._halved(decision, kept, lost)
-            kept = tuple(each for op in kept for each in self._instead(op, blamed.get(id(op)), reasons))
+            kept = tuple(
+                each for op in kept for each in self._instead(op, blamed.get(id(op)), reasons)
+            )
         else:
-            reasons.append(f"{len(kept)} more left undone: what loses an answer was not to be found among them")
+            reasons.append(
+                f"{len(kept)} more left undone: what loses an answer was not to be found among them"
+            )
             kept = ()
         if not reasons:
             return decision
         return replace(decision, operations=(*dated, *kept), notes=(*decision.notes, *reasons))
 
-    def _lost(self, decision: Decision, operations: tuple[Operation, ...], asked: Iterable[int]) -> tuple[Lost, ...]:
+    def _lost(
+        self, decision: Decision, operations: tuple[Operation, ...], asked: Iterable[int]
+    ) -> tuple[Lost, ...]:
         """What these operations of a decision would lose, of the answers to the questions with these places."""
         outcome = applied(self.notes, replace(decision, operations=operations), self.now)
         self._gathering.update(self.notes.after(outcome))
@@ -103,7 +111,9 @@ class Check:
                     blamed.setdefault(id(op), one)
         return blamed
 
-    def _halved(self, decision: Decision, kept: tuple[Operation, ...], lost: tuple[Lost, ...]) -> dict[int, Lost]:
+    def _halved(
+        self, decision: Decision, kept: tuple[Operation, ...], lost: tuple[Lost, ...]
+    ) -> dict[int, Lost]:
         """The same for one that loses a text of others, by pushing it out: found by halving, from the front."""
         asked = sorted({self.questions.index(one.question) for one in lost})
         low, high = 0, len(kept)  # the first `low` lose nothing, the first `high` do
@@ -115,13 +125,19 @@ class Check:
                 low = middle
         return {id(kept[high - 1]): lost[0]}
 
-    def _instead(self, op: Operation, lost: Lost | None, reasons: list[str]) -> tuple[Operation, ...]:
+    def _instead(
+        self, op: Operation, lost: Lost | None, reasons: list[str]
+    ) -> tuple[Operation, ...]:
         """What is done in the place of an operation that loses an answer."""
         if lost is None:
             return (op,)
-        if isinstance(op, FoldBlocks) and len((mended := self._mended(op)).bullets) > len(op.bullets):
+        if isinstance(op, FoldBlocks) and len((mended := self._mended(op)).bullets) > len(
+            op.bullets
+        ):
             count = len(mended.bullets) - len(op.bullets)
-            reasons.append(f"fold of {op.month}: {count} bullets stay word for word, {_asked(lost)}")
+            reasons.append(
+                f"fold of {op.month}: {count} bullets stay word for word, {_asked(lost)}"
+            )
             return (mended,)
         reasons.append(f"{_told(self._entries(op), op)}: left as it is, {_asked(lost)}")
         return ()
@@ -137,12 +153,18 @@ class Check:
         """The fold with all that questions find in its blocks, word for word."""
         wanted = frozenset(text for answers in self._found for text, _ in answers)
         told = {bullet.text for bullet in op.bullets}
-        kept = [entry for entry in self._entries(op) if entry.text in wanted and entry.text not in told]
-        return replace(op, bullets=(*op.bullets, *(Bullet(entry.text, (entry.id,)) for entry in kept)))
+        kept = [
+            entry for entry in self._entries(op) if entry.text in wanted and entry.text not in told
+        ]
+        return replace(
+            op, bullets=(*op.bullets, *(Bullet(entry.text, (entry.id,)) for entry in kept))
+        )
 
     def _answer(self, question: Question) -> tuple[_Answer, ...]:
         index = self._gathering.index
-        found = recall(index, question.text, now=self.now, limits=self.limits, synonyms=self.synonyms)
+        found = recall(
+            index, question.text, now=self.now, limits=self.limits, synonyms=self.synonyms
+        )
         return tuple((one.item.text, one.item.kind) for one in found.candidates)
 
     def _losses(
@@ -182,7 +204,11 @@ def _holds(texts: Iterable[str], word: str) -> bool:
 
 def _asked(lost: Lost) -> str:
     # The words of a recent question stay out of the journal: they may quote what is forgotten one day.
-    return f"recall.must asks {lost.question.text!r}" if lost.question.is_must else "a recent question finds it"
+    return (
+        f"recall.must asks {lost.question.text!r}"
+        if lost.question.is_must
+        else "a recent question finds it"
+    )
 
 
 def _told(entries: Sequence[Entry], op: Operation) -> str:

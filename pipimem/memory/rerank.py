@@ -17,5 +17,7 @@ async def rerank(
 ) -> Recall:
     """What was found, injected in the order an assistant gives. Raises `SidecarError` when it cannot think."""
     texts = tuple(clipped(redacted(one.item.text), CANDIDATE_CHARS) for one in found.candidates)
-    answer = await answered(assistant, Rerank(redacted(query)[:CANDIDATE_CHARS], texts), Reranked, call)
+    answer = await answered(
+        assistant, Rerank(redacted(query)[:CANDIDATE_CHARS], texts), Reranked, call
+    )
     return reordered(found, answer.order, limits, shown)

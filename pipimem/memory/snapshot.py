@@ -54,13 +54,16 @@ def snapshot(notes: Notes, max_chars: int, max_tokens: int) -> Snapshot:
     """
     rank = {name: place for place, name in enumerate(_SESSION)}
     session = sorted(
-        session_items(notes.session, notes.ledger.tombstones), key=lambda item: rank.get(item.kind, len(rank))
+        session_items(notes.session, notes.ledger.tombstones),
+        key=lambda item: rank.get(item.kind, len(rank)),
     )
     memory = memory_items(notes.memory, notes.ledger.records)
     history = history_items(notes.history, notes.ledger.tombstones)
     piles = [session, *_by_kind(memory), history[-_NEWEST_BULLETS:][::-1]]
     channel, left = _fitting(_interleaved(piles), max_chars, max_tokens)
-    workspace, left_shared = _fitting(workspace_items(notes.workspace), max_chars, _WORKSPACE_TOKENS)
+    workspace, left_shared = _fitting(
+        workspace_items(notes.workspace), max_chars, _WORKSPACE_TOKENS
+    )
     # Shown as a person would read it: session, memory, history, each as its file has it.
     picked = {item.id: item for item in channel}
     in_order = [picked.pop(item.id) for item in (*session, *memory, *history) if item.id in picked]
@@ -80,7 +83,9 @@ def _fitting(items: Sequence[Item], chars: int, tokens: int) -> tuple[list[Item]
 def _interleaved(piles: Sequence[Sequence[Item]]) -> list[Item]:
     """The first of each pile, then the second of each; equal texts share an id, and the first stands for all."""
     turns = range(max(map(len, piles)))
-    return list({pile[turn].id: pile[turn] for turn in turns for pile in piles if turn < len(pile)}.values())
+    return list(
+        {pile[turn].id: pile[turn] for turn in turns for pile in piles if turn < len(pile)}.values()
+    )
 
 
 def _by_kind(memory: Sequence[Item]) -> list[list[Item]]:

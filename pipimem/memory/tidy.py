@@ -8,7 +8,16 @@ from datetime import datetime
 from pipimem.memory.known import known, targets
 from pipimem.notes.kinds import EVENTS, kind_of
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Author, Decision, Invalidate, Move, Operation, Supersede, Trust, targets_of
+from pipimem.notes.operations import (
+    Author,
+    Decision,
+    Invalidate,
+    Move,
+    Operation,
+    Supersede,
+    Trust,
+    targets_of,
+)
 from pipimem.sidecar.contracts import Assistant, Call, Tidied, Tidy, answered
 from pipimem.text.quotes import read_quote
 from pipimem.text.same_thoughts import SameThoughts
@@ -24,17 +33,25 @@ _STILL_SO = frozenset(("duplicate", "in_history"))
 
 async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) -> Decision:
     """The decision on MEMORY.md as it stands; nothing to do is an empty decision."""
-    answer = await answered(assistant, Tidy(now, known(notes, now, _newest(notes)), _told(notes)), Tidied, call)
+    answer = await answered(
+        assistant, Tidy(now, known(notes, now, _newest(notes)), _told(notes)), Tidied, call
+    )
     operations = _operations(answer, notes)
     taken = {target for op in operations for target in targets_of(op)}
     operations += [op for op in _in_history(notes) if op.target not in taken]
-    return Decision("tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew", correlation=call.correlation)
+    return Decision(
+        "tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew", correlation=call.correlation
+    )
 
 
 def _newest(notes: Notes) -> str:
     """The newest entries' texts: of a memory that is too long for one look, what is like them is looked at."""
     records = notes.ledger.records
-    ages = [(records[entry.id].when, entry.text) for entry in notes.memory.entries if entry.id in records]
+    ages = [
+        (records[entry.id].when, entry.text)
+        for entry in notes.memory.entries
+        if entry.id in records
+    ]
     return "\n".join(text for _, text in sorted(ages)[-_LOOKED_AT:])
 
 
@@ -53,7 +70,12 @@ def _told(notes: Notes) -> tuple[str, ...]:
 def _operations(answer: Tidied, notes: Notes) -> list[Operation]:
     places = targets(notes)
     operations: list[Operation] = [
-        Supersede(tuple(places[name] for name in merge.ids), redacted(merge.text), Trust.INFERRED, reason="merged")
+        Supersede(
+            tuple(places[name] for name in merge.ids),
+            redacted(merge.text),
+            Trust.INFERRED,
+            reason="merged",
+        )
         for merge in answer.merge
         if len(merge.ids) > 1 and all(name in places for name in merge.ids)
     ]
@@ -71,7 +93,11 @@ def _in_history(notes: Notes) -> Iterator[Invalidate]:
     told = SameThoughts(entry.text for entry in notes.history.entries)
     for entry in notes.memory.entries:
         record = notes.record(entry.id) if entry.bullet else None
-        if record is None or record.trust is not Trust.INFERRED or kind_of(entry.section) not in EVENTS:
+        if (
+            record is None
+            or record.trust is not Trust.INFERRED
+            or kind_of(entry.section) not in EVENTS
+        ):
             continue
         # The rules write the same quote into both, and a fold keeps only the weightiest of history's.
         if not read_quote(entry.text).day and told.of(entry.text):

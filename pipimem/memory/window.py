@@ -17,8 +17,12 @@ _MESSAGE_CHARS = 4_000
 # Of a tool's output the head says what it did and the tail how it ended.
 _TOOL_HEAD, _TOOL_TAIL = 300, 300
 # Lines of tool output that say nothing to remember: progress bars, separators, bare numbers, time-stamped debug lines.
-_NOISE = re.compile(r"^\s*(?:[\W\d_]*|.*\b\d{1,3}%.*|(?:\[?\d[\d:.,TZ /+-]{7,}\]?\s*)?(?:DEBUG|TRACE|INFO)\b.*)$")
-_COMMAND = re.compile(r"^\s*[/!](?:memory|why|forget|usage|new|compact|remember|recall|search)\b", re.IGNORECASE)
+_NOISE = re.compile(
+    r"^\s*(?:[\W\d_]*|.*\b\d{1,3}%.*|(?:\[?\d[\d:.,TZ /+-]{7,}\]?\s*)?(?:DEBUG|TRACE|INFO)\b.*)$"
+)
+_COMMAND = re.compile(
+    r"^\s*[/!](?:memory|why|forget|usage|new|compact|remember|recall|search)\b", re.IGNORECASE
+)
 # Tools of our own: their output is memory already.
 _OWN_TOOL = re.compile(r"^(?:pipimem|memory|recall|remember|forget)[\w.:-]*$", re.IGNORECASE)
 
@@ -39,7 +43,9 @@ class Window:
     @property
     def participants(self) -> tuple[str, ...]:
         """Who of the people spoke, in the order of their first word."""
-        return tuple(dict.fromkeys(m.speaker for m in self.messages if m.role == "user" and m.speaker))
+        return tuple(
+            dict.fromkeys(m.speaker for m in self.messages if m.role == "user" and m.speaker)
+        )
 
 
 def windows(messages: Iterable[Message], chars: int = SLICE_CHARS) -> Iterator[Window]:

@@ -89,8 +89,14 @@ def _carried_out(work: Work, operation: Operation) -> str:
 
 
 def _outcome(work: Work, decision: Decision) -> Outcome:
-    texts = {file: text for file, draft in work.drafts.items() if (text := draft.text()) != work.notes.note(file).text}
-    progress = replace(decision.progress, expect_cursor=None, expect_holes=None, expect_forgotten=None)
+    texts = {
+        file: text
+        for file, draft in work.drafts.items()
+        if (text := draft.text()) != work.notes.note(file).text
+    }
+    progress = replace(
+        decision.progress, expect_cursor=None, expect_holes=None, expect_forgotten=None
+    )
     jobs = _jobs(work.notes, decision, texts)
     delta = Delta(work.records, work.tombstones, jobs, progress, losses=tuple(work.losses))
     return Outcome(texts, work.archived, delta, tuple(work.changes), tuple(work.refused))

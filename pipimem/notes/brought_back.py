@@ -28,11 +28,15 @@ def brought_back(old: Notes, new: Notes, then: Ledger, undone: Delta | None, rea
     stones = dict(_stones(ledger, then, undone, now))
     left, came = _bullets(old) - _bullets(new), _bullets(new) - _bullets(old)
     stones |= dict.fromkeys(left, Tombstone(reason, ledger.cursor))
-    stones |= {stone: None for name in came for stone in (name, still(name)) if stone in ledger.tombstones}
+    stones |= {
+        stone: None for name in came for stone in (name, still(name)) if stone in ledger.tombstones
+    }
     return Delta(records, stones)
 
 
-def _as_before(ledger: Ledger, then: Ledger, undone: Delta, standing: Set[str]) -> dict[str, Record | None]:
+def _as_before(
+    ledger: Ledger, then: Ledger, undone: Delta, standing: Set[str]
+) -> dict[str, Record | None]:
     """The records that a change made or altered, as they were before it; those altered again since stay."""
     found: dict[str, Record | None] = {}
     for name, left in undone.records.items():
@@ -47,7 +51,9 @@ def _recalled_as(counted: Record, record: Record) -> Record:
     """The record with the recalls that another counted; one more than it had ended its probation."""
     is_over = counted.recalls > record.recalls
     probation = counted.probation_until if is_over else record.probation_until
-    return replace(record, recalls=counted.recalls, recalled=counted.recalled, probation_until=probation)
+    return replace(
+        record, recalls=counted.recalls, recalled=counted.recalled, probation_until=probation
+    )
 
 
 def changes_between(old: Notes, new: Notes) -> Iterator[Change]:
@@ -97,5 +103,7 @@ def _stones(
         return
     lines = {name.rpartition(":")[2] for name in standing}
     for name in ledger.tombstones.keys() | then.tombstones.keys():
-        if name.rpartition(":")[2] in lines and ledger.tombstones.get(name) != then.tombstones.get(name):
+        if name.rpartition(":")[2] in lines and ledger.tombstones.get(name) != then.tombstones.get(
+            name
+        ):
             yield name, then.tombstones.get(name)

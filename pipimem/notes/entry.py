@@ -18,7 +18,9 @@ _ID_BYTES = 5
 
 def content_id(key: bytes, text: str) -> str:
     """The id of a text in a channel: 8 letters and digits, a keyed hash, so that ids tell nothing to other channels."""
-    digest = blake2b(white_folded(text).encode("utf-8", "surrogatepass"), key=key, digest_size=_ID_BYTES).digest()
+    digest = blake2b(
+        white_folded(text).encode("utf-8", "surrogatepass"), key=key, digest_size=_ID_BYTES
+    ).digest()
     return b32encode(digest).decode().lower()
 
 
@@ -63,6 +65,8 @@ def entries(document: markdown.Document, key: bytes, file: File) -> tuple[Entry,
             title, name = section.title, content_id(key, block.text)
             seen[title, name] += 1
             ordinal, marker = seen[title, name], block.marker
-            entry = Entry(file, title, name, block.text, block.start, block.end, ordinal, marker, bullet)
+            entry = Entry(
+                file, title, name, block.text, block.start, block.end, ordinal, marker, bullet
+            )
             found.append(entry)
     return tuple(found)

@@ -30,7 +30,9 @@ def refusals(notes: Notes, decision: Decision) -> tuple[Refusal, ...]:
     """The operations of a model's decision that must not be carried out; a person's are never refused here."""
     if decision.author is not Author.MODEL:
         return ()
-    refused = [Refusal(op, reason) for op in decision.operations if (reason := _not_the_models(notes, op))]
+    refused = [
+        Refusal(op, reason) for op in decision.operations if (reason := _not_the_models(notes, op))
+    ]
     barred = {id(refusal.operation) for refusal in refused}
     allowed = most_taken_out(len(notes.memory.entries))
     spent = 0
@@ -55,7 +57,9 @@ def _not_the_models(notes: Notes, op: Operation) -> str:
         case Supersede(targets=targets, evidence=evidence):
             # A newer word of the conversation may replace what was asked to be remembered, never what a person typed;
             # a merge rests on no new word and may replace neither.
-            return _protected(notes, targets, only_human=bool(evidence.sources)) or _forgets(notes, op)
+            return _protected(notes, targets, only_human=bool(evidence.sources)) or _forgets(
+                notes, op
+            )
         case FoldBlocks(bullets=()):
             return "a fold without bullets would erase a month"
         case _:
@@ -67,8 +71,14 @@ def _forgets(notes: Notes, op: Supersede) -> str:
     if op.evidence.sources:
         return ""
     kept = bigrams(op.text)
-    lost = next((old for old in _texts(notes, op.targets) if share_in(bigrams(old), kept) < _KEPT), "")
-    return f"a merge must keep the words of what it merges, and this one forgets: {lost[:80]}" if lost else ""
+    lost = next(
+        (old for old in _texts(notes, op.targets) if share_in(bigrams(old), kept) < _KEPT), ""
+    )
+    return (
+        f"a merge must keep the words of what it merges, and this one forgets: {lost[:80]}"
+        if lost
+        else ""
+    )
 
 
 def _protected(notes: Notes, targets: tuple[Target, ...], *, only_human: bool = False) -> str:

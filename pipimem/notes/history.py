@@ -51,7 +51,9 @@ def read_heading(heading: str) -> tuple[datetime | None, datetime | None, str, s
     try:
         if found := _RANGE.match(heading):
             start = datetime.fromisoformat(f"{found['day']}T{found['start']}{found['offset']}")
-            end = datetime.fromisoformat(f"{found['last'] or found['day']}T{found['end']}{found['offset']}")
+            end = datetime.fromisoformat(
+                f"{found['last'] or found['day']}T{found['end']}{found['offset']}"
+            )
             return start, end, "", found["title"] or ""
         if found := _MONTH.match(heading):
             start = datetime.fromisoformat(f"{found['month']}-01T00:00+00:00")

@@ -84,7 +84,16 @@ _MOST_ASKED = 50
 _LOSSES_KEPT = timedelta(days=60)
 
 # What of a `Progress` stays in the ledger.
-PROGRESSED = ("cursor", "boundary", "refreshed", "epoch", "epoch_start", "pending", "holes", "narrowed")
+PROGRESSED = (
+    "cursor",
+    "boundary",
+    "refreshed",
+    "epoch",
+    "epoch_start",
+    "pending",
+    "holes",
+    "narrowed",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +104,9 @@ class Delta:
     tombstones: Mapping[str, Tombstone | None] = field(default_factory=dict)
     jobs: Mapping[str, Job] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
-    etags: Mapping[str, str] = field(default_factory=dict)  # by file name: the text this change leaves behind
+    etags: Mapping[str, str] = field(
+        default_factory=dict
+    )  # by file name: the text this change leaves behind
     asked: tuple[Asked, ...] = ()  # what came since the last change
     forgets_asked: bool = False  # all that was asked before is dropped
     losses: tuple[Loss, ...] = ()  # what models took out
@@ -137,7 +148,9 @@ class Ledger:
     def after(self, delta: Delta, sequence: int | None = None) -> Ledger:
         """The ledger with one more change folded in."""
         progress = delta.progress
-        moved = {name: value for name in PROGRESSED if (value := getattr(progress, name)) is not None}
+        moved = {
+            name: value for name in PROGRESSED if (value := getattr(progress, name)) is not None
+        }
         return replace(
             self,
             sequence=self.sequence if sequence is None else sequence,

@@ -33,7 +33,9 @@ _MOST = 0.5
 _AT_LEAST = 1.0
 
 
-def within_bound(notes: Notes, decision: Decision, now: datetime) -> tuple[Decision, tuple[Refusal, ...]]:
+def within_bound(
+    notes: Notes, decision: Decision, now: datetime
+) -> tuple[Decision, tuple[Refusal, ...]]:
     """The decision without the operations of a model that would take out too much, and these as refusals.
 
     A newer value that may not replace the older one is added beside it: nobody's word is lost.
@@ -81,7 +83,9 @@ def counted(notes: Notes, today: date) -> list[Loss]:
     """The losses of the last 30 days whose entries do not stand again."""
     standing = {entry.id for entry in notes.memory.entries if entry.bullet}
     first = days_later(today, -DAYS)
-    return [loss for loss in notes.ledger.losses if _day(loss.time) >= first and loss.id not in standing]
+    return [
+        loss for loss in notes.ledger.losses if _day(loss.time) >= first and loss.id not in standing
+    ]
 
 
 def losses_by(notes: Notes, operation: Operation, now: datetime) -> list[Loss]:
@@ -137,7 +141,9 @@ def _fits(before: Sequence[Loss], fresh: Sequence[Loss], days: Sequence[date], t
     return all(_fits_on(moment, before, fresh, days) for moment in moments)
 
 
-def _fits_on(moment: date, before: Sequence[Loss], fresh: Sequence[Loss], days: Sequence[date]) -> bool:
+def _fits_on(
+    moment: date, before: Sequence[Loss], fresh: Sequence[Loss], days: Sequence[date]
+) -> bool:
     """Whether at most half of what stood on a day would be lost since."""
     earlier = [loss for loss in before if _counts(loss, moment)]
     lost = sum(loss.lost for loss in (*earlier, *fresh) if _counts(loss, moment))
@@ -160,7 +166,9 @@ def _beside(notes: Notes, newer: Supersede) -> Add:
 def _reason(losses: Iterable[Loss], today: date) -> str:
     oldest = min((_day(loss.time) for loss in losses), default=today)
     until = days_later(oldest, DAYS + 1)
-    return f"models have taken out half of what stood; only a person may take out more before {until}"
+    return (
+        f"models have taken out half of what stood; only a person may take out more before {until}"
+    )
 
 
 def _day(stamp: str, unknown: date = date.min) -> date:

@@ -26,16 +26,22 @@ class Message:
     number: int = 0
 
     @classmethod
-    def user(cls, content: str, *, id: str = "", time: datetime | None = None, speaker: str = "") -> Message:  # noqa: A002 - the field's own name
+    def user(
+        cls, content: str, *, id: str = "", time: datetime | None = None, speaker: str = ""
+    ) -> Message:  # noqa: A002 - the field's own name
         """What a person said."""
         return cls("user", content, id, time, speaker)
 
     @classmethod
-    def assistant(cls, content: str, *, id: str = "", time: datetime | None = None, speaker: str = "") -> Message:  # noqa: A002 - the field's own name
+    def assistant(
+        cls, content: str, *, id: str = "", time: datetime | None = None, speaker: str = ""
+    ) -> Message:  # noqa: A002 - the field's own name
         """What the bot answered."""
         return cls("assistant", content, id, time, speaker)
 
     @classmethod
-    def tool(cls, content: str, *, id: str = "", time: datetime | None = None, speaker: str = "") -> Message:  # noqa: A002 - the field's own name
+    def tool(
+        cls, content: str, *, id: str = "", time: datetime | None = None, speaker: str = ""
+    ) -> Message:  # noqa: A002 - the field's own name
         """What a tool printed; `speaker` is the tool's name."""
         return cls("tool", content, id, time, speaker)

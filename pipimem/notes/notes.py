@@ -52,7 +52,9 @@ class Notes:
 
     def note(self, file: File) -> Note:
         """The note of a file; the archive is not among them."""
-        return {File.SESSION: self.session, File.MEMORY: self.memory, File.HISTORY: self.history}[file]
+        return {File.SESSION: self.session, File.MEMORY: self.memory, File.HISTORY: self.history}[
+            file
+        ]
 
     def with_texts(self, texts: Mapping[File, str]) -> Notes:
         """The notes with other texts of some files; the archive is not among them."""
@@ -70,7 +72,11 @@ class Notes:
 
     def find(self, target: Target) -> Entry | None:
         """The entry an operation means, `None` when a person has since reworded, moved or removed it."""
-        same = (entry for entry in self.note(target.file).entries if entry.id == target.id and entry.bullet)
+        same = (
+            entry
+            for entry in self.note(target.file).entries
+            if entry.id == target.id and entry.bullet
+        )
         return next((entry for entry in same if entry.target == target), None)
 
     def record(self, name: str) -> Record | None:

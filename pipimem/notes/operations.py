@@ -232,7 +232,9 @@ class Decision:
     job: Job | None = None  # how the idle job of this task stands once this is committed
     tokens: Tokens | None = None
     taken: int = 0  # entries that earlier decisions of the same run took out
-    looked_at: File | None = None  # the job's stamp becomes the etag of this file as the decision leaves it
+    looked_at: File | None = (
+        None  # the job's stamp becomes the etag of this file as the decision leaves it
+    )
 
     def with_operations(self, operations: Iterable[Operation]) -> Decision:
         """The same decision with these operations in the place of its own."""

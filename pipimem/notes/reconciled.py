@@ -79,7 +79,13 @@ def _inherited(record: Record | None, entry: Entry, predecessor: str) -> Record:
     kind = kind_of(entry.section) or ""
     if record is None:
         return Record(trust=Trust.HUMAN, kind=kind)
-    return replace(record, trust=Trust.HUMAN, kind=kind or record.kind, predecessor=predecessor, probation_until="")
+    return replace(
+        record,
+        trust=Trust.HUMAN,
+        kind=kind or record.kind,
+        predecessor=predecessor,
+        probation_until="",
+    )
 
 
 def _heirs(lost: Sequence[Entry], fresh: Sequence[Entry]) -> dict[str, str]:

@@ -23,12 +23,26 @@ def bullet_text(text: str) -> str:
     A model's text may begin like a heading, a fence or a comment; a backslash or a blank keeps it plain text.
     """
     # A paragraph below is what code without an end takes in: the next bullet would end it.
-    return next((line for line in _candidates(text) if _reads_back(f"- {line}\n\nx\n\n- x\n", line, Kind.ENTRY)), "")
+    return next(
+        (
+            line
+            for line in _candidates(text)
+            if _reads_back(f"- {line}\n\nx\n\n- x\n", line, Kind.ENTRY)
+        ),
+        "",
+    )
 
 
 def paragraph_text(text: str) -> str:
     """The text folded to one line that Markdown reads back as a paragraph with just this text, as `bullet_text` does."""
-    return next((line for line in _candidates(text) if _reads_back(f"{line}\n\nx\n\n- x\n", line, Kind.PARAGRAPH)), "")
+    return next(
+        (
+            line
+            for line in _candidates(text)
+            if _reads_back(f"{line}\n\nx\n\n- x\n", line, Kind.PARAGRAPH)
+        ),
+        "",
+    )
 
 
 def heading_text(text: str) -> str:
@@ -41,11 +55,18 @@ def _candidates(text: str) -> Iterator[str]:
     line = heading_text(text).replace("<!--", "< !--")
     tame = line.replace("```", "'''").replace("~~~", "~ ~ ~")
     shielded = f"\\{line}" if line else ""
-    return (candidate for candidate in (line, shielded, tame, line.strip("-*+# \t`~>")) if candidate)
+    return (
+        candidate for candidate in (line, shielded, tame, line.strip("-*+# \t`~>")) if candidate
+    )
 
 
 def _reads_back(note: str, line: str, kind: Kind) -> bool:
-    blocks = [block for section in parsed(note).sections for block in section.blocks if block.kind is not Kind.BLANK]
+    blocks = [
+        block
+        for section in parsed(note).sections
+        for block in section.blocks
+        if block.kind is not Kind.BLANK
+    ]
     told = [(block.kind, block.text) for block in blocks]
     return told == [(kind, line), (Kind.PARAGRAPH, "x"), (Kind.ENTRY, "x")]
 
@@ -68,7 +89,10 @@ class Draft:
     @property
     def titles(self) -> list[str]:
         """The headings of the draft, those it adds included."""
-        return [*(section.title for section in self.document.sections if section.level), *self._added]
+        return [
+            *(section.title for section in self.document.sections if section.level),
+            *self._added,
+        ]
 
     def replace(self, start: int, end: int, lines: Sequence[str]) -> None:
         """Other lines instead of `[start, end)`; prose above or below them does not go on with what it now stands next to."""
@@ -92,7 +116,9 @@ class Draft:
         marker = _next_marker(section) if section else "- "
         self._add(title, [f"{marker}{text}" for text in texts])
 
-    def fill(self, title: str, items: Sequence[str], ours: Callable[[str], bool], *, plain: bool) -> bool:
+    def fill(
+        self, title: str, items: Sequence[str], ours: Callable[[str], bool], *, plain: bool
+    ) -> bool:
         """Make `items` the runtime's lines of a section; what a person put there stays. False if nothing changes.
 
         `ours` tells by its text whether the runtime wrote a line. A `plain` section holds one paragraph instead of
@@ -149,7 +175,9 @@ class Draft:
         if not section.blocks or section.blocks[-1].kind is Kind.BLANK:
             return len(self.document.lines)
         last = section.blocks[-1]
-        if last.kind in _CLOSED and not any("<!--" in line for line in self.document.lines[last.start :]):
+        if last.kind in _CLOSED and not any(
+            "<!--" in line for line in self.document.lines[last.start :]
+        ):
             return len(self.document.lines)
         probe = parsed("".join((*self.document.lines[section.start :], "\n\n## x\n")))
         if (probe.sections[-1].title, probe.sections[-1].level) == ("x", 2):
@@ -178,28 +206,41 @@ class Draft:
         return last, last, ["", *lines, "", *self._divider(last)] if following else ["", *lines]
 
     def _begins_prose(self, at: int) -> bool:
-        return any(block.start == at and block.kind is Kind.PARAGRAPH for block in self._blocks_around(at))
+        return any(
+            block.start == at and block.kind is Kind.PARAGRAPH for block in self._blocks_around(at)
+        )
 
     def _ends_prose(self, at: int) -> bool:
-        return any(block.end == at and block.kind is Kind.PARAGRAPH for block in self._blocks_around(at))
+        return any(
+            block.end == at and block.kind is Kind.PARAGRAPH for block in self._blocks_around(at)
+        )
 
     def _blocks_around(self, at: int) -> Iterator[Block]:
         """The blocks of the sections that line `at` stands in or ends."""
-        return (b for section in self.document.sections if section.start <= at <= section.end for b in section.blocks)
+        return (
+            b
+            for section in self.document.sections
+            if section.start <= at <= section.end
+            for b in section.blocks
+        )
 
     def _divider(self, at: int) -> list[str]:
         """A rule between new entries and a line so far to the right that it would belong to the last of them."""
         line = next((line for line in self.document.lines[at:] if line.strip()), "")
         return ["---", ""] if indentation(line) >= INNER else []
 
-    def _new_sections(self, new: list[tuple[str, int, list[str]]]) -> list[tuple[int, int, list[str]]]:
+    def _new_sections(
+        self, new: list[tuple[str, int, list[str]]]
+    ) -> list[tuple[int, int, list[str]]]:
         """New sections by the place they go to."""
         places: dict[int, list[str]] = {}
         total = len(self.document.lines)
         for title, level, lines in sorted(new, key=lambda section: self._rank(section[0])):
             at = self._place(title)
             heading = [f"{'#' * level} {title}", "", *lines]
-            places.setdefault(at, []).extend([*heading, "", *self._divider(at)] if at < total else ["", *heading])
+            places.setdefault(at, []).extend(
+                [*heading, "", *self._divider(at)] if at < total else ["", *heading]
+            )
         if total in places:
             places[total] = self._at_end(places[total])
         return [(at, at, lines) for at, lines in places.items()]
@@ -218,7 +259,11 @@ class Draft:
 
 
 def _next_marker(section: Section) -> str:
-    markers = [block.marker for block in section.blocks if block.kind is Kind.ENTRY and block.marker.strip()]
+    markers = [
+        block.marker
+        for block in section.blocks
+        if block.kind is Kind.ENTRY and block.marker.strip()
+    ]
     if not markers:
         return "- "
     if numbered := _ORDERED.match(markers[-1]):

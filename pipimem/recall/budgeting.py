@@ -44,7 +44,9 @@ def _row(item: Item) -> dict[str, str]:
     return told
 
 
-def within(candidates: Sequence[Candidate], limits: Limits, shown: Set[str]) -> tuple[tuple[Item, ...], int]:
+def within(
+    candidates: Sequence[Candidate], limits: Limits, shown: Set[str]
+) -> tuple[tuple[Item, ...], int]:
     """The items to inject, best first, and how many had no room; what was `shown` already is passed over.
 
     Only whole items: one that does not fit is skipped and a smaller one may follow. One that is larger than
@@ -79,7 +81,10 @@ def _surely_fit(items: Sequence[Item], limits: Limits) -> bool:
     """Whether all fit however many tokens their texts have: entries are short, and counting costs more than the rest."""
     texts = sum([len(item.text) + len(item.section) for item in items])
     chars = texts + sum([len(item.id) + _FRAME_CHARS for item in items])
-    return chars <= limits.max_chars and MOST_PER_CHARACTER * texts + _FRAME_TOKENS * len(items) <= limits.max_tokens
+    return (
+        chars <= limits.max_chars
+        and MOST_PER_CHARACTER * texts + _FRAME_TOKENS * len(items) <= limits.max_tokens
+    )
 
 
 def _cut(item: Item, limits: Limits) -> tuple[Item, int, int]:

@@ -27,7 +27,9 @@ class Gathering:
     Owned, like its index, by whoever owns the channel.
     """
 
-    def __init__(self, index: Index, seen: Mapping[Source, tuple[object, ...]] | None = None) -> None:
+    def __init__(
+        self, index: Index, seen: Mapping[Source, tuple[object, ...]] | None = None
+    ) -> None:
         """`seen` are the values that the index holds already."""
         self.index = index
         self._seen = dict(seen or {})
@@ -71,4 +73,8 @@ class Gathering:
         # By identity: comparing texts would cost what this saves. The values are kept, so no other can get
         # their place.
         seen = self._seen.get(source)
-        return seen is None or len(seen) != len(values) or any(a is not b for a, b in zip(seen, values, strict=True))
+        return (
+            seen is None
+            or len(seen) != len(values)
+            or any(a is not b for a, b in zip(seen, values, strict=True))
+        )

@@ -63,4 +63,6 @@ def is_general(text: str, things: int) -> bool:
     """Whether a message that names so many things has the form of a question about the world at large."""
     if len(text) > LONGEST:
         return False
-    return GENERAL().search(text) is not None or (things > 1 and PROCEDURE().search(text) is not None)
+    return GENERAL().search(text) is not None or (
+        things > 1 and PROCEDURE().search(text) is not None
+    )

@@ -53,7 +53,11 @@ class Index:
     def copy(self) -> Index:
         """The same, to be changed by itself: questions that are asked meanwhile find what they found."""
         other = Index(self.words, self._cut)
-        other._slots, other._items, other._bags = self._slots.copy(), self._items.copy(), self._bags.copy()
+        other._slots, other._items, other._bags = (
+            self._slots.copy(),
+            self._items.copy(),
+            self._bags.copy(),
+        )
         other._free, other._parts = self._free.copy(), self._parts.copy()
         other._postings, other._grams = self._postings.copy(), self._grams.copy()
         other._spelling = self._spelling.copy()
@@ -88,12 +92,20 @@ class Index:
         """The item in a slot that `search` named."""
         return self._items[slot]
 
-    def firsts(self, places: Set[str], most: int, weight: Callable[[Item], tuple[float, float]]) -> list[int]:
+    def firsts(
+        self, places: Set[str], most: int, weight: Callable[[Item], tuple[float, float]]
+    ) -> list[int]:
         """The slots of the `most` weightiest items of these kinds and sources, of equals the first in the index."""
-        found = [(weight(item), -slot) for slot, item in self.slots() if item.kind in places or item.source in places]
+        found = [
+            (weight(item), -slot)
+            for slot, item in self.slots()
+            if item.kind in places or item.source in places
+        ]
         return [-slot for _, slot in heapq.nlargest(most, found)]
 
-    def search(self, terms: Sequence[Term], grams: Sequence[str] = (), *, floor: float = 0.0) -> Found:
+    def search(
+        self, terms: Sequence[Term], grams: Sequence[str] = (), *, floor: float = 0.0
+    ) -> Found:
         """What the words of a question found: for each item the sum of what they count in it.
 
         With a `floor`, an item whose words that mean something cannot add up to it may be missing; the rest
@@ -104,7 +116,11 @@ class Index:
 
     def bags(self) -> Iterator[tuple[str, Bag]]:
         """Each text that can be searched, with its words; messages are left out, for they do not stay."""
-        return ((item.searched, self._bags[slot]) for slot, item in self.slots() if item.source is not Source.LOG)
+        return (
+            (item.searched, self._bags[slot])
+            for slot, item in self.slots()
+            if item.source is not Source.LOG
+        )
 
     def bag(self, slot: int) -> Bag:
         """The words of the item in a slot."""
@@ -118,7 +134,8 @@ class Index:
             others = [
                 (places, share)
                 for word, share in term.instead
-                if (places := known.get(word) or self._elsewhere(word)) and rarity(len(places)) * share > _LEAST_INSTEAD
+                if (places := known.get(word) or self._elsewhere(word))
+                and rarity(len(places)) * share > _LEAST_INSTEAD
             ]
             if slots is None and not others:
                 unknown = (*self._misspelt(term.word), *self._within(term.word))
@@ -135,7 +152,9 @@ class Index:
         for gram in grams:
             if slots := known.get(gram):
                 weight = _GRAM_WEIGHT * rarity(len(slots))
-                yield Reach(Term(gram, weak=True), weight, weight * HIGHEST_IMPACT, slots, slots, gram=True)
+                yield Reach(
+                    Term(gram, weak=True), weight, weight * HIGHEST_IMPACT, slots, slots, gram=True
+                )
 
     def _misspelt(self, word: str) -> Iterator[dict[int, float]]:
         """Where the known words stand that an unknown one may mean."""
@@ -148,24 +167,36 @@ class Index:
         return self._together(word.split(" ")) if " " in word else None
 
     def _together(self, words: Sequence[str]) -> Mapping[int, float] | None:
-        known = [self._grams.by_word if word[0] == GRAM else self._postings.by_word for word in words]
+        known = [
+            self._grams.by_word if word[0] == GRAM else self._postings.by_word for word in words
+        ]
         if not all(word in places for word, places in zip(words, known, strict=True)):
             return None
-        first, *others = sorted((places[word] for word, places in zip(words, known, strict=True)), key=len)
+        first, *others = sorted(
+            (places[word] for word, places in zip(words, known, strict=True)), key=len
+        )
         common = first
         for places in others:
-            common = {slot: min(value, places[slot]) for slot, value in common.items() if slot in places}
+            common = {
+                slot: min(value, places[slot]) for slot, value in common.items() if slot in places
+            }
         return common
 
     def _within(self, word: str) -> Iterator[dict[int, float]]:
         """Where an unknown Chinese word stands inside longer ones: a given name, half of a compound."""
         if word.isascii():
             return
-        grams = [gram for gram in dict.fromkeys(_pairs(self.words.bag(word))) if len(gram) > _SINGLE]
+        grams = [
+            gram for gram in dict.fromkeys(_pairs(self.words.bag(word))) if len(gram) > _SINGLE
+        ]
         if not grams or any(gram not in self._grams.by_word for gram in grams):
             return
         places = sorted((self._grams.by_word[gram] for gram in grams), key=len)
-        common = {slot: impact for slot, impact in places[0].items() if all(slot in other for other in places[1:])}
+        common = {
+            slot: impact
+            for slot, impact in places[0].items()
+            if all(slot in other for other in places[1:])
+        }
         if common:
             yield common
 
@@ -184,7 +215,9 @@ class Index:
     def _rarity(self, spread: int) -> float:
         """IDF over the channel, 1 for a word of one item: it means the same in small and large channels."""
         total = len(self._slots) + _OTHER_ITEMS
-        return math.log(1 + (total - spread + 0.5) / (spread + 0.5)) / math.log(1 + (total - 0.5) / 1.5)
+        return math.log(1 + (total - spread + 0.5) / (spread + 0.5)) / math.log(
+            1 + (total - 0.5) / 1.5
+        )
 
     def _put(self, item: Item, before: Item | None) -> None:
         if before is not None and before.text == item.text and before.head == item.head:

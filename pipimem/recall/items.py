@@ -101,7 +101,12 @@ def session_items(note: Note, gone: Container[str] = ()) -> list[Item]:
 
     A whole section would speak of many things: it shares a word with nearly every question, and takes the room of five.
     """
-    items = _items(Source.SESSION, note, lambda section: (_own_heading(section), section_of(section), None), gone)
+    items = _items(
+        Source.SESSION,
+        note,
+        lambda section: (_own_heading(section), section_of(section), None),
+        gone,
+    )
     return [replace(item, place=place) for place, item in enumerate(items)]
 
 
@@ -117,7 +122,9 @@ def memory_items(note: Note, records: Mapping[str, Record]) -> list[Item]:
 
 def workspace_items(note: Note) -> list[Item]:
     """One item for each entry of the MEMORY.md that all channels share."""
-    return _items(Source.WORKSPACE, note, lambda section: (_own_heading(section), kind_of(section), None))
+    return _items(
+        Source.WORKSPACE, note, lambda section: (_own_heading(section), kind_of(section), None)
+    )
 
 
 def history_items(note: Note, gone: Container[str] = ()) -> list[Item]:
@@ -127,7 +134,9 @@ def history_items(note: Note, gone: Container[str] = ()) -> list[Item]:
 
 def backlog_items(messages: Iterable[Message]) -> tuple[Item, ...]:
     """One item for each message that is not consolidated yet; what tools printed is none."""
-    return tuple(message_item(message) for message in messages if message.role in ("user", "assistant"))
+    return tuple(
+        message_item(message) for message in messages if message.role in ("user", "assistant")
+    )
 
 
 def message_item(message: Message) -> Item:
@@ -163,7 +172,17 @@ def _items(
         for entry in group:
             if entry.id not in gone and _says_something(entry):
                 name = f"{source}:{entry.ref}"
-                items.append(Item(name, source, section, head, entry.text, _said_on(entry.text) or when, kind or ""))
+                items.append(
+                    Item(
+                        name,
+                        source,
+                        section,
+                        head,
+                        entry.text,
+                        _said_on(entry.text) or when,
+                        kind or "",
+                    )
+                )
     return items
 
 
@@ -172,10 +191,14 @@ def _history_heading(section: str) -> tuple[str, None, datetime | None]:
     return title if title != section else _own_heading(section), None, end
 
 
-def _memory_item(entry: Entry, record: Record | None, head: str, kind: str | None, end: datetime | None) -> Item:
+def _memory_item(
+    entry: Entry, record: Record | None, head: str, kind: str | None, end: datetime | None
+) -> Item:
     name, section = f"{Source.MEMORY}:{entry.ref}", entry.section
     if record is None:
-        return Item(name, Source.MEMORY, section, head, entry.text, _said_on(entry.text) or end, kind or "")
+        return Item(
+            name, Source.MEMORY, section, head, entry.text, _said_on(entry.text) or end, kind or ""
+        )
     when = _time(record.when) if record.when else _said_on(entry.text) or end
     # An entry on probation is a guess that may still expire.
     trust = "probation" if record.probation_until else str(record.trust)
@@ -202,7 +225,9 @@ def _own_heading(section: str) -> str:
 
 def _says_something(entry: Entry) -> bool:
     bare = entry.text.strip(" \t\n.。()（）*_")
-    return len(bare) > _LONGEST_EMPTY or (bare.casefold() not in _EMPTY and bool(entry.text.strip()))
+    return len(bare) > _LONGEST_EMPTY or (
+        bare.casefold() not in _EMPTY and bool(entry.text.strip())
+    )
 
 
 def _said_on(text: str) -> datetime | None:

@@ -107,9 +107,17 @@ class Candidate(NamedTuple):
     @property
     def parts(self) -> tuple[Part, ...]:
         """The parts that add up to the score, from left to right; put together only for who asks why."""
-        evidence = [Part(name, value) for name, value in zip(self.names, self.values, strict=True) if value]
+        evidence = [
+            Part(name, value) for name, value in zip(self.names, self.values, strict=True) if value
+        ]
         total = scored(evidence)
-        return (*evidence, *(Part(f"{what} {which}".rstrip(), total * part / 100) for what, which, part in self.lifts))
+        return (
+            *evidence,
+            *(
+                Part(f"{what} {which}".rstrip(), total * part / 100)
+                for what, which, part in self.lifts
+            ),
+        )
 
 
 def ranked(
@@ -196,7 +204,9 @@ def _by_evidence(
     kept: dict[int, Candidate] = {}
     for slot in strongest:
         values = weighed.values(slot)
-        seeded = query.intents and any(answers(index.item(slot), intent) for intent in query.intents)
+        seeded = query.intents and any(
+            answers(index.item(slot), intent) for intent in query.intents
+        )
         if weighed.is_evidence(slot, values, seed_floor if seeded else floor):
             kept[slot] = weighed.candidate(slot, values)
     return kept
@@ -217,7 +227,9 @@ def _of_days(index: Index, query: Query, now: datetime, most: int) -> dict[int, 
 
 
 def _is_of(item: Item, query: Query) -> bool:
-    return item.when is not None and any(span.start <= item.when.date() <= span.end for span in query.spans)
+    return item.when is not None and any(
+        span.start <= item.when.date() <= span.end for span in query.spans
+    )
 
 
 def _newest_weightiest(item: Item) -> tuple[float, float]:
@@ -240,7 +252,9 @@ class _Weighing:
         words = [reach for reach in found.reached if not reach.gram]
         self._words = (*words, *[reach for reach in found.reached if reach.gram])
         self._places = [(reach.weight, reach.slots.get) for reach in self._words]
-        self._strong = sum([not reach.term.weak for reach in words])  # what means something stands first
+        self._strong = sum(
+            [not reach.term.weak for reach in words]
+        )  # what means something stands first
         self._plain = len(words)
         self._names = [f"asked for {asked}", *[reach.term.word for reach in words], *_BESIDE_WORDS]
         self._asked_for = sum([not term.weak for term in query.terms])
@@ -263,7 +277,9 @@ class _Weighing:
         if self._asked_for <= _FEW_WORDS:
             return True
         share = _FEW_WORDS / self._asked_for
-        return sum([value if slot in reach.said else value * share for reach, value in hit]) >= floor
+        return (
+            sum([value if slot in reach.said else value * share for reach, value in hit]) >= floor
+        )
 
     def _may_be_chance(self, lone: Reach, slot: int) -> bool:
         """Whether a lone word says nothing: out of many, of talk, in a question about anything, or meant by who only tells."""
@@ -272,7 +288,10 @@ class _Weighing:
         return slot not in lone.said and self._is_told
 
     def _seems_talk(self, slot: int) -> bool:
-        return self._may_be_talk and self._nearness.margins.get(slot, 0.0) + self._nearness.lead < _NOT_NEAR
+        return (
+            self._may_be_talk
+            and self._nearness.margins.get(slot, 0.0) + self._nearness.lead < _NOT_NEAR
+        )
 
     @cached_property
     def _is_general(self) -> bool:
@@ -296,7 +315,9 @@ class _Weighing:
         lifts = structure(item, self._query, self._now)
         for _, _, hundredths in lifts:
             score += total * hundredths / 100
-        return Candidate(item, score, self._plain - words.count(0.0), slot, self._names, evidence, lifts)
+        return Candidate(
+            item, score, self._plain - words.count(0.0), slot, self._names, evidence, lifts
+        )
 
 
 def _since(item: Item) -> float:

@@ -71,12 +71,19 @@ def recall(
     is an embedder; `done` is told the name of each step behind us.
     """
     limits = limits or Limits()
-    query = refined(text, index.words, now=now, speaker=speaker, synonyms=synonyms, raw=not automatic)
+    query = refined(
+        text, index.words, now=now, speaker=speaker, synonyms=synonyms, raw=not automatic
+    )
     done("refine")
     if query.silent:
         return Recall(query, reason=query.silent)
     ordered = ranked(
-        index, query, now, most=_LOOKED_AT * limits.candidates, floor=FLOOR if automatic else 0.0, nearness=nearness
+        index,
+        query,
+        now,
+        most=_LOOKED_AT * limits.candidates,
+        floor=FLOOR if automatic else 0.0,
+        nearness=nearness,
     )
     done("rank")
     candidates = deduped(ordered, index, limits.candidates)

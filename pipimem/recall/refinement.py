@@ -70,12 +70,18 @@ class Query:
             return False
         named = [term.word for term in self.terms if not term.weak]
         # "log in" is also looked for as "login": one thing.
-        things = [word for word in named if not any(word in other and word != other for other in named)]
-        return generalities.is_general(self.text, len(things)) and not phrases.OURS().search(self.text)
+        things = [
+            word for word in named if not any(word in other and word != other for other in named)
+        ]
+        return generalities.is_general(self.text, len(things)) and not phrases.OURS().search(
+            self.text
+        )
 
     def is_told(self) -> bool:
         """Whether someone tells of themselves and asks nothing."""
-        return phrases.TELLING().search(self.text) is not None and not phrases.ASKING().search(self.text)
+        return phrases.TELLING().search(self.text) is not None and not phrases.ASKING().search(
+            self.text
+        )
 
 
 def refined(
@@ -96,7 +102,9 @@ def refined(
     terms = synonyms.added(_weighed(bag.words, named), grams)
     asked = Query(
         text,
-        terms if raw else _without_actions(terms, is_asked=phrases.QUESTION().search(text) is not None),
+        terms
+        if raw
+        else _without_actions(terms, is_asked=phrases.QUESTION().search(text) is not None),
         grams,
         entities,
         tuple(mentioned(text, now)),
@@ -110,7 +118,9 @@ def refined(
     silent = "" if of_days else _why_silent(asked, terms, pure=pure)
     asker = _asker(speaker, words, asked) if speaker and phrases.FIRST_PERSON().search(text) else ()
     if pure or of_days or silent or asker:
-        return replace(asked, pure=pure, of_days=of_days, silent=silent, terms=(*asked.terms, *asker))
+        return replace(
+            asked, pure=pure, of_days=of_days, silent=silent, terms=(*asked.terms, *asker)
+        )
     return asked
 
 
@@ -130,13 +140,21 @@ def _weighed(words: tuple[str, ...], named: frozenset[str]) -> tuple[Term, ...]:
 
 
 def _term(word: str, named: frozenset[str]) -> Term:
-    if word in weak_words.COMMON_WORDS or len(word) == 1 or (len(word) <= _SHORT_NUMBER and word.isdecimal()):
+    if (
+        word in weak_words.COMMON_WORDS
+        or len(word) == 1
+        or (len(word) <= _SHORT_NUMBER and word.isdecimal())
+    ):
         return Term(word, _WEAK, weak=True)
     return Term(word, _NAMED) if word in named else Term(word)
 
 
 def _is_of_days(query: Query, words: Words, now: datetime) -> bool:
-    if not any(span.start < now.date() for span in query.spans) or query.entities or query.asks_when:
+    if (
+        not any(span.start < now.date() for span in query.spans)
+        or query.entities
+        or query.asks_when
+    ):
         return False  # of today and tomorrow no history tells
     if not phrases.ASKING().search(query.text):
         return False
@@ -170,7 +188,11 @@ def _why_silent(query: Query, terms: Sequence[Term], *, pure: bool) -> str:
         return "no word to look for"
     left = [term.word for term in terms if term.word not in weak_words.ACTION_WORDS]
     # The cheap looks first: they settle it for nearly every question.
-    if weak_words.ACTION_OBJECTS.issuperset(left) and not query.entities and not phrases.QUESTION().search(text):
+    if (
+        weak_words.ACTION_OBJECTS.issuperset(left)
+        and not query.entities
+        and not phrases.QUESTION().search(text)
+    ):
         return "an order that names nothing"
     if not query.intents and left and _GENERIC.issuperset(left) and _is_generic(text):
         return "a question any textbook answers"
@@ -187,4 +209,8 @@ def _asker(speaker: str, words: Words, query: Query) -> Iterator[Term]:
     """The asker's name: it brings what is theirs to the front, and is evidence only where they ask for their tastes."""
     present = {term.word for term in query.terms}
     weak = Intent.PREFERENCES not in query.intents
-    return (Term(word, _ASKER, weak=weak) for word in dict.fromkeys(words.words(speaker)) if word not in present)
+    return (
+        Term(word, _ASKER, weak=weak)
+        for word in dict.fromkeys(words.words(speaker))
+        if word not in present
+    )

@@ -28,7 +28,11 @@ class Answers:
     def to(self, asked: Asked, now: datetime) -> Recall | None:
         """What was found for the question less than a minute ago, on the same day."""
         known = self._by_question.get(asked)
-        if known is None or not timedelta() <= now - known[0] < _FOR or now.date() != known[0].date():
+        if (
+            known is None
+            or not timedelta() <= now - known[0] < _FOR
+            or now.date() != known[0].date()
+        ):
             return None
         return known[1]
 

@@ -27,7 +27,9 @@ def unsure(candidates: Sequence[Candidate], limits: Limits, shown: Set[str] = fr
     return first_out >= _NEAR_THE_BORDER * last_in and first_out >= _NEAR_THE_BEST * best
 
 
-def reordered(found: Recall, order: Sequence[int], limits: Limits, shown: Set[str] = frozenset()) -> Recall:
+def reordered(
+    found: Recall, order: Sequence[int], limits: Limits, shown: Set[str] = frozenset()
+) -> Recall:
     """What is injected when `order` (places from 1, best first) decides; an empty one keeps the first.
 
     `candidates` stay in the local order, so that an explanation still holds.

@@ -49,7 +49,9 @@ class Synonyms:
         """
         grams = tuple(grams)
         present = {term.word for term in terms}.union(grams)
-        single = [term for gram in grams if len(gram) == _SINGLE and (term := self._single(gram, present))]
+        single = [
+            term for gram in grams if len(gram) == _SINGLE and (term := self._single(gram, present))
+        ]
         return _each_once([*[self._with_others(term, present) for term in terms], *single])
 
     def of(self, word: str) -> Iterable[tuple[Phrase, Iterable[tuple[str, float]]]]:

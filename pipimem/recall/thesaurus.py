@@ -81,7 +81,9 @@ def compiled(texts: Iterable[str], words: Words) -> str:
     """What `Thesaurus` reads, from the texts that people write; every phrase as the words of the index."""
     groups: list[str] = []
     places: dict[Phrase, list[str]] = {}
-    for line in (line for text in texts for line in text.splitlines() if line and not line.startswith("#")):
+    for line in (
+        line for text in texts for line in text.splitlines() if line and not line.startswith("#")
+    ):
         left, kind, right = line.removeprefix(_BROAD_MARK).partition(": ")
         asked = _phrases(left, words)
         found = _phrases(right, words) if kind else asked
@@ -93,10 +95,17 @@ def compiled(texts: Iterable[str], words: Words) -> str:
     phrases: dict[str, list[str]] = {}
     for first, *rest in sorted(places):
         phrases.setdefault(first, []).append(f"{' '.join(rest)}:{' '.join(places[first, *rest])}")
-    made = {"groups": groups, "phrases": {first: "\t".join(rests) for first, rests in phrases.items()}}
+    made = {
+        "groups": groups,
+        "phrases": {first: "\t".join(rests) for first, rests in phrases.items()},
+    }
     return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
 
 
 def _phrases(written: str, words: Words) -> Sequence[Phrase]:
     """The phrases of a line as words of the index, each once."""
-    return tuple(dict.fromkeys(phrase for part in written.split(",") if (phrase := words.phrase(part.strip()))))
+    return tuple(
+        dict.fromkeys(
+            phrase for part in written.split(",") if (phrase := words.phrase(part.strip()))
+        )
+    )

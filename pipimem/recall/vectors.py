@@ -47,7 +47,11 @@ class Nearness:
 
     def surely(self, more: float) -> tuple[int, ...]:
         """Those of the sure whose margin is above the bar by so much."""
-        return tuple(slot for slot in self.sure if self.margins[slot] > self.bar + more) if more else self.sure
+        return (
+            tuple(slot for slot in self.sure if self.margins[slot] > self.bar + more)
+            if more
+            else self.sure
+        )
 
     def value(self, slot: int) -> float:
         """What its meaning adds to the evidence of an item; 0 for one that has no vector."""
@@ -122,10 +126,14 @@ class Vectors:
         self._known = kept
         # At once: a question may be asked from another thread.
         rows = np.stack(placed) if placed else None
-        self._placed = None if rows is None else _Placed(index, slots, rows, np.array(is_han, dtype=np.bool_))
+        self._placed = (
+            None if rows is None else _Placed(index, slots, rows, np.array(is_han, dtype=np.bool_))
+        )
         return list(missing)
 
-    def near(self, question: Sequence[float], index: Index, yardstick: Yardstick | None, most: int) -> Nearness:
+    def near(
+        self, question: Sequence[float], index: Index, yardstick: Yardstick | None, most: int
+    ) -> Nearness:
         """How near every item of the index is to a question, against what chance gives; at most so many are sure.
 
         None is near where another index was placed last.
@@ -139,11 +147,15 @@ class Vectors:
         if not asked.shape[0] == placed.rows.shape[1] == yardstick.numbers:
             return FAR_FROM_ALL
         chance = yardstick.chance(asked)
-        nearer = placed.rows @ asked - np.where(placed.is_han, np.float32(chance.han), np.float32(chance.latin))
+        nearer = placed.rows @ asked - np.where(
+            placed.is_han, np.float32(chance.han), np.float32(chance.latin)
+        )
         margins = dict(zip(placed.slots, nearer.tolist(), strict=True))
         bar = _SURE + _SURE_BY_NUMBER * math.log(len(margins)) - chance.lead
         nearest = heapq.nlargest(most, margins, key=margins.__getitem__)
-        return Nearness(margins, tuple(slot for slot in nearest if margins[slot] > bar), bar, chance.lead)
+        return Nearness(
+            margins, tuple(slot for slot in nearest if margins[slot] > bar), bar, chance.lead
+        )
 
     def written(self) -> bytes:
         """All vectors as bytes: how many, of which dimension, the marks, then half-precision numbers row by row."""
@@ -160,12 +172,19 @@ class Vectors:
         """Take in what `written` gave; what is not whole is left."""
         import numpy as np
 
-        count, dimension = int.from_bytes(written[:4], "little"), int.from_bytes(written[4:8], "little")
+        count, dimension = (
+            int.from_bytes(written[:4], "little"),
+            int.from_bytes(written[4:8], "little"),
+        )
         start = 8 + count * MARK_BYTES
         if not count or not dimension or len(written) != start + 2 * count * dimension:
             return
         marks = [written[8 + row * MARK_BYTES : 8 + (row + 1) * MARK_BYTES] for row in range(count)]
-        matrix = np.frombuffer(written, dtype="<f2", offset=start).reshape(count, dimension).astype(np.float32)
+        matrix = (
+            np.frombuffer(written, dtype="<f2", offset=start)
+            .reshape(count, dimension)
+            .astype(np.float32)
+        )
         if len(set(marks)) == count and np.isfinite(matrix).all():
             self._known = dict(zip(marks, matrix, strict=True))
 

@@ -56,4 +56,6 @@ def _read(written: str) -> tuple[Sequence[str], Mapping[str, list[int]]]:
 
 
 def _mark(text: str, key: bytes) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=_MARK_BYTES).hexdigest()
+    return blake2b(
+        text.encode("utf-8", "surrogatepass"), key=key, digest_size=_MARK_BYTES
+    ).hexdigest()

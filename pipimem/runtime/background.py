@@ -81,7 +81,9 @@ class Background:
             raise
         except Exception as error:  # noqa: BLE001 - no bug of ours may end the host
             with anyio.CancelScope(shield=True):  # what fails while it is cancelled is told too
-                return await to_thread.run_sync(partial(self.failed, job, error, channel, warns=warns))
+                return await to_thread.run_sync(
+                    partial(self.failed, job, error, channel, warns=warns)
+                )
         await self.went_well(job, channel)
         return result
 
@@ -120,10 +122,14 @@ class Background:
 
     def shortest_pause(self, channel: str) -> float | None:
         """In how many seconds the first of a channel's jobs that wait may run again; `None` where none waits."""
-        pauses = (self.pause(job, folder) for job, folder in list(self._streaks) if folder == channel)
+        pauses = (
+            self.pause(job, folder) for job, folder in list(self._streaks) if folder == channel
+        )
         return min((pause for pause in pauses if pause), default=None)
 
-    def failed(self, job: str, error: Exception, channel: str = "", *, warns: bool = True) -> Failure:
+    def failed(
+        self, job: str, error: Exception, channel: str = "", *, warns: bool = True
+    ) -> Failure:
         """Notes a failure. It is logged unless the one before was the same; see `attempt` for `warns`."""
         what, now = _without_quotes(error), self._clock.wall()
         with self._lock:
@@ -141,8 +147,12 @@ class Background:
                 due=due.isoformat(timespec="seconds"),
                 times=times,
             )
-            is_known = before is not None and before.is_of_this_process and before.problem.what == what
-            self._streaks[job, channel] = _Streak(problem, self._clock.monotonic() + pause.total_seconds(), True)
+            is_known = (
+                before is not None and before.is_of_this_process and before.problem.what == what
+            )
+            self._streaks[job, channel] = _Streak(
+                problem, self._clock.monotonic() + pause.total_seconds(), True
+            )
             self._write(problem)
         if not is_known and (warns or not isinstance(error, _EXPECTED)):
             _logged(job, channel, error, what, pause.total_seconds())
@@ -197,7 +207,9 @@ def _logged(job: str, channel: str, error: Exception, what: str, pause: float) -
 
 def _without_quotes(error: Exception) -> str:
     """What is wrong, without words that an error may quote of what somebody wants forgotten later."""
-    if isinstance(error, OSError) or (isinstance(error, PipimemError) and not isinstance(error, SidecarError)):
+    if isinstance(error, OSError) or (
+        isinstance(error, PipimemError) and not isinstance(error, SidecarError)
+    ):
         return str(error)
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]

@@ -123,7 +123,9 @@ class Channel:
                 notes = await self._ready()
                 seen = frozenset() if self.settings.recall.repeat else frozenset(self._shown)
                 question = await self._question(text, now, speaker)
-                ask = partial(self.reading.recalled, text, now, speaker=speaker, shown=seen, question=question)
+                ask = partial(
+                    self.reading.recalled, text, now, speaker=speaker, shown=seen, question=question
+                )
                 found = await self._beside(text, ask)
                 found = await self._reranked(found, text, seen)
         except (PipimemError, OSError) as error:
@@ -135,9 +137,13 @@ class Channel:
         items = [*opening.items, *(item for item in found.injected if item.id not in shown)]
         note = _note(opening.left_out + found.left_out)
         context = fenced(rows_of(items), self.nonce(), note) if items else ""
-        return Turn(text, speaker, context, now, tuple(item.id for item in items), self._fresh, found)
+        return Turn(
+            text, speaker, context, now, tuple(item.id for item in items), self._fresh, found
+        )
 
-    async def recall(self, text: str, *, speaker: str = "", limit: int | None = None, automatic: bool = True) -> Recall:
+    async def recall(
+        self, text: str, *, speaker: str = "", limit: int | None = None, automatic: bool = True
+    ) -> Recall:
         """What would be recalled for a message, with every score; nothing is marked as shown."""
         self.used = self.clock.monotonic()
         self._under_way += 1
@@ -148,7 +154,13 @@ class Channel:
         now = self.clock.now()
         question = await self._question(text, now, speaker, automatic=automatic)
         ask = partial(
-            self.reading.recalled, text, now, speaker=speaker, limit=limit, automatic=automatic, question=question
+            self.reading.recalled,
+            text,
+            now,
+            speaker=speaker,
+            limit=limit,
+            automatic=automatic,
+            question=question,
         )
         return await self._beside(text, ask)
 
@@ -183,7 +195,9 @@ class Channel:
 
     # ── a compaction ──────────────────────────────────────────────────────────────────────────────────────────
 
-    async def before_compaction(self, messages: Sequence[Message] = (), *, deadline: float | None = None) -> Receipt:
+    async def before_compaction(
+        self, messages: Sequence[Message] = (), *, deadline: float | None = None
+    ) -> Receipt:
         """Make everything said so far durable before the host drops it, within `deadline` seconds (a setting).
 
         Messages the transcript lacks are taken in first. Then SESSION.md, MEMORY.md and HISTORY.md are brought up to
@@ -192,7 +206,9 @@ class Channel:
         async with self.ahead():
             return await self._before_compaction(messages, deadline)
 
-    async def _before_compaction(self, messages: Sequence[Message], deadline: float | None) -> Receipt:
+    async def _before_compaction(
+        self, messages: Sequence[Message], deadline: float | None
+    ) -> Receipt:
         try:
             await self.take_in(await lacking(self.thoughts, messages))
             covered = await to_thread.run_sync(lambda: self.store.transcript.last_number)
@@ -206,8 +222,12 @@ class Channel:
     async def compacted(self, receipt: Receipt) -> None:
         """The host has dropped what the receipt covers: a new epoch begins, and the snapshot is due again."""
         ledger = (await self.notes()).ledger
-        progress = Progress(epoch=ledger.epoch + 1, epoch_start=max(receipt.covered, ledger.epoch_start))
-        await self.thoughts.commit(Decision("epoch", Author.RULE, progress=progress, why="compacted"), "pipimem")
+        progress = Progress(
+            epoch=ledger.epoch + 1, epoch_start=max(receipt.covered, ledger.epoch_start)
+        )
+        await self.thoughts.commit(
+            Decision("epoch", Author.RULE, progress=progress, why="compacted"), "pipimem"
+        )
         self._begin_session()
 
     async def reset(self, *, deadline: float | None = None) -> Receipt:
@@ -241,16 +261,22 @@ class Channel:
         if not text.strip():
             raise NothingFound("there is nothing to remember: the text is empty")
         message = Message.user(text, speaker=speaker)
-        decision, speaker = await to_thread.run_sync(_remembered, message, kind, until, self.clock.now())
+        decision, speaker = await to_thread.run_sync(
+            _remembered, message, kind, until, self.clock.now()
+        )
         return await self.thoughts.commit(decision, speaker or "person")
 
-    async def forget(self, what: str | Sequence[str], *, keep_transcript: bool = False) -> dict[str, int]:
+    async def forget(
+        self, what: str | Sequence[str], *, keep_transcript: bool = False
+    ) -> dict[str, int]:
         """Take a text, or entries by their ids, out of everything the channel keeps; the counts say from where."""
         now = self.clock.wall()
         async with self._lock:
             with anyio.CancelScope(shield=True):
                 receipt = await to_thread.run_sync(
-                    lambda: self.store.forget(what, keep_transcript=keep_transcript, now=now, actor="person")
+                    lambda: self.store.forget(
+                        what, keep_transcript=keep_transcript, now=now, actor="person"
+                    )
                 )
         return receipt.counts
 
@@ -259,9 +285,15 @@ class Channel:
         thoughts = Rehearsal.of(self.thoughts) if dry_run else self.thoughts
         ran = await maintained(thoughts, self.background, forced=forced)
         folder, meaning = self.store.folder.name, self.reading.meaning
-        if meaning is not None and not dry_run and (forced or not self.background.pause(EMBEDDING, folder)):
+        if (
+            meaning is not None
+            and not dry_run
+            and (forced or not self.background.pause(EMBEDDING, folder))
+        ):
             await self._ready()
-            await self.background.attempt(EMBEDDING, partial(embedded, self.reading, meaning), folder)
+            await self.background.attempt(
+                EMBEDDING, partial(embedded, self.reading, meaning), folder
+            )
         return ran
 
     async def fill_holes(self) -> dict[Hole, str]:
@@ -270,7 +302,11 @@ class Channel:
         for hole in self.store.ledger.holes:
             try:
                 await self.thoughts.fill(hole, self.settings.model.consolidate_timeout)
-                told[hole] = "" if hole not in self.store.ledger.holes else "something else was committed meanwhile"
+                told[hole] = (
+                    ""
+                    if hole not in self.store.ledger.holes
+                    else "something else was committed meanwhile"
+                )
             except SidecarError as error:
                 told[hole] = str(error)
         return told
@@ -314,10 +350,16 @@ class Channel:
         """Counts what a turn recalled; the decision that ends the probations of what was."""
         question = self._intake.kept(turn.query, turn.speaker)[:_QUESTION_CHARS]
         found = tuple(item.id for item in recall.injected)
-        asked = Asked(question, turn.time.isoformat(timespec="seconds"), found) if question.strip() else None
+        asked = (
+            Asked(question, turn.time.isoformat(timespec="seconds"), found)
+            if question.strip()
+            else None
+        )
         try:
             notes = self.store.notes(refresh=False)
-        except PipimemError:  # read anew after a rest, and unreadable now: the talk must reach the disk all the same
+        except (
+            PipimemError
+        ):  # read anew after a rest, and unreadable now: the talk must reach the disk all the same
             return None
         recalled = recalled_entries(notes, found)
         self.store.touch_recalls([entry.id for entry in recalled], turn.time, asked)
@@ -326,7 +368,11 @@ class Channel:
     async def _reranked(self, found: Recall, text: str, shown: frozenset[str]) -> Recall:
         """What a model makes of the order, if it may and the order is unsure; whatever fails, the order stays."""
         policy, limits = self.settings.recall.rerank, self.reading.limits()
-        if policy == "never" or not self.thoughts.assistant.paid or len(found.candidates) < _LEAST_TO_RERANK:
+        if (
+            policy == "never"
+            or not self.thoughts.assistant.paid
+            or len(found.candidates) < _LEAST_TO_RERANK
+        ):
             return found
         if policy == "auto" and not unsure(found.candidates, limits, shown):
             return found
@@ -340,7 +386,10 @@ class Channel:
                 folder,
                 passes=(SidecarError, StoreError),
             )
-        except (SidecarError, StoreError):  # a disk that cannot keep the account of it must not stop a turn either
+        except (
+            SidecarError,
+            StoreError,
+        ):  # a disk that cannot keep the account of it must not stop a turn either
             return found
         return found if isinstance(ordered, Failure) else ordered
 
@@ -364,7 +413,9 @@ class Channel:
         self._has_asked = True
         return found
 
-    async def _question(self, text: str, now: datetime, speaker: str, *, automatic: bool = True) -> Vector | None:
+    async def _question(
+        self, text: str, now: datetime, speaker: str, *, automatic: bool = True
+    ) -> Vector | None:
         """The vector of a message, if it comes in time; entries that have none yet are embedded beside the turn."""
         meaning = self.reading.meaning
         if meaning is None:
@@ -384,7 +435,9 @@ class Channel:
         return snapshot(notes, self.settings.snapshot.max_chars, self.settings.snapshot.max_tokens)
 
 
-def _remembered(message: Message, kind: Kind, until: date | None, now: datetime) -> tuple[Decision, str]:
+def _remembered(
+    message: Message, kind: Kind, until: date | None, now: datetime
+) -> tuple[Decision, str]:
     """The decision to keep a message word for word, and who said it as it may be written.
 
     Raises `NothingFound` where nothing of it may be kept.
@@ -392,7 +445,9 @@ def _remembered(message: Message, kind: Kind, until: date | None, now: datetime)
     # A door of its own: a stretch that somebody has open in the talk says nothing about this, nor this about the talk.
     clean = Intake().cleaned([message], now)
     if not clean or not clean[0].content.strip():
-        raise NothingFound("there is nothing left to remember once secrets and private stretches are taken out")
+        raise NothingFound(
+            "there is nothing left to remember once secrets and private stretches are taken out"
+        )
     speaker = clean[0].speaker
     return remembered(clean[0].content, kind, now, speaker=speaker, until=until), speaker
 

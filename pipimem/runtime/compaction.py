@@ -56,7 +56,11 @@ async def _thought_about(thoughts: Thoughts, covered: int, seconds: float) -> Re
         with anyio.fail_after(left):
             await thoughts.consolidate(left, boundary=True, upto=covered)
     except (SidecarError, TimeoutError) as error:
-        reason = error if isinstance(error, SidecarError) else ModelTimeout(f"not all was done in {seconds:g} s")
+        reason = (
+            error
+            if isinstance(error, SidecarError)
+            else ModelTimeout(f"not all was done in {seconds:g} s")
+        )
         return _put_off(thoughts, covered, reason, (refreshed, f"consolidate: {reason}"))
     ledger = thoughts.store.ledger
     steps = (refreshed, "consolidate: done", *_set_aside(before, ledger.holes))
@@ -69,10 +73,14 @@ def _set_aside(before: tuple[Hole, ...], after: tuple[Hole, ...]) -> Iterator[st
             yield f"set aside: messages {hole.first}–{hole.last} ({hole.reason})"
 
 
-def _put_off(thoughts: Thoughts, covered: int, error: Exception, steps: tuple[str, ...] = ()) -> Receipt:
+def _put_off(
+    thoughts: Thoughts, covered: int, error: Exception, steps: tuple[str, ...] = ()
+) -> Receipt:
     """What the policy makes of a thought that failed."""
     cursor = 0
-    with suppress(PipimemError, OSError):  # what failed may be the ledger itself: then it cannot say how far it came
+    with suppress(
+        PipimemError, OSError
+    ):  # what failed may be the ledger itself: then it cannot say how far it came
         cursor = thoughts.store.ledger.cursor
     if thoughts.settings.compaction.policy == "block":
         return Receipt(False, "blocked", covered, cursor, str(error), steps)

@@ -40,7 +40,9 @@ class Embedding:
                 del self._waiting[name]
                 folder = reading.store.folder.name
                 if not self._background.pause(JOB, folder):
-                    await self._background.attempt(JOB, partial(embedded, reading, self._meaning), folder)
+                    await self._background.attempt(
+                        JOB, partial(embedded, reading, self._meaning), folder
+                    )
                     await self._background.went_well(JOB)
             self._news = anyio.Event()
             await self._news.wait()

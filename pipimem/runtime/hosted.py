@@ -31,4 +31,6 @@ class Hosted:
         except SidecarError:
             raise
         except Exception as error:
-            raise SidecarError(f"the assistant failed with {type(error).__name__}: {error}") from error
+            raise SidecarError(
+                f"the assistant failed with {type(error).__name__}: {error}"
+            ) from error

@@ -125,7 +125,11 @@ class Idle:
     async def _duty_is_back(self) -> bool:
         """Whether the duty is ours again after its file was deleted; another process may have been faster."""
         is_back = await self.take_duty()
-        what = "was taken anew" if is_back else f"is held by {self.holder()}, which does the idle work now"
+        what = (
+            "was taken anew"
+            if is_back
+            else f"is held by {self.holder()}, which does the idle work now"
+        )
         _log.warning("%s was deleted while it was in use; it %s", self._duty.path, what)
         return is_back
 
@@ -148,7 +152,9 @@ class Idle:
     async def run(self) -> None:
         """Do the idle work of the whole workspace until cancelled; the duty is taken already."""
         self._begun, self._begin_watch = True, True
-        self._watch = Watch(self.store.channels_folder, self._heard_from(current_token()), self.background)
+        self._watch = Watch(
+            self.store.channels_folder, self._heard_from(current_token()), self.background
+        )
         try:
             self._agenda = await to_thread.run_sync(Agenda.load, self._agenda.path)
             self._scheduler.expect(_SCAN, 0.0)
@@ -219,9 +225,13 @@ class Idle:
             due = min(due or self._in(_QUIET), self._in(_QUIET - quiet))
         return Visit(channel.id, tuple(ran), due)
 
-    def _standing(self, folder: str, host: Channel | None) -> tuple[Channel | None, Look, Mapping[str, Gate]]:
+    def _standing(
+        self, folder: str, host: Channel | None
+    ) -> tuple[Channel | None, Look, Mapping[str, Gate]]:
         """The channel of a folder, how its files stand, and its gates. Reads files, so it has a thread of its own."""
-        look = agenda.looked(self.store.channels_folder / folder)  # first: what changes from here on has another mark
+        look = agenda.looked(
+            self.store.channels_folder / folder
+        )  # first: what changes from here on has another mark
         channel = host or self.lent(folder)
         return channel, look, {} if channel is None else channel.thoughts.due()
 
@@ -253,11 +263,15 @@ class Idle:
             folder = self.store.channels_folder / untold
             _log.warning("changes in %s were not told: all files are compared every minute", folder)
             self._scan_every = _SCAN_WITHOUT_A_WATCH
-        return min(self._scan_every, _SCAN_WITHOUT_A_WATCH) if self._begin_watch else self._scan_every
+        return (
+            min(self._scan_every, _SCAN_WITHOUT_A_WATCH) if self._begin_watch else self._scan_every
+        )
 
     async def _begin_to_watch(self) -> None:
         """Begin the watch, or begin it anew; where it is refused, all files are compared more often."""
-        self._begin_watch = False  # before it begins: from then on it may say that it wants to begin anew
+        self._begin_watch = (
+            False  # before it begins: from then on it may say that it wants to begin anew
+        )
         start = partial(self.background.attempt_in_thread, WATCH, self._watch.start)
         refused = await to_thread.run_sync(start)
         if isinstance(refused, Failure):

@@ -31,7 +31,9 @@ class Intake:
             if content or not message.content:
                 speaker, session = named(message.speaker), named(message.session)
                 time = message.time or now
-                found.append(replace(message, content=content, speaker=speaker, session=session, time=time))
+                found.append(
+                    replace(message, content=content, speaker=speaker, session=session, time=time)
+                )
         return found
 
     def kept(self, text: str, speaker: str) -> str:

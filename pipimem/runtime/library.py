@@ -191,7 +191,9 @@ class Library:
         known = self._shelves.get(channel)
         if known is None or known.stale:
             store = ChannelStore.open(self.workspace, channel, create=False)
-            known = self._shelves[channel] = Shelf(store, self._vocabulary, archive=self.archive, report=self.report)
+            known = self._shelves[channel] = Shelf(
+                store, self._vocabulary, archive=self.archive, report=self.report
+            )
         else:
             known.freshen()
         return known
@@ -218,4 +220,6 @@ def _kept(store: ChannelStore, stamp: str) -> tuple[Pages, Known | None]:
 
 def _archived(store: ChannelStore) -> tuple[Item, ...]:
     old = Note.read(File.ARCHIVE, store.archive_text(), store.key)
-    return tuple(replace(item, id=item.id.replace("history:", "archive:", 1)) for item in history_items(old))
+    return tuple(
+        replace(item, id=item.id.replace("history:", "archive:", 1)) for item in history_items(old)
+    )

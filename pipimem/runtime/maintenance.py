@@ -26,7 +26,9 @@ class Ran:
     done: tuple[Done, ...] = ()
 
 
-async def maintained(thoughts: Thoughts, background: Background, *, forced: bool = False) -> list[Ran]:
+async def maintained(
+    thoughts: Thoughts, background: Background, *, forced: bool = False
+) -> list[Ran]:
     """Run what is due; a job that fails waits and does not stop the others. `forced` skips the pauses, not the gates.
 
     Raises only what says that the channel cannot be used now: `PipimemError`, `OSError`.
@@ -47,7 +49,9 @@ async def maintained(thoughts: Thoughts, background: Background, *, forced: bool
             continue
         job = partial(_looked_at, thoughts, task, run, forced=forced)
         outcome = await background.attempt(task, job, folder, passes=(PipimemError, OSError))
-        ran.append(Ran(task, ran=False, reason=outcome.why) if isinstance(outcome, Failure) else outcome)
+        ran.append(
+            Ran(task, ran=False, reason=outcome.why) if isinstance(outcome, Failure) else outcome
+        )
     return ran
 
 

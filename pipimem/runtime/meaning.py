@@ -33,7 +33,12 @@ class Meaning:
     """All methods but the constructor may take long, and are called in threads."""
 
     def __init__(
-        self, embedder: Embedder, workspace: WorkspaceStore, background: Background, *, keeps: bool = True
+        self,
+        embedder: Embedder,
+        workspace: WorkspaceStore,
+        background: Background,
+        *,
+        keeps: bool = True,
     ) -> None:
         self._embedder, self._workspace, self._keeps = embedder, workspace, keeps
         self._background = background
@@ -92,7 +97,9 @@ class Meaning:
 
         if self._background.pause(JOB):
             return None
-        found = self._background.attempt_in_thread(JOB, lambda: self._checked(embed(texts), len(texts)))
+        found = self._background.attempt_in_thread(
+            JOB, lambda: self._checked(embed(texts), len(texts))
+        )
         if isinstance(found, Failure):
             return None
         self._background.succeeded(JOB)

@@ -70,20 +70,28 @@ class Pipimem:
         self.settings = settings or settings_from(self.store.human_text("pipimem.toml"))
         self.clock = clock or Clock()
         if self.clock.now().tzinfo is None or self.clock.wall().tzinfo is None:
-            raise SettingsError("the clock's times need an offset: datetime.now().astimezone(), not datetime.now()")
+            raise SettingsError(
+                "the clock's times need an offset: datetime.now().astimezone(), not datetime.now()"
+            )
         self._background = Background(self.clock, self.store.problems)
         self._made_governor: Governor | None = None
         self._making_governor = threading.Lock()
         self._vocabulary = Vocabulary(self.store)
         self._shelf = Shelf()
-        self.assistant = Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
-        self._meaning = meaning_of(self.settings, self.store, self._governor, embedder, background=self._background)
+        self.assistant = (
+            Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
+        )
+        self._meaning = meaning_of(
+            self.settings, self.store, self._governor, embedder, background=self._background
+        )
         self._embedding = Embedding(self._meaning, self._background) if self._meaning else None
         self._channels: dict[str, Channel] = {}
         # The same channels by the names of their folders, as idle work knows them.
         self._folders: dict[str, Channel] = {}
         self._opening = anyio.Lock()
-        self._idle = Idle(self.store, self.settings, self.clock, self._folders.get, self._lent, self._background)
+        self._idle = Idle(
+            self.store, self.settings, self.clock, self._folders.get, self._lent, self._background
+        )
         self._stack = AsyncExitStack()
         self._tasks: TaskGroup | None = None
 
@@ -96,7 +104,10 @@ class Pipimem:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         assert self._tasks is not None
         self._tasks.cancel_scope.cancel()
@@ -139,7 +150,9 @@ class Pipimem:
         async with self._opening:
             if id not in self._channels:
                 store = await to_thread.run_sync(
-                    lambda: ChannelStore.open(self.store, id, create=create, kind=kind, title=named(title))
+                    lambda: ChannelStore.open(
+                        self.store, id, create=create, kind=kind, title=named(title)
+                    )
                 )
                 self._channels[id] = self._folders[store.folder.name] = self._opened(store)
             return self._channels[id]
@@ -171,7 +184,11 @@ class Pipimem:
     def _lent(self, folder: str) -> Channel | None:
         """A channel nobody has open, for a look at its idle work; `None` for a folder that is no channel."""
         info = self.store.channel_in(folder)
-        return None if info is None else self._opened(ChannelStore.open(self.store, info.id, create=False))
+        return (
+            None
+            if info is None
+            else self._opened(ChannelStore.open(self.store, info.id, create=False))
+        )
 
     async def _closed(self, channel: Channel, *, thinking: bool) -> None:
         if thinking:
@@ -181,7 +198,10 @@ class Pipimem:
                 await to_thread.run_sync(channel.store.close)
 
     async def watch(
-        self, report: Callable[[Visit], None] | None = None, *, began: Callable[[], None] = lambda: None
+        self,
+        report: Callable[[Visit], None] | None = None,
+        *,
+        began: Callable[[], None] = lambda: None,
     ) -> None:
         """Do the idle work of every channel until cancelled, whatever the settings say.
 
@@ -202,7 +222,9 @@ class Pipimem:
 
     def _assistant(self, model: str) -> Assistant:
         if model == _OFFLINE:
-            from pipimem.sidecar.offline import Offline  # its tables of cues: only where the rules think
+            from pipimem.sidecar.offline import (
+                Offline,
+            )  # its tables of cues: only where the rules think
 
             return Offline(self._vocabulary.words)
         from pipimem.sidecar.asking import Asking  # litellm's room: only when a model is asked for

@@ -25,6 +25,10 @@ def session_prompt(store: ChannelStore) -> str:
     Raises `UnreadableNote`, naming the file, where SOUL.md or AGENTS.md cannot be read: a bot must not speak without
     the rules that people gave it, and the operator is to know before the first turn.
     """
-    people = [text.strip() for name in ("SOUL.md", "AGENTS.md") if (text := store.workspace.human_text(name))]
+    people = [
+        text.strip()
+        for name in ("SOUL.md", "AGENTS.md")
+        if (text := store.workspace.human_text(name))
+    ]
     about = _ABOUT.format(folder=store.folder, shared=store.workspace.root / "MEMORY.md")
     return "\n\n".join([*people, about]) + "\n"

@@ -76,7 +76,9 @@ class Reading:
 
     def _fresh_gathering(self) -> Gathering:
         self._book = Wordbook(
-            self.vocabulary.words, self.store.key, self.store.caches.kept_words(self.vocabulary.stamp())
+            self.vocabulary.words,
+            self.store.key,
+            self.store.caches.kept_words(self.vocabulary.stamp()),
         )
         return Gathering(Index(self.vocabulary.words, self._book.bag))
 
@@ -119,11 +121,17 @@ class Reading:
 
     def keep_words(self) -> None:
         """Keep the words of what is indexed for the next start, where that would have to cut many texts anew."""
-        if self._book is not None and self._book.cut >= _WORTH_KEEPING and self._gathered is not None:
+        if (
+            self._book is not None
+            and self._book.cut >= _WORTH_KEEPING
+            and self._gathered is not None
+        ):
             self.notes()
             if self.gathering is not None:
                 self.store.caches.keep_words(
-                    self.vocabulary.stamp(), self._book.written(self.gathering.index.bags()), self._gathered
+                    self.vocabulary.stamp(),
+                    self._book.written(self.gathering.index.bags()),
+                    self._gathered,
                 )
                 self._book.cut = 0
 
@@ -160,7 +168,9 @@ class Reading:
         self.figures = self.figures.and_then(Kept(looks=1, hits=known is not None))
         if known is not None:
             return self._told(fitted(known, limits, shown), hit=True)
-        while (gathering := self.gathering) is None:  # it may be laid to rest while this goes on in a thread
+        while (
+            gathering := self.gathering
+        ) is None:  # it may be laid to rest while this goes on in a thread
             self.notes()
         found = recall(
             gathering.index,
@@ -177,13 +187,21 @@ class Reading:
         answers.keep(asked, now, found)
         return self._told(found, hit=False)
 
-    def wants_meaning(self, text: str, now: datetime, speaker: str = "", *, automatic: bool = True) -> bool:
+    def wants_meaning(
+        self, text: str, now: datetime, speaker: str = "", *, automatic: bool = True
+    ) -> bool:
         """Whether the vector of a message would be of use: it looks for something, and was not asked a moment ago."""
         if self.meaning is None or not self._vectors or not self.meaning.is_ready:
             return False
         if self.answers.to((text, speaker, self.limits(), automatic, True), now) is not None:
             return False
-        query = refined(text, self.vocabulary.words, now=now, synonyms=self.vocabulary.synonyms(), raw=not automatic)
+        query = refined(
+            text,
+            self.vocabulary.words,
+            now=now,
+            synonyms=self.vocabulary.synonyms(),
+            raw=not automatic,
+        )
         return not query.silent and not query.pure
 
     def lacking(self, most: int | None) -> list[str]:
@@ -210,7 +228,12 @@ class Reading:
         """Keep the vectors for the next start, where there are new ones."""
         with self._placing:  # who comes second waits until they are kept
             seen = self._gathered
-            if self._vectors is not None and self._vectors.new and self.meaning is not None and seen is not None:
+            if (
+                self._vectors is not None
+                and self._vectors.new
+                and self.meaning is not None
+                and seen is not None
+            ):
                 self.store.caches.keep_vectors(self.meaning.name, self._vectors.written(), seen)
 
     def _place(self, index: Index, meaning: Meaning) -> None:
@@ -224,7 +247,9 @@ class Reading:
         self.answers = Answers()
 
     def _nearness(self, question: Vector | None, limits: Limits, index: Index) -> Nearness:
-        vectors = self._vectors  # once: in another thread it may be laid to rest, or placed in another index
+        vectors = (
+            self._vectors
+        )  # once: in another thread it may be laid to rest, or placed in another index
         if question is None or vectors is None or self.meaning is None:
             return FAR_FROM_ALL
         found = vectors.near(question, index, self.meaning.yardstick(), limits.candidates)
@@ -269,12 +294,19 @@ class Reading:
 
     def _waiting(self, ledger: Ledger) -> tuple[Message, ...]:
         cursor, end = ledger.cursor, ledger.epoch_start
-        return tuple(self.store.transcript.window(max(cursor, end - _BACKLOG), end)) if cursor < end else ()
+        return (
+            tuple(self.store.transcript.window(max(cursor, end - _BACKLOG), end))
+            if cursor < end
+            else ()
+        )
 
     def _set_aside(self, ledger: Ledger) -> tuple[Message, ...]:
         found: list[Message] = []
         for hole in reversed(ledger.holes):
             room, end = _SET_ASIDE - len(found), min(hole.last, ledger.epoch_start)
             if room > 0 and hole.first <= end:
-                found = [*self.store.transcript.window(max(hole.first - 1, end - room), end), *found]
+                found = [
+                    *self.store.transcript.window(max(hole.first - 1, end - room), end),
+                    *found,
+                ]
         return tuple(found)

@@ -61,11 +61,15 @@ def recorded(path: Path) -> list[Message]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise TranscriptError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+        raise TranscriptError(
+            f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8"
+        ) from error
     except OSError as error:
         raise TranscriptError(f"{path} cannot be read: {error.strerror}") from error
     lines = text.split("\n")
-    messages = [_message(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
+    messages = [
+        _message(line, path, number) for number, line in enumerate(lines, 1) if line.strip()
+    ]
     if not messages:
         raise TranscriptError(f"{path} holds no message")
     return messages
@@ -86,7 +90,9 @@ async def replay(
     on where it stopped, and a second one adds nothing.
     """
     report = Replayed(messages=len(messages))
-    numbers = await to_thread.run_sync(lambda: {m.id: m.number for m in channel.store.transcript.messages()})
+    numbers = await to_thread.run_sync(
+        lambda: {m.id: m.number for m in channel.store.transcript.messages()}
+    )
     done = compacted = 0
     for turn in _turns(messages):
         for message in turn:
@@ -101,7 +107,9 @@ async def replay(
     return report
 
 
-async def _take_turn(channel: Channel, turn: Sequence[Message], numbers: dict[str, int], report: Replayed) -> None:
+async def _take_turn(
+    channel: Channel, turn: Sequence[Message], numbers: dict[str, int], report: Replayed
+) -> None:
     if all(message.id in numbers for message in turn):
         return
     report.turns += 1
@@ -162,19 +170,28 @@ def _message(line: str, path: Path, number: int) -> Message:
     where = f"{path}, line {number}"
     try:
         row = json.loads(line)
-    except (ValueError, RecursionError) as error:  # a line of brackets alone is deeper than Python goes
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # a line of brackets alone is deeper than Python goes
         raise TranscriptError(f"{where}: not JSON ({error}); nothing was taken in") from error
     if not isinstance(row, dict):
-        raise TranscriptError(f"{where}: must be an object with role and content; nothing was taken in")
+        raise TranscriptError(
+            f"{where}: must be an object with role and content; nothing was taken in"
+        )
     for key in ("role", "content"):
         if not isinstance(row.get(key), str):
             raise TranscriptError(f"{where}: {key!r} must be a string; nothing was taken in")
     if row["role"] not in get_args(Role):
         known = ", ".join(get_args(Role))
-        raise TranscriptError(f"{where}: role {row['role']!r} must be one of {known}; nothing was taken in")
+        raise TranscriptError(
+            f"{where}: role {row['role']!r} must be one of {known}; nothing was taken in"
+        )
     texts = {key: row.get(key) or "" for key in ("id", "name", "session")}
     if not all(isinstance(value, str) for value in texts.values()):
-        raise TranscriptError(f"{where}: id, name and session must be strings; nothing was taken in")
+        raise TranscriptError(
+            f"{where}: id, name and session must be strings; nothing was taken in"
+        )
     return Message(
         cast("Role", row["role"]),
         row["content"],
@@ -192,7 +209,9 @@ def _time(value: object, where: str) -> datetime | None:
         when = datetime.fromisoformat(str(value))
         when = when if when.tzinfo else when.astimezone()
     except (ValueError, OverflowError) as error:
-        raise TranscriptError(f"{where}: ts {value!r} is not an ISO 8601 time; nothing was taken in") from error
+        raise TranscriptError(
+            f"{where}: ts {value!r} is not an ISO 8601 time; nothing was taken in"
+        ) from error
     if when.year not in YEARS:
         allowed = f"the years {YEARS.start} to {YEARS.stop - 1}"
         raise TranscriptError(f"{where}: ts {value!r} is outside {allowed}; nothing was taken in")

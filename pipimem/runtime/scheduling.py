@@ -176,7 +176,11 @@ class Scheduler:
                 self._get_up()
 
     def _sweep(self) -> None:
-        places = [(place, number, name) for place, number, name in self._heap if self._is_valid(place, name)]
+        places = [
+            (place, number, name)
+            for place, number, name in self._heap
+            if self._is_valid(place, name)
+        ]
         heapq.heapify(places)
         self._heap = places
 

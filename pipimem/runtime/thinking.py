@@ -72,26 +72,37 @@ class Thinking:
         text = await to_thread.run_sync(self.store.archive_text)
         return Note.read(File.ARCHIVE, text, self.store.key)
 
-    async def commit(self, decision: Decision, actor: str = "", seen: Notes | None = None) -> Committed:
+    async def commit(
+        self, decision: Decision, actor: str = "", seen: Notes | None = None
+    ) -> Committed:
         """Make a decision last; a commit that has begun is not cancelled half way.
 
         One that was thought about the notes `seen` comes to nothing where something was forgotten since.
         """
         if seen is not None:
-            decision = replace(decision, progress=replace(decision.progress, expect_forgotten=seen.ledger.forgotten))
+            decision = replace(
+                decision,
+                progress=replace(decision.progress, expect_forgotten=seen.ledger.forgotten),
+            )
         wall = self.clock.wall()
         who = actor or self.assistant.name
         with anyio.CancelScope(shield=True):
-            done = await to_thread.run_sync(lambda: self.store.commit(decision, self.clock.now(), who, wall))
+            done = await to_thread.run_sync(
+                lambda: self.store.commit(decision, self.clock.now(), who, wall)
+            )
         return done  # noqa: RET504 - inside the scope mypy cannot tell that it does not swallow
 
-    async def committed(self, decision: Decision, seen: Notes, call: Call | None = None, actor: str = "") -> Done:
+    async def committed(
+        self, decision: Decision, seen: Notes, call: Call | None = None, actor: str = ""
+    ) -> Done:
         """Commit what was thought about the notes `seen`, with what the call cost where there was one."""
         if call is not None:
             now = self.clock.wall()
             midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
             lines = self.store.workspace.books.tail(min(midnight, later(now, -_LONGEST_THOUGHT)))
-            tokens = await to_thread.run_sync(lambda: spent(lines.fresh(), decision.task, call, f"{now:%Y-%m-%d}"))
+            tokens = await to_thread.run_sync(
+                lambda: spent(lines.fresh(), decision.task, call, f"{now:%Y-%m-%d}")
+            )
             decision = replace(decision, tokens=tokens)
         return Done(decision, (await self.commit(decision, actor, seen)).outcome)
 
@@ -113,7 +124,11 @@ class Thinking:
                 self.vocabulary.synonyms(),
             )
             limits = limits_of(self.settings.recall)
-            return Check(notes, self.clock.now(), asked, words, synonyms, limits).held(decision) if asked else decision
+            return (
+                Check(notes, self.clock.now(), asked, words, synonyms, limits).held(decision)
+                if asked
+                else decision
+            )
 
         return await to_thread.run_sync(held)
 
@@ -125,14 +140,18 @@ class Thinking:
             return str(error)
         return ""
 
-    async def failed(self, task: str, why: str, call: Call, seen: Notes, progress: Progress | None = None) -> None:
+    async def failed(
+        self, task: str, why: str, call: Call, seen: Notes, progress: Progress | None = None
+    ) -> None:
         """Note a job's failure, so that it waits before it tries again; why may quote what it thought about."""
         notes, now = await self.notes(), self.clock.now()
         job = notes.ledger.jobs.get(task, Job())
         due = later(now, backoff(job.failures + 1)).isoformat(timespec="seconds")
         waiting = replace(job, failures=job.failures + 1, due=due)
         said = f"failed: {redacted(why.removeprefix('failed: '))}"
-        decision = Decision(task, Author.RULE, (), progress or Progress(), said, call.correlation, job=waiting)
+        decision = Decision(
+            task, Author.RULE, (), progress or Progress(), said, call.correlation, job=waiting
+        )
         await self.committed(decision, seen, call)
 
     def call(self, timeout: float) -> Call:
@@ -145,4 +164,6 @@ class Thinking:
             with anyio.fail_after(timeout):
                 return await think()
         except TimeoutError as error:
-            raise ModelTimeout(f"no answer within {timeout:g} s; raise the timeout in pipimem.toml, [model]") from error
+            raise ModelTimeout(
+                f"no answer within {timeout:g} s; raise the timeout in pipimem.toml, [model]"
+            ) from error

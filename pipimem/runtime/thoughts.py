@@ -56,7 +56,9 @@ class Thoughts(Thinking):
             return ()
         *_, newest = [Window((), last, last), *windows(await self.window(notes.ledger.refreshed))]
         call = self.call(timeout)
-        decision = await self._thought("refresh", call, notes, lambda: self._refreshed(notes, newest, call))
+        decision = await self._thought(
+            "refresh", call, notes, lambda: self._refreshed(notes, newest, call)
+        )
         done = await self.done(decision, call, notes)
         self._tally = Tally(newest.last, newest.last)
         return (done,)
@@ -110,7 +112,9 @@ class Thoughts(Thinking):
 
     # ── MEMORY.md and HISTORY.md ──────────────────────────────────────────────────────────────────────────────
 
-    async def consolidate(self, timeout: float, *, boundary: bool, upto: int | None = None) -> tuple[Done, ...]:
+    async def consolidate(
+        self, timeout: float, *, boundary: bool, upto: int | None = None
+    ) -> tuple[Done, ...]:
         """Think about all talk since the cursor, slice by slice, each committed with its cursor.
 
         With `boundary` the last slice closes the block of HISTORY.md.
@@ -118,20 +122,34 @@ class Thoughts(Thinking):
         done: list[Done] = []
         while True:
             notes = await self.notes()
-            slices = narrowed_windows(await self.window(notes.ledger.cursor, upto), notes.ledger.narrowed)
+            slices = narrowed_windows(
+                await self.window(notes.ledger.cursor, upto), notes.ledger.narrowed
+            )
             if not slices:
                 return (*done, *await self._close_block(notes)) if boundary else tuple(done)
             # Idle work or another process may be first. Then nothing is committed, the rest is looked at anew, and what
             # they learnt still wants its block: so the way out is always above.
-            taken = sum(change.verb == "invalidated" for one in done for change in one.outcome.changes)
+            taken = sum(
+                change.verb == "invalidated" for one in done for change in one.outcome.changes
+            )
             last = boundary and len(slices) == 1
             done.append(await self._slice(notes, slices[0], timeout, boundary=last, taken=taken))
 
-    async def _slice(self, notes: Notes, window: Window, timeout: float, *, boundary: bool, taken: int) -> Done:
+    async def _slice(
+        self, notes: Notes, window: Window, timeout: float, *, boundary: bool, taken: int
+    ) -> Done:
         since = await self._block_start(notes, window) if boundary else None
         now, call = _time_of(window, self.clock.now()), self.call(timeout)
         think = partial(
-            consolidate, self.assistant, notes, window, now, call, group=self.group, since=since, today=self.today()
+            consolidate,
+            self.assistant,
+            notes,
+            window,
+            now,
+            call,
+            group=self.group,
+            since=since,
+            today=self.today(),
         )
         try:
             decision = await self.within(timeout, think)
@@ -142,17 +160,23 @@ class Thoughts(Thinking):
             raise
         return await self.done(replace(decision, taken=taken), call, notes)
 
-    async def _stumbled(self, notes: Notes, window: Window, error: SidecarError, call: Call) -> Done:
+    async def _stumbled(
+        self, notes: Notes, window: Window, error: SidecarError, call: Call
+    ) -> Done:
         """Narrow the window or set it aside; where that is for the next run, the error goes on."""
         least = _ENOUGH_TIME * self.settings.model.consolidate_gate_timeout
         if isinstance(error, ModelTimeout) and call.timeout < least:
             await self.failed("consolidate", str(error), call, notes)
             raise error
-        back = setback(notes.ledger, window, _fault(error), too_long=isinstance(error, ContextOverflow))
+        back = setback(
+            notes.ledger, window, _fault(error), too_long=isinstance(error, ContextOverflow)
+        )
         if not back.goes_on:
             await self.failed("consolidate", f"{back.why}: {error}", call, notes, back.progress)
             raise error
-        decision = Decision("consolidate", Author.RULE, (), back.progress, back.why, call.correlation)
+        decision = Decision(
+            "consolidate", Author.RULE, (), back.progress, back.why, call.correlation
+        )
         return await self.committed(decision, notes, call)
 
     async def _close_block(self, notes: Notes) -> tuple[Done, ...]:
@@ -181,32 +205,44 @@ class Thoughts(Thinking):
         now = _time_of(window, self.clock.now())
         decision = await self.within(
             timeout,
-            lambda: filled(self.assistant, notes, hole, window, now, call, group=self.group, today=self.today()),
+            lambda: filled(
+                self.assistant, notes, hole, window, now, call, group=self.group, today=self.today()
+            ),
         )
         return await self.committed(decision, notes, call)
 
     # ── a turn ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def rerank(self, found: Recall, text: str, limits: Limits, shown: frozenset[str]) -> Recall:
+    async def rerank(
+        self, found: Recall, text: str, limits: Limits, shown: frozenset[str]
+    ) -> Recall:
         """What was found, in the order a model gives; somebody waits, so only for seconds."""
         call = self.call(self.settings.model.rerank_timeout)
-        return await self.within(call.timeout, lambda: rerank(self.assistant, found, text, limits, shown, call))
+        return await self.within(
+            call.timeout, lambda: rerank(self.assistant, found, text, limits, shown, call)
+        )
 
     # ── idle jobs ─────────────────────────────────────────────────────────────────────────────────────────────
 
     async def tidy(self, timeout: float) -> tuple[Done, ...]:
         """Merge, re-file and drop in MEMORY.md."""
         notes, now, call = await self.notes(), self.clock.now(), self.call(timeout)
-        decision = await self._thought("tidy", call, notes, lambda: tidy(self.assistant, notes, now, call))
+        decision = await self._thought(
+            "tidy", call, notes, lambda: tidy(self.assistant, notes, now, call)
+        )
         return await self._looked_over(decision, File.MEMORY, call, notes)
 
     async def fold(self, timeout: float) -> tuple[Done, ...]:
         """Fold the older blocks of HISTORY.md by month."""
         notes, call, archive = await self.notes(), self.call(timeout), await self.archive()
-        decision = await self._thought("fold", call, notes, lambda: fold(self.assistant, notes, archive, call))
+        decision = await self._thought(
+            "fold", call, notes, lambda: fold(self.assistant, notes, archive, call)
+        )
         return await self._looked_over(decision, File.HISTORY, call, notes)
 
-    async def _looked_over(self, decision: Decision, file: File, call: Call, notes: Notes) -> tuple[Done, ...]:
+    async def _looked_over(
+        self, decision: Decision, file: File, call: Call, notes: Notes
+    ) -> tuple[Done, ...]:
         checked = await self.checked(decision, notes)
         return (await self.done(replace(checked, looked_at=file), call, notes),)
 
@@ -217,7 +253,9 @@ class Thoughts(Thinking):
         decision = replace(decision, correlation=self.correlate())
         return (await self.committed(decision, notes, actor="pipimem"),)
 
-    async def _thought(self, task: str, call: Call, seen: Notes, think: Callable[[], Awaitable[Decision]]) -> Decision:
+    async def _thought(
+        self, task: str, call: Call, seen: Notes, think: Callable[[], Awaitable[Decision]]
+    ) -> Decision:
         try:
             return await self.within(call.timeout, think)
         except SidecarError as error:

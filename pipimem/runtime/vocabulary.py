@@ -31,7 +31,9 @@ class Vocabulary:
         if self._synonyms is None:
             text = self._text()
             self._stamp = _stamp(text)
-            self._synonyms = learnt(text, self._segmenter, self.words)  # last: other threads take it for both
+            self._synonyms = learnt(
+                text, self._segmenter, self.words
+            )  # last: other threads take it for both
         return self._synonyms
 
     def stamp(self) -> str:
@@ -54,8 +56,16 @@ def _stamp(words_txt: str) -> str:
         origin = Path(spec.origin) if spec and spec.origin else None
         if origin is None:
             continue
-        files = (origin,) if name == "Stemmer" else _files(origin.parent, deep=name.startswith("pipimem."))
-        seen = ((str(path), status.st_size, status.st_mtime_ns) for path in files for status in (path.stat(),))
+        files = (
+            (origin,)
+            if name == "Stemmer"
+            else _files(origin.parent, deep=name.startswith("pipimem."))
+        )
+        seen = (
+            (str(path), status.st_size, status.st_mtime_ns)
+            for path in files
+            for status in (path.stat(),)
+        )
         told.append(sorted(seen))
     return blake2b(repr(told).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 

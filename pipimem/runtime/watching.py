@@ -106,7 +106,9 @@ class Watch:
             _add_quietly(reader)
             handle, attempt = reader.handle_event, self.background.attempt_in_thread
             # The thread that reads all events goes on after an error in one of them.
-            reader.handle_event = lambda event: attempt(JOB, partial(handle, event), then=self._lost)
+            reader.handle_event = lambda event: attempt(
+                JOB, partial(handle, event), then=self._lost
+            )
         threads = [self._observer, *self._observer.emitters]
         for thread in threads:
             self._guard(thread)
@@ -176,13 +178,24 @@ def _kinds() -> list[type[FileSystemEvent]]:
 
     # Only Linux tells that a file was closed; elsewhere a save is known by its writing.
     saved = FileClosedEvent if sys.platform == "linux" else FileModifiedEvent
-    return [FileMovedEvent, saved, FileDeletedEvent, DirCreatedEvent, DirMovedEvent, DirDeletedEvent]
+    return [
+        FileMovedEvent,
+        saved,
+        FileDeletedEvent,
+        DirCreatedEvent,
+        DirMovedEvent,
+        DirDeletedEvent,
+    ]
 
 
 def _folders_in(channels: Path) -> int:
     """How many channels there are, with the folders of ours in them: all that events are wanted of."""
     names = [entry.path for entry in os.scandir(channels)]
-    return sum(_is_folder(name + inner) for name in names for inner in ("", "/.pipimem", "/.pipimem/versions"))
+    return sum(
+        _is_folder(name + inner)
+        for name in names
+        for inner in ("", "/.pipimem", "/.pipimem/versions")
+    )
 
 
 def _is_folder(path: str) -> bool:

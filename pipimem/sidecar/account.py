@@ -31,7 +31,9 @@ class Account:
     repeats: Repeats = field(default_factory=Repeats)
 
     @classmethod
-    def opened(cls, settings: BudgetSettings, now: datetime, lines: Iterable[Usage] = ()) -> Account:
+    def opened(
+        cls, settings: BudgetSettings, now: datetime, lines: Iterable[Usage] = ()
+    ) -> Account:
         """The account of the day of `now`, in the local time of `now`."""
         account = cls(settings, now.date())
         for usage in lines:
@@ -46,7 +48,9 @@ class Account:
             self.total += amount
             self.channels[usage.channel] = self.channels.get(usage.channel, _NOTHING) + amount
         circuit = breaker.circuit(usage.model, usage.task)
-        self.standings[circuit] = breaker.after(self.standings.get(circuit, Standing()), usage, when)
+        self.standings[circuit] = breaker.after(
+            self.standings.get(circuit, Standing()), usage, when
+        )
         self.repeats.count(usage, when)
 
     def budgets(self, channel: str, held: Iterable[Hold] = ()) -> tuple[Budget, Budget]:
@@ -59,7 +63,11 @@ class Account:
         limits = self.settings
         return (
             Budget("the workspace", Amount(limits.tokens_per_day, limits.cost_per_day), total),
-            Budget(f"channel {channel}", Amount(limits.channel_tokens_per_day, limits.channel_cost_per_day), own),
+            Budget(
+                f"channel {channel}",
+                Amount(limits.channel_tokens_per_day, limits.channel_cost_per_day),
+                own,
+            ),
         )
 
     def forgive(self, now: datetime) -> None:

@@ -56,7 +56,9 @@ class Asking:
         self.models = tuple(dict.fromkeys(self.models))
         self._places = anyio.Semaphore(self.concurrency)
 
-    async def answered(self, question: Ask, parse: Callable[[str], T], *, shrinks: bool = False) -> T:
+    async def answered(
+        self, question: Ask, parse: Callable[[str], T], *, shrinks: bool = False
+    ) -> T:
         """The first answer that `parse` accepts, within the question's timeout; its model does not matter.
 
         Raises what the last model failed with. A prompt too long for one model is not sent to the next one where it
@@ -91,19 +93,26 @@ class Asking:
                 f"No place was free to ask {self.models[0]}: raise concurrency in pipimem.toml, [model]."
             ) from reason
 
-    async def _asked_twice(self, question: Ask, model: str, until: float, parse: Callable[[str], T]) -> T:
+    async def _asked_twice(
+        self, question: Ask, model: str, until: float, parse: Callable[[str], T]
+    ) -> T:
         """The answer; one that was refused is asked for once more, with the reason."""
         try:
             return await self._patiently(question, model, until, parse)
         except AnswerRefused as reason:
             if self._left(until) <= 0:
                 raise
-            again = Turn("user", f"{question.turns[-1].content}\n\n{_AGAIN.format(reason=str(reason)[:_REASON_CHARS])}")
+            again = Turn(
+                "user",
+                f"{question.turns[-1].content}\n\n{_AGAIN.format(reason=str(reason)[:_REASON_CHARS])}",
+            )
             room = question.max_tokens * (2 if isinstance(reason, AnswerCut) else 1)
             anew = replace(question, turns=(*question.turns[:-1], again), max_tokens=room)
             return await self._patiently(anew, model, until, parse)
 
-    async def _patiently(self, question: Ask, model: str, until: float, parse: Callable[[str], T]) -> T:
+    async def _patiently(
+        self, question: Ask, model: str, until: float, parse: Callable[[str], T]
+    ) -> T:
         """The answer of a model that may be busy for a moment, or want to be asked in another way."""
         tries, reshaped = 1, 0
         while True:
@@ -128,7 +137,9 @@ class Asking:
             return backoff
         return max(backoff, busy.retry_after + _FIRST_WAIT * self.chance())
 
-    async def _attempt(self, question: Ask, model: str, until: float, parse: Callable[[str], T]) -> T:
+    async def _attempt(
+        self, question: Ask, model: str, until: float, parse: Callable[[str], T]
+    ) -> T:
         timeout = self._left(until)
         if timeout <= 0:
             raise ModelTimeout(f"No time was left to ask {model} within {question.timeout:.0f} s.")

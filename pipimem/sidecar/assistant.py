@@ -42,18 +42,24 @@ class ModelAssistant:
         shrinks = isinstance(task, Consolidate | Refresh) and len(task.window) > 1
         turns = (Turn("system", system), Turn("user", user))
         question = _asked(name, call, turns, wire.max_tokens, wire.schema(task))
-        return await self.asking.answered(question, lambda text: wire.parsed(text, task), shrinks=shrinks)
+        return await self.asking.answered(
+            question, lambda text: wire.parsed(text, task), shrinks=shrinks
+        )
 
     async def chat(self, messages: Sequence[Message], call: Call) -> str:
         """A bot's reply to a conversation, in the ledger as `chat`; tool messages count as the user's."""
         turns = tuple(
-            Turn(message.role if message.role in {"system", "assistant"} else "user", message.content)
+            Turn(
+                message.role if message.role in {"system", "assistant"} else "user", message.content
+            )
             for message in messages
         )
         return await self.asking.answered(_asked("chat", call, turns, _CHAT_TOKENS), _spoken)
 
 
-def _asked(task: str, call: Call, turns: tuple[Turn, ...], max_tokens: int, schema: Schema | None = None) -> Ask:
+def _asked(
+    task: str, call: Call, turns: tuple[Turn, ...], max_tokens: int, schema: Schema | None = None
+) -> Ask:
     """The request for whichever model is asked."""
     return Ask("", turns, call.timeout, max_tokens, schema, call.channel, task, call.correlation)
 

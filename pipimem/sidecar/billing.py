@@ -9,7 +9,14 @@ from datetime import datetime
 
 from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError
 from pipimem.notes.usage import Hold, Usage
-from pipimem.sidecar.door import Completion, ContextOverflow, KeyRefused, ModelBusy, ParameterRefused, Price
+from pipimem.sidecar.door import (
+    Completion,
+    ContextOverflow,
+    KeyRefused,
+    ModelBusy,
+    ParameterRefused,
+    Price,
+)
 from pipimem.text.secrets import redacted
 from pipimem.text.tokens import estimate
 
@@ -35,7 +42,9 @@ def billed(
     where no answer came and the request may have been served.
     """
     outcome, reason = _ended(error)
-    usage = replace(_line(hold, now, outcome), latency=round(latency, 3), reason=reason, prompt=hold.prompt)
+    usage = replace(
+        _line(hold, now, outcome), latency=round(latency, 3), reason=reason, prompt=hold.prompt
+    )
     if completion is not None:
         return _delivered(usage, hold, price, completion)
     if error is not None and _surely_unbilled(error):
@@ -66,7 +75,9 @@ def _line(hold: Hold, now: datetime, outcome: str) -> Usage:
 
 
 def _with_all_held(usage: Usage, hold: Hold) -> Usage:
-    return replace(usage, estimated_in=hold.tokens_in, estimated_out=hold.tokens_out, estimated_cost=hold.cost)
+    return replace(
+        usage, estimated_in=hold.tokens_in, estimated_out=hold.tokens_out, estimated_cost=hold.cost
+    )
 
 
 def _delivered(usage: Usage, hold: Hold, price: Price | None, completion: Completion) -> Usage:
@@ -118,7 +129,9 @@ def _surely_unbilled(error: BaseException) -> bool:
     if not isinstance(error, ModelUnavailable):
         return False
     # What is no `ModelBusy` was refused in so many words: the key, the model's name, the request itself.
-    return not isinstance(error, ModelBusy) or any(type(cause).__name__ in _NOT_SERVED for cause in _causes(error))
+    return not isinstance(error, ModelBusy) or any(
+        type(cause).__name__ in _NOT_SERVED for cause in _causes(error)
+    )
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -51,7 +51,9 @@ def after(standing: Standing, usage: Usage, now: datetime) -> Standing:
     weight = _WEIGHTS.get(usage.outcome, 0)
     if not weight or standing.open_at(now):  # what was under way when it opened is no new proof
         return standing
-    counted = replace(standing, failures=min(standing.failures + weight, _LIMIT), reason=usage.reason)
+    counted = replace(
+        standing, failures=min(standing.failures + weight, _LIMIT), reason=usage.reason
+    )
     if counted.failures < _LIMIT:
         return counted
     pause = min(standing.pause * 2 or _FIRST_PAUSE, _LONGEST_PAUSE)
@@ -64,4 +66,6 @@ def told(circuit: str, standing: Standing, now: datetime) -> str:
         return f"{circuit}: fine"
     if standing.open_at(now):
         return f"{standing.reason} ({circuit} failed too often and is left alone until {standing.until:%H:%M:%S}.)"
-    return f"{standing.reason} ({circuit} failed too often; one request may try whether it is back.)"
+    return (
+        f"{standing.reason} ({circuit} failed too often; one request may try whether it is back.)"
+    )

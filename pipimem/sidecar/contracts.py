@@ -188,7 +188,11 @@ class Assistant(Protocol):
 
 def is_exchange(window: Iterable[Message]) -> bool:
     """Whether somebody said something, and somebody else answered or went on."""
-    said = [message for message in window if message.role in ("user", "assistant") and message.content.strip()]
+    said = [
+        message
+        for message in window
+        if message.role in ("user", "assistant") and message.content.strip()
+    ]
     return len(said) > 1 and any(message.role == "user" for message in said)
 
 
@@ -201,5 +205,7 @@ async def answered(assistant: Assistant, task: Task, wanted: type[A], call: Call
     """The assistant's answer. Raises `SidecarError`, `AnswerRefused` for one that is not of the `wanted` type."""
     answer = await assistant.answer(task, call)
     if not isinstance(answer, wanted):
-        raise AnswerRefused(f"the assistant answered with {type(answer).__name__} instead of {wanted.__name__}")
+        raise AnswerRefused(
+            f"the assistant answered with {type(answer).__name__} instead of {wanted.__name__}"
+        )
     return answer

@@ -34,7 +34,8 @@ _NO_MODEL = Pattern(
     re.IGNORECASE,
 )
 _FILTERED = Pattern(
-    r"content[_ ](?:policy|filter|management)|data_inspection|inappropriate content|敏感|违规", re.IGNORECASE
+    r"content[_ ](?:policy|filter|management)|data_inspection|inappropriate content|敏感|违规",
+    re.IGNORECASE,
 )
 
 
@@ -57,11 +58,17 @@ def translated(reason: Exception, model: str, litellm: ModuleType) -> SidecarErr
     """One of litellm's errors as one of ours; what may pass by itself is a `ModelBusy`."""
     errors, status, words = litellm.exceptions, status_of(reason), words_of(reason)
     if isinstance(reason, errors.ContextWindowExceededError) or _is_too_long(status, words):
-        return ContextOverflow(f"The prompt is longer than {model} can read: take a smaller window.")
+        return ContextOverflow(
+            f"The prompt is longer than {model} can read: take a smaller window."
+        )
     if "provider not provided" in words.casefold():
-        return ModelUnavailable(f"{model!r} names no provider: write provider/model, such as openai/gpt-5-mini.")
+        return ModelUnavailable(
+            f"{model!r} names no provider: write provider/model, such as openai/gpt-5-mini."
+        )
     if status == 402 or (status in {400, 403, 429} and _NO_CREDIT().search(words)):
-        return ModelUnavailable(f"The account of {model} has no credit left ({status}): {_first_line(reason)}")
+        return ModelUnavailable(
+            f"The account of {model} has no credit left ({status}): {_first_line(reason)}"
+        )
     if status in {401, 403}:
         return _refused_key(reason, model, litellm, status)
     if status == 404 or (status == 400 and _NO_MODEL().search(words)):
@@ -70,9 +77,15 @@ def translated(reason: Exception, model: str, litellm: ModuleType) -> SidecarErr
             "and the address (OPENAI_API_BASE …) if it is served elsewhere."
         )
     if status == 429:
-        return ModelBusy(f"{model} asks to slow down (429): {_first_line(reason)}", retry_after(reason))
-    if isinstance(reason, errors.ContentPolicyViolationError) or (status == 400 and _FILTERED().search(words)):
-        return ModelUnavailable(f"The provider's filter refused the talk ({status}): {_first_line(reason)}")
+        return ModelBusy(
+            f"{model} asks to slow down (429): {_first_line(reason)}", retry_after(reason)
+        )
+    if isinstance(reason, errors.ContentPolicyViolationError) or (
+        status == 400 and _FILTERED().search(words)
+    ):
+        return ModelUnavailable(
+            f"The provider's filter refused the talk ({status}): {_first_line(reason)}"
+        )
     return _unexplained(reason, model, litellm, status)
 
 
@@ -119,15 +132,23 @@ def retry_after(reason: Exception) -> float | None:
             return float(told[name]) * unit
     try:
         # Counted from the answer's own Date: the provider's clock may be another one than ours.
-        until, now = parsedate_to_datetime(told.get("retry-after", "")), parsedate_to_datetime(told.get("date", ""))
+        until, now = (
+            parsedate_to_datetime(told.get("retry-after", "")),
+            parsedate_to_datetime(told.get("date", "")),
+        )
         return max(0.0, (until - now).total_seconds())
-    except (ValueError, TypeError):  # absent, no date, or only one of them with a zone: our own backoff will do
+    except (
+        ValueError,
+        TypeError,
+    ):  # absent, no date, or only one of them with a zone: our own backoff will do
         return None
 
 
 def _refused_key(reason: Exception, model: str, litellm: ModuleType, status: int) -> KeyRefused:
     if missing := _missing_keys(model, litellm):
-        return KeyRefused(f"No key for {model}: set {' and '.join(missing)}, or take the model offline.")
+        return KeyRefused(
+            f"No key for {model}: set {' and '.join(missing)}, or take the model offline."
+        )
     return KeyRefused(
         f"{model} refused the key ({status}): check the provider's key, such as OPENAI_API_KEY. {_first_line(reason)}"
     )

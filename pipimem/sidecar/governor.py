@@ -145,7 +145,9 @@ class Governor:
             answer = self._granted(account, ask, size, price, held)
             hold = Hold(
                 time=now.isoformat(timespec="seconds"),
-                until=later(now, timedelta(seconds=ask.timeout) + _GRACE).isoformat(timespec="seconds"),
+                until=later(now, timedelta(seconds=ask.timeout) + _GRACE).isoformat(
+                    timespec="seconds"
+                ),
                 channel=ask.channel,
                 task=ask.task,
                 model=ask.model,
@@ -156,7 +158,9 @@ class Governor:
                 prompt=prompt,
             )
             name = self.books.place(hold)
-        return name, Attempt(replace(ask, max_tokens=answer), hold, price, self.clock, partial(self._ended, name))
+        return name, Attempt(
+            replace(ask, max_tokens=answer), hold, price, self.clock, partial(self._ended, name)
+        )
 
     def _ended(self, name: str, usage: Usage) -> None:
         """Puts an attempt's line in the place of its hold. Raises `StoreError`, and counts it all the same.
@@ -216,9 +220,13 @@ class Governor:
         if standing.open_at(now):
             raise ModelUnavailable(breaker.told(circuit, standing, now))
         if any(breaker.circuit(hold.model, hold.task) == circuit for hold in held):
-            raise ModelUnavailable(f"{circuit} failed too often, and another request is trying whether it is back.")
+            raise ModelUnavailable(
+                f"{circuit} failed too often, and another request is trying whether it is back."
+            )
 
-    def _granted(self, account: Account, ask: Ask, size: int, price: Price | None, held: Sequence[Hold]) -> int:
+    def _granted(
+        self, account: Account, ask: Ask, size: int, price: Price | None, held: Sequence[Hold]
+    ) -> int:
         # What is embedded for all channels together is held by the workspace's budget alone.
         limits = 2 if ask.channel else 1
         for budget in account.budgets(ask.channel)[:limits]:
@@ -230,7 +238,9 @@ class Governor:
                     "in pipimem.toml, [budget], or its limits in dollars to inf. Until then the embedded rules think."
                 )
             budgets = account.budgets(ask.channel, held)[:limits]
-            meanwhile = "recall goes by words alone" if ask.task == EMBED else "the embedded rules think"
+            meanwhile = (
+                "recall goes by words alone" if ask.task == EMBED else "the embedded rules think"
+            )
             return granted(budgets, size, ask.max_tokens, price, meanwhile)
         except BudgetSpent as spent:
             # By what comes before the figures: a line for the budget, not for each of 20,000 channels it stops.
@@ -239,7 +249,12 @@ class Governor:
 
     def _warn(self, budget: Budget, day: str) -> None:
         if budget.share >= WARN_AT:
-            self._tell_once(day, budget.whose, "warned", f"{budget.share:.0%} of today's budget of {budget.told()}")
+            self._tell_once(
+                day,
+                budget.whose,
+                "warned",
+                f"{budget.share:.0%} of today's budget of {budget.told()}",
+            )
 
     def _tell_once(self, day: str, whose: str, what: str, text: str) -> None:
         if (day, whose, what) not in self._told:

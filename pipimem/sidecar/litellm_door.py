@@ -47,7 +47,9 @@ class LiteLLM:
                     self._loaded = await to_thread.run_sync(loaded, abandon_on_cancel=True)
                 return await self._requested(self._loaded, ask)
         except TimeoutError as reason:
-            raise ModelTimeout(f"{ask.model} gave no answer within {ask.timeout:.0f} s.") from reason
+            raise ModelTimeout(
+                f"{ask.model} gave no answer within {ask.timeout:.0f} s."
+            ) from reason
 
     async def price(self, model: str) -> Price | None:
         """What a model's tokens cost by litellm's own list, `None` where it has none; no request is made."""
@@ -59,14 +61,20 @@ class LiteLLM:
         quirks = self._manners.of(ask.model)
         try:
             with bounded() as body:
-                response = await self._sent(litellm, {**self._arguments(ask), **quirks.arguments(ask)})
+                response = await self._sent(
+                    litellm, {**self._arguments(ask), **quirks.arguments(ask)}
+                )
         except litellm.openai.OpenAIError as reason:
             if body.is_cut:
                 raise too_long(ask.model, body) from reason
             failure = translated(reason, ask.model, litellm)
             explained = not isinstance(failure, RequestRefused)
-            if self._manners.refused(ask, quirks, status_of(reason), words_of(reason), explained=explained):
-                raise ParameterRefused(f"{ask.model} is asked in another way: {failure}") from reason
+            if self._manners.refused(
+                ask, quirks, status_of(reason), words_of(reason), explained=explained
+            ):
+                raise ParameterRefused(
+                    f"{ask.model} is asked in another way: {failure}"
+                ) from reason
             raise failure from reason
         self._manners.accepted(ask.model)
         return completion(response)
@@ -76,7 +84,9 @@ class LiteLLM:
             response: ModelResponse = await litellm.acompletion(**arguments)
             return response
         # litellm knows asyncio only. A thread left behind by a timeout ends with its own request.
-        return await to_thread.run_sync(lambda: litellm.completion(**arguments), abandon_on_cancel=True)
+        return await to_thread.run_sync(
+            lambda: litellm.completion(**arguments), abandon_on_cancel=True
+        )
 
     def _arguments(self, ask: Ask) -> dict[str, object]:
         return {

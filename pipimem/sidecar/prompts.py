@@ -50,7 +50,9 @@ class Prompts:
             except FileNotFoundError:
                 pass  # most workspaces override nothing
             except (OSError, UnicodeDecodeError) as reason:
-                raise SettingsError(f"{path} cannot be read ({reason}); make it UTF-8 text or remove it.") from reason
+                raise SettingsError(
+                    f"{path} cannot be read ({reason}); make it UTF-8 text or remove it."
+                ) from reason
         return assets.prompt(name), f"prompts/{name}.md"
 
 
@@ -58,11 +60,17 @@ def _checked(text: str, where: str, needed: frozenset[str], known: frozenset[str
     names = frozenset(_PLACEHOLDER.findall(text))
     if unknown := sorted(names - known):
         choice = ", ".join(f"{{{{{name}}}}}" for name in sorted(known))
-        raise SettingsError(f"{where}: the placeholder {{{{{unknown[0]}}}}} is not known; there are {choice}.")
+        raise SettingsError(
+            f"{where}: the placeholder {{{{{unknown[0]}}}}} is not known; there are {choice}."
+        )
     if missing := sorted(needed - names):
-        raise SettingsError(f"{where}: the placeholder {{{{{missing[0]}}}}} is missing; the model would not see it.")
+        raise SettingsError(
+            f"{where}: the placeholder {{{{{missing[0]}}}}} is missing; the model would not see it."
+        )
     if len(_SPLIT.findall(text)) != 1:
-        raise SettingsError(f"{where}: one line ---user--- must split the instructions from what is asked.")
+        raise SettingsError(
+            f"{where}: one line ---user--- must split the instructions from what is asked."
+        )
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

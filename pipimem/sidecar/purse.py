@@ -94,7 +94,11 @@ def _room(budget: Budget, tokens_in: int, price: Price | None) -> float:
 
 def _refusal(budget: Budget, tokens_in: int, meanwhile: str) -> str:
     spent = budget.share >= 1
-    why = "is used up" if spent else f"has no room for a request of {tokens_in:,} tokens and its answer"
+    why = (
+        "is used up"
+        if spent
+        else f"has no room for a request of {tokens_in:,} tokens and its answer"
+    )
     return (
         f"Today's budget of {budget.told()} (requests under way included) {why}. Until midnight {meanwhile}; "
         "raise the limit in pipimem.toml, [budget], or wait."

@@ -31,7 +31,9 @@ class Quirks:
     def arguments(self, ask: Ask) -> dict[str, object]:
         """The request as this model takes it."""
         turns = ask.turns if self.system else _without_system(ask.turns)
-        arguments: dict[str, object] = {"messages": [{"role": turn.role, "content": turn.content} for turn in turns]}
+        arguments: dict[str, object] = {
+            "messages": [{"role": turn.role, "content": turn.content} for turn in turns]
+        }
         if self.room:
             arguments[self.room] = ask.max_tokens
         if ask.schema is not None and self.temperature:
@@ -51,7 +53,8 @@ _FORMAT = Pattern(
 )
 _OTHER_ROOM = Pattern(r"max_completion_tokens", re.IGNORECASE)
 _ROOM = Pattern(
-    r"max_?(?:completion_?|new_?|output_?)?tokens|(?:completion|output) tokens|in the completion", re.IGNORECASE
+    r"max_?(?:completion_?|new_?|output_?)?tokens|(?:completion|output) tokens|in the completion",
+    re.IGNORECASE,
 )
 _TEMPERATURE = Pattern(r"temperature", re.IGNORECASE)
 _SYSTEM = Pattern(

@@ -19,7 +19,9 @@ def placeholder_values(task: Task, channel: str) -> dict[str, str]:
                 "today": _day(task.now),
                 "channel": _line(channel),
                 "participants": ", ".join(_line(name) for name in task.participants) or NOTHING,
-                "memory": _listed(f"[{one.id}] ({_line(one.section)}) {_line(one.text)}" for one in task.memory),
+                "memory": _listed(
+                    f"[{one.id}] ({_line(one.section)}) {_line(one.text)}" for one in task.memory
+                ),
                 "window": window_lines(task.window),
             }
         case Refresh():
@@ -35,7 +37,10 @@ def placeholder_values(task: Task, channel: str) -> dict[str, str]:
                 "history": _listed(f"- {_line(bullet)}" for bullet in task.history),
             }
         case Fold():
-            return {"month": task.month, "blocks": _listed(f"[{name}] {_line(text)}" for name, text in task.bullets)}
+            return {
+                "month": task.month,
+                "blocks": _listed(f"[{name}] {_line(text)}" for name, text in task.bullets),
+            }
         case Rerank():
             numbered = (f"[{place}] {_line(text)}" for place, text in enumerate(task.candidates, 1))
             return {"query": _line(task.query), "candidates": _listed(numbered)}
@@ -44,7 +49,8 @@ def placeholder_values(task: Task, channel: str) -> dict[str, str]:
 def window_lines(window: Iterable[Message]) -> str:
     """The messages, one a line: `[message id] 2026-03-02 09:10 name: text`."""
     return _listed(
-        f"[{_line(message.id)}] {_minute(message)}{_name(message)}: {_line(message.content)}" for message in window
+        f"[{_line(message.id)}] {_minute(message)}{_name(message)}: {_line(message.content)}"
+        for message in window
     )
 
 

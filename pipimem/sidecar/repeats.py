@@ -50,13 +50,22 @@ class Repeats:
             return
         key, weight = (usage.channel, usage.task), _OWN if own else 1
         last = self._accepted.get(key)
-        times = last.times if last and last.prompt == usage.prompt and now - last.when < _PATIENCE else 0
+        times = (
+            last.times
+            if last and last.prompt == usage.prompt and now - last.when < _PATIENCE
+            else 0
+        )
         self._accepted[key] = _Accepted(usage.prompt, now, times + weight)
 
     def refusal(self, channel: str, task: str, prompt: str, now: datetime) -> str:
         """Why this must not be asked now; empty where it may."""
         last = self._accepted.get((channel, task))
-        if last is None or last.prompt != prompt or last.times < _ENOUGH or now - last.when >= _PATIENCE:
+        if (
+            last is None
+            or last.prompt != prompt
+            or last.times < _ENOUGH
+            or now - last.when >= _PATIENCE
+        ):
             return ""
         when = last.when
         return (

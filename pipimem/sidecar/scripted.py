@@ -45,14 +45,18 @@ class Scripted:
         name = task_name(task)
         queue = self._by_task.get(name, []) if isinstance(self.answers, Mapping) else self._queue
         if not queue:
-            raise ModelUnavailable(f"The scripted sidecar has no answer left for {name}; give it one more.")
+            raise ModelUnavailable(
+                f"The scripted sidecar has no answer left for {name}; give it one more."
+            )
         answer = queue.pop(0)
         if isinstance(answer, BaseException):
             raise answer
         value = parsed(answer, task) if isinstance(answer, str) else answer
         wanted = ANSWERS[type(task)]
         if not isinstance(value, wanted):
-            raise TypeError(f"the next scripted answer is a {type(value).__name__}, but {name} wants {wanted.__name__}")
+            raise TypeError(
+                f"the next scripted answer is a {type(value).__name__}, but {name} wants {wanted.__name__}"
+            )
         return value
 
 

@@ -84,7 +84,10 @@ class Agenda:
         make_folder(self.path.parent)
         self._lines += 1
         if self._lines == 1 or self._lines > 2 * len(self.appointments) + _SLACK:
-            lines = [jsonlines.line({"format": _FORMAT}), *(_line(*item) for item in self.appointments.items())]
+            lines = [
+                jsonlines.line({"format": _FORMAT}),
+                *(_line(*item) for item in self.appointments.items()),
+            ]
             put_whole(self.path, b"".join(lines))
             self._lines = len(lines)
             return

@@ -181,7 +181,16 @@ class ChannelStore:
         while True:
             with self._writing(wall, until=deadline) as desk:
                 insists = tries == _TRIES
-                done = commit(desk, decision, now, actor, wall, self._recalls, insists=insists, carry_out=carry_out)
+                done = commit(
+                    desk,
+                    decision,
+                    now,
+                    actor,
+                    wall,
+                    self._recalls,
+                    insists=insists,
+                    carry_out=carry_out,
+                )
                 if done:
                     self._after_writing(wall)
             if done:
@@ -207,7 +216,9 @@ class ChannelStore:
     def _append(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         self._settle_in()
         newest = 0
-        with suppress(PipimemError):  # whoever thinks about it is told; the talk must reach the disk all the same
+        with suppress(
+            PipimemError
+        ):  # whoever thinks about it is told; the talk must reach the disk all the same
             newest = self.ledger.newest_message
         return self.transcript.append(messages, after=newest)
 
@@ -248,7 +259,9 @@ class ChannelStore:
             if self._is_deleted:
                 return
             counts = self._recalls.counts
-            if self._now and (self._recalls.asked or any(name in self.ledger.records for name in counts)):
+            if self._now and (
+                self._recalls.asked or any(name in self.ledger.records for name in counts)
+            ):
                 self._recalls.are_due = True
                 self.commit(Decision("recalls", Author.RULE), self._now)
             if self._has_written or self._misses_records():
@@ -298,7 +311,9 @@ class ChannelStore:
         try:
             with self._mutex:
                 view = self._at_desk().fresh()
-            return edit_notices.edit_notices(self.channel_id, list(self.journal_records()), view, since)
+            return edit_notices.edit_notices(
+                self.channel_id, list(self.journal_records()), view, since
+            )
         except JournalError:
             return edit_notices.EditNotices()
 
@@ -327,9 +342,14 @@ class ChannelStore:
         record = undoing.chosen(self.past(), sequence)
         number = record.sequence
         what = Decision(
-            undoing.UNDO, Author.PERSON, why=f"takes back {number} ({record.task})", correlation=str(number)
+            undoing.UNDO,
+            Author.PERSON,
+            why=f"takes back {number} ({record.task})",
+            correlation=str(number),
         )
-        done = self.commit(what, now, actor, carry_out=lambda desk, view: undoing.undoing(desk, view, number))
+        done = self.commit(
+            what, now, actor, carry_out=lambda desk, view: undoing.undoing(desk, view, number)
+        )
         return undoing.Undone(record, done.sequence, done.outcome)
 
     @told_at_the_door
@@ -347,9 +367,15 @@ class ChannelStore:
         self.journal_edits(now)
         past = self.past()
         to = past.sequence_at(point)
-        what = Decision(undoing.RESTORE, Author.PERSON, why=f"the notes as they stood after change {to}")
-        done = self.commit(what, now, actor, carry_out=lambda desk, view: undoing.restoring(desk, view, to))
-        return undoing.Restored(to, done.sequence, done.outcome, undoing.edits_after(past.records, to))
+        what = Decision(
+            undoing.RESTORE, Author.PERSON, why=f"the notes as they stood after change {to}"
+        )
+        done = self.commit(
+            what, now, actor, carry_out=lambda desk, view: undoing.restoring(desk, view, to)
+        )
+        return undoing.Restored(
+            to, done.sequence, done.outcome, undoing.edits_after(past.records, to)
+        )
 
     @_made_anew
     @told_at_the_door
@@ -369,7 +395,9 @@ class ChannelStore:
 
     @_made_anew
     @told_at_the_door
-    def forget(self, what: str | Sequence[str], *, keep_transcript: bool, now: datetime, actor: str = "") -> Forgotten:
+    def forget(
+        self, what: str | Sequence[str], *, keep_transcript: bool, now: datetime, actor: str = ""
+    ) -> Forgotten:
         """Removes a text, or entries and messages by their ids, from everything we keep; the receipt says from where.
 
         Where something held it, nothing before can be undone any more. The workspace's own files are people's:
@@ -377,13 +405,17 @@ class ChannelStore:
         """
         from pipimem.store.forgetting import forgetting
 
-        with self._writing(now, until=time.monotonic() + PATIENCE, is_held=forgetting.is_being_saved) as desk:
+        with self._writing(
+            now, until=time.monotonic() + PATIENCE, is_held=forgetting.is_being_saved
+        ) as desk:
             self._recalls.asked.clear()
             receipt = forgetting.forget(desk, self.transcript, what, keep_transcript, now, actor)
             self._after_writing(now)
         if forgetting.is_under_way(desk):
             # Somebody began to save in between. Who holds the channel next goes on where it stopped.
-            with self._writing(now, until=time.monotonic() + PATIENCE, is_held=forgetting.is_under_way):
+            with self._writing(
+                now, until=time.monotonic() + PATIENCE, is_held=forgetting.is_under_way
+            ):
                 if forgetting.is_under_way(desk):
                     raise StoreError(
                         f"{self.folder}: an editor is saving a file. Save and close it: what is left to forget goes "
@@ -466,7 +498,9 @@ class ChannelStore:
                 )
                 identity.save(_identity_path(self.folder), self.identity)
                 if not Journal(_own(self.folder)).path.exists():
-                    self._desk = None  # all of it is gone: what was read of it does not count any more
+                    self._desk = (
+                        None  # all of it is gone: what was read of it does not count any more
+                    )
             elif standing.id != self.identity.id:
                 raise ChannelError(_of_another(self.folder, standing.id, self.identity.id))
             else:
@@ -528,7 +562,9 @@ class ChannelStore:
         if not desk.state.has_news or is_unfinished(desk):
             return
         texts = {file: desk.state.known_text(file, "") for file in KEPT}
-        desk.state.checkpoint({file: text for file, text in texts.items() if text is not None}, self._now)
+        desk.state.checkpoint(
+            {file: text for file, text in texts.items() if text is not None}, self._now
+        )
 
     @contextmanager
     def _keeping(self, seen: Notes | None, settles: bool) -> Iterator[bool]:

@@ -22,7 +22,10 @@ Hint = Any
 _PLAIN = frozenset({str, int, float, bool})
 # Written as arrays, in the order of their fields: a journal has thousands of them.
 _ROWS = frozenset({Splice, Hole})
-_RENAMED: Mapping[tuple[type, str], str] = {(JournalRecord, "sequence"): "seq", (JournalRecord, "time"): "ts"}
+_RENAMED: Mapping[tuple[type, str], str] = {
+    (JournalRecord, "sequence"): "seq",
+    (JournalRecord, "time"): "ts",
+}
 # What a decision expects has been checked when it is written; the etags of a delta are those of the record's files.
 _UNWRITTEN: frozenset[tuple[type, str]] = frozenset(
     {
@@ -117,7 +120,9 @@ def _number(value: object) -> float:
 
 
 def _row(kind: Callable[..., T], decoders: list[Decoder], value: object) -> T:
-    return kind(*(decoder(item) for decoder, item in zip(decoders, _checked(list, value), strict=False)))
+    return kind(
+        *(decoder(item) for decoder, item in zip(decoders, _checked(list, value), strict=False))
+    )
 
 
 def _mapping(key: Decoder, item: Decoder, value: object) -> dict[object, object]:

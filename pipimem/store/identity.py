@@ -44,7 +44,9 @@ def load(path: Path) -> Identity | None:
             return None
     match jsonlines.value(data):
         case {"format": int(version)} if version > FORMAT:
-            raise ChannelError(f"{path} was written by a newer pipimem (format {version}). Update pipimem.")
+            raise ChannelError(
+                f"{path} was written by a newer pipimem (format {version}). Update pipimem."
+            )
         case {
             "format": 1 | 2 as version, "id": str(name), "kind": str(kind), "title": str(title), "key": str(key), **rest
         } if rest.get("key_sum", _checksum(key)) == _checksum(key):  # fmt: skip
@@ -81,5 +83,7 @@ def _checksum(key: str) -> str:
 def derived_key(channel_id: str) -> bytes:
     """The key of a folder that has none yet: the same at each reading, without anything being written."""
     return blake2b(
-        channel_id.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES, person=b"pipimem channel"
+        channel_id.encode("utf-8", "surrogatepass"),
+        digest_size=KEY_BYTES,
+        person=b"pipimem channel",
     ).digest()

@@ -36,9 +36,13 @@ def folder_name(channel_id: str) -> str:
     folded.
     """
     if not isinstance(channel_id, str):
-        raise ChannelError(f"A channel id is a text, not {channel_id!r}. Give str() of a number that the platform has.")
+        raise ChannelError(
+            f"A channel id is a text, not {channel_id!r}. Give str() of a number that the platform has."
+        )
     if not channel_id:
-        raise ChannelError("The channel id is empty. Give the id that the platform has for the conversation.")
+        raise ChannelError(
+            "The channel id is empty. Give the id that the platform has for the conversation."
+        )
     if is_plain(channel_id):
         return channel_id
     digest = blake2b(channel_id.encode("utf-8", "surrogatepass"), digest_size=_HASH_BYTES).digest()

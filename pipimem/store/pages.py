@@ -73,7 +73,9 @@ class Pages:
     def rewritten(self) -> bool:
         """Whether what was read is no longer what the files hold (`forget` rewrites them): begin anew."""
         files = self.transcript.parts()
-        return len(files) < len(self._parts) or not all(map(KnownPrefix.still_stands, self._parts, files))
+        return len(files) < len(self._parts) or not all(
+            map(KnownPrefix.still_stands, self._parts, files)
+        )
 
     def fresh(self) -> Iterator[Message]:
         """What has come since the last reading, oldest first; a line that is still being written waits.
@@ -113,12 +115,18 @@ class Pages:
         """Where the message of an id stands, None where there is none; reads the heads of the lines."""
         quoted = json.dumps(name, ensure_ascii=False)
         # As `line` writes it, and as hands do. A quotation in a message comes later in its line.
-        heads = tuple(f'{{"id":{blank}{quoted},'.encode("utf-8", "backslashreplace") for blank in (" ", ""))
+        heads = tuple(
+            f'{{"id":{blank}{quoted},'.encode("utf-8", "backslashreplace") for blank in (" ", "")
+        )
         for number, part in enumerate(self.transcript.parts()):
             start = number << _BYTES
             for data in jsonlines.lines(part):
                 if data.startswith(heads):
                     place = bisect_left(self._places, start)
-                    return place if place < len(self._places) and self._places[place] == start else None
+                    return (
+                        place
+                        if place < len(self._places) and self._places[place] == start
+                        else None
+                    )
                 start += len(data)
         return None

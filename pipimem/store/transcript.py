@@ -100,13 +100,22 @@ class Transcript:
 
     def damaged(self) -> int:
         """How many lines are no message; for `doctor`, it reads everything."""
-        return sum(parsed(data) is None for part in self.parts() for data in jsonlines.lines(part) if data.strip())
+        return sum(
+            parsed(data) is None
+            for part in self.parts()
+            for data in jsonlines.lines(part)
+            if data.strip()
+        )
 
     def parts(self) -> list[Path]:
         """The files of the transcript, oldest first."""
         with told("read", self.folder):
             try:
-                found = [(int(part[1]), path) for path in self.folder.iterdir() if (part := _PART.fullmatch(path.name))]
+                found = [
+                    (int(part[1]), path)
+                    for path in self.folder.iterdir()
+                    if (part := _PART.fullmatch(path.name))
+                ]
             except FileNotFoundError:
                 return []
             parts = [path for _, path in sorted(found)]
@@ -117,7 +126,9 @@ class Transcript:
         self._ids, self._seen = None, NEVER
 
     def _newest(self) -> int:
-        return next((number for part in reversed(self.parts()) if (number := _last_number(part))), 0)
+        return next(
+            (number for part in reversed(self.parts()) if (number := _last_number(part))), 0
+        )
 
     def _known(self) -> set[str]:
         """The ids in all parts; read once, later only what other processes added.
@@ -138,7 +149,9 @@ class Transcript:
         """Whether what was read of each part stands where it stood."""
         if len(parts) < len(self._prefixes):
             return False
-        return all(prefix.still_stands(part) for prefix, part in zip(self._prefixes, parts, strict=False))
+        return all(
+            prefix.still_stands(part) for prefix, part in zip(self._prefixes, parts, strict=False)
+        )
 
     def _take_in(self, part: Path, prefix: KnownPrefix, ids: set[str]) -> None:
         found = stamp(part)
@@ -210,9 +223,13 @@ def line(message: Message) -> bytes:
 def parsed(data: bytes) -> Message | None:
     """The message on a line, `None` where it is none."""
     match jsonlines.value(data):
-        case {"id": str(name), "n": int(number), "role": str(role), "content": str(content), **rest} if (
-            number > 0 and role in _ROLES
-        ):
+        case {
+            "id": str(name),
+            "n": int(number),
+            "role": str(role),
+            "content": str(content),
+            **rest,
+        } if number > 0 and role in _ROLES:
             return Message(
                 role=role,  # type: ignore[arg-type]  # one of `_ROLES`, as just checked
                 content=content,
@@ -281,7 +298,9 @@ def _last_number(path: Path) -> int:
 
 def _part_holding(parts: list[Path], number: int) -> int:
     """The index of the part where a message with this number, or the next one, stands."""
-    held = [index for index, part in enumerate(parts) if index == 0 or 0 < _first_number(part) <= number]
+    held = [
+        index for index, part in enumerate(parts) if index == 0 or 0 < _first_number(part) <= number
+    ]
     return held[-1] if held else 0
 
 

@@ -52,7 +52,9 @@ class WorkspaceStore:
         with told("open", root):
             is_there, is_one = root.is_dir(), any((root / sign).exists() for sign in _SIGNS)
         if not is_there:
-            raise WorkspaceError(f"{root} is not there. Create a workspace with `pipimem init {root}`.")
+            raise WorkspaceError(
+                f"{root} is not there. Create a workspace with `pipimem init {root}`."
+            )
         if not is_one:
             raise WorkspaceError(
                 f"{root} is not a workspace: it has neither pipimem.toml nor channels/. "
@@ -90,7 +92,9 @@ class WorkspaceStore:
         top = self.channels_folder
         with told("read", top):
             folders = [path for path in top.iterdir() if path.is_dir()] if top.is_dir() else []
-        return tuple(sorted((found for path in folders if (found := _info(path))), key=lambda info: info.id))
+        return tuple(
+            sorted((found for path in folders if (found := _info(path))), key=lambda info: info.id)
+        )
 
     def channel_in(self, folder: str) -> ChannelInfo | None:
         """The channel in a folder below `channels/`, `None` for one that is none or whose `channel.json` is damaged."""

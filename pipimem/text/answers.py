@@ -38,7 +38,9 @@ def json_in(answer: str) -> str:
     if not answer.strip():
         raise AnswerRefused("the answer is empty; answer with one JSON object")
     if len(answer) > LONGEST:
-        raise AnswerRefused(f"the answer has {len(answer)} characters; answer with one JSON object only")
+        raise AnswerRefused(
+            f"the answer has {len(answer)} characters; answer with one JSON object only"
+        )
     found = _found(answer)
     if found is None:
         raise AnswerRefused("the answer holds no JSON object; answer with one JSON object only")
@@ -56,7 +58,9 @@ def _found(answer: str) -> tuple[int, int] | None:
             if depth:
                 continue
             if found:
-                raise AnswerRefused("the answer holds more than one JSON object; answer with exactly one")
+                raise AnswerRefused(
+                    "the answer holds more than one JSON object; answer with exactly one"
+                )
             try:
                 position = _object_end(answer, landmark.start())
                 found = (landmark.start(), position)
@@ -71,7 +75,9 @@ def _found(answer: str) -> tuple[int, int] | None:
         else:
             found = None  # some models leave out the opening tag: all before this was thinking
     if depth:
-        raise AnswerRefused("the thinking is not closed, so the answer may be cut; answer with one JSON object only")
+        raise AnswerRefused(
+            "the thinking is not closed, so the answer may be cut; answer with one JSON object only"
+        )
     return found
 
 
@@ -89,7 +95,9 @@ def _object_end(answer: str, start: int) -> int:
     except json.JSONDecodeError as error:
         raise AnswerRefused(_reason(answer, error)) from None
     except RecursionError:
-        raise AnswerRefused("the JSON is nested too deeply; answer with the asked shape only") from None
+        raise AnswerRefused(
+            "the JSON is nested too deeply; answer with the asked shape only"
+        ) from None
     except UnicodeEncodeError:
         raise AnswerRefused(
             "the JSON holds half a character (a lone surrogate); write characters as they are"
@@ -104,7 +112,9 @@ def _reason(answer: str, error: json.JSONDecodeError) -> str:
         return "the JSON is cut off or a string in it is never closed; answer with one complete JSON object"
     where = f"at character {error.pos}"
     before = answer[max(0, error.pos - 50) : error.pos].rstrip()
-    if (rest[0] in "}]" and before.endswith(",")) or (rest[0] == "," and error.msg.startswith("Illegal trailing")):
+    if (rest[0] in "}]" and before.endswith(",")) or (
+        rest[0] == "," and error.msg.startswith("Illegal trailing")
+    ):
         return f"not JSON {where}: a comma before a closing bracket; leave it out"
     for pattern, name in _NEAR_JSON:
         if pattern().match(rest):
@@ -117,7 +127,9 @@ def _refuse_list(answer: str, start: int, end: int) -> None:
     if before.endswith("[") or after.startswith("]"):
         raise AnswerRefused("the answer is a list; answer with one JSON object")
     if after.startswith("}"):
-        raise AnswerRefused("a bracket too many after the JSON object; answer with exactly one object")
+        raise AnswerRefused(
+            "a bracket too many after the JSON object; answer with exactly one object"
+        )
 
 
 def _checked(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -126,7 +138,9 @@ def _checked(pairs: list[tuple[str, object]]) -> dict[str, object]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise AnswerRefused(f"the key {key[:40]!r} stands twice in one object; use each key once")
+                raise AnswerRefused(
+                    f"the key {key[:40]!r} stands twice in one object; use each key once"
+                )
             seen.add(key)
     return table
 

@@ -33,7 +33,10 @@ _UNSAFE = Pattern(
 )
 _ENTITY = Pattern(r"&(?:[a-zA-Z]{2,8};|#)")
 # A tag as it may come back: quoted, escaped for HTML or Markdown, in another case.
-_TAG = Pattern(rf"\\?(?:<|&lt;)(?P<closing>\\?/)?{_NAME}-(?P<nonce>[0-9A-Za-z]{{4,64}})\\?(?:>|&gt;)", re.IGNORECASE)
+_TAG = Pattern(
+    rf"\\?(?:<|&lt;)(?P<closing>\\?/)?{_NAME}-(?P<nonce>[0-9A-Za-z]{{4,64}})\\?(?:>|&gt;)",
+    re.IGNORECASE,
+)
 # The note, or an item: their first keys, quoted or not.
 _ROW_SOURCE = r"[ \t>＞]*\{\"(?:note|id)\": [^\r\n]*(?:\r\n|\r|\n|\Z)"
 _ROW = Pattern(_ROW_SOURCE, re.IGNORECASE)

@@ -13,7 +13,9 @@ _hidden = "pkg_resources" not in sys.modules
 if _hidden:
     sys.modules["pkg_resources"] = None  # type: ignore[assignment]  # what makes an import fail
 try:
-    with warnings.catch_warnings():  # Python 3.12 complains of jieba's patterns where it has to compile them
+    with (
+        warnings.catch_warnings()
+    ):  # Python 3.12 complains of jieba's patterns where it has to compile them
         warnings.simplefilter("ignore")
         from jieba import Tokenizer
 finally:

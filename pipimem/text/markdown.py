@@ -63,7 +63,9 @@ class _Reader:
             return
         led, tail = False, self._inside and self._open is not None and self._open.spanning
         if self._inside or ("<!--" in text and not fence(text)):
-            cut_line = cut(self._lines, number, text, inside=self._inside, markup=self._is_markup(text))
+            cut_line = cut(
+                self._lines, number, text, inside=self._inside, markup=self._is_markup(text)
+            )
             text, led, self._inside = cut_line
         if led:
             self._take_behind_comment(number, text, tail=tail)
@@ -137,14 +139,18 @@ class _Reader:
         if block is not None and block.kind is Kind.ENTRY:
             if self._continues(block, number, text, column, found):
                 return
-            limit = max(limit, block.inner)  # a bullet further in than the last entry's, but not within it
+            limit = max(
+                limit, block.inner
+            )  # a bullet further in than the last entry's, but not within it
             self._close(number)
         if found is not None and column < limit and self._may_begin_entry(found):
             self._begin_entry(number, text, found)
         elif not self._begins_mark(number, text, column):
             self._extend_prose(number, text, column)
 
-    def _continues(self, entry: Growing, number: int, text: str, column: int, found: Bullet | None) -> bool:
+    def _continues(
+        self, entry: Growing, number: int, text: str, column: int, found: Bullet | None
+    ) -> bool:
         """Whether the line belongs to the open entry; if so it is taken."""
         if column >= entry.inner:
             entry.hold(text)
@@ -184,7 +190,9 @@ class _Reader:
     def _begins_mark(self, number: int, text: str, column: int) -> bool:
         """Whether the line goes on with a table or HTML, or begins a heading, rule, code, table or HTML."""
         block = self._open
-        if block is not None and (block.kind is Kind.HTML or (block.kind is Kind.TABLE and "|" in text)):
+        if block is not None and (
+            block.kind is Kind.HTML or (block.kind is Kind.TABLE and "|" in text)
+        ):
             block.hold(text)
             return True
         if column >= CODE_COLUMN:
@@ -196,11 +204,15 @@ class _Reader:
             self._begin_section(Block(Kind.HEADING, prose.start, number + 1, title, level))
         elif found := heading(text):
             self._close(number)
-            self._begin_section(Block(Kind.HEADING, number, number + 1, found[2], found[0], found[1]))
+            self._begin_section(
+                Block(Kind.HEADING, number, number + 1, found[2], found[0], found[1])
+            )
         elif is_rule(text):
             self._begin(Kind.RULE, number).hold(text)
             self._close(number + 1)
-        elif bullet(text) is None and (opened := fence(text)):  # "2) ```" goes on with the prose above it
+        elif bullet(text) is None and (
+            opened := fence(text)
+        ):  # "2) ```" goes on with the prose above it
             self._begin(Kind.CODE, number).fence = opened
         elif (until := opens_html(text, in_paragraph=prose is not None)) is not None:
             self._begins_html(number, text, until)
@@ -255,7 +267,9 @@ class _Reader:
         match block.kind:
             case Kind.ENTRY:
                 own = block.start + block.held
-                self._blocks.append(Block(Kind.ENTRY, block.start, own, block.entry_text(), 0, block.marker))
+                self._blocks.append(
+                    Block(Kind.ENTRY, block.start, own, block.entry_text(), 0, block.marker)
+                )
                 self._blocks.extend(self._gaps(own, block.shown[block.held :]))
             case Kind.PARAGRAPH:
                 text = "\n".join(line.strip() for line in block.shown if line is not None)

@@ -111,6 +111,10 @@ def opens_html(text: str, *, in_paragraph: bool = False) -> str | None:
     tag = match[1].lower() if (match := _TAG.match(bare)) else ""
     if tag in _VERBATIM_TAGS and bare[1] != "/":
         return f"</{tag}>"
-    if tag in _BLOCK_TAGS or bare.startswith(("<?", "<!")) or (not in_paragraph and _LONE_TAG.match(bare)):
+    if (
+        tag in _BLOCK_TAGS
+        or bare.startswith(("<?", "<!"))
+        or (not in_paragraph and _LONE_TAG.match(bare))
+    ):
         return ""
     return None

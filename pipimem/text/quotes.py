@@ -19,7 +19,9 @@ _PREFIX = Pattern(
     r"[(（](?P<day>(?:19|20)\d\d-\d\d-\d\d)[)）]\s?[:：]\s*(?=\S)"
 )
 _LATIN_WORD = Pattern(r"[A-Za-z]+")
-_FIRST_PERSON = Pattern(r"\b(?:i|i['’]\w+|me|my|mine|myself)\b|我(?!们)|本人|咱(?!们)|俺", re.IGNORECASE)
+_FIRST_PERSON = Pattern(
+    r"\b(?:i|i['’]\w+|me|my|mine|myself)\b|我(?!们)|本人|咱(?!们)|俺", re.IGNORECASE
+)
 
 
 class Quote(NamedTuple):
@@ -46,7 +48,11 @@ def is_chinese(text: str) -> bool:
 def read_quote(text: str) -> Quote:
     """A text taken apart; name and day are empty where it does not begin with both."""
     found = _PREFIX().match(text)
-    return Quote(found["name"].strip(), found["day"], text[found.end() :]) if found else Quote("", "", text)
+    return (
+        Quote(found["name"].strip(), found["day"], text[found.end() :])
+        if found
+        else Quote("", "", text)
+    )
 
 
 def words_said(text: str) -> str:

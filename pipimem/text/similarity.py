@@ -32,7 +32,8 @@ NEAR_DUPLICATE = 0.7
 
 _NUMBERS = re.compile(r"\d+")
 _DENIAL = re.compile(
-    r"\b(?:no|not|never|don't|doesn't|isn't|won't|can't|without|stop)\b|[不没别勿无非禁]", re.IGNORECASE
+    r"\b(?:no|not|never|don't|doesn't|isn't|won't|can't|without|stop)\b|[不没别勿无非禁]",
+    re.IGNORECASE,
 )
 # What is written in one piece: words, paths, versions. A full stop at its end is the sentence's.
 _TOKEN = re.compile(r"[A-Za-z0-9]+(?:[-_./@:\\'’][A-Za-z0-9]+)*")
@@ -102,7 +103,9 @@ def near_duplicate(a: Bag, b: Bag, threshold: float = NEAR_DUPLICATE) -> bool:
     if a.negations % 2 != b.negations % 2:
         return False
     words_a, words_b = frozenset(a.words), frozenset(b.words)
-    if _numbers(words_a) != _numbers(words_b) or (_chinese(words_a - words_b) == 1 == _chinese(words_b - words_a)):
+    if _numbers(words_a) != _numbers(words_b) or (
+        _chinese(words_a - words_b) == 1 == _chinese(words_b - words_a)
+    ):
         return False
     return jaccard(words_a, words_b) > threshold
 
@@ -113,7 +116,10 @@ def names_differ(a: str, b: str) -> bool:
     "Server A is in Berlin" is no copy of "server B is in Berlin", though all their longer words are the same.
     """
     tokens_a, tokens_b = _TOKEN.findall(a), _TOKEN.findall(b)
-    known_a, known_b = {token.casefold() for token in tokens_a}, {token.casefold() for token in tokens_b}
+    known_a, known_b = (
+        {token.casefold() for token in tokens_a},
+        {token.casefold() for token in tokens_b},
+    )
     return any(
         token.casefold() not in known and _is_name(token)
         for tokens, known in ((tokens_a, known_b), (tokens_b, known_a))

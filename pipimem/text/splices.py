@@ -43,7 +43,9 @@ def spliced_lines(lines: tuple[str, ...], splices: Iterable[Splice]) -> tuple[st
     for splice in splices:
         end = splice.start + len(splice.removed)
         if not reached <= splice.start <= len(lines) or lines[splice.start : end] != splice.removed:
-            raise ValueError(f"line {splice.start + 1} is not what the change expects; make a new one")
+            raise ValueError(
+                f"line {splice.start + 1} is not what the change expects; make a new one"
+            )
         result += [*lines[reached : splice.start], *splice.added]
         reached = end
     return (*result, *lines[reached:])
@@ -73,7 +75,9 @@ def edited(document: Document, edits: Sequence[tuple[int, int, Sequence[str]]]) 
     reached = 0
     for start, end, added in sorted(edits, key=lambda edit: (edit[0], edit[1])):
         if not reached <= start <= end <= len(lines):
-            raise ValueError(f"the edit of lines {start} to {end} overlaps another or lies outside the text")
+            raise ValueError(
+                f"the edit of lines {start} to {end} overlaps another or lies outside the text"
+            )
         _put(result, lines[reached:start])
         if added and result and result[-1] and without_ending(result[-1]) == result[-1]:
             result[-1] += document.eol

@@ -241,7 +241,9 @@ class Stemmer:
     def stem(self, word: str) -> str:
         """The stem of one lower-case word, irregular forms included ("went" and "going" meet in "go")."""
         if self._stem is None:
-            from Stemmer import Stemmer as SnowballStemmer  # here: 4 ms, and never needed for Chinese alone
+            from Stemmer import (
+                Stemmer as SnowballStemmer,
+            )  # here: 4 ms, and never needed for Chinese alone
 
             self._stem = SnowballStemmer("english").stemWord
         return _APART.get(word) or self._stem(_IRREGULAR.get(word) or _american(word))

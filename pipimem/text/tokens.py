@@ -87,7 +87,12 @@ def clipped(text: str, chars: int) -> str:
 
 def _last_end(boundary: Pattern, text: str, room: int) -> int:
     """The last boundary that leaves at least half of the room filled, or 0."""
-    ends = [found.end() for found in boundary().finditer(text, int(room * _SHORTEST_SHARE), min(room + 1, len(text)))]
+    ends = [
+        found.end()
+        for found in boundary().finditer(
+            text, int(room * _SHORTEST_SHARE), min(room + 1, len(text))
+        )
+    ]
     return max((end for end in ends if end <= room), default=0)
 
 
@@ -100,4 +105,6 @@ def _between_characters(text: str, end: int) -> int:
 
 
 def _continues(character: str) -> bool:
-    return bool(unicodedata.combining(character)) or character in _JOINERS or character in _SKIN_TONES
+    return (
+        bool(unicodedata.combining(character)) or character in _JOINERS or character in _SKIN_TONES
+    )

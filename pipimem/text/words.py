@@ -150,7 +150,9 @@ class Words:
     def _compounds(self, chunks: list[str]) -> list[str]:
         """The words of one piece that neighbours make: "setting up" is also "setup"."""
         pairs = pairwise(map(self._part, chunks))
-        return [self._stem(whole) for pair in pairs if (whole := compounds.BY_PARTS.get(" ".join(pair)))]
+        return [
+            self._stem(whole) for pair in pairs if (whole := compounds.BY_PARTS.get(" ".join(pair)))
+        ]
 
     def _part(self, chunk: str) -> str:
         return words[0] if (words := self._known(chunk).words) else chunk.lower()
@@ -177,10 +179,16 @@ class Words:
                     else:
                         words.append(word)
                 else:
-                    words += [inner for inner in self._segmenter.inner(word) if inner not in STOP_WORDS]
+                    words += [
+                        inner for inner in self._segmenter.inner(word) if inner not in STOP_WORDS
+                    ]
                     words.append(word)
-                    if not self._segmenter.knows(word):  # a guess of the model: it may have glued two words
-                        grams += [GRAM + character for character in word if character not in STOP_WORDS]
+                    if not self._segmenter.knows(
+                        word
+                    ):  # a guess of the model: it may have glued two words
+                        grams += [
+                            GRAM + character for character in word if character not in STOP_WORDS
+                        ]
                 # Pairs across the border of a word forgive a wrong cut; pairs within stop words say nothing.
                 first, paired = max(start - 1, paired), min(end, last)
                 grams += [GRAM + run[i : i + 2] for i in range(first, paired)]

@@ -53,5 +53,9 @@ def test_the_judge_notices_what_is_lost_doubled_and_left(root: Path) -> None:
     when = "2026-03-02T09:00:00+08:00"
     WorkspaceStore.open(root).books.place(Hold(when, when, "room", "chat", "m", 1, 1, None, "c"))
     afterwards(root, ledger)
-    assert [sentence.partition(":")[0] for sentence in ledger.wrong] == ["left holds", "room", "room"]
+    assert [sentence.partition(":")[0] for sentence in ledger.wrong] == [
+        "left holds",
+        "room",
+        "room",
+    ]
     assert ledger.wrong[1:] == ["room: message lost is lost", "room: entry twice is there 2 times"]

@@ -54,4 +54,6 @@ def test_rows_become_lines_by_their_series() -> None:
         {"series": "a", "n": 10, "p50_ms": 1, "p95_ms": 2, "build_s": 1},
         {"series": "a, cold", "n": 10, "best_ms": 300},
     ]
-    assert series_of(rows) == {"a": Series(((10, 1), (20, 2), (30, 3)), ((10, 2), (20, 3), (30, 4)))}
+    assert series_of(rows) == {
+        "a": Series(((10, 1), (20, 2), (30, 3)), ((10, 2), (20, 3), (30, 4)))
+    }

@@ -42,7 +42,9 @@ def test_the_same_bytes_from_two_intentions_are_ambiguous(channel: ChannelStore)
     """The newest line goes in one save with another that comes: so would an older buffer look with that line added."""
     old = (channel.folder / "MEMORY.md").read_text()
     first = saved(channel, old, old + LINE, typed=LINE)
-    then = saved(channel, first.text, old + "- plinth scuba dwarf\n", "- plinth scuba dwarf\n", LINE)
+    then = saved(
+        channel, first.text, old + "- plinth scuba dwarf\n", "- plinth scuba dwarf\n", LINE
+    )
     assert judged(channel, [first, then]) == (True, True)
 
 
@@ -51,11 +53,15 @@ def test_a_text_that_shows_that_its_writer_read_on_is_not(channel: ChannelStore)
     old = (channel.folder / "MEMORY.md").read_text()
     other = "- plinth scuba dwarf\n"
     first = saved(channel, old, old + LINE + other, typed=LINE)
-    then = saved(channel, first.text, old + other + "- mango kiwi fjord\n", "- mango kiwi fjord\n", LINE)
+    then = saved(
+        channel, first.text, old + other + "- mango kiwi fjord\n", "- mango kiwi fjord\n", LINE
+    )
     assert judged(channel, [first, then]) == (False, False)
 
 
-def test_a_line_that_comes_back_after_its_deletion_was_seen_is_lost_ground(channel: ChannelStore) -> None:
+def test_a_line_that_comes_back_after_its_deletion_was_seen_is_lost_ground(
+    channel: ChannelStore,
+) -> None:
     """Whatever brings it back later: the first look had told."""
     old = (channel.folder / "MEMORY.md").read_text()
     first = saved(channel, old, old + LINE, typed=LINE)

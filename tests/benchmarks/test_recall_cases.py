@@ -10,11 +10,17 @@ from pipimem.recall.items import items_of
 
 SETS = {cases.name: questions(cases) for cases in (UNSEEN, BLIND)}
 ENTRIES = {
-    (cases.name, folder.name): [item.text for item in items_of(notes_of(folder, cases / "workspace"))]
+    (cases.name, folder.name): [
+        item.text for item in items_of(notes_of(folder, cases / "workspace"))
+    ]
     for cases in (UNSEEN, BLIND)
     for folder in sorted((cases / "workspace" / "channels").iterdir())
 }
-ALL = [pytest.param(name, asked, id=f"{name}-{asked['qid']}") for name, each in SETS.items() for asked in each]
+ALL = [
+    pytest.param(name, asked, id=f"{name}-{asked['qid']}")
+    for name, each in SETS.items()
+    for asked in each
+]
 
 
 @pytest.mark.parametrize(("name", "asked"), ALL)
@@ -37,5 +43,12 @@ def test_half_of_the_questions_are_chinese(name: str) -> None:
 
 def test_talk_has_two_kinds() -> None:
     """Of the blind set, 40 messages have nothing near in memory, 20 are of its world; half of each is Chinese."""
-    talk = Counter((asked["kind"], asked["lang"]) for asked in SETS[BLIND.name] if "gold_text" not in asked)
-    assert talk == {("none", "zh"): 20, ("none", "en"): 20, ("none-near", "zh"): 10, ("none-near", "en"): 10}
+    talk = Counter(
+        (asked["kind"], asked["lang"]) for asked in SETS[BLIND.name] if "gold_text" not in asked
+    )
+    assert talk == {
+        ("none", "zh"): 20,
+        ("none", "en"): 20,
+        ("none-near", "zh"): 10,
+        ("none-near", "en"): 10,
+    }

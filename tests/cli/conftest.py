@@ -55,9 +55,13 @@ def bot(tmp_path: Path) -> Path:
 def call(bot: Path) -> Call:
     """`call("recall", "room", "when?")` on that workspace; bugs raise, as in a shell they would show a traceback."""
 
-    def called(*words: str, typed: str | None = None, workspace: Path | None = None, model: str = "") -> Ran:
+    def called(
+        *words: str, typed: str | None = None, workspace: Path | None = None, model: str = ""
+    ) -> Ran:
         options = ["--workspace", str(workspace or bot), *(["--model", model] if model else [])]
-        result = CliRunner().invoke(pipimem, [*options, *words], input=typed, catch_exceptions=False)
+        result = CliRunner().invoke(
+            pipimem, [*options, *words], input=typed, catch_exceptions=False
+        )
         return Ran(result.exit_code, result.stdout, result.stderr)
 
     return called
@@ -76,16 +80,27 @@ def conversation(tmp_path: Path) -> Path:
     ]
     path = tmp_path / "room.jsonl"
     rows = [
-        {"id": f"r{n}", "ts": f"2026-03-02T09:0{n}:00+08:00", "role": role, "name": name, "content": content}
+        {
+            "id": f"r{n}",
+            "ts": f"2026-03-02T09:0{n}:00+08:00",
+            "role": role,
+            "name": name,
+            "content": content,
+        }
         for n, (role, name, content) in enumerate(said)
     ]
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
+    )
     return path
 
 
 def snapshot(root: Path) -> dict[str, tuple[bytes, int]]:
     """Every file below a folder with its bytes and its time, every folder with its time."""
     return {
-        str(path.relative_to(root)): (path.read_bytes() if path.is_file() else b"", path.stat().st_mtime_ns)
+        str(path.relative_to(root)): (
+            path.read_bytes() if path.is_file() else b"",
+            path.stat().st_mtime_ns,
+        )
         for path in sorted(root.rglob("*"))
     }

@@ -28,7 +28,9 @@ def test_an_option_on_the_wrong_side_is_told_its_place(call: Call) -> None:
     assert "No such option" in call("status", "--wrokspace", "x").err
 
 
-def test_a_folder_that_is_no_workspace_is_told_how_to_become_one(call: Call, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_workspace_is_told_how_to_become_one(
+    call: Call, tmp_path: Path
+) -> None:
     """Absent, a file, or some other folder: each sentence names `pipimem init`, and nothing is made."""
     (tmp_path / "other").mkdir()
     (tmp_path / "file").touch()
@@ -40,7 +42,20 @@ def test_a_folder_that_is_no_workspace_is_told_how_to_become_one(call: Call, tmp
 
 
 @pytest.mark.parametrize(
-    "name", ["../../escape", "cid6KeBB/AZ==", "A", "a", "con", "群聊 🚀", "x" * 1000, "..", "-", "a\nb", "bad\udce9"]
+    "name",
+    [
+        "../../escape",
+        "cid6KeBB/AZ==",
+        "A",
+        "a",
+        "con",
+        "群聊 🚀",
+        "x" * 1000,
+        "..",
+        "-",
+        "a\nb",
+        "bad\udce9",
+    ],
 )
 def test_channel_ids_from_hell_are_channels_like_others(call: Call, bot: Path, name: str) -> None:
     """They get a folder of their own below channels/, and are found under their true id."""
@@ -66,12 +81,18 @@ def test_an_empty_channel_id_is_refused(call: Call) -> None:
     ],
     ids=["binary", "latin-1", "100 MB"],
 )
-def test_what_is_no_markdown_is_refused_and_left_alone(call: Call, bot: Path, content: bytes, sentence: str) -> None:
+def test_what_is_no_markdown_is_refused_and_left_alone(
+    call: Call, bot: Path, content: bytes, sentence: str
+) -> None:
     """Reading and writing end with a sentence that names the file; its bytes stay."""
     call("remember", "room", "The port is 8080")
     memory = bot / "channels/room/MEMORY.md"
     memory.write_bytes(content)
-    for words in (("recall", "room", "port"), ("remember", "room", "x is y"), ("show", "room", "memory")):
+    for words in (
+        ("recall", "room", "port"),
+        ("remember", "room", "x is y"),
+        ("show", "room", "memory"),
+    ):
         told = call(*words)
         assert (told.code, f"{memory}" in told.err, sentence in told.err) == (1, True, True), words
     assert memory.read_bytes() == content

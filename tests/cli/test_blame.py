@@ -7,7 +7,9 @@ from pathlib import Path
 from tests.cli.conftest import Call
 
 
-def test_blame_tells_who_when_from_what_and_by_which_thought(call: Call, bot: Path, conversation: Path) -> None:
+def test_blame_tells_who_when_from_what_and_by_which_thought(
+    call: Call, bot: Path, conversation: Path
+) -> None:
     """What was said, what a person asked for, and what a hand wrote."""
     call("replay", "room", str(conversation))
     call("remember", "room", "The port is 8080")
@@ -16,10 +18,20 @@ def test_blame_tells_who_when_from_what_and_by_which_thought(call: Call, bot: Pa
     call("remember", "room", "Bob likes tea")
     found = {str(line["text"]): line for line in call("blame", "room", "memory", "--json").lines}
     said = next(line for text, line in found.items() if "2026-03-12" in text)
-    assert (said["who"], said["sources"], said["task"], said["trust"]) == ("bob", ["r2"], "consolidate", "inferred")
+    assert (said["who"], said["sources"], said["task"], said["trust"]) == (
+        "bob",
+        ["r2"],
+        "consolidate",
+        "inferred",
+    )
     assert str(said["when"]).startswith("2026-03-02T09:02")
     asked = found["The port is 8080"]
-    assert (asked["who"], asked["task"], asked["trust"], asked["sources"]) == ("person", "remember", "explicit", [])
+    assert (asked["who"], asked["task"], asked["trust"], asked["sources"]) == (
+        "person",
+        "remember",
+        "explicit",
+        [],
+    )
     hand = found["手写的一行"]
     assert (hand["who"], hand["task"], hand["trust"]) == ("by hand", "edit", "human")
     rows = [line.split("\t") for line in call("blame", "room", "memory").out.splitlines()]
@@ -27,7 +39,9 @@ def test_blame_tells_who_when_from_what_and_by_which_thought(call: Call, bot: Pa
     assert ["bob", "r2"] in [row[1:3] for row in rows]
 
 
-def test_blame_of_other_files_and_of_a_folder_made_by_hand(call: Call, bot: Path, conversation: Path) -> None:
+def test_blame_of_other_files_and_of_a_folder_made_by_hand(
+    call: Call, bot: Path, conversation: Path
+) -> None:
     """History by its sources; what was there before anybody looked is by hand."""
     call("replay", "room", str(conversation))
     history = call("blame", "room", "history", "--json").lines

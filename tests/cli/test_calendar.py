@@ -35,8 +35,16 @@ def put(monkeypatch: pytest.MonkeyPatch, now: str) -> None:
 
 def test_until_the_last_day_of_the_calendar_is_for_ever(call: Call) -> None:
     """No command fails for it, and the entry stays."""
-    assert call("remember", "room", "the office is in Main Street", "--until", "9999-12-31").code == 0
-    for words in (["status"], ["maintain"], ["maintain", "--dry-run"], ["diff", "room"], ["doctor"]):
+    assert (
+        call("remember", "room", "the office is in Main Street", "--until", "9999-12-31").code == 0
+    )
+    for words in (
+        ["status"],
+        ["maintain"],
+        ["maintain", "--dry-run"],
+        ["diff", "room"],
+        ["doctor"],
+    ):
         assert call(*words).code == 0, words
     assert "Main Street" in call("show", "room").out
 
@@ -44,7 +52,9 @@ def test_until_the_last_day_of_the_calendar_is_for_ever(call: Call) -> None:
 @pytest.mark.parametrize(
     "said", ["10000-01-01", "99999-12-31", "0000-01-01", "2026-02-30", "in 9000 years", "九千年后"]
 )
-def test_until_beyond_the_calendar_is_refused_in_a_sentence(call: Call, said: str, bot: Path) -> None:
+def test_until_beyond_the_calendar_is_refused_in_a_sentence(
+    call: Call, said: str, bot: Path
+) -> None:
     """Nothing is written."""
     told = call("remember", "room", "the office is in Main Street", "--until", said)
     assert (told.code, "write it as 2026-03-02" in told.err) == (2, True)
@@ -60,7 +70,9 @@ def test_commands_work_at_the_edges_of_the_calendar(
     for number, until in enumerate(("0002-01-01", "2028-02-29", "9999-12-31")):
         assert call("remember", "room", f"gate {number} opens", "--until", until).code == 0
     history = bot / "channels" / "room" / "HISTORY.md"
-    history.write_text(history.read_text() + "\n## 9999-12 · far\n\n- there\n\n## 0001-01-01T00:00:00Z\n\n- here\n")
+    history.write_text(
+        history.read_text() + "\n## 9999-12 · far\n\n- there\n\n## 0001-01-01T00:00:00Z\n\n- here\n"
+    )
     put(monkeypatch, now)
     for words in (
         ["status"],

@@ -50,7 +50,9 @@ def test_a_command_there_is_not_is_told(call: Call) -> None:
     assert told.out.endswith("say what: /forget and a text or an entry's id\n")
 
 
-def test_a_model_replies_with_memory_before_the_message(call: Call, bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_replies_with_memory_before_the_message(
+    call: Call, bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The system prompt, then the fenced memory with the message; the reply is printed and written."""
     asked: list[ChatRequest] = []
 
@@ -75,5 +77,8 @@ def test_a_model_replies_with_memory_before_the_message(call: Call, bot: Path, m
 def test_without_a_key_the_message_is_kept(call: Call, bot: Path) -> None:
     """Exit 1 with what to set; what was said is in the transcript."""
     told = call("chat", "tea", typed="hello\n", model="openai/gpt-5-mini")
-    assert (told.code, "no reply: No key for openai/gpt-5-mini: set OPENAI_API_KEY" in told.err) == (1, True)
+    assert (
+        told.code,
+        "no reply: No key for openai/gpt-5-mini: set OPENAI_API_KEY" in told.err,
+    ) == (1, True)
     assert log(bot) == [("user", "hello")]

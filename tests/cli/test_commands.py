@@ -99,7 +99,10 @@ def test_ctrl_c_ends_with_one_sentence(bot: Path) -> None:
         chat.send_signal(signal.SIGINT)
         told = chat.stderr.read()  # its input stays open: an end of input would be an answer, too
         chat.wait()
-    assert (chat.returncode, told) == (1, "pipimem: stopped; the files are whole, run the command again to go on\n")
+    assert (chat.returncode, told) == (
+        1,
+        "pipimem: stopped; the files are whole, run the command again to go on\n",
+    )
 
 
 def test_a_reader_that_goes_away_ends_it_quietly(call: Call, bot: Path) -> None:

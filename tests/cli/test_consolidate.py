@@ -24,7 +24,12 @@ def test_the_receipt_is_printed(call: Call, conversation: Path) -> None:
     """What it covered and how far consolidation came."""
     call("replay", "room", str(conversation))
     told = call("consolidate", "room", "--json").object
-    assert (told["may_compact"], told["state"], told["covered"], told["cursor"]) == (True, "consolidated", 6, 6)
+    assert (told["may_compact"], told["state"], told["covered"], told["cursor"]) == (
+        True,
+        "consolidated",
+        6,
+        6,
+    )
     assert "consolidated: 6 messages covered" in call("consolidate", "room").out
 
 
@@ -42,7 +47,9 @@ def test_it_makes_no_channel(call: Call, bot: Path) -> None:
     assert list((bot / "channels").iterdir()) == []
 
 
-def test_what_was_set_aside_is_told_and_tried_again(call: Call, bot: Path, conversation: Path) -> None:
+def test_what_was_set_aside_is_told_and_tried_again(
+    call: Call, bot: Path, conversation: Path
+) -> None:
     """`status` and `doctor` tell it until `--holes` closes it; a model that still fails leaves it, with exit 1."""
     call("replay", "room", str(conversation), model="nosuch/model")
     set_aside(bot, Hole(3, 4, "the answer was refused"))
@@ -50,7 +57,10 @@ def test_what_was_set_aside_is_told_and_tried_again(call: Call, bot: Path, conve
         {"first": 3, "last": 4, "reason": "the answer was refused"}
     ]
     assert "\t0 + 2 set aside\t" in call("status").out
-    assert "messages 3–4 were set aside (the answer was refused); `pipimem consolidate --holes" in call("doctor").out
+    assert (
+        "messages 3–4 were set aside (the answer was refused); `pipimem consolidate --holes"
+        in call("doctor").out
+    )
     failed = call("consolidate", "room", "--holes", model="nosuch/model")
     assert (failed.code, "1 of 1 are still set aside" in failed.err) == (1, True)
     told = call("consolidate", "room", "--holes", "--json").object

@@ -31,7 +31,11 @@ def test_diff_between_two_moments_and_of_one_file(call: Call, bot: Path) -> None
     assert "Carol" not in str(told.object["diff"])
     same = call("diff", "room", "--since", "2100-01-01")
     assert (same.code, same.out, "nothing changed between" in same.err) == (0, "", True)
-    assert [line["file"] for line in call("diff", "room", "--json").lines] == ["session", "memory", "history"]
+    assert [line["file"] for line in call("diff", "room", "--json").lines] == [
+        "session",
+        "memory",
+        "history",
+    ]
     assert (call("diff", "room", "--since", "99").code, call("diff", "room", "soul").code) == (1, 2)
 
 

@@ -17,7 +17,11 @@ from tests.cli.conftest import Call, snapshot
 
 def wrongs(call: Call) -> list[tuple[str, str]]:
     """Where something is wrong, and what."""
-    return [(one["where"], one["what"]) for one in call("doctor", "--json").object["findings"] if one["wrong"]]  # type: ignore[attr-defined]
+    return [
+        (one["where"], one["what"])
+        for one in call("doctor", "--json").object["findings"]
+        if one["wrong"]
+    ]  # type: ignore[attr-defined]
 
 
 def test_a_healthy_workspace_is_well(call: Call, bot: Path, conversation: Path) -> None:
@@ -39,7 +43,9 @@ def test_a_secret_in_a_file_is_told_by_line_and_never_printed(call: Call, bot: P
     assert [where for where, _ in wrongs(call)] == [f"{memory}, line 3"]
 
 
-def test_unreadable_files_and_damaged_records_are_told(call: Call, bot: Path, conversation: Path) -> None:
+def test_unreadable_files_and_damaged_records_are_told(
+    call: Call, bot: Path, conversation: Path
+) -> None:
     """A binary file, a journal with a changed line, a transcript with a broken one, a folder of another channel."""
     call("replay", "room", str(conversation))
     call("remember", "hall", "The port is 8080")
@@ -47,14 +53,18 @@ def test_unreadable_files_and_damaged_records_are_told(call: Call, bot: Path, co
     (hall / "MEMORY.md").write_bytes(b"\xff\xfe caf\xe9")
     journal = room / ".pipimem/journal.jsonl"
     journal.write_text(
-        journal.read_text().replace('"task": "epoch"', '"task": "epoke"').replace("refresh", "refrosh", 1)
+        journal.read_text()
+        .replace('"task": "epoch"', '"task": "epoke"')
+        .replace("refresh", "refrosh", 1)
     )
     told = dict(wrongs(call))
     assert "not UTF-8" in told[str(hall / "MEMORY.md")]
     assert "journal.jsonl, line 2: damaged" in told[str(room / ".pipimem")]
 
 
-def test_broken_lines_and_foreign_folders_are_told(call: Call, bot: Path, conversation: Path) -> None:
+def test_broken_lines_and_foreign_folders_are_told(
+    call: Call, bot: Path, conversation: Path
+) -> None:
     """What reading passes over, a person should know of."""
     call("replay", "room", str(conversation))
     log = bot / "channels/room/log.jsonl"
@@ -67,7 +77,9 @@ def test_broken_lines_and_foreign_folders_are_told(call: Call, bot: Path, conver
 def test_settings_that_are_not_understood_are_told(call: Call, bot: Path) -> None:
     """The sentence is the one every command ends with."""
     (bot / "pipimem.toml").write_text("[recal]\ninject = 3\n")
-    assert wrongs(call) == [("pipimem.toml", "pipimem.toml: unknown section 'recal'; did you mean 'recall'?")]
+    assert wrongs(call) == [
+        ("pipimem.toml", "pipimem.toml: unknown section 'recal'; did you mean 'recall'?")
+    ]
 
 
 def test_only_whether_the_key_is_set_is_told(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,19 +88,29 @@ def test_only_whether_the_key_is_set_is_told(call: Call, monkeypatch: pytest.Mon
     assert (told.code, "OPENAI_API_KEY is not set" in told.out) == (1, True)
     monkeypatch.setenv("OPENAI_API_KEY", "abc123")
     told = call("doctor", "--json", model="openai/gpt-5-mini")
-    assert (told.code, "OPENAI_API_KEY is set" in told.out, "abc123" in told.out) == (0, True, False)
+    assert (told.code, "OPENAI_API_KEY is set" in told.out, "abc123" in told.out) == (
+        0,
+        True,
+        False,
+    )
 
 
-def test_fix_mends_what_loses_nothing_and_says_so(call: Call, bot: Path, conversation: Path) -> None:
+def test_fix_mends_what_loses_nothing_and_says_so(
+    call: Call, bot: Path, conversation: Path
+) -> None:
     """What needs a hand stays, and the exit code with it."""
     call("replay", "room", str(conversation))
     room = bot / "channels/room"
     (room / ".pipimem/.left.pipimem-tmp").write_text("x")
     (room / "HISTORY.md").write_text((room / "HISTORY.md").read_text() + "\n<<<<<<< mine\n")
     told = call("doctor", "--json")
-    assert [one["fixable"] for one in told.object["findings"] if "unfinished" in one["what"]] == [True]  # type: ignore[attr-defined]
+    assert [one["fixable"] for one in told.object["findings"] if "unfinished" in one["what"]] == [
+        True
+    ]  # type: ignore[attr-defined]
     told = call("doctor", "--fix", "--json")
-    assert told.object["fixed"] == [{"where": str(room), "done": "what was cut off was finished, the rest swept"}]
+    assert told.object["fixed"] == [
+        {"where": str(room), "done": "what was cut off was finished, the rest swept"}
+    ]
     assert (told.code, [what for _, what in wrongs(call)]) == (
         1,
         ["a merge left its marks here; keep one side and take out the marks"],
@@ -101,7 +123,9 @@ def test_models_that_took_out_half_are_told_with_the_way_back(call: Call, bot: P
     """Worth knowing, and no reason to end with 1."""
     store = ChannelStore.open(WorkspaceStore.open(bot), "room", create=True)
     now = Clock().now()
-    facts = tuple(Add(Kind.FACT, f"{word} stands in the hall", Trust.INFERRED) for word in ("oak", "elm"))
+    facts = tuple(
+        Add(Kind.FACT, f"{word} stands in the hall", Trust.INFERRED) for word in ("oak", "elm")
+    )
     store.commit(Decision("consolidate", Author.MODEL, facts), now)
     assert "half of what stood" not in call("doctor").out
     over = Invalidate(store.notes().memory.entries[0].target, "over")

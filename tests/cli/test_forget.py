@@ -10,7 +10,11 @@ from tests.cli.conftest import Call, snapshot
 
 def everything(bot: Path) -> str:
     """All bytes below the channels, as text."""
-    return "".join(p.read_bytes().decode("utf-8", "replace") for p in (bot / "channels").rglob("*") if p.is_file())
+    return "".join(
+        p.read_bytes().decode("utf-8", "replace")
+        for p in (bot / "channels").rglob("*")
+        if p.is_file()
+    )
 
 
 def test_forget_removes_a_text_from_every_place(call: Call, bot: Path, conversation: Path) -> None:
@@ -43,7 +47,12 @@ def test_forget_can_spare_the_transcript(call: Call, bot: Path, conversation: Pa
     log = bot / "channels/room/log.jsonl"
     before = log.read_bytes()
     call("remember", "room", "the release of the lantern service")
-    assert call("forget", "room", "the release of the lantern service", "--yes", "--keep-transcript").code == 0
+    assert (
+        call(
+            "forget", "room", "the release of the lantern service", "--yes", "--keep-transcript"
+        ).code
+        == 0
+    )
     assert log.read_bytes() == before
 
 
@@ -83,7 +92,9 @@ def test_what_would_go_is_shown_whole(call: Call, bot: Path) -> None:
     """An entry goes as a whole, so all of it is shown before anybody says yes."""
     call("remember", "room", "The port is 8080")
     memory = bot / "channels/room/MEMORY.md"
-    memory.write_text(memory.read_text() + f"- {'a long story ' * 12}about 9090\n  and its second line\n- 别的\n")
+    memory.write_text(
+        memory.read_text() + f"- {'a long story ' * 12}about 9090\n  and its second line\n- 别的\n"
+    )
     told = call("forget", "room", "9090", typed="y\n")
     assert f"{'a long story ' * 12}about 9090\n    and its second line\n" in told.err
     assert memory.read_text() == "# Memory\n\n## Facts\n\n- The port is 8080\n- 别的\n"
@@ -98,7 +109,11 @@ def test_forget_by_query_lets_a_person_choose(call: Call, bot: Path) -> None:
         assert call("forget", "room", "--query", "lantern port", typed=answer).code == 1
     assert "8080" in memory.read_text()
     told = call("forget", "room", "--query", "lantern port", typed="1\ny\n")
-    assert (told.code, "8080" in memory.read_text(), "Bob" in memory.read_text()) == (0, False, True)
+    assert (told.code, "8080" in memory.read_text(), "Bob" in memory.read_text()) == (
+        0,
+        False,
+        True,
+    )
     assert call("forget", "room", "--query", "zeppelin", "--yes").code == 1
     assert call("forget", "room", "--query", "lantern colour", "--yes").code == 0
     assert "red" not in memory.read_text()
@@ -119,13 +134,20 @@ def test_the_receipt_says_what_went_where(call: Call, bot: Path, conversation: P
     told = call("forget", "room", "上线窗口定在周四晚上九点", "--yes", "--json")
     places = told.object["places"]
     assert isinstance(places, dict)
-    assert {"MEMORY.md", "log.jsonl", ".pipimem/journal.jsonl", "workspace/.pipimem/usage-2026-03.jsonl"} <= set(places)
+    assert {
+        "MEMORY.md",
+        "log.jsonl",
+        ".pipimem/journal.jsonl",
+        "workspace/.pipimem/usage-2026-03.jsonl",
+    } <= set(places)
     assert "backups" in told.err
     verified = call("forget", "room", "--verify", "上线窗口定在周四晚上九点")
     assert (verified.code, "nothing is left of it" in verified.out) == (0, True)
 
 
-def test_verify_names_every_place_and_changes_nothing(call: Call, bot: Path, conversation: Path) -> None:
+def test_verify_names_every_place_and_changes_nothing(
+    call: Call, bot: Path, conversation: Path
+) -> None:
     """Exit 1 with file and line; a person's own file of the workspace is told beside it."""
     call("replay", "room", str(conversation))
     (bot / "MEMORY.md").write_text("# Shared\n\n- The LANTERN release is on Thursday\n")
@@ -176,9 +198,16 @@ def test_it_says_before_it_asks_that_undo_ends(call: Call) -> None:
     assert "Undo, diff and restore end here" in told.err.split("Forget this for good?")[0]
     assert call("undo", "room").code == 0
     assert call("forget", "room", "8080", "--yes").code == 0
-    for command in (("undo", "room", "1"), ("diff", "room", "--since", "1"), ("restore", "room", "--to", "1", "--yes")):
+    for command in (
+        ("undo", "room", "1"),
+        ("diff", "room", "--since", "1"),
+        ("restore", "room", "--to", "1", "--yes"),
+    ):
         ended = call(*command)
-        assert (ended.code, "is a forgetting: what came before it cannot be looked back at" in ended.err) == (1, True)
+        assert (
+            ended.code,
+            "is a forgetting: what came before it cannot be looked back at" in ended.err,
+        ) == (1, True)
     assert "nothing changed" in call("diff", "room").err
     call("remember", "room", "Carol likes tea")
     assert "+- Carol likes tea" in call("diff", "room").out

@@ -11,7 +11,12 @@ def test_init_makes_a_workspace_from_the_template(call: Call, tmp_path: Path) ->
     """The files of people, and the folder of the channels."""
     told = call("init", str(tmp_path / "new"))
     assert told.code == 0
-    assert {path.name for path in (tmp_path / "new").iterdir()} >= {"SOUL.md", "AGENTS.md", "pipimem.toml", "channels"}
+    assert {path.name for path in (tmp_path / "new").iterdir()} >= {
+        "SOUL.md",
+        "AGENTS.md",
+        "pipimem.toml",
+        "channels",
+    }
     assert "SOUL.md" in told.out
 
 
@@ -34,4 +39,7 @@ def test_init_without_a_folder_takes_the_chosen_workspace(call: Call, tmp_path: 
 def test_init_on_a_file_says_what_to_do(call: Call, conversation: Path) -> None:
     """A file is no folder."""
     told = call("init", str(conversation))
-    assert (told.code, told.err) == (1, f"pipimem: {conversation} is a file. Name a folder for the workspace.\n")
+    assert (told.code, told.err) == (
+        1,
+        f"pipimem: {conversation} is a file. Name a folder for the workspace.\n",
+    )

@@ -16,7 +16,11 @@ def test_log_tells_who_changed_what_newest_first(call: Call, bot: Path, conversa
     call("remember", "room", "The port is 8080")
     rows = [line.split("\t") for line in call("log", "room").out.splitlines()]
     assert rows[0] == ["seq", "when", "who", "task", "what"]
-    assert (rows[1][2], rows[1][3], rows[1][4]) == ("person", "remember", "added MEMORY.md · Facts: The port is 8080")
+    assert (rows[1][2], rows[1][3], rows[1][4]) == (
+        "person",
+        "remember",
+        "added MEMORY.md · Facts: The port is 8080",
+    )
     assert rows[2][3] == "edit"
     assert "consolidate" in {row[3] for row in rows}
 
@@ -26,7 +30,10 @@ def test_log_is_cut_to_the_newest_and_readable_by_scripts(call: Call) -> None:
     for number in range(5):
         call("remember", "room", f"Hall {number} is painted")
     lines = call("log", "room", "-n", "2", "--json").lines
-    assert [line["changes"][0]["after"] for line in lines] == ["Hall 4 is painted", "Hall 3 is painted"]  # type: ignore[index]
+    assert [line["changes"][0]["after"] for line in lines] == [
+        "Hall 4 is painted",
+        "Hall 3 is painted",
+    ]  # type: ignore[index]
     assert lines[0]["seq"] > lines[1]["seq"]  # type: ignore[operator]
 
 

@@ -22,7 +22,9 @@ def test_the_option_wins_over_the_variable_and_the_folder(tmp_path: Path) -> Non
     assert workspace_folder(None, None, inner) == tmp_path
 
 
-def test_a_command_runs_inside_the_nearest_workspace(call: Call, bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_runs_inside_the_nearest_workspace(
+    call: Call, bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Somebody who stands in a bot's folder need not name it."""
     monkeypatch.chdir(bot / "channels")
     from click.testing import CliRunner
@@ -32,7 +34,9 @@ def test_a_command_runs_inside_the_nearest_workspace(call: Call, bot: Path, monk
     assert (told.exit_code, str(bot) in told.stdout) == (0, True)
 
 
-def test_the_model_of_the_environment_counts_unless_one_is_named(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_model_of_the_environment_counts_unless_one_is_named(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`--model` wins over PIPIMEM_MODEL, which wins over pipimem.toml."""
     assert call("status", "--json").object["model"] == "offline"
     monkeypatch.setenv("PIPIMEM_MODEL", "openai/from-the-environment")

@@ -9,7 +9,9 @@ from pipimem.cli.printing import counted, one_line, progress, record, say, shown
 
 def test_a_terminal_is_shown_nothing_it_would_obey() -> None:
     """Escape sequences, direction marks and lone surrogates become U+FFFD; letters, tabs and newlines stay."""
-    assert shown("\x1b[31mred\x07 \u202egnp.exe \ud800") == "\ufffd[31mred\ufffd \ufffdgnp.exe \ufffd"
+    assert (
+        shown("\x1b[31mred\x07 \u202egnp.exe \ud800") == "\ufffd[31mred\ufffd \ufffdgnp.exe \ufffd"
+    )
     assert shown("一\t二\r\nthree 👍🏽") == "一\t二\nthree 👍🏽"
 
 
@@ -21,10 +23,16 @@ def test_one_line_folds_and_cuts() -> None:
 
 def test_one_is_singular() -> None:
     """And many have their thousands set apart."""
-    assert [counted(n, "message") for n in (0, 1, 2000)] == ["0 messages", "1 message", "2,000 messages"]
+    assert [counted(n, "message") for n in (0, 1, 2000)] == [
+        "0 messages",
+        "1 message",
+        "2,000 messages",
+    ]
 
 
-def test_json_is_not_escaped_and_bears_any_string(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_json_is_not_escaped_and_bears_any_string(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
     """People grep it; a lone surrogate becomes the JSON escape of itself."""
     record({"text": "上线\ud800"})
     assert capfdbinary.readouterr().out == '{"text": "上线\\ud800"}\n'.encode()
@@ -50,7 +58,9 @@ def test_a_table_on_a_terminal_keeps_eighty_columns(
     assert "".join(line[17:].strip() for line in lines[1:]).count("[secret:") == 6
 
 
-def test_a_terminal_cuts_no_text_off(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_cuts_no_text_off(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Long texts in several columns are folded, each of them, while names stay on one line."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)

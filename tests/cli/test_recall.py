@@ -15,14 +15,20 @@ def test_recall_finds_what_was_remembered(call: Call) -> None:
     head, row = told.out.splitlines()
     assert head.split("\t") == ["#", "score", "id", "what"]
     rank, _, name, what = row.split("\t")
-    assert (rank, name.partition(":")[0], what) == ("1*", "memory", "Decisions: 上线窗口定在周四晚上九点")
+    assert (rank, name.partition(":")[0], what) == (
+        "1*",
+        "memory",
+        "Decisions: 上线窗口定在周四晚上九点",
+    )
     assert told.err == "* would be injected: 1\n"
 
 
 def test_explained_parts_add_up_to_the_score(call: Call) -> None:
     """Every score can be taken apart, in the table and for scripts."""
     call("remember", "room", "The lantern release is on Thursday")
-    (found,) = call("recall", "room", "When is the lantern release?", "--explain", "--json").object["candidates"]  # type: ignore[misc]
+    (found,) = call("recall", "room", "When is the lantern release?", "--explain", "--json").object[
+        "candidates"
+    ]  # type: ignore[misc]
     assert abs(sum(part["value"] for part in found["parts"]) - found["score"]) < 1e-5
     line = call("recall", "room", "When is the lantern release?", "--explain").out.splitlines()[2]
     assert line.endswith(f"= {found['score']:.3f}")
@@ -61,7 +67,9 @@ def test_recall_writes_nothing(call: Call, bot: Path, conversation: Path, tmp_pa
     (bot / "channels" / "byhand").mkdir()
     (bot / "channels" / "byhand" / "MEMORY.md").write_text("- The lantern release is on Thursday\n")
     batch = tmp_path / "q.jsonl"
-    batch.write_text('{"channel": "room", "query": "lantern"}\n{"channel": "byhand", "query": "lantern release"}\n')
+    batch.write_text(
+        '{"channel": "room", "query": "lantern"}\n{"channel": "byhand", "query": "lantern release"}\n'
+    )
     before = snapshot(bot)
     assert call("recall", "byhand", "lantern release").out.count("Thursday") == 1
     assert call("recall", "--batch", str(batch)).code == 0
@@ -93,12 +101,22 @@ def test_a_batch_keeps_order_and_fields(call: Call, tmp_path: Path) -> None:
         {"qid": 1, "channel": "room", "query": "你好", "extra": {"deep": None}},
     ]
     batch = tmp_path / "q.jsonl"
-    batch.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n\n" for row in rows), encoding="utf-8")
+    batch.write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n\n" for row in rows), encoding="utf-8"
+    )
     first, second = call("recall", "--batch", str(batch)).lines
     assert {name: first[name] for name in rows[0]} == rows[0]
     assert {name: second[name] for name in rows[1]} == rows[1]
     assert [one["rank"] for one in first["candidates"]] == list(range(1, 11))  # type: ignore[attr-defined]
-    assert set(first["candidates"][0]) == {"rank", "id", "source", "section", "score", "content", "when"}  # type: ignore[index]
+    assert set(first["candidates"][0]) == {
+        "rank",
+        "id",
+        "source",
+        "section",
+        "score",
+        "content",
+        "when",
+    }  # type: ignore[index]
     assert str(first["context"]).count('"id"') == 5
     assert (second["candidates"], second["context"]) == ([], "")
     assert isinstance(first["elapsed_ms"], float)

@@ -17,7 +17,11 @@ def test_restore_names_hand_edits_and_asks(call: Call, bot: Path) -> None:
     now = memory.read_bytes()
     for answer in ("n\n", ""):
         told = call("restore", "room", "--to", "1", typed=answer)
-        assert (told.code, "nothing was restored" in told.err, memory.read_bytes()) == (1, True, now)
+        assert (told.code, "nothing was restored" in told.err, memory.read_bytes()) == (
+            1,
+            True,
+            now,
+        )
     assert "edited by hand, change 3" in told.err
     assert "  MEMORY.md: + - 手写的一行" in told.err.splitlines()
     done = call("restore", "room", "--to", "1", "--yes", "--json")

@@ -40,7 +40,13 @@ def test_dates_may_be_words(call: Call, tmp_path: Path) -> None:
     now = datetime.now().astimezone().replace(hour=12, minute=0, second=0, microsecond=0)
     path = tmp_path / "days.jsonl"
     rows = [
-        {"id": str(days), "ts": (now - timedelta(days=days)).isoformat(), "role": "user", "name": "", "content": "fog"}
+        {
+            "id": str(days),
+            "ts": (now - timedelta(days=days)).isoformat(),
+            "role": "user",
+            "name": "",
+            "content": "fog",
+        }
         for days in (200, 40, 3, 1, 0)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -61,8 +67,12 @@ def test_dates_may_be_words(call: Call, tmp_path: Path) -> None:
     assert since("--before", f"{(day + timedelta(days=1)):%-m月%-d日}") == ["200"]
 
 
-@pytest.mark.parametrize("date", ["soon", "", "2026-13-45", "10:00", "99999999999 days ago", "yesterday or 2026-01-01"])
-def test_what_is_no_date_is_told_how_to_write_one(call: Call, conversation: Path, date: str) -> None:
+@pytest.mark.parametrize(
+    "date", ["soon", "", "2026-13-45", "10:00", "99999999999 days ago", "yesterday or 2026-01-01"]
+)
+def test_what_is_no_date_is_told_how_to_write_one(
+    call: Call, conversation: Path, date: str
+) -> None:
     """Nothing is searched."""
     call("replay", "room", str(conversation))
     told = call("search", "room", "lantern", "--after", date)
@@ -72,7 +82,10 @@ def test_what_is_no_date_is_told_how_to_write_one(call: Call, conversation: Path
 
 def test_a_day_at_the_edge_of_the_calendar_is_refused(call: Call, conversation: Path) -> None:
     """Its offset would lead into the year 0: a sentence, no traceback."""
-    for words in (("search", "room", "x", "--after", "0001-01-01"), ("diff", "room", "--since", "0001-01-01")):
+    for words in (
+        ("search", "room", "x", "--after", "0001-01-01"),
+        ("diff", "room", "--since", "0001-01-01"),
+    ):
         told = call(*words)
         assert (told.code, "is no time of our calendar" in told.err) == (2, True)
 
@@ -96,12 +109,22 @@ def test_filters_that_leave_nothing_say_so(call: Call, conversation: Path) -> No
     assert (empty.code, "QUERY is empty" in empty.err) == (2, True)
 
 
-def test_the_same_said_again_is_one_hit_with_the_ids_of_the_others(call: Call, tmp_path: Path) -> None:
+def test_the_same_said_again_is_one_hit_with_the_ids_of_the_others(
+    call: Call, tmp_path: Path
+) -> None:
     """And makes room for other hits; a batch gives every message its own place."""
     path = tmp_path / "again.jsonl"
-    texts = ["the ferry leaves at nine"] * 9 + ["which ferry is blue, and which one leaves from the old pier?"]
+    texts = ["the ferry leaves at nine"] * 9 + [
+        "which ferry is blue, and which one leaves from the old pier?"
+    ]
     rows = [
-        {"id": f"m{n}", "ts": f"2026-03-{n + 1:02}T09:00:00+08:00", "role": "user", "name": "Ana", "content": text}
+        {
+            "id": f"m{n}",
+            "ts": f"2026-03-{n + 1:02}T09:00:00+08:00",
+            "role": "user",
+            "name": "Ana",
+            "content": text,
+        }
         for n, text in enumerate(texts)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -115,7 +138,9 @@ def test_the_same_said_again_is_one_hit_with_the_ids_of_the_others(call: Call, t
     assert len(asked["candidates"]) == 10  # type: ignore[arg-type]
 
 
-def test_search_looks_into_the_archive_but_a_batch_does_not(call: Call, bot: Path, conversation: Path) -> None:
+def test_search_looks_into_the_archive_but_a_batch_does_not(
+    call: Call, bot: Path, conversation: Path
+) -> None:
     """Folded history is still found; a batch is scored by ids of messages."""
     call("replay", "room", str(conversation))
     old = "## 2025-11-02 09:00–10:00 +08:00 · Old days\n\n- The brass sextant was sold to Ines\n"
@@ -145,9 +170,19 @@ def test_an_unknown_channel_fails_before_any_output(call: Call, conversation: Pa
 
 def test_a_hit_is_short_and_says_what_all_of_it_costs(call: Call, tmp_path: Path) -> None:
     """The sentence that was asked for, of a message of a thousand words."""
-    text = "The weather is fine. " * 100 + "The zanzibar ferry leaves at nine. " + "Nothing else. " * 100
+    text = (
+        "The weather is fine. " * 100
+        + "The zanzibar ferry leaves at nine. "
+        + "Nothing else. " * 100
+    )
     path = tmp_path / "long.jsonl"
-    row = {"id": "x", "ts": "2026-03-02T09:00:00+08:00", "role": "user", "name": "Ana", "content": text}
+    row = {
+        "id": "x",
+        "ts": "2026-03-02T09:00:00+08:00",
+        "role": "user",
+        "name": "Ana",
+        "content": text,
+    }
     path.write_text(json.dumps(row) + "\n")
     call("replay", "room", str(path))
     told = call("search", "room", "zanzibar", "--json").object
@@ -171,12 +206,22 @@ def test_smart_shows_what_was_said_around_a_clear_hit(call: Call, conversation: 
     assert "> r4" in call("search", "room", "上线窗口什么时候", "--smart").out
 
 
-@pytest.mark.parametrize("words", [("search", "room", "ferry 7"), ("timeline", "room", "m7"), ("detail", "room", "m7")])
-def test_much_talk_is_indexed_once(call: Call, bot: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "words", [("search", "room", "ferry 7"), ("timeline", "room", "m7"), ("detail", "room", "m7")]
+)
+def test_much_talk_is_indexed_once(
+    call: Call, bot: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
     """The index is kept beside the channel, and the answer is the same with it; a batch writes nothing."""
     path, said = tmp_path / "long.jsonl", [f"the ferry number {n} leaves" for n in range(600)]
     rows = [
-        {"id": f"m{n}", "ts": "2026-03-02T09:00:00+08:00", "role": "assistant", "name": "", "content": text}
+        {
+            "id": f"m{n}",
+            "ts": "2026-03-02T09:00:00+08:00",
+            "role": "assistant",
+            "name": "",
+            "content": text,
+        }
         for n, text in enumerate(said)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))

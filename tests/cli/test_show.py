@@ -12,11 +12,16 @@ def test_show_prints_one_file_byte_for_byte(call: Call, bot: Path) -> None:
     (bot / "channels" / "room").mkdir()
     text = "# 记忆\r\n- one\r\n- two"
     (bot / "channels" / "room" / "MEMORY.md").write_bytes(text.encode())
-    assert call("show", "room", "memory").out.encode() in (text.encode(), text.replace("\r\n", "\n").encode())
+    assert call("show", "room", "memory").out.encode() in (
+        text.encode(),
+        text.replace("\r\n", "\n").encode(),
+    )
     assert call("show", "room", "memory", "--json").object["text"] == text
 
 
-def test_show_prints_the_three_files_with_their_paths(call: Call, bot: Path, conversation: Path) -> None:
+def test_show_prints_the_three_files_with_their_paths(
+    call: Call, bot: Path, conversation: Path
+) -> None:
     """Without a file, all that memory is."""
     call("replay", "room", str(conversation))
     out = call("show", "room").out
@@ -28,7 +33,9 @@ def test_show_prints_the_three_files_with_their_paths(call: Call, bot: Path, con
 def test_show_log_prints_the_transcript(call: Call, conversation: Path) -> None:
     """A line a message, or a JSON line as in log.jsonl."""
     call("replay", "room", str(conversation))
-    assert call("show", "room", "log").out.splitlines()[4].endswith("林晓: 上线窗口定在周四晚上九点。")
+    assert (
+        call("show", "room", "log").out.splitlines()[4].endswith("林晓: 上线窗口定在周四晚上九点。")
+    )
     assert call("show", "room", "log", "--json").lines[4]["id"] == "r4"
 
 

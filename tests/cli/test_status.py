@@ -19,9 +19,18 @@ def test_status_tells_how_each_channel_stands(call: Call, bot: Path, conversatio
     call("replay", "room", str(conversation), model="nosuch/model")
     before = snapshot(bot)
     done, behind = call("status", "--json").object["channels"]  # type: ignore[misc]
-    assert (done["channel"], done["kind"], done["messages"], done["backlog"]) == ("cid6KeBB/AZ==", "group", 6, 0)
+    assert (done["channel"], done["kind"], done["messages"], done["backlog"]) == (
+        "cid6KeBB/AZ==",
+        "group",
+        6,
+        0,
+    )
     assert done["consolidated"].startswith("2026-03-02T09:05")
-    assert (behind["backlog"], behind["consolidated"], behind["waiting"]) == (6, "", ["refresh", "consolidate"])
+    assert (behind["backlog"], behind["consolidated"], behind["waiting"]) == (
+        6,
+        "",
+        ["refresh", "consolidate"],
+    )
     assert done["recall"]["turns"] == done["recall"]["looks"] == 3
     assert 0 < done["recall"]["p50_ms"] <= done["recall"]["p95_ms"]
     *_, consolidated, due, recall = call("status").out.splitlines()[2].split("\t")
@@ -51,14 +60,18 @@ def test_a_shrink_by_hand_is_told_until_it_is_taken_back(call: Call, bot: Path) 
         call("remember", "room", text)
     memory = bot / "channels/room/MEMORY.md"
     whole = memory.read_text()
-    memory.write_text("".join(line for line in whole.splitlines(keepends=True) if "8080" not in line))
+    memory.write_text(
+        "".join(line for line in whole.splitlines(keepends=True) if "8080" not in line)
+    )
     call("remember", "room", "Omar has the other one")
     assert "lost more than half" not in call("status").err
     memory.write_text("## Facts\n\n- Ines keeps the key\n")
     call("remember", "room", "The door is green")
     assert "8080" not in memory.read_text()
     told = call("status").err
-    found = re.search(r"room: MEMORY\.md lost more than half .* `pipimem undo 'room' (\d+)` brings it back", told)
+    found = re.search(
+        r"room: MEMORY\.md lost more than half .* `pipimem undo 'room' (\d+)` brings it back", told
+    )
     assert found is not None, told
     (standing,) = call("status", "--json").object["channels"]  # type: ignore[misc]
     assert len(standing["shrunk"]) == 1
@@ -71,12 +84,27 @@ def test_a_shrink_by_hand_is_told_until_it_is_taken_back(call: Call, bot: Path) 
 def called(now: datetime, tokens: int, outcome: str = "ok", **other: object) -> Usage:
     time = now.isoformat(timespec="seconds")
     fields = {"cost": 0.5, "reason": "", **other}
-    return Usage(time, "room", "refresh", "openai/m", tokens, 0, 0, fields["cost"], 1.0, outcome, "c", fields["reason"])  # type: ignore[arg-type]
+    return Usage(
+        time,
+        "room",
+        "refresh",
+        "openai/m",
+        tokens,
+        0,
+        0,
+        fields["cost"],
+        1.0,
+        outcome,
+        "c",
+        fields["reason"],
+    )  # type: ignore[arg-type]
 
 
 def test_status_shows_what_today_has_used(call: Call, bot: Path) -> None:
     """The workspace always, a channel above 80 %; yesterday is another budget."""
-    (bot / "pipimem.toml").write_text("[budget]\ntokens_per_day = 10000\nchannel_tokens_per_day = 5000\n")
+    (bot / "pipimem.toml").write_text(
+        "[budget]\ntokens_per_day = 10000\nchannel_tokens_per_day = 5000\n"
+    )
     now, store = Clock().now(), WorkspaceStore.open(bot)
     store.books.append(called(now - timedelta(days=1), 9999))
     store.books.append(called(now, 4500))
@@ -95,10 +123,17 @@ def test_a_spent_budget_a_resting_model_and_unpriced_calls_are_told(call: Call, 
     store.books.append(called(now, 4500, cost=None))
     store.books.append(called(now, 0, "denied", cost=None, reason="No key for openai/m."))
     told = call("status", model="openai/m").err
-    assert "4,500 of 4,000 tokens, $0.0000 of $10.00 (used up: the embedded rules think until midnight)" in told
+    assert (
+        "4,500 of 4,000 tokens, $0.0000 of $10.00 (used up: the embedded rules think until midnight)"
+        in told
+    )
     assert "openai/m failed too often and is left alone until" in told
     assert "1 call today without a known price" in told
-    assert [one["wrong"] for one in call("doctor", "--json").object["findings"] if "No key" in one["what"]] == [False]  # type: ignore[attr-defined]
+    assert [
+        one["wrong"]
+        for one in call("doctor", "--json").object["findings"]
+        if "No key" in one["what"]
+    ] == [False]  # type: ignore[attr-defined]
     found = call("doctor", "--json", model="openai/m").object["findings"]
     assert [one["wrong"] for one in found if "No key for openai/m." in one["what"]] == [True]  # type: ignore[attr-defined]
     assert any("112% of today's budget" in one["what"] for one in found)  # type: ignore[attr-defined]
@@ -107,5 +142,10 @@ def test_a_spent_budget_a_resting_model_and_unpriced_calls_are_told(call: Call, 
 
 def test_a_limit_that_cannot_hold_every_model_is_told(call: Call, bot: Path) -> None:
     """Dollars alone, with no limit in tokens."""
-    (bot / "pipimem.toml").write_text("[budget]\ntokens_per_day = inf\nchannel_tokens_per_day = inf\n")
-    assert any("a limit in dollars alone" in one["what"] for one in call("doctor", "--json").object["findings"])  # type: ignore[attr-defined]
+    (bot / "pipimem.toml").write_text(
+        "[budget]\ntokens_per_day = inf\nchannel_tokens_per_day = inf\n"
+    )
+    assert any(
+        "a limit in dollars alone" in one["what"]
+        for one in call("doctor", "--json").object["findings"]
+    )  # type: ignore[attr-defined]

@@ -53,7 +53,10 @@ def test_details_are_whole_messages_by_their_ids(call: Call, bot: Path, conversa
         "We decided: the lantern release is on Thursday 2026-03-12.",
     ]
     around = call("timeline", "room", hit["id"], "--json").object["messages"]
-    assert [one["content"] for one in around] == ["The brass sextant was sold to Ines", "And the clock"]  # type: ignore[attr-defined]
+    assert [one["content"] for one in around] == [
+        "The brass sextant was sold to Ines",
+        "And the clock",
+    ]  # type: ignore[attr-defined]
 
 
 def test_an_unknown_id_says_where_ids_come_from(call: Call, conversation: Path) -> None:
@@ -69,4 +72,8 @@ def test_the_id_of_an_entry_is_told_from_that_of_a_message(call: Call, conversat
     call("replay", "room", str(conversation))
     for command in ("timeline", "detail"):
         told = call(command, "room", "memory:abcd2345")
-        assert (told.code, "is an entry" in told.err, "pipimem blame" in told.err) == (1, True, True)
+        assert (told.code, "is an entry" in told.err, "pipimem blame" in told.err) == (
+            1,
+            True,
+            True,
+        )

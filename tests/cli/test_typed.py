@@ -34,7 +34,9 @@ async def test_a_pipe_is_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.anyio
-async def test_a_stand_in_without_a_descriptor_is_read_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_stand_in_without_a_descriptor_is_read_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """As a host or a test puts in the place of standard input."""
     monkeypatch.setattr("sys.stdin", io.StringIO("one\ntwo"))
     assert [line async for line in typed()] == ["one", "two"]

@@ -13,7 +13,9 @@ from pipimem.store.workspace import WorkspaceStore
 from tests.cli.conftest import Call
 
 
-def test_undo_takes_back_the_newest_change_and_says_how_to_bring_it_back(call: Call, bot: Path) -> None:
+def test_undo_takes_back_the_newest_change_and_says_how_to_bring_it_back(
+    call: Call, bot: Path
+) -> None:
     """For eyes what left, on standard error the way back."""
     call("remember", "room", "端口是 8080")
     memory = bot / "channels/room/MEMORY.md"
@@ -59,7 +61,11 @@ def test_undo_of_nothing_is_told(call: Call, bot: Path) -> None:
     (bot / "channels/room").mkdir()
     assert call("undo", "room").code == 1
     call("remember", "room", "The port is 8080")
-    assert (call("undo", "room", "7").code, call("undo", "hall").code, call("undo", "room", "x").code) == (1, 1, 2)
+    assert (
+        call("undo", "room", "7").code,
+        call("undo", "hall").code,
+        call("undo", "room", "x").code,
+    ) == (1, 1, 2)
 
 
 def test_all_that_models_did_is_taken_back_with_one_command(call: Call, bot: Path) -> None:
@@ -74,7 +80,9 @@ def test_all_that_models_did_is_taken_back_with_one_command(call: Call, bot: Pat
 
     by_model("the port is 8080", "the window is on Friday")
     store.commit(
-        Decision("remember", Author.PERSON, (Add(Kind.PREFERENCE, "Bob likes tea", Trust.EXPLICIT),)),
+        Decision(
+            "remember", Author.PERSON, (Add(Kind.PREFERENCE, "Bob likes tea", Trust.EXPLICIT),)
+        ),
         now,
     )
     gone = Invalidate(store.notes().memory.entries[0].target, "over")

@@ -24,14 +24,20 @@ def used(bot: Path) -> None:
         ("2026-03-03T09:00:00+08:00", "hall", "consolidate", 10, None, "timeout"),
         ("2026-03-03T09:01:00+08:00", "hall", "tidy", 1, 0.125, "ok"),
     ):
-        store.books.append(Usage(time, channel, task, "openai/m", tokens, 1, 0, cost, 1.5, outcome, "c"))
+        store.books.append(
+            Usage(time, channel, task, "openai/m", tokens, 1, 0, cost, 1.5, outcome, "c")
+        )
 
 
 @pytest.mark.usefixtures("used")
 def test_usage_adds_up_by_task(call: Call) -> None:
     """Unknown is not nothing: one call without a price makes the sum of its group unknown."""
     rows = {line["task"]: line for line in call("usage", "--json").lines}
-    assert (rows["refresh"]["calls"], rows["refresh"]["tokens_in"], rows["refresh"]["cost"]) == (1, 100, 0.5)
+    assert (rows["refresh"]["calls"], rows["refresh"]["tokens_in"], rows["refresh"]["cost"]) == (
+        1,
+        100,
+        0.5,
+    )
     both = rows["consolidate"]
     assert (both["calls"], both["failed"], both["tokens_in"], both["cost"], both["known_cost"]) == (
         2,
@@ -46,7 +52,9 @@ def test_usage_adds_up_by_task(call: Call) -> None:
 def test_usage_adds_up_by_channel_model_and_day(call: Call) -> None:
     """The same calls, another cut."""
     assert [line["calls"] for line in call("usage", "--by", "channel", "--json").lines] == [2, 2]
-    assert [line["model"] for line in call("usage", "--by", "model", "--json").lines] == ["openai/m"]
+    assert [line["model"] for line in call("usage", "--by", "model", "--json").lines] == [
+        "openai/m"
+    ]
     assert {str(line["day"]): line["tokens_in"] for line in call("usage", "--by", "day", "--json").lines} == {
         "2026-03-02": 1100, "2026-03-03": 11,
     }  # fmt: skip
@@ -55,7 +63,10 @@ def test_usage_adds_up_by_channel_model_and_day(call: Call) -> None:
 @pytest.mark.usefixtures("used")
 def test_the_table_has_a_total_and_says_unknown(call: Call) -> None:
     """What is known is summed, what is not is counted."""
-    rows = [line.split("\t") for line in call("usage", "--since", "2026-03-03T00:00+08:00").out.splitlines()]
+    rows = [
+        line.split("\t")
+        for line in call("usage", "--since", "2026-03-03T00:00+08:00").out.splitlines()
+    ]
     assert rows[1:] == [
         ["consolidate", "1", "1", "10", "1", "0", "0", "unknown"],
         ["tidy", "1", "0", "1", "1", "0", "0", "$0.1250"],
@@ -66,15 +77,25 @@ def test_the_table_has_a_total_and_says_unknown(call: Call) -> None:
 def test_what_was_estimated_stands_apart(call: Call, bot: Path) -> None:
     """The sums are the provider's own; a timeout's guess is beside them, and a refused request cost nothing."""
     store = WorkspaceStore.open(bot)
-    told = Usage("2026-03-02T09:00:00+08:00", "room", "refresh", "openai/m", 100, 10, 40, 0.5, 1.5, "ok", "c")
+    told = Usage(
+        "2026-03-02T09:00:00+08:00", "room", "refresh", "openai/m", 100, 10, 40, 0.5, 1.5, "ok", "c"
+    )
     store.books.append(told)
     store.books.append(
         replace(told, tokens_in=0, tokens_out=0, tokens_cached=0, cost=None, outcome="timeout",
                 estimated_in=90, estimated_out=4000, estimated_cost=0.25)
     )  # fmt: skip
-    store.books.append(replace(told, tokens_in=0, tokens_out=0, tokens_cached=0, cost=None, outcome="error"))
+    store.books.append(
+        replace(told, tokens_in=0, tokens_out=0, tokens_cached=0, cost=None, outcome="error")
+    )
     row = call("usage", "--json").object
-    assert (row["calls"], row["failed"], row["tokens_in"], row["tokens_out"], row["tokens_cached"]) == (
+    assert (
+        row["calls"],
+        row["failed"],
+        row["tokens_in"],
+        row["tokens_out"],
+        row["tokens_cached"],
+    ) == (
         3,
         2,
         100,
@@ -126,5 +147,7 @@ def test_every_cut_adds_up_to_what_the_server_billed(
         billed.prompt, billed.completion, billed.cached,
     )  # fmt: skip
     fresh = billed.prompt - billed.cached
-    assert total("cost") == pytest.approx(fresh * 2.5e-7 + billed.cached * 2.5e-8 + billed.completion * 2e-6)
+    assert total("cost") == pytest.approx(
+        fresh * 2.5e-7 + billed.cached * 2.5e-8 + billed.completion * 2e-6
+    )
     assert total("unpriced") == total("estimated_tokens") == 0

@@ -22,11 +22,27 @@ PATIENCE = 60
 
 
 @contextmanager
-def watching(bot: Path, *words: str, model: str = "offline", **variables: str) -> Iterator[subprocess.Popen[str]]:
+def watching(
+    bot: Path, *words: str, model: str = "offline", **variables: str
+) -> Iterator[subprocess.Popen[str]]:
     """The daemon on a workspace, once it says that it watches."""
-    command = [sys.executable, "-m", "pipimem", "--workspace", str(bot), "--model", model, "watch", *words]
+    command = [
+        sys.executable,
+        "-m",
+        "pipimem",
+        "--workspace",
+        str(bot),
+        "--model",
+        model,
+        "watch",
+        *words,
+    ]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | variables
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | variables,
     ) as daemon:
         try:
             assert daemon.stderr is not None
@@ -59,7 +75,9 @@ def test_each_job_done_is_a_line(call: Call, bot: Path, conversation: Path) -> N
         ("room", "refresh", True),
         ("room", "consolidate", True),
     ]
-    assert all(set(line) == {"time", "channel", "job", "ran", "reason", "did", "due"} for line in lines)
+    assert all(
+        set(line) == {"time", "channel", "job", "ran", "reason", "did", "due"} for line in lines
+    )
     assert lines[1]["did"]["added"] > 0
     assert (out, err, daemon.returncode) == ("", "stopped; the files are whole\n", 0)
 
@@ -117,9 +135,13 @@ def test_a_signal_ends_it_while_a_model_thinks(
 
 def usage(bot: Path) -> list[dict[str, object]]:
     files = sorted((bot / ".pipimem").glob("usage-*.jsonl"))
-    return [json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def notes(bot: Path) -> dict[str, bytes]:
     """Everything of the channel."""
-    return {str(path): path.read_bytes() for path in (bot / "channels").rglob("*") if path.is_file()}
+    return {
+        str(path): path.read_bytes() for path in (bot / "channels").rglob("*") if path.is_file()
+    }

@@ -22,12 +22,21 @@ SAID = {
 }
 
 
-def learn(*items: Learned, memory: str = "", trust: Trust = Trust.INFERRED) -> tuple[Operation, ...]:
+def learn(
+    *items: Learned, memory: str = "", trust: Trust = Trust.INFERRED
+) -> tuple[Operation, ...]:
     return passed(items, notes_of(memory, trust=trust), SAID, NOW).operations
 
 
 def learned(text: str, necessity: str = "high", confidence: float = 0.9, **more: object) -> Learned:
-    return Learned(Kind.FACT, text, more.pop("sources", ("m1",)), necessity=necessity, confidence=confidence, **more)  # type: ignore[arg-type]
+    return Learned(
+        Kind.FACT,
+        text,
+        more.pop("sources", ("m1",)),
+        necessity=necessity,
+        confidence=confidence,
+        **more,
+    )  # type: ignore[arg-type]
 
 
 def test_high_and_sure_is_written_at_once() -> None:
@@ -41,12 +50,16 @@ def test_high_and_sure_is_written_at_once() -> None:
 def test_middling_goes_on_probation_five_a_run() -> None:
     """Necessity medium and confidence 0.9 is kept for 30 days, at most five of them."""
     adds = learn(*(learned(f"thing {n} is blue", "medium", 0.9) for n in range(7)))
-    assert [add.probation_until for add in adds if isinstance(add, Add)] == [NOW + timedelta(days=30)] * 5
+    assert [add.probation_until for add in adds if isinstance(add, Add)] == [
+        NOW + timedelta(days=30)
+    ] * 5
 
 
 def test_the_rest_is_left_out_with_a_reason() -> None:
     """Low or unsure things are not written, and the journal can say so."""
-    result = passed((learned("it rains", "low", 1.0), learned("maybe", "high", 0.5)), notes_of(), SAID, NOW)
+    result = passed(
+        (learned("it rains", "low", 1.0), learned("maybe", "high", 0.5)), notes_of(), SAID, NOW
+    )
     assert result.operations == ()
     assert [reason[:13] for reason in result.left_out] == ["below the bar"] * 2
 
@@ -77,27 +90,35 @@ def test_an_entry_that_the_newer_value_does_not_speak_of_stays() -> None:
     [newer] = result.operations
     assert isinstance(newer, Supersede)
     assert [target.id for target in newer.targets] == [port]
-    assert result.left_out == ("not replaced, it says something else: Dana is allergic to shellfish",)
+    assert result.left_out == (
+        "not replaced, it says something else: Dana is allergic to shellfish",
+    )
     wrong = learned("the port is 9090", replaces=(allergy,))
     assert [type(op) for op in learn(wrong, memory=memory)] == [Add]
 
 
 def test_in_another_language_the_kind_tells() -> None:
     """Letters cannot: a fact takes the place of a fact, not of a preference."""
-    memory = "## Facts\n\n- the release window is Thursday 20:00\n\n## Preferences\n\n- Dana likes tea\n"
+    memory = (
+        "## Facts\n\n- the release window is Thursday 20:00\n\n## Preferences\n\n- Dana likes tea\n"
+    )
     window, tea = (entry.id for entry in notes_of(memory).memory.entries)
-    assert [type(op) for op in learn(learned("上线窗口改到周三 18:00", replaces=(window,)), memory=memory)] == [
-        Supersede
-    ]
-    assert [type(op) for op in learn(learned("上线窗口改到周三 18:00", replaces=(tea,)), memory=memory)] == [Add]
+    assert [
+        type(op)
+        for op in learn(learned("上线窗口改到周三 18:00", replaces=(window,)), memory=memory)
+    ] == [Supersede]
+    assert [
+        type(op) for op in learn(learned("上线窗口改到周三 18:00", replaces=(tea,)), memory=memory)
+    ] == [Add]
 
 
 def test_a_paraphrase_confirms_instead_of_standing_twice() -> None:
     """The same thought in nearly the same words is the same entry."""
     memory = "## Facts\n\n- Dana owns the on-call rotation for the gateway\n"
-    assert [type(op) for op in learn(learned("Dana owns the on-call rotation of the gateway"), memory=memory)] == [
-        Confirm
-    ]
+    assert [
+        type(op)
+        for op in learn(learned("Dana owns the on-call rotation of the gateway"), memory=memory)
+    ] == [Confirm]
 
 
 def test_numbers_and_denials_make_another_thought() -> None:
@@ -126,7 +147,9 @@ def test_a_copied_message_is_no_fact() -> None:
 
 def test_a_speaker_that_a_model_names_is_masked() -> None:
     """Whoever it thinks spoke, a key is not written."""
-    [add] = learn(learned("the sky is green", speaker="Dana sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"))
+    [add] = learn(
+        learned("the sky is green", speaker="Dana sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN")
+    )
     assert isinstance(add, Add)
     assert add.evidence.speaker == "Dana [secret: openai key]"
 
@@ -148,7 +171,9 @@ def test_what_only_the_bot_said_replaces_nothing() -> None:
 
 
 @pytest.mark.parametrize(("hours", "kind"), [(1, Add), (-1, Supersede)])
-def test_older_talk_is_no_newer_value_of_what_was_asked_for(hours: int, kind: type[Operation]) -> None:
+def test_older_talk_is_no_newer_value_of_what_was_asked_for(
+    hours: int, kind: type[Operation]
+) -> None:
     """`remember` may come between the talk and its consolidation: then the talk stands beside it."""
     memory = "## Facts\n\n- the port is 9090\n"
     notes = notes_of(memory, trust=Trust.EXPLICIT)
@@ -156,5 +181,8 @@ def test_older_talk_is_no_newer_value_of_what_was_asked_for(hours: int, kind: ty
     asked = Record(Trust.EXPLICIT, "fact", when=(NOW + timedelta(hours=hours)).isoformat())
     notes = replace(notes, ledger=replace(notes.ledger, records={name: asked}))
     assert [
-        type(op) for op in passed((learned("the port is 8080", replaces=(name,)),), notes, SAID, NOW).operations
+        type(op)
+        for op in passed(
+            (learned("the port is 8080", replaces=(name,)),), notes, SAID, NOW
+        ).operations
     ] == [kind]

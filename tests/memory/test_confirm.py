@@ -15,7 +15,12 @@ def test_only_bullets_of_memory_are_entries_that_were_recalled() -> None:
     """In the order they were found; a paragraph is a person's, other files have no probation."""
     notes = notes_of(MEMORY)
     first, durable, paragraph = notes.memory.entries
-    found = [f"memory:{durable.ref}", f"history:{first.ref}", f"memory:{paragraph.ref}", f"memory:{first.ref}"]
+    found = [
+        f"memory:{durable.ref}",
+        f"history:{first.ref}",
+        f"memory:{paragraph.ref}",
+        f"memory:{first.ref}",
+    ]
     assert recalled_entries(notes, found) == (durable, first)
 
 
@@ -28,5 +33,9 @@ def test_what_is_on_probation_is_confirmed() -> None:
     }
     decision = confirmed(Ledger(records=records), (durable, first))
     assert decision is not None
-    assert (decision.task, decision.author, decision.operations) == ("recall", Author.RULE, (Confirm(first.target),))
+    assert (decision.task, decision.author, decision.operations) == (
+        "recall",
+        Author.RULE,
+        (Confirm(first.target),),
+    )
     assert confirmed(Ledger(records=records), (durable,)) is None

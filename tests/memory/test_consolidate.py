@@ -38,10 +38,15 @@ def after(cursor: int = 6, *pending: Bullet) -> Notes:
 
 
 async def think(
-    notes: Notes, answer: Consolidated | BaseException, window: Window = TALK, since: datetime | None = None
+    notes: Notes,
+    answer: Consolidated | BaseException,
+    window: Window = TALK,
+    since: datetime | None = None,
 ) -> tuple[Decision, Scripted]:
     assistant = Scripted([answer])
-    decision = await consolidate(assistant, notes, window, NOW, CALL, group=False, since=since, today=NOW)
+    decision = await consolidate(
+        assistant, notes, window, NOW, CALL, group=False, since=since, today=NOW
+    )
     return decision, assistant
 
 
@@ -49,13 +54,17 @@ async def test_between_boundaries_bullets_wait() -> None:
     """No block yet: the bullets join those that wait, and the cursor moves past the window."""
     decision, _ = await think(after(6, EARLIER), TOLD)
     assert decision.operations == ()
-    assert decision.progress == Progress(cursor=9, pending=(EARLIER, *TOLD.history), expect_cursor=6)
+    assert decision.progress == Progress(
+        cursor=9, pending=(EARLIER, *TOLD.history), expect_cursor=6
+    )
 
 
 async def test_a_boundary_closes_one_block_of_all_that_waited() -> None:
     """It reaches from the last boundary to the last word, and nothing waits any more."""
     decision, _ = await think(after(6, EARLIER), TOLD, since=SINCE)
-    assert decision.operations == (AddBlock(SINCE, NOW - timedelta(minutes=30), "the port", (EARLIER, *TOLD.history)),)
+    assert decision.operations == (
+        AddBlock(SINCE, NOW - timedelta(minutes=30), "the port", (EARLIER, *TOLD.history)),
+    )
     assert decision.progress == Progress(cursor=9, boundary=9, pending=(), expect_cursor=6)
 
 
@@ -93,7 +102,9 @@ async def test_what_was_learnt_and_what_is_over_become_operations() -> None:
     notes = notes_of("## Facts\n\n- the gateway is in Berlin\n", trust=Trust.INFERRED)
     entry = notes.memory.entries[0]
     learned = Learned(Kind.FACT, "the port is 9090", ("m7",), necessity="high", confidence=0.9)
-    answer = Consolidated((learned,), (Over(entry.id, "moved"), Over("zzzzzzzz", "?")), "", TOLD.history)
+    answer = Consolidated(
+        (learned,), (Over(entry.id, "moved"), Over("zzzzzzzz", "?")), "", TOLD.history
+    )
     decision, _ = await think(notes, answer)
     add, gone = decision.operations
     assert isinstance(add, Add)
@@ -118,12 +129,18 @@ async def test_the_thought_sees_the_memory_and_who_spoke() -> None:
     _, assistant = await think(notes_of("## Facts\n\n- tea\n"), TOLD)
     [task] = assistant.asked
     assert isinstance(task, Consolidate)
-    assert (task.participants, [k.text for k in task.memory], task.window) == (("Dana",), ["tea"], TALK.messages)
+    assert (task.participants, [k.text for k in task.memory], task.window) == (
+        ("Dana",),
+        ["tea"],
+        TALK.messages,
+    )
 
 
 async def test_a_block_holds_the_eight_weightiest_quotes() -> None:
     """Of all windows since the last boundary, whole, in their order; what a model told is not counted."""
-    waiting = tuple(Bullet(f"Dana (2026-03-02): quote {n} {'long ' * 70}end", ("m2",), n) for n in range(1, 8))
+    waiting = tuple(
+        Bullet(f"Dana (2026-03-02): quote {n} {'long ' * 70}end", ("m2",), n) for n in range(1, 8)
+    )
     new = tuple(Bullet(f"Dana (2026-03-04): quote {n}", ("m7",), n) for n in (9, 2, 8))
     decision, _ = await think(after(6, EARLIER, *waiting), Consolidated(history=new))
     told = decision.progress.pending

@@ -24,7 +24,9 @@ def on_probation() -> Notes:
     records = {
         name["over"]: Record(Trust.INFERRED, probation_until=NOW.isoformat()),
         name["recalled"]: Record(Trust.INFERRED, probation_until=NOW.isoformat(), recalls=1),
-        name["running"]: Record(Trust.INFERRED, probation_until=(NOW + timedelta(seconds=1)).isoformat()),
+        name["running"]: Record(
+            Trust.INFERRED, probation_until=(NOW + timedelta(seconds=1)).isoformat()
+        ),
         name["durable"]: Record(Trust.INFERRED, when=NOW.isoformat()),
         "gone2345": Record(Trust.INFERRED, probation_until=NOW.isoformat()),
     }
@@ -32,7 +34,9 @@ def on_probation() -> Notes:
 
 
 def texts_out(notes: Notes, now: datetime) -> set[str]:
-    found = [notes.find(op.target) for op in expired(notes, now).operations if isinstance(op, Invalidate)]
+    found = [
+        notes.find(op.target) for op in expired(notes, now).operations if isinstance(op, Invalidate)
+    ]
     return {entry.text for entry in found if entry}
 
 
@@ -52,7 +56,14 @@ def test_it_is_a_rule_and_no_thought() -> None:
     assert [change.reason for change in outcome.changes] == ["its probation ended without a recall"]
 
 
-DAYS = [("Participants", 365), ("Preferences", 365), ("Facts", 180), ("经验", 180), ("Open Loops", 90), ("进行中", 30)]
+DAYS = [
+    ("Participants", 365),
+    ("Preferences", 365),
+    ("Facts", 180),
+    ("经验", 180),
+    ("Open Loops", 90),
+    ("进行中", 30),
+]
 
 
 def only(section: str, record: Record, text: str = "tea at ten") -> Notes:
@@ -118,7 +129,10 @@ def test_what_expires_goes_to_the_archive_word_for_word() -> None:
     """Under a heading that no fold takes for history, with its sub-bullets."""
     memory = "## Facts\n\n- tea at ten\n  - with milk\n- stays\n"
     [entry, stays] = notes_of(memory).memory.entries
-    old, new = Record(Trust.INFERRED, when="2020-01-01T00:00:00+00:00"), Record(Trust.INFERRED, when=NOW.isoformat())
+    old, new = (
+        Record(Trust.INFERRED, when="2020-01-01T00:00:00+00:00"),
+        Record(Trust.INFERRED, when=NOW.isoformat()),
+    )
     notes = notes_of(memory, ledger=Ledger(records={entry.id: old, stays.id: new}))
     outcome = applied(notes, expired(notes, NOW), NOW)
     assert outcome.texts == {File.MEMORY: "## Facts\n\n- stays\n"}
@@ -133,10 +147,17 @@ def test_what_expires_goes_to_the_archive_word_for_word() -> None:
         ("Facts", Record(Trust.INFERRED, when=NOW.isoformat(), recalls=1)),
         ("Decisions", Record(Trust.EXPLICIT, expires=f"{NOW:%Y-%m-%d}")),
         ("Facts", Record(Trust.INFERRED, probation_until=(NOW + timedelta(days=30)).isoformat())),
-        ("Ongoing Work", Record(Trust.INFERRED, when=NOW.isoformat(), expires=f"{NOW + timedelta(days=2):%Y-%m-%d}")),
+        (
+            "Ongoing Work",
+            Record(
+                Trust.INFERRED, when=NOW.isoformat(), expires=f"{NOW + timedelta(days=2):%Y-%m-%d}"
+            ),
+        ),
     ],
 )
-def test_the_next_end_is_the_second_at_which_something_expires(section: str, record: Record) -> None:
+def test_the_next_end_is_the_second_at_which_something_expires(
+    section: str, record: Record
+) -> None:
     """Not one earlier; nobody needs to look before."""
     notes = only(section, record)
     end = next_end(notes, NOW)

@@ -34,7 +34,9 @@ async def folded(
     """The decision, and what the assistant was shown by month."""
     assistant = Scripted(answers or [SHORT] * 3)
     decision = await fold(assistant, notes_of(history=history), archive(archived), CALL)
-    asked = [(t.month, [text for _, text in t.bullets]) for t in assistant.asked if isinstance(t, Fold)]
+    asked = [
+        (t.month, [text for _, text in t.bullets]) for t in assistant.asked if isinstance(t, Fold)
+    ]
     return decision, asked
 
 
@@ -43,7 +45,12 @@ async def test_the_newest_three_stay_as_they_were_told() -> None:
     days = ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04", "2026-03-05"]
     decision, _ = await folded("".join(map(block, days)))
     assert decision.operations == (
-        FoldBlocks("2026-03", "quiet", SHORT.bullets, tuple(f"{day} 09:00–10:00 +08:00" for day in days[:2])),
+        FoldBlocks(
+            "2026-03",
+            "quiet",
+            SHORT.bullets,
+            tuple(f"{day} 09:00–10:00 +08:00" for day in days[:2]),
+        ),
     )
     assert (await folded("".join(map(block, days[2:]))))[0].operations == ()
 
@@ -63,7 +70,10 @@ async def test_every_month_has_a_fold_of_its_own() -> None:
         ("2026-01", ["worked on 2026-01-30"]),
         ("2026-02", ["worked on 2026-02-01", "worked on 2026-02-02"]),
     ]
-    assert [op.month for op in decision.operations if isinstance(op, FoldBlocks)] == ["2026-01", "2026-02"]
+    assert [op.month for op in decision.operations if isinstance(op, FoldBlocks)] == [
+        "2026-01",
+        "2026-02",
+    ]
 
 
 async def test_a_fold_is_made_anew_from_the_originals() -> None:
@@ -79,11 +89,15 @@ async def test_a_fold_is_made_anew_from_the_originals() -> None:
 
 async def test_what_is_folded_goes_to_the_archive_word_for_word() -> None:
     """Carried out, the decision leaves the fold in HISTORY.md and the original in the archive."""
-    notes = notes_of(history="".join(map(block, ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"])))
+    notes = notes_of(
+        history="".join(map(block, ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"]))
+    )
     decision = await fold(Scripted([SHORT]), notes, archive(), CALL)
     outcome = applied(notes, decision, NOW)
     assert outcome.archived == block("2026-03-01")
-    assert outcome.texts[File.HISTORY].startswith("## 2026-03 · quiet\n\n- much was done\n\n## 2026-03-02")
+    assert outcome.texts[File.HISTORY].startswith(
+        "## 2026-03 · quiet\n\n- much was done\n\n## 2026-03-02"
+    )
 
 
 @pytest.mark.parametrize("bullets", [(), (Bullet("  "),)])
@@ -97,7 +111,9 @@ async def test_an_answer_without_bullets_is_refused(bullets: tuple[Bullet, ...])
 async def test_sections_of_peoples_own_are_never_folded() -> None:
     """A heading without a time is not a block to fold, and does not count among the newest."""
     own = "## Our traditions\n\n- cake on Fridays\n\n"
-    decision, asked = await folded(own + "".join(map(block, ["2026-03-01", "2026-03-02", "2026-03-03"])))
+    decision, asked = await folded(
+        own + "".join(map(block, ["2026-03-01", "2026-03-02", "2026-03-03"]))
+    )
     assert (decision.operations, asked) == ((), [])
 
 

@@ -31,7 +31,10 @@ def ran(task: str, minutes: int) -> Ledger:
 
 
 def told(blocks: int, text: str = "Dana released it") -> str:
-    return "".join(f"## 2026-03-{day:02} 09:00–10:00 +08:00\n\n- {text} {day}\n\n" for day in range(1, blocks + 1))
+    return "".join(
+        f"## 2026-03-{day:02} 09:00–10:00 +08:00\n\n- {text} {day}\n\n"
+        for day in range(1, blocks + 1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,18 +45,24 @@ def told(blocks: int, text: str = "Dana released it") -> str:
         (0, 4, Gate(True, "due")),
     ],
 )
-def test_the_session_is_refreshed_after_two_turns_or_four_tools(turns: int, tools: int, gate: Gate) -> None:
+def test_the_session_is_refreshed_after_two_turns_or_four_tools(
+    turns: int, tools: int, gate: Gate
+) -> None:
     """One turn and three tool calls are too little, one more of either is enough."""
     assert may_refresh(notes_of(), 5, turns, tools, NOW) == gate
 
 
-@pytest.mark.parametrize(("minutes", "gate"), [(9, Gate(False, "ran a short while ago")), (10, Gate(True, "due"))])
+@pytest.mark.parametrize(
+    ("minutes", "gate"), [(9, Gate(False, "ran a short while ago")), (10, Gate(True, "due"))]
+)
 def test_refreshes_are_ten_minutes_apart(minutes: int, gate: Gate) -> None:
     """The tenth minute opens the gate."""
     assert may_refresh(notes_of(ledger=ran("refresh", minutes)), 5, 2, 0, NOW) == gate
 
 
-@pytest.mark.parametrize(("minutes", "gate"), [(19, Gate(False, "ran a short while ago")), (20, Gate(True, "due"))])
+@pytest.mark.parametrize(
+    ("minutes", "gate"), [(19, Gate(False, "ran a short while ago")), (20, Gate(True, "due"))]
+)
 def test_consolidations_are_twenty_minutes_apart(minutes: int, gate: Gate) -> None:
     """The twentieth minute opens the gate."""
     assert may_consolidate(notes_of(ledger=ran("consolidate", minutes)), 5, NOW) == gate
@@ -70,7 +79,9 @@ def test_asking_overrides_the_pause_but_nothing_new_stays_nothing() -> None:
 
 def test_a_failure_holds_the_gate_until_its_time() -> None:
     """After a failure the job waits to the second it is due."""
-    later = Ledger(jobs={"consolidate": Job(due=(NOW + timedelta(seconds=1)).isoformat(), failures=1)})
+    later = Ledger(
+        jobs={"consolidate": Job(due=(NOW + timedelta(seconds=1)).isoformat(), failures=1)}
+    )
     at_once = Ledger(jobs={"consolidate": Job(due=NOW.isoformat(), failures=1)})
     assert may_consolidate(notes_of(ledger=later), 5, NOW) == Gate(False, "waiting after a failure")
     assert may_consolidate(notes_of(ledger=at_once), 5, NOW) == Gate(True, "due")
@@ -90,7 +101,9 @@ def test_a_history_is_folded_from_8000_characters_or_a_sixth_block() -> None:
     """Five blocks stay, six are folded, and so is one block that is long; a fold does not count as a block."""
     long = told(1) + "- " + "x" * 8_000
     assert may_fold(notes_of(history=told(5)), NOW) == Gate(False, "short enough")
-    assert may_fold(notes_of(history="## 2026-02\n\n- old\n\n" + told(5)), NOW) == Gate(False, "short enough")
+    assert may_fold(notes_of(history="## 2026-02\n\n- old\n\n" + told(5)), NOW) == Gate(
+        False, "short enough"
+    )
     assert may_fold(notes_of(history=told(6)), NOW) == Gate(True, "due")
     assert may_fold(notes_of(history=long[:7_999]), NOW) == Gate(False, "short enough")
     assert may_fold(notes_of(history=long[:8_000]), NOW) == Gate(True, "due")
@@ -151,7 +164,9 @@ def test_a_wait_after_a_failure_is_no_idle_gate() -> None:
 
 def test_tidying_stops_where_models_took_out_half() -> None:
     """It says so, and when it goes on: a month after the first of these losses."""
-    text = "# Memory\n\n## Facts\n\n" + "".join(f"- {'very ' * 60}long fact {n}\n" for n in range(20))
+    text = "# Memory\n\n## Facts\n\n" + "".join(
+        f"- {'very ' * 60}long fact {n}\n" for n in range(20)
+    )
     stood = notes_of(text, trust=Trust.INFERRED)
     day = NOW.date()
     lost = tuple(Loss(f"gone{n}", day.isoformat(), "2026-03-01", 1.0, 1) for n in range(18))

@@ -8,7 +8,9 @@ from pipimem.notes.ledger import Asked
 
 def test_the_list_of_people_comes_before_what_was_asked() -> None:
     """One query a line, with words behind an arrow; comments and empty lines are none; the newest question is first."""
-    must = "# ours\n\n上线窗口是什么时候？ => 周四，9 点\nwho owns the gateway?\n => nothing asked\n"
+    must = (
+        "# ours\n\n上线窗口是什么时候？ => 周四，9 点\nwho owns the gateway?\n => nothing asked\n"
+    )
     assert questions((Asked("first?"), Asked("second?")), must) == (
         Question("上线窗口是什么时候？", ("周四", "9 点"), is_must=True),
         Question("who owns the gateway?", is_must=True),
@@ -19,4 +21,6 @@ def test_the_list_of_people_comes_before_what_was_asked() -> None:
 
 def test_a_byte_order_mark_and_windows_lines_are_no_words() -> None:
     """As Notepad saves it."""
-    assert questions((), "\ufeff# list\r\nwhere? => Berlin\r\n") == (Question("where?", ("Berlin",), is_must=True),)
+    assert questions((), "\ufeff# list\r\nwhere? => Berlin\r\n") == (
+        Question("where?", ("Berlin",), is_must=True),
+    )

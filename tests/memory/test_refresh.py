@@ -21,13 +21,20 @@ SESSION = "# Session\n\n## Current State\n\n- a person's own line\n\n## Next Ste
 
 
 async def think(sections: dict[str, tuple[str, ...]]) -> Decision:
-    return await refresh(Scripted([Refreshed(sections)]), notes_of(session=SESSION), TALK, NOW, CALL)
+    return await refresh(
+        Scripted([Refreshed(sections)]), notes_of(session=SESSION), TALK, NOW, CALL
+    )
 
 
 async def test_sections_are_set_in_the_order_of_the_file() -> None:
     """Whatever the order of the answer; a heading that is none of SESSION.md's is passed over."""
-    decision = await think({"Next Steps": ("rest",), "Weather": ("sun",), "Current State": ("released",)})
-    assert decision.operations == (SetSection("Current State", ("released",)), SetSection("Next Steps", ("rest",)))
+    decision = await think(
+        {"Next Steps": ("rest",), "Weather": ("sun",), "Current State": ("released",)}
+    )
+    assert decision.operations == (
+        SetSection("Current State", ("released",)),
+        SetSection("Next Steps", ("rest",)),
+    )
     assert decision.progress == Progress(refreshed=5)
 
 
@@ -52,7 +59,11 @@ async def test_a_window_without_words_moves_on_without_a_thought() -> None:
     """Nobody is asked."""
     assistant = Scripted()
     decision = await refresh(assistant, notes_of(), Window((), 4, 5), NOW, CALL)
-    assert (decision.operations, decision.progress, assistant.asked) == ((), Progress(refreshed=5), [])
+    assert (decision.operations, decision.progress, assistant.asked) == (
+        (),
+        Progress(refreshed=5),
+        [],
+    )
 
 
 async def test_the_thought_sees_the_session_as_it_stands() -> None:

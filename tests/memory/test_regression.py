@@ -44,7 +44,9 @@ def target(notes: Notes, word: str) -> Target:
 
 
 def check(notes: Notes, *asked: str | Question) -> Check:
-    return Check(notes, NOW, [one if isinstance(one, Question) else Question(one) for one in asked], WORDS)
+    return Check(
+        notes, NOW, [one if isinstance(one, Question) else Question(one) for one in asked], WORDS
+    )
 
 
 def held(notes: Notes, operations: Iterable[Operation], *asked: str | Question) -> Decision:
@@ -55,7 +57,10 @@ def held(notes: Notes, operations: Iterable[Operation], *asked: str | Question) 
 def test_what_a_recent_question_finds_is_not_dropped() -> None:
     """The offending operation is left out with its reason, the rest is committed."""
     notes = notes_of(MEMORY, trust=Trust.INFERRED)
-    rain, port = Invalidate(target(notes, "rained"), "over"), Invalidate(target(notes, "8080"), "over")
+    rain, port = (
+        Invalidate(target(notes, "rained"), "over"),
+        Invalidate(target(notes, "8080"), "over"),
+    )
     decision = held(notes, (rain, port), "which port does the gateway listen on?")
     assert decision.operations == (rain,)
     assert decision.notes == (
@@ -69,12 +74,16 @@ def test_the_words_of_a_question_stay_out_of_the_journal() -> None:
     drop = (Invalidate(target(notes, "hermes"), "over"),)
     asked = "what is the archive server called?"
     assert asked not in " ".join(held(notes, drop, asked).notes)
-    assert f"recall.must asks {asked!r}" in held(notes, drop, Question(asked, is_must=True)).notes[0]
+    assert (
+        f"recall.must asks {asked!r}" in held(notes, drop, Question(asked, is_must=True)).notes[0]
+    )
 
 
 def test_a_merge_that_keeps_the_words_is_no_loss() -> None:
     """One entry that says both answers both."""
-    notes = notes_of("## Facts\n\n- Dana drives a green tractor\n- Dana drives a tractor\n", trust=Trust.INFERRED)
+    notes = notes_of(
+        "## Facts\n\n- Dana drives a green tractor\n- Dana drives a tractor\n", trust=Trust.INFERRED
+    )
     targets = tuple(entry.target for entry in notes.memory.entries)
     merge = Supersede(targets, "Dana drives a green tractor", Trust.INFERRED, reason="merged")
     assert held(notes, (merge,), "what does Dana drive?").operations == (merge,)
@@ -82,9 +91,14 @@ def test_a_merge_that_keeps_the_words_is_no_loss() -> None:
 
 def test_a_merge_that_loses_a_figure_is_a_loss() -> None:
     """Most of the words are kept, but not the one that was asked for."""
-    notes = notes_of("## Facts\n\n- the gateway listens on port 8080\n- the gateway listens\n", trust=Trust.INFERRED)
+    notes = notes_of(
+        "## Facts\n\n- the gateway listens on port 8080\n- the gateway listens\n",
+        trust=Trust.INFERRED,
+    )
     targets = tuple(entry.target for entry in notes.memory.entries)
-    merge = Supersede(targets, "the gateway listens on its usual port", Trust.INFERRED, reason="merged")
+    merge = Supersede(
+        targets, "the gateway listens on its usual port", Trust.INFERRED, reason="merged"
+    )
     assert held(notes, (merge,), "which port does the gateway listen on?").operations == ()
 
 
@@ -98,20 +112,50 @@ def test_of_many_operations_only_the_bad_ones_are_left_out() -> None:
         Decision("expire", Author.RULE, tuple(drops))
     )
     left = [
-        entry.text for entry in notes.memory.entries if entry.target not in [op.target for op in decision.operations]
+        entry.text
+        for entry in notes.memory.entries
+        if entry.target not in [op.target for op in decision.operations]
     ]  # type: ignore[union-attr]
     assert left == ["note 3: the walrus is blue", "note 21: the harp is blue"]
     assert len(decision.notes) == 2
 
 
 NAMES = (
-    *("anchor", "barrel", "candle", "walrus", "dagger", "engine", "feather", "guitar", "hammer", "island", "jacket"),
-    *("kettle", "ladder", "magnet", "needle", "orchard", "pillow", "quarry", "ribbon", "saddle", "turnip", "harp"),
+    *(
+        "anchor",
+        "barrel",
+        "candle",
+        "walrus",
+        "dagger",
+        "engine",
+        "feather",
+        "guitar",
+        "hammer",
+        "island",
+        "jacket",
+    ),
+    *(
+        "kettle",
+        "ladder",
+        "magnet",
+        "needle",
+        "orchard",
+        "pillow",
+        "quarry",
+        "ribbon",
+        "saddle",
+        "turnip",
+        "harp",
+    ),
 )
 
 
-@pytest.mark.parametrize(("words", "is_kept"), [(("花生",), True), (("过敏", "芝麻"), True), (("芝麻",), False)])
-def test_words_behind_the_arrow_must_go_on_being_found(words: tuple[str, ...], is_kept: bool) -> None:
+@pytest.mark.parametrize(
+    ("words", "is_kept"), [(("花生",), True), (("过敏", "芝麻"), True), (("芝麻",), False)]
+)
+def test_words_behind_the_arrow_must_go_on_being_found(
+    words: tuple[str, ...], is_kept: bool
+) -> None:
     """Those that were found before; what never was there cannot be lost."""
     notes = notes_of(MEMORY, trust=Trust.INFERRED)
     drop = Invalidate(target(notes, "花生"), "over")
@@ -144,7 +188,9 @@ def test_without_questions_nothing_is_held() -> None:
 def test_what_is_over_by_its_own_date_goes_whoever_asks() -> None:
     """It is no longer so; the day was given with it."""
     notes = notes_of(MEMORY, trust=Trust.INFERRED)
-    over = Invalidate(target(notes, "8080"), "it held until 2026-03-01", still_so=True, archived=True)
+    over = Invalidate(
+        target(notes, "8080"), "it held until 2026-03-01", still_so=True, archived=True
+    )
     assert held(notes, (over,), "which port does the gateway listen on?").operations == (over,)
 
 
@@ -152,9 +198,13 @@ def test_a_fold_keeps_word_for_word_what_is_asked_for() -> None:
     """The month is folded all the same; the bullet that answers a question stands in it as it was."""
     history = "## 2026-01-05 09:00–10:00 +08:00\n\n- Dana moved the vault to the north cellar\n- they had lunch\n"
     notes = notes_of(history=history)
-    fold = FoldBlocks("2026-01", "January", (Bullet("quiet weeks"),), ("2026-01-05 09:00–10:00 +08:00",))
+    fold = FoldBlocks(
+        "2026-01", "January", (Bullet("quiet weeks"),), ("2026-01-05 09:00–10:00 +08:00",)
+    )
     decision = held(notes, (fold,), "where did Dana move the vault?")
-    assert decision.notes == ("fold of 2026-01: 1 bullets stay word for word, a recent question finds it",)
+    assert decision.notes == (
+        "fold of 2026-01: 1 bullets stay word for word, a recent question finds it",
+    )
     text = applied(notes, decision, NOW).texts[File.HISTORY]
     assert "- quiet weeks\n- Dana moved the vault to the north cellar\n" in text
 

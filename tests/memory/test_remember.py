@@ -16,10 +16,19 @@ from tests.notes.building import NOW, notes_of
 def test_it_is_kept_word_for_word_as_asked_for() -> None:
     """With who asked and when, and nobody's judgement of its worth."""
     decision = remembered("茶 is at *ten*", Kind.PREFERENCE, NOW, speaker="dana")
-    assert (decision.task, decision.author, decision.why) == ("remember", Author.PERSON, "asked for")
+    assert (decision.task, decision.author, decision.why) == (
+        "remember",
+        Author.PERSON,
+        "asked for",
+    )
     evidence = Evidence(speaker="dana", when=NOW)
-    assert decision.operations == (Add(Kind.PREFERENCE, "茶 is at *ten*", Trust.EXPLICIT, evidence),)
-    assert "- 茶 is at *ten*" in applied(notes_of("## Preferences\n"), decision, NOW).texts[File.MEMORY]
+    assert decision.operations == (
+        Add(Kind.PREFERENCE, "茶 is at *ten*", Trust.EXPLICIT, evidence),
+    )
+    assert (
+        "- 茶 is at *ten*"
+        in applied(notes_of("## Preferences\n"), decision, NOW).texts[File.MEMORY]
+    )
 
 
 def test_the_day_it_ends_is_the_askers_before_the_texts_own() -> None:

@@ -8,7 +8,9 @@ from pipimem.recall.items import Source
 
 from tests.notes.building import notes_of
 
-FACTS = "## Facts\n\n" + "".join(f"- server {n} stands in row {n} of hall {n % 7}\n" for n in range(200))
+FACTS = "## Facts\n\n" + "".join(
+    f"- server {n} stands in row {n} of hall {n % 7}\n" for n in range(200)
+)
 CONSTRAINT = "\n## Constraints\n\n- 生产环境周五不发布\n"
 SESSION = "# Session\n\n## Worklog\n\n- looked around\n\n## Current State\n\n- the release waits for Dana\n"
 
@@ -32,7 +34,10 @@ def test_it_stays_in_both_limits() -> None:
 
 def test_the_same_bullet_in_many_blocks_takes_no_more_than_its_room() -> None:
     """A line that HISTORY.md tells again and again cannot break the limits."""
-    history = "".join(f"## 2026-03-{d:02} 09:00–10:00 +08:00\n\n- the nightly build passed\n\n" for d in range(1, 31))
+    history = "".join(
+        f"## 2026-03-{d:02} 09:00–10:00 +08:00\n\n- the nightly build passed\n\n"
+        for d in range(1, 31)
+    )
     shown = snapshot(notes_of(history=history), 1_000, 400)
     assert sum(size_of(item)[0] for item in shown.items) <= 1_000
     assert len({item.id for item in shown.items}) == len(shown.items)
@@ -54,14 +59,21 @@ def test_where_things_stand_comes_first() -> None:
 def test_only_the_newest_of_a_long_history_are_shown() -> None:
     """Eight bullets say where things were left."""
     bullets = "".join(f"- step {n} of the move\n" for n in range(20))
-    shown = snapshot(notes_of(history=f"## 2026-03-01 09:00–10:00 +08:00\n\n{bullets}"), 3_000, 1_400)
+    shown = snapshot(
+        notes_of(history=f"## 2026-03-01 09:00–10:00 +08:00\n\n{bullets}"), 3_000, 1_400
+    )
     assert [item.text for item in shown.items] == [f"step {n} of the move" for n in range(12, 20)]
 
 
 def test_shared_memory_has_room_of_its_own() -> None:
     """A full channel cannot push the workspace out, and a full workspace stays within 500 tokens."""
-    full = snapshot(notes_of(FACTS, workspace="## Facts\n\n- the office is in Shenzhen\n"), 3_000, 1_400)
-    assert [(i.source, i.text) for i in full.items][-1] == (Source.WORKSPACE, "the office is in Shenzhen")
+    full = snapshot(
+        notes_of(FACTS, workspace="## Facts\n\n- the office is in Shenzhen\n"), 3_000, 1_400
+    )
+    assert [(i.source, i.text) for i in full.items][-1] == (
+        Source.WORKSPACE,
+        "the office is in Shenzhen",
+    )
     shared = snapshot(notes_of(CONSTRAINT, workspace=FACTS), 3_000, 1_400).items
     costs = [size_of(item)[1] for item in shared if item.source is Source.WORKSPACE]
     assert 400 < sum(costs) <= 500

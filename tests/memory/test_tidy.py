@@ -35,7 +35,9 @@ async def test_an_inferred_fact_that_history_tells_is_dropped() -> None:
     notes = notes_of(MEMORY, history=TOLD, trust=Trust.INFERRED)
     decision = await tidied(notes)
     [op] = decision.operations
-    assert op == Invalidate(notes.memory.entries[0].target, "it stands in HISTORY.md", still_so=True)
+    assert op == Invalidate(
+        notes.memory.entries[0].target, "it stands in HISTORY.md", still_so=True
+    )
     text = applied(notes, decision, NOW).texts[File.MEMORY]
     assert text == MEMORY.replace("- Dana moved the gateway to port 8080\n", "")
 
@@ -44,7 +46,9 @@ async def test_a_quote_stays_beside_history() -> None:
     """The rules write it into both, and a fold keeps only the weightiest of history's."""
     quote = "- Dana (2026-03-01): the gateway moved to port 8080\n"
     notes = notes_of(
-        f"## Facts\n\n{quote}", history=f"## 2026-03-01 09:00–10:00 +08:00\n\n{quote}", trust=Trust.INFERRED
+        f"## Facts\n\n{quote}",
+        history=f"## 2026-03-01 09:00–10:00 +08:00\n\n{quote}",
+        trust=Trust.INFERRED,
     )
     assert (await tidied(notes)).operations == ()
 
@@ -57,7 +61,11 @@ async def test_what_a_person_asked_for_stays_beside_history(trust: Trust) -> Non
 
 async def test_what_holds_stands_in_both() -> None:
     """A decision is no event: history tells when it was made, memory that it holds."""
-    notes = notes_of("## Decisions\n\n- Dana moved the gateway to port 8080\n", history=TOLD, trust=Trust.INFERRED)
+    notes = notes_of(
+        "## Decisions\n\n- Dana moved the gateway to port 8080\n",
+        history=TOLD,
+        trust=Trust.INFERRED,
+    )
     assert (await tidied(notes)).operations == ()
 
 
@@ -65,12 +73,16 @@ async def test_only_the_event_goes_when_the_same_words_are_a_rule_too() -> None:
     """Of equal bullets in two sections the one under Facts is meant."""
     rule = "## Constraints\n\n- Dana moved the gateway to port 8080\n\n"
     notes = notes_of(rule + MEMORY, history=TOLD, trust=Trust.INFERRED)
-    assert [op.target.section for op in (await tidied(notes)).operations if isinstance(op, Invalidate)] == ["Facts"]
+    assert [
+        op.target.section for op in (await tidied(notes)).operations if isinstance(op, Invalidate)
+    ] == ["Facts"]
 
 
 async def test_an_answer_becomes_operations() -> None:
     """Merge, drop and move each find their entries by id."""
-    notes = notes_of("## Facts\n\n- tea at ten\n- tea at 10\n- it rained\n- 不吃香菜\n", trust=Trust.INFERRED)
+    notes = notes_of(
+        "## Facts\n\n- tea at ten\n- tea at 10\n- it rained\n- 不吃香菜\n", trust=Trust.INFERRED
+    )
     tea, ten, rain, food = (entry.target for entry in notes.memory.entries)
     answer = Tidied(
         merge=(Merge((tea.id, ten.id), "tea at ten"),),
@@ -87,7 +99,11 @@ async def test_an_answer_becomes_operations() -> None:
 async def test_ids_that_stand_nowhere_are_passed_over() -> None:
     """An invented id changes nothing, and a merge of one is none."""
     notes = notes_of("## Facts\n\n- tea\n", trust=Trust.INFERRED)
-    answer = Tidied((Merge((ids(notes)[0], "zzzzzzzz"), "x"), Merge((ids(notes)[0],), "y")), (), (Over("q", "gone"),))
+    answer = Tidied(
+        (Merge((ids(notes)[0], "zzzzzzzz"), "x"), Merge((ids(notes)[0],), "y")),
+        (),
+        (Over("q", "gone"),),
+    )
     assert (await tidied(notes, answer)).operations == ()
 
 
@@ -111,13 +127,17 @@ async def test_of_a_long_memory_what_is_like_the_newest_is_looked_at() -> None:
     await tidy(script, replace(notes, ledger=replace(notes.ledger, records=records)), NOW, CALL)
     [task] = script.asked
     assert isinstance(task, Tidy)
-    assert [known.text for known in task.memory][-2:] == [entry.text for entry in notes.memory.entries[-2:]]
+    assert [known.text for known in task.memory][-2:] == [
+        entry.text for entry in notes.memory.entries[-2:]
+    ]
     assert sum(len(known.text) for known in task.memory) <= 12_000
 
 
 async def test_of_a_long_history_the_end_is_shown() -> None:
     """Newest events are the likely doubles, and years of folds would fill the prompt."""
-    history = "".join(f"## 2026-01-{n:02} 09:00–10:00 +08:00\n\n- {n} {'x' * 990}\n\n" for n in range(1, 21))
+    history = "".join(
+        f"## 2026-01-{n:02} 09:00–10:00 +08:00\n\n- {n} {'x' * 990}\n\n" for n in range(1, 21)
+    )
     script = Scripted([Tidied()])
     await tidy(script, notes_of(MEMORY, history=history), NOW, CALL)
     [task] = script.asked

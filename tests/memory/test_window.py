@@ -23,12 +23,18 @@ def test_injected_memory_is_not_learnt_again() -> None:
 
 def test_commands_and_own_tools_never_enter() -> None:
     """What was typed to the memory, and what its tools answered, is no talk."""
-    assert contents(message(1, "/memory"), message(2, "x", "tool", "memory_search"), message(3, "hello")) == ["hello"]
+    assert contents(
+        message(1, "/memory"), message(2, "x", "tool", "memory_search"), message(3, "hello")
+    ) == ["hello"]
 
 
 def test_tool_output_is_clipped_and_freed_of_noise() -> None:
     """Progress bars go, the head and the tail stay; the rest of the window is untouched."""
-    output = "pulling 12%\n2026-03-02 10:00:00 DEBUG tick\n----\nstarted build\n" + "x" * 2000 + "\nERROR: disk full"
+    output = (
+        "pulling 12%\n2026-03-02 10:00:00 DEBUG tick\n----\nstarted build\n"
+        + "x" * 2000
+        + "\nERROR: disk full"
+    )
     [text] = contents(message(1, output, "tool", "shell"))
     assert text.startswith("started build")
     assert text.endswith("ERROR: disk full")

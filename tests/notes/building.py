@@ -25,7 +25,9 @@ def notes_of(
     read = Note.read(File.MEMORY, memory, KEY)
     state = ledger or Ledger()
     if trust:
-        records = {entry.id: Record(trust, when="2026-03-01T09:00:00+08:00") for entry in read.entries}
+        records = {
+            entry.id: Record(trust, when="2026-03-01T09:00:00+08:00") for entry in read.entries
+        }
         state = Ledger(cursor=state.cursor, records=records)
     return Notes(
         KEY,

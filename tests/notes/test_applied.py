@@ -48,7 +48,10 @@ Prose that people wrote.
 
 
 def run(
-    notes: Notes, *operations: Operation, author: Author = Author.MODEL, progress: Progress | None = None
+    notes: Notes,
+    *operations: Operation,
+    author: Author = Author.MODEL,
+    progress: Progress | None = None,
 ) -> Outcome:
     return applied(notes, Decision("test", author, operations, progress or Progress()), NOW)
 
@@ -58,22 +61,30 @@ def target(notes: Notes, text: str) -> Target:
     return Target(File.MEMORY, entry.section, entry.id, entry.ordinal)
 
 
-def add(text: str, kind: Kind = Kind.PREFERENCE, trust: Trust = Trust.INFERRED, newest: int = 9) -> Add:
+def add(
+    text: str, kind: Kind = Kind.PREFERENCE, trust: Trust = Trust.INFERRED, newest: int = 9
+) -> Add:
     return Add(kind, text, trust, Evidence(("m9",), newest, "Dana", NOW))
 
 
 def test_an_entry_goes_to_the_end_of_the_section_of_its_kind() -> None:
     """Only the new line is new; every other byte stays."""
     outcome = run(notes_of(MEMORY), add("Priya prefers coffee"))
-    assert outcome.texts[File.MEMORY] == MEMORY.replace("  - 也不吃葱\n", "  - 也不吃葱\n- Priya prefers coffee\n")
+    assert outcome.texts[File.MEMORY] == MEMORY.replace(
+        "  - 也不吃葱\n", "  - 也不吃葱\n- Priya prefers coffee\n"
+    )
 
 
 def test_a_missing_section_is_made_where_it_belongs() -> None:
     """Decisions come after Preferences and after sections that people made."""
-    text = run(notes_of(MEMORY), add("ship on Monday", Kind.DECISION), add("not on Friday", Kind.CONSTRAINT)).texts[
-        File.MEMORY
-    ]
-    assert text == MEMORY + "\n## Constraints\n\n- not on Friday\n\n## Decisions\n\n- ship on Monday\n"
+    text = run(
+        notes_of(MEMORY),
+        add("ship on Monday", Kind.DECISION),
+        add("not on Friday", Kind.CONSTRAINT),
+    ).texts[File.MEMORY]
+    assert (
+        text == MEMORY + "\n## Constraints\n\n- not on Friday\n\n## Decisions\n\n- ship on Monday\n"
+    )
 
 
 def test_a_missing_section_comes_before_the_next_of_the_standard_order() -> None:
@@ -85,7 +96,9 @@ def test_a_missing_section_comes_before_the_next_of_the_standard_order() -> None
 
 def test_an_empty_memory_begins_with_a_title() -> None:
     """The first entry makes a file that reads well."""
-    assert run(notes_of(""), add("tea")).texts[File.MEMORY] == "# Memory\n\n## Preferences\n\n- tea\n"
+    assert (
+        run(notes_of(""), add("tea")).texts[File.MEMORY] == "# Memory\n\n## Preferences\n\n- tea\n"
+    )
 
 
 def test_a_chinese_heading_takes_entries_of_its_kind() -> None:
@@ -115,8 +128,12 @@ def test_a_newer_value_takes_the_place_of_the_old() -> None:
     """The old text is gone from the file, buried, and named as predecessor."""
     notes = notes_of(MEMORY, trust=Trust.INFERRED)
     old = target(notes, "Dana")
-    outcome = run(notes, Supersede((old,), "Dana prefers coffee now", Trust.INFERRED, Evidence(("m9",), 9)))
-    assert outcome.texts[File.MEMORY] == MEMORY.replace("- Dana prefers tea", "- Dana prefers coffee now")
+    outcome = run(
+        notes, Supersede((old,), "Dana prefers coffee now", Trust.INFERRED, Evidence(("m9",), 9))
+    )
+    assert outcome.texts[File.MEMORY] == MEMORY.replace(
+        "- Dana prefers tea", "- Dana prefers coffee now"
+    )
     assert outcome.delta.records[old.id] is None
     assert outcome.delta.tombstones[old.id] == Tombstone("superseded", 9)
     [new] = [record for name, record in outcome.delta.records.items() if name != old.id]
@@ -139,7 +156,8 @@ def test_a_move_keeps_the_words_and_sub_bullets() -> None:
     text = run(notes, Move(target(notes, "林晓"), Kind.CONSTRAINT)).texts[File.MEMORY]
     assert (
         text
-        == MEMORY.replace("- 林晓不吃香菜\n  - 也不吃葱\n", "") + "\n## Constraints\n\n- 林晓不吃香菜\n  - 也不吃葱\n"
+        == MEMORY.replace("- 林晓不吃香菜\n  - 也不吃葱\n", "")
+        + "\n## Constraints\n\n- 林晓不吃香菜\n  - 也不吃葱\n"
     )
 
 
@@ -167,13 +185,19 @@ def test_a_merge_may_not_swallow_what_was_asked_for_but_a_newer_word_may_replace
     notes = notes_of(MEMORY, trust=Trust.EXPLICIT)
     dana = target(notes, "Dana")
     assert run(notes, Supersede((dana,), "tea", Trust.INFERRED)).refused
-    assert run(notes, Supersede((dana,), "Dana prefers coffee", Trust.INFERRED, Evidence(("m9",), 9))).texts
+    assert run(
+        notes, Supersede((dana,), "Dana prefers coffee", Trust.INFERRED, Evidence(("m9",), 9))
+    ).texts
 
 
 def test_one_run_may_take_out_a_quarter() -> None:
     """Of twelve entries a model takes out three, whatever it asks for."""
-    notes = notes_of("## Facts\n\n" + "".join(f"- fact number {n}\n" for n in range(12)), trust=Trust.INFERRED)
-    outcome = run(notes, *(Invalidate(target(notes, f"fact number {n}"), "over") for n in range(12)))
+    notes = notes_of(
+        "## Facts\n\n" + "".join(f"- fact number {n}\n" for n in range(12)), trust=Trust.INFERRED
+    )
+    outcome = run(
+        notes, *(Invalidate(target(notes, f"fact number {n}"), "over") for n in range(12))
+    )
     assert len(outcome.changes) == 3
     assert len(outcome.refused) == 9
 
@@ -182,7 +206,9 @@ def test_what_was_deleted_is_not_learnt_again_from_older_talk() -> None:
     """Talk up to the tombstone's number is barred; newer talk, and a person who asks now, may say it again."""
     first = run(notes_of(MEMORY), add("Priya likes jazz"))
     name = next(iter(first.delta.records))
-    buried = notes_of(MEMORY, ledger=Ledger(cursor=20, tombstones={name: Tombstone("deleted by hand", 20)}))
+    buried = notes_of(
+        MEMORY, ledger=Ledger(cursor=20, tombstones={name: Tombstone("deleted by hand", 20)})
+    )
     assert run(buried, add("Priya likes jazz", newest=20)).texts == {}
     assert run(buried, add("Priya likes jazz", newest=21)).texts
     assert run(buried, add("Priya likes jazz", trust=Trust.EXPLICIT, newest=0)).texts
@@ -201,30 +227,55 @@ def test_a_decision_made_on_another_cursor_is_refused_whole() -> None:
 def test_a_section_of_the_session_is_filled_and_refilled() -> None:
     """The runtime replaces its own lines, and no one else's."""
     notes = notes_of(session="")
-    first = run(notes, SetSection("Session Title", ("Sync job",)), SetSection("Next Steps", ("reproduce", "ask Dana")))
+    first = run(
+        notes,
+        SetSection("Session Title", ("Sync job",)),
+        SetSection("Next Steps", ("reproduce", "ask Dana")),
+    )
     text = first.texts[File.SESSION]
-    assert text == "# Session\n\n## Session Title\n\nSync job\n\n## Next Steps\n\n- reproduce\n- ask Dana\n"
+    assert (
+        text
+        == "# Session\n\n## Session Title\n\nSync job\n\n## Next Steps\n\n- reproduce\n- ask Dana\n"
+    )
     ledger = Ledger().after(first.delta)
     edited = text.replace("- ask Dana\n", "- ask Dana\n- buy milk (typed by hand)\n")
     again = run(notes_of(session=edited, ledger=ledger), SetSection("Next Steps", ("fix it",)))
-    assert again.texts[File.SESSION].endswith("## Next Steps\n\n- fix it\n- buy milk (typed by hand)\n")
-    assert run(notes_of(session=edited, ledger=ledger), SetSection("Next Steps", ("reproduce", "ask Dana"))).texts == {}
+    assert again.texts[File.SESSION].endswith(
+        "## Next Steps\n\n- fix it\n- buy milk (typed by hand)\n"
+    )
+    assert (
+        run(
+            notes_of(session=edited, ledger=ledger),
+            SetSection("Next Steps", ("reproduce", "ask Dana")),
+        ).texts
+        == {}
+    )
 
 
 def test_a_line_of_two_sections_stays_the_runtime_s_when_one_of_them_is_replaced() -> None:
     """It can be replaced in the other one, too; only then its record goes."""
-    both = run(notes_of(), SetSection("Current State", ("很尴尬",)), SetSection("User Intent", ("很尴尬",)))
+    both = run(
+        notes_of(), SetSection("Current State", ("很尴尬",)), SetSection("User Intent", ("很尴尬",))
+    )
     ledger = Ledger().after(both.delta)
-    one = run(notes_of(session=both.texts[File.SESSION], ledger=ledger), SetSection("Current State", ("better",)))
+    one = run(
+        notes_of(session=both.texts[File.SESSION], ledger=ledger),
+        SetSection("Current State", ("better",)),
+    )
     ledger = ledger.after(one.delta)
-    other = run(notes_of(session=one.texts[File.SESSION], ledger=ledger), SetSection("User Intent", ("a new one",)))
+    other = run(
+        notes_of(session=one.texts[File.SESSION], ledger=ledger),
+        SetSection("User Intent", ("a new one",)),
+    )
     assert "很尴尬" not in other.texts[File.SESSION]
     assert len(ledger.after(other.delta).records) == 2
 
 
 def test_sections_of_older_tools_keep_their_level() -> None:
     """A SESSION.md with H1 sections gets an H1 section."""
-    text = run(notes_of(session="# Current State\n\n- old\n"), SetSection("Next Steps", ("go",))).texts[File.SESSION]
+    text = run(
+        notes_of(session="# Current State\n\n- old\n"), SetSection("Next Steps", ("go",))
+    ).texts[File.SESSION]
     assert text == "# Current State\n\n- old\n\n# Next Steps\n\n- go\n"
 
 
@@ -233,7 +284,10 @@ def test_history_grows_by_a_block() -> None:
     start = NOW.replace(hour=9)
     block = AddBlock(start, NOW, "Release moved", (Bullet("Dana moved the release", ("m1",)),))
     text = run(notes_of(), block).texts[File.HISTORY]
-    assert text == "# History\n\n## 2026-03-12 09:00–18:00 +08:00 · Release moved\n\n- Dana moved the release\n"
+    assert (
+        text
+        == "# History\n\n## 2026-03-12 09:00–18:00 +08:00 · Release moved\n\n- Dana moved the release\n"
+    )
     assert run(notes_of(history=text), block).refused[0].reason == "the block stands there already"
 
 
@@ -250,7 +304,10 @@ def test_a_fold_keeps_the_originals_word_for_word() -> None:
     old = "## 2026-02-03 09:00–10:00 +08:00 · A\n\n- one\n\n## 2026-02-04 09:00–10:00 +08:00 · B\n\n- two\n\n"
     history = "# History\n\n" + old + "## 2026-03-01 09:00–10:00 +08:00 · C\n\n- three\n"
     headings = ("2026-02-03 09:00–10:00 +08:00 · A", "2026-02-04 09:00–10:00 +08:00 · B")
-    outcome = run(notes_of(history=history), FoldBlocks("2026-02", "A and B", (Bullet("one, then two"),), headings))
+    outcome = run(
+        notes_of(history=history),
+        FoldBlocks("2026-02", "A and B", (Bullet("one, then two"),), headings),
+    )
     assert outcome.archived == old
     assert outcome.texts[File.HISTORY] == (
         "# History\n\n## 2026-02 · A and B\n\n- one, then two\n\n## 2026-03-01 09:00–10:00 +08:00 · C\n\n- three\n"
@@ -258,7 +315,19 @@ def test_a_fold_keeps_the_originals_word_for_word() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["# heading", "- - x", "```code", "<!-- gone", "1. one", "> q", "---", "[ ] todo", "\\", "* * *"]
+    "text",
+    [
+        "# heading",
+        "- - x",
+        "```code",
+        "<!-- gone",
+        "1. one",
+        "> q",
+        "---",
+        "[ ] todo",
+        "\\",
+        "* * *",
+    ],
 )
 def test_a_text_that_looks_like_markdown_becomes_one_bullet(text: str) -> None:
     """Nothing a model writes can open a fence, a comment or a heading."""
@@ -292,7 +361,9 @@ def test_confirming_says_who_said_it_again() -> None:
     notes = notes_of(MEMORY, trust=Trust.INFERRED)
     dana = target(notes, "Dana")
     assert run(notes, Confirm(dana)).changes == ()
-    assert [c.verb for c in run(notes, Confirm(dana, Evidence(("m4",), 4))).changes] == ["confirmed"]
+    assert [c.verb for c in run(notes, Confirm(dana, Evidence(("m4",), 4))).changes] == [
+        "confirmed"
+    ]
 
 
 @pytest.mark.parametrize("text", ["a\0b", "```", "<script>", "# not a heading", "---", "<!-- open"])
@@ -310,16 +381,25 @@ def test_no_text_of_a_thought_spoils_the_file_for_what_comes_after(text: str) ->
 def test_an_empty_text_is_refused() -> None:
     """Not written as the lone backslash that shields a text from being a heading."""
     outcome = run(notes_of(), add(" \0 "))
-    assert (outcome.texts, [refusal.reason for refusal in outcome.refused]) == ({}, ["the text is empty"])
+    assert (outcome.texts, [refusal.reason for refusal in outcome.refused]) == (
+        {},
+        ["the text is empty"],
+    )
 
 
-@pytest.mark.parametrize("tail", ["```\ncode\n", "<!-- a note to self\n\nmore\n", "- x\n  ```\n  code\n"])
-@pytest.mark.parametrize("head", ["## Facts\n\n", "## Facts\n\n- a\n\n", "# Memory\n\nprose\n\n", ""])
+@pytest.mark.parametrize(
+    "tail", ["```\ncode\n", "<!-- a note to self\n\nmore\n", "- x\n  ```\n  code\n"]
+)
+@pytest.mark.parametrize(
+    "head", ["## Facts\n\n", "## Facts\n\n- a\n\n", "# Memory\n\nprose\n\n", ""]
+)
 def test_what_somebody_left_open_swallows_nothing(head: str, tail: str) -> None:
     """An unclosed fence or comment at the end: what is new is read all the same, and what stood there stays as it was."""
     notes = notes_of(head + tail, history=head + tail)
     block = AddBlock(NOW.replace(hour=9), NOW, "T", (Bullet("it happened", ()),))
-    outcome = run(notes, add("the port is 8080", Kind.FACT), add("not on Friday", Kind.CONSTRAINT), block)
+    outcome = run(
+        notes, add("the port is 8080", Kind.FACT), add("not on Friday", Kind.CONSTRAINT), block
+    )
     memory = Note.read(File.MEMORY, outcome.texts[File.MEMORY], KEY)
     assert {"the port is 8080", "not on Friday"} <= {entry.text for entry in memory.entries}
     assert tail in outcome.texts[File.MEMORY]
@@ -335,16 +415,34 @@ def _places(note: Note) -> set[tuple[str, str]]:
 @pytest.mark.parametrize(
     "memory",
     [
-        pytest.param("## Facts\n\n- tea\n\n## Open Loops\n\n- ```python\n", id="an entry that opens code"),
-        pytest.param("## Facts\n\n- tea\n\n## Open Loops\n\n- look\n  ~~~\n  x\n", id="tildes within an entry"),
+        pytest.param(
+            "## Facts\n\n- tea\n\n## Open Loops\n\n- ```python\n", id="an entry that opens code"
+        ),
+        pytest.param(
+            "## Facts\n\n- tea\n\n## Open Loops\n\n- look\n  ~~~\n  x\n",
+            id="tildes within an entry",
+        ),
         pytest.param("## Facts\n\n- tea\n\n## Open Loops\n\n- a\n  - ```\n", id="in a sub-bullet"),
-        pytest.param("## Facts\n\n- tea\n\n## Open Loops\n\n- a\n  <!-- b\n", id="a comment within an entry"),
-        pytest.param("## Facts\n\n- tea\n\n## Open Loops\n\n<!-- a --> prose <!--\n", id="a comment behind prose"),
-        pytest.param("## Facts\n\n- tea\n\n## Open Loops\n\nprose\n2) ```\n", id="code behind a number in prose"),
-        pytest.param("## Facts\n\nprose\n\n- \nmore\n\n## Open Loops\n\n- x\n", id="prose below an empty bullet"),
+        pytest.param(
+            "## Facts\n\n- tea\n\n## Open Loops\n\n- a\n  <!-- b\n", id="a comment within an entry"
+        ),
+        pytest.param(
+            "## Facts\n\n- tea\n\n## Open Loops\n\n<!-- a --> prose <!--\n",
+            id="a comment behind prose",
+        ),
+        pytest.param(
+            "## Facts\n\n- tea\n\n## Open Loops\n\nprose\n2) ```\n",
+            id="code behind a number in prose",
+        ),
+        pytest.param(
+            "## Facts\n\nprose\n\n- \nmore\n\n## Open Loops\n\n- x\n",
+            id="prose below an empty bullet",
+        ),
         pytest.param("## Facts\n\n   ## Open Loops\n\n- x\n", id="an indented heading"),
         pytest.param("## Open Loops\n\n- x\n\n  ~~~\n  indented\n", id="indented code"),
-        pytest.param("## Facts\r\r- tea\r\n## Open Loops\n\n- x\r", id="three kinds of line endings"),
+        pytest.param(
+            "## Facts\r\r- tea\r\n## Open Loops\n\n- x\r", id="three kinds of line endings"
+        ),
     ],
 )
 @pytest.mark.parametrize("kind", [Kind.FACT, Kind.CONSTRAINT, Kind.OPEN_LOOP, Kind.LESSON])
@@ -353,13 +451,18 @@ def test_what_is_new_leaves_its_neighbours_in_their_sections(memory: str, kind: 
     notes = notes_of(memory)
     outcome = run(notes, add("the port is 8080", kind))
     after = Note.read(File.MEMORY, outcome.texts[File.MEMORY], KEY)
-    assert _places(after) == {*_places(notes.memory), (outcome.changes[0].section, "the port is 8080")}
+    assert _places(after) == {
+        *_places(notes.memory),
+        (outcome.changes[0].section, "the port is 8080"),
+    }
 
 
 @pytest.mark.parametrize("above", ["", "- first\n", "prose\n"])
 def test_prose_below_an_entry_stays_prose(above: str) -> None:
     """A paragraph straight below code of an entry that is replaced, moved or taken out goes to no other entry."""
-    notes = notes_of(f"## Facts\n\n{above}- tea\n  ```\n  x\n  ```\nby hand\n", trust=Trust.INFERRED)
+    notes = notes_of(
+        f"## Facts\n\n{above}- tea\n  ```\n  x\n  ```\nby hand\n", trust=Trust.INFERRED
+    )
     tea = next(entry for entry in notes.memory.entries if entry.text.startswith("tea"))
     for operation in (
         Supersede((tea.target,), "tea x x", Trust.INFERRED, Evidence(("m9",), 9)),
@@ -373,7 +476,10 @@ def test_prose_below_an_entry_stays_prose(above: str) -> None:
 
 def test_an_entry_that_opens_code_swallows_nothing() -> None:
     """Written as text: what a person or a tool puts below it is no code."""
-    outcome = run(notes_of("## Facts\n\n- tea\n"), *(add(text, Kind.FACT) for text in ("```python", "~~~", "- ~~~ sh")))
+    outcome = run(
+        notes_of("## Facts\n\n- tea\n"),
+        *(add(text, Kind.FACT) for text in ("```python", "~~~", "- ~~~ sh")),
+    )
     text = outcome.texts[File.MEMORY]
     assert text == "## Facts\n\n- tea\n- \\```python\n- \\~~~\n- \\- ~~~ sh\n"
     below = Note.read(File.MEMORY, text + "\nby hand\n", KEY)
@@ -382,7 +488,9 @@ def test_an_entry_that_opens_code_swallows_nothing() -> None:
 
 def test_a_twin_in_another_section_keeps_the_record() -> None:
     """Of two equal bullets one goes: the other is as trusted as before, and its text is not taken for gone."""
-    notes = notes_of("## Facts\n\n- tea at ten\n\n## Lessons\n\n- tea at ten\n", trust=Trust.INFERRED)
+    notes = notes_of(
+        "## Facts\n\n- tea at ten\n\n## Lessons\n\n- tea at ten\n", trust=Trust.INFERRED
+    )
     outcome = run(notes, Invalidate(notes.memory.entries[0].target, "duplicate"))
     assert outcome.texts[File.MEMORY] == "## Facts\n\n\n## Lessons\n\n- tea at ten\n"
     assert (outcome.delta.records, outcome.delta.tombstones) == ({}, {})
@@ -391,14 +499,20 @@ def test_a_twin_in_another_section_keeps_the_record() -> None:
 def test_a_merge_takes_nothing_out_of_history() -> None:
     """What the merged entries said is still so; only what is over hides the lines that say it."""
     told = "## 2026-03-01 09:00–10:00 +08:00\n\n- tea is at ten o'clock\n"
-    notes = notes_of("## Facts\n\n- tea is at ten o'clock\n- tea is at ten\n", history=told, trust=Trust.INFERRED)
+    notes = notes_of(
+        "## Facts\n\n- tea is at ten o'clock\n- tea is at ten\n", history=told, trust=Trust.INFERRED
+    )
     first, second = notes.memory.entries
     [line] = notes.history.entries
-    merged = run(notes, Supersede((first.target, second.target), "tea is at ten o'clock", Trust.INFERRED))
+    merged = run(
+        notes, Supersede((first.target, second.target), "tea is at ten o'clock", Trust.INFERRED)
+    )
     assert set(merged.delta.tombstones) == {f"still:{second.id}"}
     assert merged.delta.records[first.id] is not None
     assert line.id in run(notes, Invalidate(first.target, "over")).delta.tombstones
-    assert set(run(notes, Invalidate(first.target, "stale", still_so=True)).delta.tombstones) == {f"still:{first.id}"}
+    assert set(run(notes, Invalidate(first.target, "stale", still_so=True)).delta.tombstones) == {
+        f"still:{first.id}"
+    }
 
 
 def test_what_only_left_memory_is_not_learnt_again_from_old_talk() -> None:
@@ -407,7 +521,9 @@ def test_what_only_left_memory_is_not_learnt_again_from_old_talk() -> None:
     [entry] = notes.memory.entries
     gone = run(notes, Invalidate(entry.target, "stale", still_so=True))
     after = notes_of("## Facts\n", ledger=Ledger(cursor=7).after(gone.delta))
-    old, new = (Add(Kind.FACT, "tea at ten", Trust.INFERRED, Evidence((f"m{n}",), n)) for n in (7, 8))
+    old, new = (
+        Add(Kind.FACT, "tea at ten", Trust.INFERRED, Evidence((f"m{n}",), n)) for n in (7, 8)
+    )
     assert run(after, old).refused[0].reason == "it was taken out, and nobody said it again since"
     again = run(after, new)
     assert "- tea at ten" in again.texts[File.MEMORY]

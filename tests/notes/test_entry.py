@@ -50,7 +50,11 @@ def test_equal_texts_of_a_section_are_counted() -> None:
     """The second tea of Facts is `.2`; that of another section is a first again."""
     name = content_id(KEY, "tea")
     assert [e.ref for e in found()[2:]] == [name, f"{name}.2", name]
-    assert [(e.target.section, e.target.ordinal) for e in found()[2:]] == [("Facts", 1), ("Facts", 2), ("偏好", 1)]
+    assert [(e.target.section, e.target.ordinal) for e in found()[2:]] == [
+        ("Facts", 1),
+        ("Facts", 2),
+        ("偏好", 1),
+    ]
 
 
 def test_an_id_tells_nothing_to_another_channel() -> None:

@@ -56,14 +56,19 @@ def test_people_and_rules_are_not_bound() -> None:
         (Trust.INFERRED, False, False, False),
     ],
 )
-def test_who_said_it_decides_what_a_model_may_do(trust: Trust, dropped: bool, merged: bool, renewed: bool) -> None:
+def test_who_said_it_decides_what_a_model_may_do(
+    trust: Trust, dropped: bool, merged: bool, renewed: bool
+) -> None:
     """Only a newer word of the conversation replaces what was asked for, and nothing what was typed."""
     notes = notes_of("## Facts\n\n- the port is 8080\n", trust=trust)
     target = notes.memory.entries[0].target
     no = [f"entry {target.id} is {trust}: only a person may remove it"]
     assert refused(notes, Invalidate(target, "x")) == no * dropped
     assert refused(notes, Supersede((target,), "the port is 9090", Trust.INFERRED)) == no * merged
-    assert refused(notes, Supersede((target,), "the port is 9090", Trust.INFERRED, SAID)) == no * renewed
+    assert (
+        refused(notes, Supersede((target,), "the port is 9090", Trust.INFERRED, SAID))
+        == no * renewed
+    )
 
 
 def test_a_merge_that_keeps_the_words_takes_nothing_out() -> None:
@@ -73,7 +78,9 @@ def test_a_merge_that_keeps_the_words_takes_nothing_out() -> None:
     keeping = "; ".join(entry.text for entry in notes.memory.entries)
     assert refused(notes, Supersede(targets, keeping, Trust.INFERRED)) == []
     (reason,) = refused(notes, Supersede(targets, "misc", Trust.INFERRED))
-    assert reason.startswith("a merge must keep the words of what it merges, and this one forgets: thing 0")
+    assert reason.startswith(
+        "a merge must keep the words of what it merges, and this one forgets: thing 0"
+    )
     told = Evidence(sources=("m1",))
     assert refused(notes, Supersede(targets, "misc", Trust.INFERRED, told)) == [
         "this run may take out at most 3 entries"
@@ -82,4 +89,6 @@ def test_a_merge_that_keeps_the_words_takes_nothing_out() -> None:
 
 def test_a_fold_without_bullets_is_refused() -> None:
     """It would erase a month."""
-    assert refused(notes_of(), FoldBlocks("2026-03", "x", (), ("h",))) == ["a fold without bullets would erase a month"]
+    assert refused(notes_of(), FoldBlocks("2026-03", "x", (), ("h",))) == [
+        "a fold without bullets would erase a month"
+    ]

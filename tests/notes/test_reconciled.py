@@ -25,7 +25,10 @@ def test_a_reworded_entry_keeps_its_record_and_becomes_a_persons() -> None:
     names, delta = edited(OLD.replace("until Monday", "until Tuesday"))
     record = delta.records[names["Dana is on leave until Tuesday"]]
     assert record is not None
-    assert (record.trust, record.predecessor) == (Trust.HUMAN, names["Dana is on leave until Monday"])
+    assert (record.trust, record.predecessor) == (
+        Trust.HUMAN,
+        names["Dana is on leave until Monday"],
+    )
     assert delta.records[names["Dana is on leave until Monday"]] is None
     assert names["Dana is on leave until Monday"] not in delta.tombstones
 

@@ -34,7 +34,11 @@ def test_a_new_section_stands_where_the_order_wants_it() -> None:
     work = draft()
     work.put("Participants", ["Dana"])
     work.put("杂项", ["tea"])
-    assert work.text() == NOTE.replace("## Facts", "## Participants\n\n- Dana\n\n## Facts") + "\n## 杂项\n\n- tea\n"
+    assert (
+        work.text()
+        == NOTE.replace("## Facts", "## Participants\n\n- Dana\n\n## Facts")
+        + "\n## 杂项\n\n- tea\n"
+    )
 
 
 def test_an_empty_file_gets_its_title() -> None:

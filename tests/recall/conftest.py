@@ -20,7 +20,12 @@ NOW = datetime(2026, 3, 12, 10, 0, tzinfo=timezone(timedelta(hours=8)))
 
 
 def notes_from(
-    *, session: str = "", memory: str = "", history: str = "", workspace: str = "", ledger: Ledger | None = None
+    *,
+    session: str = "",
+    memory: str = "",
+    history: str = "",
+    workspace: str = "",
+    ledger: Ledger | None = None,
 ) -> Notes:
     """Notes with these texts."""
     return Notes(
@@ -42,7 +47,10 @@ def words() -> Words:
 @pytest.fixture(scope="session")
 def notes() -> Notes:
     """The notes of the cases."""
-    texts = ((CASES / name).read_text(encoding="utf-8") for name in ("SESSION.md", "MEMORY.md", "HISTORY.md"))
+    texts = (
+        (CASES / name).read_text(encoding="utf-8")
+        for name in ("SESSION.md", "MEMORY.md", "HISTORY.md")
+    )
     session, memory, history = texts
     return notes_from(session=session, memory=memory, history=history)
 

@@ -10,7 +10,10 @@ from pipimem.recall.recalling import recall
 
 from tests.recall.conftest import CASES, NOW
 
-QUESTIONS = [json.loads(line) for line in (CASES / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+QUESTIONS = [
+    json.loads(line)
+    for line in (CASES / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+]
 
 
 @pytest.mark.parametrize("case", QUESTIONS, ids=[case["ask"][:40] for case in QUESTIONS])

@@ -15,7 +15,10 @@ def shown(words: Words, question: str, *texts: str) -> set[str]:
     """The texts of the entries that a question brings."""
     index = Index(words)
     index.update(
-        [Item(f"memory:{number}", Source.MEMORY, "Facts", "", text) for number, text in enumerate(texts)]
+        [
+            Item(f"memory:{number}", Source.MEMORY, "Facts", "", text)
+            for number, text in enumerate(texts)
+        ]
         + [
             Item(f"memory:other{number}", Source.MEMORY, "Facts", "", f"something else {number}")
             for number in range(30)
@@ -27,9 +30,18 @@ def shown(words: Words, question: str, *texts: str) -> set[str]:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("The backup server A is in the Berlin data centre.", "The backup server B is in the Berlin data centre."),
-        ("The backup server listens on port 8080 in Berlin.", "The backup server listens on port 9090 in Berlin."),
-        ("Alice keeps the key of the backup server room.", "Bob keeps the key of the backup server room."),
+        (
+            "The backup server A is in the Berlin data centre.",
+            "The backup server B is in the Berlin data centre.",
+        ),
+        (
+            "The backup server listens on port 8080 in Berlin.",
+            "The backup server listens on port 9090 in Berlin.",
+        ),
+        (
+            "Alice keeps the key of the backup server room.",
+            "Bob keeps the key of the backup server room.",
+        ),
         (
             "The backup server room is locked by plan b every night.",
             "The backup server room is locked by plan c every night.",
@@ -44,7 +56,9 @@ def shown(words: Words, question: str, *texts: str) -> set[str]:
 def test_a_name_a_number_or_a_letter_makes_another_fact(words: Words, one: str, other: str) -> None:
     """Hardly a word differs, and it is the one that matters: both are shown."""
     question = (
-        "备份服务器机房的钥匙" if not one.isascii() else "tell me about the backup server, its room and data centre"
+        "备份服务器机房的钥匙"
+        if not one.isascii()
+        else "tell me about the backup server, its room and data centre"
     )
     assert shown(words, question, one, other) == {one, other}
 
@@ -52,14 +66,24 @@ def test_a_name_a_number_or_a_letter_makes_another_fact(words: Words, one: str, 
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("The backup server is in the Berlin data centre.", "The backup server is in the Berlin data centre!"),
-        ("The backup server stands in the Berlin data centre.", "the backup server stands in the Berlin data centres"),
+        (
+            "The backup server is in the Berlin data centre.",
+            "The backup server is in the Berlin data centre!",
+        ),
+        (
+            "The backup server stands in the Berlin data centre.",
+            "the backup server stands in the Berlin data centres",
+        ),
         ("备份服务器机房的钥匙在前台", "备份服务器机房的钥匙在前台。"),
     ],
 )
 def test_what_is_said_twice_is_shown_once(words: Words, one: str, other: str) -> None:
     """Other endings, case and punctuation make no other fact."""
-    question = "备份服务器机房的钥匙" if not one.isascii() else "tell me about the backup server and its data centre"
+    question = (
+        "备份服务器机房的钥匙"
+        if not one.isascii()
+        else "tell me about the backup server and its data centre"
+    )
     assert len(shown(words, question, one, other)) == 1
 
 

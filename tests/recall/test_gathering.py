@@ -24,7 +24,9 @@ def held(index: Index) -> set[str]:
     return {item.text for _, item in index.slots()}
 
 
-def test_only_the_file_that_changed_is_read_again(words: Words, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_file_that_changed_is_read_again(
+    words: Words, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Notes that are the same values cost nothing."""
     index = Index(words)
     gathering = Gathering(index)
@@ -42,7 +44,9 @@ def test_what_people_change_and_delete_is_followed(words: Words) -> None:
     """New text is found, old text is gone; messages leave once they are consolidated."""
     index = Index(words)
     gathering = Gathering(index)
-    gathering.update(notes_from(memory="## Facts\n\n- one\n- two\n"), [Message.user("said", id="m1")])
+    gathering.update(
+        notes_from(memory="## Facts\n\n- one\n- two\n"), [Message.user("said", id="m1")]
+    )
     assert held(index) == {"one", "two", "said"}
     gathering.update(notes_from(memory="## Facts\n\n- two\n- three\n"))
     assert held(index) == {"two", "three"}
@@ -55,11 +59,16 @@ def test_who_asks_meanwhile_finds_what_stood_before(words: Words) -> None:
     first.update(notes)
     second = first.updated(notes_from(memory="## Facts\n\n- two lamps\n- three owls\n"))
     lamp, owl = ([Term(word)] for word in words.words("lamp owl"))
-    assert (held(first.index), held(second.index)) == ({"one lamp", "two lamps"}, {"two lamps", "three owls"})
+    assert (held(first.index), held(second.index)) == (
+        {"one lamp", "two lamps"},
+        {"two lamps", "three owls"},
+    )
     assert [len(each.index.search(lamp).totals) for each in (first, second)] == [2, 1]
     assert [len(each.index.search(owl).totals) for each in (first, second)] == [0, 1]
     name = notes.memory.entries[0].id
-    recalled = first.updated(replace(notes, ledger=Ledger(records={name: Record(Trust.EXPLICIT, recalls=2)})))
+    recalled = first.updated(
+        replace(notes, ledger=Ledger(records={name: Record(Trust.EXPLICIT, recalls=2)}))
+    )
     assert recalled.index is first.index
     assert held(recalled.updated(notes_from(memory="")).index) == set()
 
@@ -71,7 +80,9 @@ def test_a_changed_record_is_followed(words: Words) -> None:
     notes = notes_from(memory="## Facts\n\n- one\n")
     gathering.update(notes)
     name = notes.memory.entries[0].id
-    gathering.update(replace(notes, ledger=Ledger(records={name: Record(Trust.EXPLICIT, recalls=2)})))
+    gathering.update(
+        replace(notes, ledger=Ledger(records={name: Record(Trust.EXPLICIT, recalls=2)}))
+    )
     assert [(item.trust, item.recalls) for _, item in index.slots()] == [("explicit", 2)]
 
 
@@ -88,13 +99,19 @@ LINES = (
     "prose",
     "",
 )
-FILES = st.lists(st.sampled_from(LINES), max_size=12).map(lambda lines: "".join(f"{line}\n" for line in lines))
+FILES = st.lists(st.sampled_from(LINES), max_size=12).map(
+    lambda lines: "".join(f"{line}\n" for line in lines)
+)
 EMPTY = Note.read(File.SESSION, "", KEY)
 
 
 @settings(deadline=None)  # the first text opens the dictionary
 @given(
-    st.lists(st.tuples(FILES, FILES, st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5))), min_size=2, max_size=5)
+    st.lists(
+        st.tuples(FILES, FILES, st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5))),
+        min_size=2,
+        max_size=5,
+    )
 )
 def test_whatever_changes_the_index_is_that_of_the_notes(
     words: Words, states: list[tuple[str, str, set[int], set[int]]]
@@ -106,10 +123,20 @@ def test_whatever_changes_the_index_is_that_of_the_notes(
     for memory_text, history_text, known, gone in states:
         memory = Note.read(File.MEMORY, memory_text, KEY)
         history = Note.read(File.HISTORY, history_text, KEY)
-        records = {one.id: Record(Trust.EXPLICIT, recalls=n) for n, one in enumerate(memory.entries) if n in known}
-        stones = {one.id: Tombstone("deleted", 0) for n, one in enumerate(history.entries) if n in gone}
-        notes = Notes(KEY, EMPTY, memory, history, memory, Ledger(records=records, tombstones=stones))
+        records = {
+            one.id: Record(Trust.EXPLICIT, recalls=n)
+            for n, one in enumerate(memory.entries)
+            if n in known
+        }
+        stones = {
+            one.id: Tombstone("deleted", 0) for n, one in enumerate(history.entries) if n in gone
+        }
+        notes = Notes(
+            KEY, EMPTY, memory, history, memory, Ledger(records=records, tombstones=stones)
+        )
         gathering.update(notes)
         fresh = Index(words)
         Gathering(fresh).update(notes)
-        assert {item.id: item for _, item in index.slots()} == {item.id: item for _, item in fresh.slots()}
+        assert {item.id: item for _, item in index.slots()} == {
+            item.id: item for _, item in fresh.slots()
+        }

@@ -25,7 +25,10 @@ ENTRIES = (
 
 def asked(text: str) -> Recall:
     index = Index(Words(Segmenter()))
-    index.update(Item(f"memory:{place}", Source.MEMORY, "Facts", "", entry) for place, entry in enumerate(ENTRIES))
+    index.update(
+        Item(f"memory:{place}", Source.MEMORY, "Facts", "", entry)
+        for place, entry in enumerate(ENTRIES)
+    )
     return recall(index, text, now=NOW)
 
 
@@ -48,7 +51,12 @@ def test_an_order_that_memory_has_no_part_in_is_not_looked_for(text: str) -> Non
 
 @pytest.mark.parametrize(
     "text",
-    ["how do you get wine out of a carpet?", "why do goats climb?", "抽象类和接口有什么区别", "文档怎么设置双倍行距"],
+    [
+        "how do you get wine out of a carpet?",
+        "why do goats climb?",
+        "抽象类和接口有什么区别",
+        "文档怎么设置双倍行距",
+    ],
 )
 def test_one_word_of_a_question_about_the_world_is_chance(text: str) -> None:
     """Carpets are cleaned everywhere."""
@@ -85,4 +93,6 @@ def test_who_only_tells_means_no_other_word() -> None:
     def found(text: str) -> int:
         return len(recall(index, text, now=NOW, synonyms=synonyms).candidates)
 
-    assert [found(text) for text in ("I need a holiday", "where is the holiday?", "I need a vacation")] == [0, 1, 1]
+    assert [
+        found(text) for text in ("I need a holiday", "where is the holiday?", "I need a vacation")
+    ] == [0, 1, 1]

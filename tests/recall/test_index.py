@@ -34,7 +34,9 @@ def texts(index: Index, *words: str) -> list[str]:
 def test_a_rare_word_counts_more_than_a_common_one(words: Words) -> None:
     """Everything has a port, one has the name."""
     index = Index(words)
-    index.update([item(str(n), f"server{n} has a port") for n in range(9)] + [item("x", "nimbus is up")])
+    index.update(
+        [item(str(n), f"server{n} has a port") for n in range(9)] + [item("x", "nimbus is up")]
+    )
     found = index.search([Term("port"), Term("nimbus")])
     by_text = {index.item(slot).text: value for slot, value in found.totals.items()}
     assert by_text["nimbus is up"] > 2 * by_text["server1 has a port"]
@@ -45,7 +47,9 @@ def test_evidence_means_the_same_in_small_and_large_channels(words: Words) -> No
     found = []
     for size in (3, 3_000):
         index = Index(words)
-        index.update([item(str(n), f"entry number{n}") for n in range(size)] + [item("x", "the zebra")])
+        index.update(
+            [item(str(n), f"entry number{n}") for n in range(size)] + [item("x", "the zebra")]
+        )
         found.append(max(index.search([Term("zebra")]).totals.values()))
     assert found == pytest.approx([1.11, 1.11], abs=0.02)
 
@@ -129,7 +133,10 @@ def test_the_parts_of_evidence_add_up_to_it(words: Words) -> None:
 def test_the_floor_leaves_out_only_what_is_below_it(words: Words) -> None:
     """With a floor, everything whose meaningful words reach it is found with the same evidence."""
     index = Index(words)
-    index.update([item(str(n), f"service{n} listens on port {n}") for n in range(60)] + [item("x", "nimbus port")])
+    index.update(
+        [item(str(n), f"service{n} listens on port {n}") for n in range(60)]
+        + [item("x", "nimbus port")]
+    )
     terms = [Term("nimbus"), Term("port"), Term("listen"), Term("on", 0.4, weak=True)]
     whole, floored = index.search(terms).totals, index.search(terms, floor=0.9).totals
     assert floored.items() <= whole.items()
@@ -152,8 +159,14 @@ def test_no_words_find_nothing(words: Words) -> None:
     assert index.search([], floor=0.4).totals == {}
 
 
-@given(st.lists(st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(PHRASES), max_size=6), max_size=6))
-def test_an_index_brought_up_to_date_is_as_good_as_a_new_one(words: Words, states: list[dict[str, str]]) -> None:
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(PHRASES), max_size=6), max_size=6
+    )
+)
+def test_an_index_brought_up_to_date_is_as_good_as_a_new_one(
+    words: Words, states: list[dict[str, str]]
+) -> None:
     """Whatever came and went before, only what stands now is found, with the same evidence."""
     old = Index(words)
     for state in states:
@@ -164,7 +177,9 @@ def test_an_index_brought_up_to_date_is_as_good_as_a_new_one(words: Words, state
     grams = ("~发布", "~青鸟")
 
     def found(index: Index) -> dict[str, float]:
-        return {index.item(slot).id: value for slot, value in index.search(terms, grams).totals.items()}
+        return {
+            index.item(slot).id: value for slot, value in index.search(terms, grams).totals.items()
+        }
 
     assert found(old) == pytest.approx(found(new))
     assert len(old) == len(new)
@@ -174,14 +189,25 @@ def test_the_first_of_a_section_are_kept_up_with_every_change(words: Words) -> N
     """Items that come, go, and change their kind alone."""
 
     def entry(name: str, kind: str, recalls: int = 0) -> Item:
-        return Item(f"memory:{name}", Source.MEMORY, "S", "", f"text of {name}", kind=kind, recalls=recalls)
+        return Item(
+            f"memory:{name}", Source.MEMORY, "S", "", f"text of {name}", kind=kind, recalls=recalls
+        )
 
     def firsts() -> list[str]:
-        found = index.firsts(frozenset({"decision", Source.HISTORY}), 2, lambda one: (one.recalls, 0))
+        found = index.firsts(
+            frozenset({"decision", Source.HISTORY}), 2, lambda one: (one.recalls, 0)
+        )
         return [index.item(slot).id for slot in found]
 
     index = Index(words)
-    index.update([entry("a", "decision"), entry("b", "fact", 9), entry("c", "decision", 2), entry("d", "decision", 1)])
+    index.update(
+        [
+            entry("a", "decision"),
+            entry("b", "fact", 9),
+            entry("c", "decision", 2),
+            entry("d", "decision", 1),
+        ]
+    )
     assert firsts() == ["memory:c", "memory:d"]
     index.update([entry("a", "decision"), entry("b", "decision", 9), entry("d", "decision", 1)])
     assert firsts() == ["memory:b", "memory:d"]

@@ -37,7 +37,9 @@ def test_cues_tell_the_intent(text: str, intent: Intent) -> None:
 
 
 @given(st.data(), st.sampled_from(Intent))
-def test_no_english_cue_is_missed_by_the_cheap_first_look(data: st.DataObject, intent: Intent) -> None:
+def test_no_english_cue_is_missed_by_the_cheap_first_look(
+    data: st.DataObject, intent: Intent
+) -> None:
     """Whatever a cue's pattern takes, its hints let through."""
     letters = st.characters(codec="ascii", categories=(), include_characters=string.printable)
     said = data.draw(st.from_regex(CUES[intent](), fullmatch=True, alphabet=letters))
@@ -56,5 +58,9 @@ def test_sections_answer_their_intent() -> None:
     memory = Item("memory:a", Source.MEMORY, "Decisions", "", "x", kind="decision")
     fact = Item("memory:b", Source.MEMORY, "Facts", "", "x", kind="fact")
     history = Item("history:c", Source.HISTORY, "2026-03", "", "x")
-    assert [answers(item, Intent.DECISIONS) for item in (session, memory, fact)] == [True, True, False]
+    assert [answers(item, Intent.DECISIONS) for item in (session, memory, fact)] == [
+        True,
+        True,
+        False,
+    ]
     assert answers(history, Intent.HISTORY)

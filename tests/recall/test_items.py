@@ -20,7 +20,9 @@ def test_each_kind_of_note_gives_its_items() -> None:
         history="## 2026-03-02 09:10–18:20 +08:00 · Planning\n\n- they planned\n",
         workspace="## Shared Context\n\n- shared\n",
     )
-    backlog = [Message.user("hello there", id="m7", speaker="Dana", time=datetime(2026, 3, 5, tzinfo=UTC))]
+    backlog = [
+        Message.user("hello there", id="m7", speaker="Dana", time=datetime(2026, 3, 5, tzinfo=UTC))
+    ]
     items = items_of(notes, backlog)
     assert [(item.source.value, item.text) for item in items] == [
         ("session", "one"),
@@ -39,7 +41,9 @@ def test_each_kind_of_note_gives_its_items() -> None:
 
 def test_a_history_bullet_carries_its_blocks_title_and_end() -> None:
     """The title can be searched, the end is the bullet's date."""
-    (item,) = items_of(notes_from(history="## 2026-03-02 09:10–18:20 +08:00 · Planning\n\n- they planned\n"))
+    (item,) = items_of(
+        notes_from(history="## 2026-03-02 09:10–18:20 +08:00 · Planning\n\n- they planned\n")
+    )
     assert item.head == "Planning"
     assert item.section == "2026-03-02 09:10–18:20 +08:00 · Planning"
     assert item.when == datetime(2026, 3, 2, 18, 20, tzinfo=timezone(timedelta(hours=8)))
@@ -58,7 +62,9 @@ def test_headings_of_older_tools_date_what_is_under_them() -> None:
 
 def test_a_heading_of_peoples_own_counts_as_words() -> None:
     """ "Kubernetes migration" over a bullet says what the bullet is about; "Facts" says nothing."""
-    own, standard = items_of(notes_from(memory="## Kubernetes migration\n\n- done in May\n\n## Facts\n\n- x is y\n"))
+    own, standard = items_of(
+        notes_from(memory="## Kubernetes migration\n\n- done in May\n\n## Facts\n\n- x is y\n")
+    )
     assert own.head == "Kubernetes migration"
     assert standard.head == ""
 
@@ -75,7 +81,12 @@ def test_the_ledgers_record_comes_along() -> None:
     entry = notes_from(memory=memory).memory.entries[0]
     record = Record(Trust.INFERRED, recalls=3, speaker="Dana", when="2026-03-01T10:00:00+08:00")
     (item,) = items_of(notes_from(memory=memory, ledger=Ledger(records={entry.id: record})))
-    assert (item.trust, item.kind, item.recalls, item.speaker) == ("inferred", "preference", 3, "Dana")
+    assert (item.trust, item.kind, item.recalls, item.speaker) == (
+        "inferred",
+        "preference",
+        3,
+        "Dana",
+    )
     assert item.when == datetime(2026, 3, 1, 2, tzinfo=UTC)
     on_probation = Record(Trust.INFERRED, probation_until="2026-04-01T00:00:00+08:00")
     (item,) = items_of(notes_from(memory=memory, ledger=Ledger(records={entry.id: on_probation})))
@@ -90,7 +101,9 @@ def test_what_tools_printed_is_not_recalled() -> None:
 
 def test_what_stands_in_two_sections_is_one_item() -> None:
     """The same line under Current State and Worklog is one text, and is found once, in the upper place."""
-    items = items_of(notes_from(session="# Current State\n\n- 2.4 is live\n\n# Worklog\n\n- 2.4 is live\n"))
+    items = items_of(
+        notes_from(session="# Current State\n\n- 2.4 is live\n\n# Worklog\n\n- 2.4 is live\n")
+    )
     assert [(item.section, item.text) for item in items] == [("Current State", "2.4 is live")]
 
 

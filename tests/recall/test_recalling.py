@@ -57,7 +57,9 @@ def test_a_day_is_answered_by_what_happened_then(words: Words) -> None:
 
 def test_no_seed_without_evidence(words: Words) -> None:
     """A question with an intent brings nothing from its section that shares no word."""
-    section = Item("session:decisions", Source.SESSION, "Decisions", "", "Ship the editor.", kind="Decisions")
+    section = Item(
+        "session:decisions", Source.SESSION, "Decisions", "", "Ship the editor.", kind="Decisions"
+    )
     index = over(words, section)
     assert recall(index, "what did we decide about kubernetes", now=NOW).candidates == ()
     assert recall(index, "what did we decide about the editor", now=NOW).candidates != ()
@@ -66,7 +68,9 @@ def test_no_seed_without_evidence(words: Words) -> None:
 def test_a_seed_needs_less_than_the_floor(words: Words) -> None:
     """In the section that was asked for, a commoner word will do."""
     crowd = [entry(str(n), f"the editor of page{n}" if n < 30 else f"thing{n}") for n in range(80)]
-    decision = Item("memory:d", Source.MEMORY, "Decisions", "", "Decision: ship the editor.", kind="decision")
+    decision = Item(
+        "memory:d", Source.MEMORY, "Decisions", "", "Decision: ship the editor.", kind="decision"
+    )
     found = recall(over(words, *crowd, decision), "what did we decide about the editor", now=NOW)
     assert [candidate.item.id for candidate in found.candidates] == ["memory:d"]
     assert found.candidates[0].score > SEED_FLOOR
@@ -74,7 +78,12 @@ def test_a_seed_needs_less_than_the_floor(words: Words) -> None:
 
 def test_the_parts_of_a_score_add_up_to_it_exactly(index: Index) -> None:
     """Anyone who adds the parts from left to right gets the very same number."""
-    for question in ("release window", "青鸟的告警", "what did we decide?", "nimbus-gateway port 27085"):
+    for question in (
+        "release window",
+        "青鸟的告警",
+        "what did we decide?",
+        "nimbus-gateway port 27085",
+    ):
         found = recall(index, question, now=NOW).candidates
         assert found
         for candidate in found:
@@ -128,7 +137,10 @@ def test_session_before_memory_before_workspace_before_history() -> None:
 
 def test_a_date_in_the_question_lifts_what_is_of_that_day(words: Words) -> None:
     """ "Yesterday" is the day before the question."""
-    items = [entry(str(age), f"nimbus number{age} restarted", when=NOW - timedelta(days=age)) for age in (3, 4, 5)]
+    items = [
+        entry(str(age), f"nimbus number{age} restarted", when=NOW - timedelta(days=age))
+        for age in (3, 4, 5)
+    ]
     found = recall(over(words, *items), "why was nimbus restarted on 2026-03-08?", now=NOW)
     assert found.candidates[0].item.id == "memory:4"
     assert "date asked for" in [part.name for part in found.candidates[0].parts]
@@ -155,7 +167,9 @@ def test_a_near_copy_appears_once(words: Words) -> None:
     index = over(
         words,
         entry("a", "the nimbus gateway restarts every night at two"),
-        Item("history:b", Source.HISTORY, "h", "", "The nimbus gateway restarts every night, at two."),
+        Item(
+            "history:b", Source.HISTORY, "h", "", "The nimbus gateway restarts every night, at two."
+        ),
         entry("c", "the nimbus gateway restarts every night at 14:30"),
     )
     found = recall(index, "nimbus gateway restarts", now=NOW)
@@ -178,8 +192,14 @@ def test_what_does_not_fit_is_skipped_for_what_does(words: Words) -> None:
     first = entry("first", "nimbus nimbus nimbus")
     large = entry("large", "nimbus nimbus " + "long words here. " * 26)
     small = entry("small", "nimbus is small")
-    found = recall(over(words, first, large, small), "nimbus", now=NOW, limits=Limits(max_chars=600))
-    assert [candidate.item.id for candidate in found.candidates] == ["memory:first", "memory:large", "memory:small"]
+    found = recall(
+        over(words, first, large, small), "nimbus", now=NOW, limits=Limits(max_chars=600)
+    )
+    assert [candidate.item.id for candidate in found.candidates] == [
+        "memory:first",
+        "memory:large",
+        "memory:small",
+    ]
     assert found.injected == (first, small)
     assert found.left_out == 1
 
@@ -206,7 +226,9 @@ def test_the_block_holds_one_line_of_data_an_item(index: Index) -> None:
 def test_a_secret_in_a_file_is_masked_where_it_is_injected(words: Words) -> None:
     """What a person typed stays theirs in the file and is not sent on."""
     key = "sk-proj-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z"
-    context = recall(over(words, entry("a", f"nimbus key {key}")), "nimbus", now=NOW).context("abcdef")
+    context = recall(over(words, entry("a", f"nimbus key {key}")), "nimbus", now=NOW).context(
+        "abcdef"
+    )
     assert "nimbus" in context
     assert key not in context
     assert "[secret" in context
@@ -215,13 +237,22 @@ def test_a_secret_in_a_file_is_masked_where_it_is_injected(words: Words) -> None
 def test_an_empty_memory_has_nothing_to_say(words: Words) -> None:
     """No items, no candidates, no block."""
     found = recall(Index(words), "what did we decide?", now=NOW)
-    assert (found.candidates, found.context("abcdef"), found.reason) == ((), "", "nothing shares a word that matters")
+    assert (found.candidates, found.context("abcdef"), found.reason) == (
+        (),
+        "",
+        "nothing shares a word that matters",
+    )
 
 
-@given(st.lists(st.text(alphabet="nimbus 青鸟。.\n", min_size=1, max_size=400), max_size=8), st.integers(200, 900))
+@given(
+    st.lists(st.text(alphabet="nimbus 青鸟。.\n", min_size=1, max_size=400), max_size=8),
+    st.integers(200, 900),
+)
 def test_the_budget_is_never_overdrawn(words: Words, texts: list[str], chars: int) -> None:
     """Whatever the items are, the lines stay within the characters allowed."""
-    index = over(words, *(entry(str(n), f"nimbus{n} nimbus {text}") for n, text in enumerate(texts)))
+    index = over(
+        words, *(entry(str(n), f"nimbus{n} nimbus {text}") for n, text in enumerate(texts))
+    )
     found = recall(index, "nimbus", now=NOW, limits=Limits(max_chars=chars))
     assert sum(len(row["text"]) for row in rows_of(found.injected)) <= chars
     assert len(found.injected) <= 5

@@ -43,12 +43,19 @@ def test_quoted_and_named_things_weigh_more(ask) -> None:
         "https://a.example/x",
         "@dana",
     )
-    assert ask("see src/billing/store.ts and nimbus-gateway").entities == ("src/billing/store.ts", "nimbus-gateway")
+    assert ask("see src/billing/store.ts and nimbus-gateway").entities == (
+        "src/billing/store.ts",
+        "nimbus-gateway",
+    )
 
 
 def test_common_words_and_short_numbers_are_weak(ask) -> None:
     """They break ties and are no evidence."""
-    weak = {term.word for term in ask("what time did 16 people start working on nimbus").terms if term.weak}
+    weak = {
+        term.word
+        for term in ask("what time did 16 people start working on nimbus").terms
+        if term.weak
+    }
     assert weak == {"time", "16", "peopl", "start", "work"}
 
 
@@ -113,7 +120,10 @@ def test_a_day_to_come_or_a_thing_is_no_question_for_a_day(ask, text: str) -> No
         ("重新部署服务", "an order that names nothing"),
         ("run all the tests again", "an order that names nothing"),
         ("Promise 怎么用", "a question any textbook answers"),
-        ("what is the difference between a process and a thread?", "a question any textbook answers"),
+        (
+            "what is the difference between a process and a thread?",
+            "a question any textbook answers",
+        ),
         ("……", "no word to look for"),
     ],
 )
@@ -154,7 +164,9 @@ def test_a_raw_search_keeps_every_word(words: Words) -> None:
     assert set(weights(query)) == {"git", "status"}
 
 
-@pytest.mark.parametrize("unit", ["a", "a-", "a/", "好的没事了", "'", "「", "git ", "no ", "-x ", "哈", "what next "])
+@pytest.mark.parametrize(
+    "unit", ["a", "a-", "a/", "好的没事了", "'", "「", "git ", "no ", "-x ", "哈", "what next "]
+)
 def test_hostile_text_takes_no_time(words: Words, unit: str) -> None:
     """Linear on 100,000 characters of anything."""
     begun = time.perf_counter()
@@ -166,7 +178,9 @@ def test_hostile_text_takes_no_time(words: Words, unit: str) -> None:
 def test_every_pattern_compiles() -> None:
     """Patterns are compiled on first use, so an error in one would show late."""
     rooms = (phrases, generalities, refinement)
-    patterns = [value for room in rooms for value in vars(room).values() if isinstance(value, Pattern)]
+    patterns = [
+        value for room in rooms for value in vars(room).values() if isinstance(value, Pattern)
+    ]
     for pattern in (*patterns, *intents.CUES.values()):
         pattern()
     assert len(patterns) == 15

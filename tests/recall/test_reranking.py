@@ -31,7 +31,9 @@ def found(*scores: float) -> tuple[Candidate, ...]:
         ((), False),
     ],
 )
-def test_unsure_is_where_chance_decides_what_is_shown(scores: tuple[float, ...], is_unsure: bool) -> None:
+def test_unsure_is_where_chance_decides_what_is_shown(
+    scores: tuple[float, ...], is_unsure: bool
+) -> None:
     """A border between nearly equal scores, none of them far behind the best."""
     assert unsure(found(*scores), LIMITS) is is_unsure
 

@@ -41,9 +41,9 @@ def test_a_kind_finds_what_is_of_it_and_not_the_other_way_round(thesaurus: Thesa
 
 def test_words_of_any_talk_count_less(thesaurus: Thesaurus) -> None:
     """A group marked with a tilde is too little to be evidence alone."""
-    assert _others(thesaurus, "give") == {("give",): {"handov": 0.3, "~给": 0.3}} or _others(thesaurus, "give") == {
-        ("give",): {"handov": 0.3}
-    }
+    assert _others(thesaurus, "give") == {("give",): {"handov": 0.3, "~给": 0.3}} or _others(
+        thesaurus, "give"
+    ) == {("give",): {"handov": 0.3}}
 
 
 @pytest.mark.parametrize("phrase", ["turn off", "不舒服", "not working"])

@@ -67,9 +67,14 @@ def test_talk_stays_without_an_answer() -> None:
 
 def test_of_two_that_share_a_word_the_one_that_means_it_comes_first() -> None:
     """Meaning adds to the evidence of words; neither hides the other."""
-    items = (replace(ITEMS[0], text="eleven people came"), replace(ITEMS[1], text="eleven brooms stand there"))
+    items = (
+        replace(ITEMS[0], text="eleven people came"),
+        replace(ITEMS[1], text="eleven brooms stand there"),
+    )
     index = index_of(*items)
-    assert [one.item.id for one in asked(index, vectors_of(index), "eleven sweeper").candidates] == [
+    assert [
+        one.item.id for one in asked(index, vectors_of(index), "eleven sweeper").candidates
+    ] == [
         "memory:b",
         "memory:a",
     ]
@@ -139,11 +144,17 @@ def test_a_mark_needs_the_channels_key() -> None:
 
 def test_a_lone_word_of_what_resembles_talk_is_chance() -> None:
     """Unless the entry is near to it; a message of that one word alone is looked for."""
-    index = index_of(Item("memory:a", Source.MEMORY, "Facts", "", "the penguin statue stands in the hall"))
+    index = index_of(
+        Item("memory:a", Source.MEMORY, "Facts", "", "the penguin statue stands in the hall")
+    )
     slot = next(slot for slot, _ in index.slots())
 
     def found(text: str, margin: float, lead: float) -> int:
-        return len(recall(index, text, now=NOW, nearness=Nearness({slot: margin}, bar=1.0, lead=lead)).candidates)
+        return len(
+            recall(
+                index, text, now=NOW, nearness=Nearness({slot: margin}, bar=1.0, lead=lead)
+            ).candidates
+        )
 
     assert found("that penguin dances", -0.05, -0.02) == 0
     assert found("that penguin dances", -0.05, 0.01) == 1

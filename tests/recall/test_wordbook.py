@@ -10,7 +10,13 @@ from pipimem.recall.wordbook import Wordbook
 from pipimem.text.words import Words
 
 KEY = b"a key of a channel"
-TEXTS = ("用pnpm安装依赖", "the gateway is not up", "port 27085 on 2026-03-05", "青鸟报表服务，不再发布", "")
+TEXTS = (
+    "用pnpm安装依赖",
+    "the gateway is not up",
+    "port 27085 on 2026-03-05",
+    "青鸟报表服务，不再发布",
+    "",
+)
 
 
 @settings(deadline=None)  # the first text opens the dictionary
@@ -42,5 +48,10 @@ def test_the_texts_are_not_in_it(words: Words) -> None:
 def test_an_index_gives_what_there_is_to_keep(words: Words) -> None:
     """Entries with their heads; messages do not stay."""
     index = Index(words)
-    index.update([Item("memory:a", Source.MEMORY, "Rooms", "Rooms", "coffee"), Item("log:1", Source.LOG, "", "", "hi")])
+    index.update(
+        [
+            Item("memory:a", Source.MEMORY, "Rooms", "Rooms", "coffee"),
+            Item("log:1", Source.LOG, "", "", "hi"),
+        ]
+    )
     assert [text for text, _ in index.bags()] == ["Rooms\ncoffee"]

@@ -14,7 +14,10 @@ from pipimem.text.words import Words
 
 LATIN, HAN, QUESTION = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 2.0]
 YARDSTICK = Yardstick.of(
-    [*(LATIN if text.isascii() else HAN for text in SMALL_TALK), *(QUESTION for _ in MEMORY_QUESTIONS)]
+    [
+        *(LATIN if text.isascii() else HAN for text in SMALL_TALK),
+        *(QUESTION for _ in MEMORY_QUESTIONS),
+    ]
 )
 
 

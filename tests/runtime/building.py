@@ -36,7 +36,9 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def settings(policy: str = "defer") -> Settings:
-    return Settings(compaction=CompactionSettings(policy), maintenance=MaintenanceSettings(enabled=False))  # type: ignore[arg-type]
+    return Settings(
+        compaction=CompactionSettings(policy), maintenance=MaintenanceSettings(enabled=False)
+    )  # type: ignore[arg-type]
 
 
 @asynccontextmanager
@@ -50,7 +52,9 @@ async def opened(
 ) -> AsyncIterator[Channel]:
     """A channel of a workspace, closed afterwards."""
     time = hands or Hands()
-    async with Pipimem(root, "offline", assistant=assistant, settings=settings(policy), clock=time.clock()) as pipimem:
+    async with Pipimem(
+        root, "offline", assistant=assistant, settings=settings(policy), clock=time.clock()
+    ) as pipimem:
         yield await pipimem.channel("room", kind=kind)  # type: ignore[arg-type]
 
 

@@ -58,7 +58,9 @@ async def broken_work(*_: object, **__: object) -> NoReturn:
 
 def script() -> Scripted:
     answer = Consolidated(history=(Bullet("they said hello", ("m1",)),))
-    return Scripted({"refresh": [Refreshed({"Current State": ("greeting",)})] * 9, "consolidate": [answer] * 9})
+    return Scripted(
+        {"refresh": [Refreshed({"Current State": ("greeting",)})] * 9, "consolidate": [answer] * 9}
+    )
 
 
 @asynccontextmanager
@@ -134,7 +136,9 @@ ENTRIES: list[tuple[object, str, Callable[..., object], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("place", "name", "bug", "job", "folder"), ENTRIES, ids=[f"{each[1]}" for each in ENTRIES])
+@pytest.mark.parametrize(
+    ("place", "name", "bug", "job", "folder"), ENTRIES, ids=[f"{each[1]}" for each in ENTRIES]
+)
 async def test_no_entry_into_the_background_ends_the_host(
     place: object,
     name: str,
@@ -147,7 +151,11 @@ async def test_no_entry_into_the_background_ends_the_host(
 ) -> None:
     """One error names job and channel, `status` and `doctor` show it without quoting, and turns go on."""
     root = workspace(tmp_path)
-    write(root, "MEMORY.md", "## Facts\n\n- the kiln takes eleven hours\n- nobody has seen the broom\n")
+    write(
+        root,
+        "MEMORY.md",
+        "## Facts\n\n- the kiln takes eleven hours\n- nobody has seen the broom\n",
+    )
     monkeypatch.setattr(place, name, bug)
     async with bot(root) as channel:
         async with anyio.create_task_group() as noise:
@@ -157,7 +165,11 @@ async def test_no_entry_into_the_background_ends_the_host(
         await talk(channel)
     assert (problem.channel, problem.times) == (folder, 1)
     assert problem.what.startswith("Bug")
-    told = [error for error in errors(caplog) if error.startswith(f"{job} of {folder}:" if folder else f"{job}:")]
+    told = [
+        error
+        for error in errors(caplog)
+        if error.startswith(f"{job} of {folder}:" if folder else f"{job}:")
+    ]
     assert len(told) == 1
     status = CliRunner().invoke(commands, ["--workspace", str(root), "status"])
     doctor = CliRunner().invoke(commands, ["--workspace", str(root), "doctor"])
@@ -250,7 +262,9 @@ async def test_vectors_that_are_none_are_no_bug_of_the_turn(
         assert (len(turn.recall.candidates), turn.problem) == (1, "")  # type: ignore[union-attr]
 
 
-async def test_a_watch_whose_thread_dies_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_watch_whose_thread_dies_begins_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After the pause; what was missed in between is found."""
     root = workspace(tmp_path)
     report, told = Watch._report, list[Path]()
@@ -314,7 +328,9 @@ async def test_what_is_passed_on_is_raised(tmp_path: Path) -> None:
     assert WorkspaceStore.open(tmp_path / "workspace").problems.all()[0].what == "the disk is full"
 
 
-async def test_a_disk_that_keeps_no_problem_is_no_problem(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_disk_that_keeps_no_problem_is_no_problem(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """The log has it all the same."""
     root = workspace(tmp_path)
     (root / ".pipimem" / "problems").write_text("in the way")

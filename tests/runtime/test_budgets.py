@@ -69,10 +69,16 @@ def said(answer: dict[str, object]) -> Reply:
 def actors(root: Path) -> list[str]:
     """Who stands in the journal for what changed a file."""
     store = ChannelStore.open(WorkspaceStore.open(root), "room", create=False)
-    return [record.actor for record in store.journal_records() if record.task in {"refresh", "consolidate"}]
+    return [
+        record.actor
+        for record in store.journal_records()
+        if record.task in {"refresh", "consolidate"}
+    ]
 
 
-async def test_with_the_budget_spent_the_rules_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_with_the_budget_spent_the_rules_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No request is made, the memory is kept all the same, and the journal says by whom."""
     root = workspace(tmp_path)
     with OpenAIServer(thought) as server:
@@ -89,7 +95,9 @@ async def test_with_the_budget_spent_the_rules_go_on(tmp_path: Path, monkeypatch
     assert list(WorkspaceStore.open(root).usages()) == []
 
 
-async def test_the_journal_tells_the_model_from_the_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_journal_tells_the_model_from_the_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """While the budget lasts the model thinks, and after that the rules."""
     root = workspace(tmp_path)
     with OpenAIServer(thought) as server:
@@ -107,10 +115,17 @@ async def test_the_journal_tells_the_model_from_the_rules(tmp_path: Path, monkey
     assert server.billed.prompt + server.billed.completion <= 20_000
 
 
-async def test_the_ledger_equals_the_bill_to_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_ledger_equals_the_bill_to_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Accepted, refused, cached, failed: each attempt is one line, and the sums are the provider's own."""
     root = workspace(tmp_path)
-    odd = {1: broken(), 2: too_many(0), 4: Reply("no"), 6: Reply('{"learned": [', finish_reason="length")}
+    odd = {
+        1: broken(),
+        2: too_many(0),
+        4: Reply("no"),
+        6: Reply('{"learned": [', finish_reason="length"),
+    }
 
     def respond(request: ChatRequest) -> Reply:
         return odd.get(request.number) or replace(thought(request), cached_tokens=64)
@@ -157,7 +172,9 @@ async def test_a_commit_that_cannot_be_made_is_not_paid_for_again(
             assert sorted(tasks) in (["refresh"], ["consolidate", "refresh"])
 
 
-def test_threads_that_ask_at_once_get_one_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_that_ask_at_once_get_one_account(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two would count what the other lets out only once it has ended."""
     made: list[object] = []
     slowly = Governor.__init__

@@ -10,7 +10,15 @@ import pytest
 from pipimem import Message, ModelUnavailable
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet
-from pipimem.sidecar.contracts import Answer, Call, Consolidate, Consolidated, Learned, Refreshed, Task
+from pipimem.sidecar.contracts import (
+    Answer,
+    Call,
+    Consolidate,
+    Consolidated,
+    Learned,
+    Refreshed,
+    Task,
+)
 from pipimem.sidecar.scripted import Scripted
 
 from tests.runtime.building import opened, read, say, workspace, write
@@ -71,7 +79,9 @@ async def test_a_failed_refresh_does_not_stop_consolidation(tmp_path: Path) -> N
 async def test_defer_lets_the_host_go_on_and_the_talk_is_recallable(tmp_path: Path) -> None:
     """The model is down: the talk is on disk, the cursor stays, and the next epoch finds it word for word."""
     root = workspace(tmp_path)
-    down = Scripted({"refresh": [ModelUnavailable("down")], "consolidate": [ModelUnavailable("down")]})
+    down = Scripted(
+        {"refresh": [ModelUnavailable("down")], "consolidate": [ModelUnavailable("down")]}
+    )
     async with opened(root, down) as channel:
         await say(channel, "the vault code word is heliotrope")
         receipt = await channel.before_compaction()
@@ -85,7 +95,9 @@ async def test_defer_lets_the_host_go_on_and_the_talk_is_recallable(tmp_path: Pa
 async def test_block_makes_the_host_wait(tmp_path: Path) -> None:
     """With the other policy nothing may be dropped before it is consolidated."""
     root = workspace(tmp_path)
-    down = Scripted({"refresh": [ModelUnavailable("down")] * 2, "consolidate": [ModelUnavailable("down")] * 2})
+    down = Scripted(
+        {"refresh": [ModelUnavailable("down")] * 2, "consolidate": [ModelUnavailable("down")] * 2}
+    )
     async with opened(root, down, policy="block") as channel:
         await say(channel, "hello")
         receipt = await channel.before_compaction()
@@ -101,7 +113,12 @@ async def test_messages_the_host_never_told_are_taken_in(tmp_path: Path) -> None
     ) as channel:
         await say(channel, "one", "two")
         await channel.before_compaction(
-            [Message.user("one"), Message.assistant("two"), Message.user("three"), Message.assistant("two")]
+            [
+                Message.user("one"),
+                Message.assistant("two"),
+                Message.user("three"),
+                Message.assistant("two"),
+            ]
         )
     texts = [json.loads(line)["content"] for line in read(root, "log.jsonl").splitlines()]
     assert texts == ["one", "two", "three", "two"]
@@ -110,14 +127,18 @@ async def test_messages_the_host_never_told_are_taken_in(tmp_path: Path) -> None
 async def test_the_second_of_two_windows_supersedes_the_firsts_value(tmp_path: Path) -> None:
     """The release moves: one entry, the new value, the old one in the journal."""
     root = workspace(tmp_path)
-    first = Consolidated((Learned(Kind.DECISION, "the release is on Thursday", ("m1",)),), history=TOLD)
+    first = Consolidated(
+        (Learned(Kind.DECISION, "the release is on Thursday", ("m1",)),), history=TOLD
+    )
     script = Scripted({"refresh": [Refreshed()] * 2, "consolidate": [first]})
     async with opened(root, script) as channel:
         await say(channel, "the release is on Thursday")
         await channel.reset()
         old = (await channel.notes()).memory.entries[0].id
         newer = Learned(Kind.DECISION, "the release is on Monday", ("m3",), replaces=(old,))
-        script.then("consolidate", Consolidated((newer,), history=(Bullet("the release moved", ("m3",)),)))
+        script.then(
+            "consolidate", Consolidated((newer,), history=(Bullet("the release moved", ("m3",)),))
+        )
         await say(channel, "no, the release is on Monday")
         await channel.reset()
     assert read(root).count("the release is on") == 1
@@ -128,7 +149,9 @@ async def test_the_second_of_two_windows_supersedes_the_firsts_value(tmp_path: P
 async def test_an_exchange_without_history_is_refused(tmp_path: Path) -> None:
     """A window with a real exchange leaves at least a bullet, or the cursor stays."""
     root = workspace(tmp_path)
-    script = Scripted({"refresh": [Refreshed()] * 2, "consolidate": [Consolidated(), Consolidated()]})
+    script = Scripted(
+        {"refresh": [Refreshed()] * 2, "consolidate": [Consolidated(), Consolidated()]}
+    )
     async with opened(root, script) as channel:
         await say(channel, "I prefer tea")
         receipt = await channel.before_compaction()
@@ -168,7 +191,9 @@ async def test_what_a_person_deletes_is_not_learnt_again_from_the_same_talk(tmp_
     root = workspace(tmp_path)
     write(root, "MEMORY.md", "")
     tea = Learned(Kind.PREFERENCE, "Dana prefers tea", ("m1",))
-    script = Scripted({"refresh": [Refreshed()] * 2, "consolidate": [Consolidated((tea,), history=TOLD)]})
+    script = Scripted(
+        {"refresh": [Refreshed()] * 2, "consolidate": [Consolidated((tea,), history=TOLD)]}
+    )
     async with opened(root, script) as channel:
         await say(channel, "I prefer tea")
         await channel.before_compaction()
@@ -188,13 +213,17 @@ async def test_what_is_no_longer_so_is_not_recalled_from_session_or_history(tmp_
     root = workspace(tmp_path)
     old = "the release is on Thursday at noon"
     first = Consolidated((Learned(Kind.DECISION, old, ("m1",)),), history=(Bullet(old, ("m1",)),))
-    script = Scripted({"refresh": [Refreshed({"Decisions": (old,)}), Refreshed()], "consolidate": [first]})
+    script = Scripted(
+        {"refresh": [Refreshed({"Decisions": (old,)}), Refreshed()], "consolidate": [first]}
+    )
     async with opened(root, script) as channel:
         await say(channel, old)
         await channel.reset()
         name = (await channel.notes()).memory.entries[0].id
         newer = Learned(Kind.DECISION, "the release is on Monday at ten", ("m3",), replaces=(name,))
-        script.then("consolidate", Consolidated((newer,), history=(Bullet("the release moved", ("m3",)),)))
+        script.then(
+            "consolidate", Consolidated((newer,), history=(Bullet("the release moved", ("m3",)),))
+        )
         await say(channel, "no, the release is on Monday at ten")
         await channel.reset()
         found = (await channel.recall("when is the release?")).candidates
@@ -207,14 +236,20 @@ async def test_what_a_person_deletes_is_gone_from_every_turn(tmp_path: Path) -> 
     """One deletion in MEMORY.md is enough: the same words in SESSION.md and HISTORY.md are not recalled either."""
     root = workspace(tmp_path)
     rule = "we never deploy on Fridays"
-    told = Consolidated((Learned(Kind.CONSTRAINT, rule, ("m1",)),), history=(Bullet(rule, ("m1",)),))
+    told = Consolidated(
+        (Learned(Kind.CONSTRAINT, rule, ("m1",)),), history=(Bullet(rule, ("m1",)),)
+    )
     async with opened(
         root, Scripted({"refresh": [Refreshed({"Constraints": (rule,)})], "consolidate": [told]})
     ) as channel:
         await say(channel, rule)
         await channel.before_compaction()
         assert (await channel.recall("can we deploy on Fridays?")).candidates
-        write(root, "MEMORY.md", read(root).replace(f"- {rule}\n", "- our own line, long enough to stay\n"))
+        write(
+            root,
+            "MEMORY.md",
+            read(root).replace(f"- {rule}\n", "- our own line, long enough to stay\n"),
+        )
         assert (await channel.recall("can we deploy on Fridays?")).candidates == ()
 
 
@@ -222,7 +257,9 @@ async def test_history_is_never_a_transcript(tmp_path: Path) -> None:
     """A bullet that a model copied out of a message is cut to its beginning."""
     root = workspace(tmp_path)
     said = "I went to the support group yesterday and it was so powerful that I want to tell all of you about every word of it"
-    script = Scripted({"refresh": [Refreshed()], "consolidate": [Consolidated(history=(Bullet(said, ("m1",)),))]})
+    script = Scripted(
+        {"refresh": [Refreshed()], "consolidate": [Consolidated(history=(Bullet(said, ("m1",)),))]}
+    )
     async with opened(root, script) as channel:
         await say(channel, said)
         await channel.before_compaction()
@@ -254,16 +291,26 @@ async def test_talk_that_idle_work_consolidated_first_still_gets_its_block(tmp_p
     assert "- Dana and the bot talked about tea" in read(root, "HISTORY.md")
 
 
-async def test_a_private_stretch_runs_on_over_a_compaction_and_ends_with_the_session(tmp_path: Path) -> None:
+async def test_a_private_stretch_runs_on_over_a_compaction_and_ends_with_the_session(
+    tmp_path: Path,
+) -> None:
     """People do not see when a host compacts; they do see a session end."""
     root = workspace(tmp_path)
-    script = Scripted({"refresh": [Refreshed()] * 3, "consolidate": [Consolidated(history=TOLD)] * 3})
+    script = Scripted(
+        {"refresh": [Refreshed()] * 3, "consolidate": [Consolidated(history=TOLD)] * 3}
+    )
     async with opened(root, script) as channel:
-        await channel.after_turn(None, [Message.user("<private>listen", speaker="Dana"), Message.assistant("ok")])
+        await channel.after_turn(
+            None, [Message.user("<private>listen", speaker="Dana"), Message.assistant("ok")]
+        )
         await channel.compacted(await channel.before_compaction())
-        await channel.after_turn(None, [Message.user("I earn 9000", speaker="Dana"), Message.assistant("ok")])
+        await channel.after_turn(
+            None, [Message.user("I earn 9000", speaker="Dana"), Message.assistant("ok")]
+        )
         await channel.reset()
-        await channel.after_turn(None, [Message.user("good morning", speaker="Dana"), Message.assistant("ok")])
+        await channel.after_turn(
+            None, [Message.user("good morning", speaker="Dana"), Message.assistant("ok")]
+        )
     assert "9000" not in read(root, "log.jsonl")
     assert "good morning" in read(root, "log.jsonl")
 
@@ -271,7 +318,10 @@ async def test_a_private_stretch_runs_on_over_a_compaction_and_ends_with_the_ses
 async def test_a_context_cut_inside_a_private_stretch_tells_nothing_of_it(tmp_path: Path) -> None:
     """The host dropped the message that opened the stretch; what only closes here was private before."""
     root = workspace(tmp_path)
-    talk = [Message.user(text, speaker="Dana") for text in ("<private>listen", "I earn 9000", "</private> bye")]
+    talk = [
+        Message.user(text, speaker="Dana")
+        for text in ("<private>listen", "I earn 9000", "</private> bye")
+    ]
     async with opened(root, Scripted()) as channel:
         await channel.after_turn(None, talk)
         await channel.before_compaction(talk[1:])

@@ -59,7 +59,9 @@ async def test_whatever_is_deleted_the_next_call_goes_on(
                 case "remember":
                     await channel.remember("Tea is at four")
                 case "gate":
-                    receipt = await channel.before_compaction([Message.user("When is tea?", id="again")])
+                    receipt = await channel.before_compaction(
+                        [Message.user("When is tea?", id="again")]
+                    )
                     assert receipt.may_compact
                     await channel.compacted(receipt)
                 case "maintain":
@@ -99,7 +101,9 @@ async def test_a_removed_channel_stays_away(tmp_path: Path) -> None:
     assert not (root / "channels" / "room").exists()
 
 
-async def test_idle_work_goes_on_without_the_workspaces_state(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_idle_work_goes_on_without_the_workspaces_state(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """The duty is taken anew, told once, so that no second process takes it too."""
     root = workspace(tmp_path)
     caplog.set_level(logging.WARNING, "pipimem")

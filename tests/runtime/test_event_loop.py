@@ -56,7 +56,9 @@ async def test_no_work_on_texts_holds_the_event_loop(
 
 
 @pytest.mark.anyio
-async def test_a_long_question_is_asked_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_question_is_asked_beside_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Cutting it into words takes longer than the loop may stand still; a short one is not worth a thread."""
     threads = spied(refinement, "mentioned", monkeypatch)
     async with opened(workspace(tmp_path)) as channel:
@@ -85,7 +87,9 @@ def spied(where: object, name: str, monkeypatch: pytest.MonkeyPatch) -> set[int]
 async def lived(channel: Channel) -> None:
     """What a host and a person do in a session."""
     turn = await channel.before_turn(f"{LONG} 发布窗口什么时候开？")
-    await channel.after_turn(turn, [Message.user(LONG, speaker="alice"), Message.assistant("so it is")])
+    await channel.after_turn(
+        turn, [Message.user(LONG, speaker="alice"), Message.assistant("so it is")]
+    )
     await channel.remember("The release window opens at nine")
     await channel.remember(LONG)
     memory = channel.store.folder / File.MEMORY
@@ -93,6 +97,8 @@ async def lived(channel: Channel) -> None:
     await channel.remember("Tea is green")
     memory.write_text(f"- typed on top\n{old}\n- typed below\n")
     turn = await channel.before_turn(QUESTION)
-    await channel.after_turn(turn, [Message.user(QUESTION, speaker="alice"), Message.assistant("at nine")])
+    await channel.after_turn(
+        turn, [Message.user(QUESTION, speaker="alice"), Message.assistant("at nine")]
+    )
     receipt = await channel.before_compaction([Message.user(LONG), Message.assistant("so it is")])
     await channel.compacted(receipt)

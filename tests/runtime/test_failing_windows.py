@@ -11,7 +11,16 @@ from pipimem import Channel, Message
 from pipimem.errors import AnswerRefused, BudgetSpent, ModelTimeout, ModelUnavailable, SidecarError
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet, Hole, Narrowed
-from pipimem.sidecar.contracts import Answer, Call, Consolidate, Consolidated, Learned, Refresh, Refreshed, Task
+from pipimem.sidecar.contracts import (
+    Answer,
+    Call,
+    Consolidate,
+    Consolidated,
+    Learned,
+    Refresh,
+    Refreshed,
+    Task,
+)
 from pipimem.sidecar.door import ContextOverflow
 from pipimem.sidecar.scripted import Scripted
 
@@ -25,7 +34,11 @@ POISON = "the one that no model digests"
 class Choking(Scripted):
     """Learns a fact of every message it can read; a window with the poison in it fails."""
 
-    def __init__(self, error: Callable[[], SidecarError] = lambda: AnswerRefused("no JSON"), most: int = 10**9) -> None:
+    def __init__(
+        self,
+        error: Callable[[], SidecarError] = lambda: AnswerRefused("no JSON"),
+        most: int = 10**9,
+    ) -> None:
         super().__init__()
         self.error, self.most, self.poison = error, most, POISON
         self.windows: list[list[str]] = []
@@ -39,8 +52,14 @@ class Choking(Scripted):
             raise ContextOverflow("too long")
         if any(self.poison in message.content for message in task.window):
             raise self.error()
-        learned = tuple(Learned(Kind.FACT, f"known: {m.content}", (m.id,)) for m in task.window if m.role == "user")
-        return Consolidated(learned, history=(Bullet(f"told: {task.window[0].content}", (task.window[0].id,)),))
+        learned = tuple(
+            Learned(Kind.FACT, f"known: {m.content}", (m.id,))
+            for m in task.window
+            if m.role == "user"
+        )
+        return Consolidated(
+            learned, history=(Bullet(f"told: {task.window[0].content}", (task.window[0].id,)),)
+        )
 
 
 async def talk(channel: Channel, *said: str) -> None:
@@ -55,10 +74,14 @@ async def idle(channel: Channel, hands: Hands, times: int) -> None:
 
 
 def facts(root: Path) -> list[str]:
-    return [line.removeprefix("- known: ") for line in read(root).splitlines() if line.startswith("- ")]
+    return [
+        line.removeprefix("- known: ") for line in read(root).splitlines() if line.startswith("- ")
+    ]
 
 
-async def test_the_rest_of_a_failing_window_is_consolidated_and_the_message_set_aside(tmp_path: Path) -> None:
+async def test_the_rest_of_a_failing_window_is_consolidated_and_the_message_set_aside(
+    tmp_path: Path,
+) -> None:
     """Halved and halved: everything around the poison is learnt, the poison is a hole in the ledger."""
     root, hands = workspace(tmp_path), Hands()
     said = [f"the shelf number {n} holds tea" for n in range(8)]
@@ -71,7 +94,9 @@ async def test_the_rest_of_a_failing_window_is_consolidated_and_the_message_set_
     assert ledger.narrowed == Narrowed()
 
 
-async def test_a_window_fails_twice_before_it_is_halved_and_a_restart_counts_on(tmp_path: Path) -> None:
+async def test_a_window_fails_twice_before_it_is_halved_and_a_restart_counts_on(
+    tmp_path: Path,
+) -> None:
     """The state is in the ledger: a bot that restarts after every failure comes as far as one that does not."""
     root, hands = workspace(tmp_path), Hands()
     script = Choking()
@@ -79,7 +104,9 @@ async def test_a_window_fails_twice_before_it_is_halved_and_a_restart_counts_on(
         async with opened(root, script, hands=hands) as channel:
             if not script.windows:
                 await talk(channel, "one", POISON)
-                channel._spoke = False  # leaving consolidates what was said; here only idle work shall
+                channel._spoke = (
+                    False  # leaving consolidates what was said; here only idle work shall
+                )
             await idle(channel, hands, 1)
             last = (await channel.notes()).ledger
     assert script.windows == [["one", POISON], ["one", POISON], ["one"], [POISON], [POISON]]
@@ -98,7 +125,9 @@ async def test_a_failing_window_keeps_its_end_while_talk_goes_on(tmp_path: Path)
         assert (await channel.notes()).ledger.holes == (Hole(1, 1, "the answer was refused"),)
 
 
-@pytest.mark.parametrize("error", [ModelUnavailable("no route"), BudgetSpent("tomorrow"), SidecarError("a bug")])
+@pytest.mark.parametrize(
+    "error", [ModelUnavailable("no route"), BudgetSpent("tomorrow"), SidecarError("a bug")]
+)
 async def test_what_is_not_the_windows_fault_waits(tmp_path: Path, error: SidecarError) -> None:
     """An unreachable provider or a spent budget narrows nothing and sets nothing aside."""
     root, hands = workspace(tmp_path), Hands()
@@ -106,7 +135,9 @@ async def test_what_is_not_the_windows_fault_waits(tmp_path: Path, error: Sideca
         await talk(channel, "one", POISON)
         await idle(channel, hands, 6)
         ledger = (await channel.notes()).ledger
-    assert script.windows == [["one", POISON]] * 6 + [["one", POISON]]  # the last is the gate of leaving
+    assert script.windows == [["one", POISON]] * 6 + [
+        ["one", POISON]
+    ]  # the last is the gate of leaving
     assert (ledger.cursor, ledger.holes, ledger.narrowed) == (0, (), Narrowed())
 
 
@@ -121,10 +152,14 @@ async def test_a_window_that_is_too_long_shrinks_in_the_same_run(tmp_path: Path)
     assert ran.ran
     assert (ledger.cursor, ledger.holes, ledger.jobs["consolidate"].failures) == (8, (), 0)
     assert max(len(window) for window in script.windows[2:]) == 4
-    assert [text for window in script.windows if len(window) == 2 for text in window] == [t.strip() for t in said]
+    assert [text for window in script.windows if len(window) == 2 for text in window] == [
+        t.strip() for t in said
+    ]
 
 
-async def test_a_message_that_no_context_holds_is_set_aside_at_the_second_run(tmp_path: Path) -> None:
+async def test_a_message_that_no_context_holds_is_set_aside_at_the_second_run(
+    tmp_path: Path,
+) -> None:
     """A model with too small a context does not eat the whole backlog in one run."""
     root, hands = workspace(tmp_path), Hands()
     async with opened(root, Choking(most=2), hands=hands) as channel:
@@ -132,7 +167,9 @@ async def test_a_message_that_no_context_holds_is_set_aside_at_the_second_run(tm
         await idle(channel, hands, 1)
         assert (await channel.notes()).ledger.holes == ()
         await idle(channel, hands, 1)
-        assert (await channel.notes()).ledger.holes == (Hole(1, 1, "longer than the model can read"),)
+        assert (await channel.notes()).ledger.holes == (
+            Hole(1, 1, "longer than the model can read"),
+        )
 
 
 async def test_a_gate_narrows_too_and_its_receipt_tells_what_was_set_aside(tmp_path: Path) -> None:

@@ -54,7 +54,14 @@ class Model:
         if self.meanwhile:
             subprocess.run(self.meanwhile.pop(), check=True, capture_output=True)
             self.refused += 1
-            return said({"learned": [], "over": [], "title": WORD, "history": [{"text": WORD, "sources": [WORD]}]})
+            return said(
+                {
+                    "learned": [],
+                    "over": [],
+                    "title": WORD,
+                    "history": [{"text": WORD, "sources": [WORD]}],
+                }
+            )
         held = WORD if WORD in request.user else "the door"
         fact = {
             "kind": "fact", "text": f"The code is {held}", "sources": [ids[0]], "speaker": "Ines",
@@ -77,8 +84,14 @@ def forget(root: Path) -> list[str]:
 
 def held(root: Path) -> set[str]:
     """The files below a workspace that hold the word, in whatever spelling, and those that hold its bytes."""
-    raw = {path for path in root.rglob("*") if path.is_file() and WORD.encode() in path.read_bytes().lower()}
-    return {str(path.relative_to(root)) for path in raw | {trace.path for trace in traces([root], WORD)}}
+    raw = {
+        path
+        for path in root.rglob("*")
+        if path.is_file() and WORD.encode() in path.read_bytes().lower()
+    }
+    return {
+        str(path.relative_to(root)) for path in raw | {trace.path for trace in traces([root], WORD)}
+    }
 
 
 async def in_use(root: Path) -> None:
@@ -89,7 +102,9 @@ async def in_use(root: Path) -> None:
         await channel.remember(f"Ines keeps the code {WORD} in her desk", speaker="Ines")
         for text in (f"the code is {WORD}", f"who knows the code {WORD}?", "where is shelf 7?"):
             turn = await channel.before_turn(text, speaker="Ines")
-            await channel.after_turn(turn, [Message.user(text, speaker="Ines"), Message.assistant(f"I see: {text}")])
+            await channel.after_turn(
+                turn, [Message.user(text, speaker="Ines"), Message.assistant(f"I see: {text}")]
+            )
         await channel.before_compaction(deadline=300)
         await channel.maintain(forced=True)
 
@@ -117,7 +132,9 @@ async def test_nothing_a_bot_still_has_in_mind_comes_back(
             turn = await channel.before_turn(text, speaker="Omar")
             assert turn.recall is not None
             assert turn.recall.injected
-            await channel.after_turn(turn, [Message.user(text, speaker="Omar"), Message.assistant("Ines does")])
+            await channel.after_turn(
+                turn, [Message.user(text, speaker="Omar"), Message.assistant("Ines does")]
+            )
             model.meanwhile = [forget(root)]
             receipt = await channel.before_compaction(deadline=300)
             assert (receipt.state, model.refused) == ("consolidated", 1)
@@ -142,7 +159,12 @@ async def test_the_agenda_and_the_books_of_a_watched_workspace_hold_no_words(
             anyio.create_task_group() as tasks,
         ):
             tasks.start_soon(pipimem.watch)
-            await until(lambda: (root / ".pipimem/idle.jsonl").exists() and not pipimem._idle._scheduler._running)
+            await until(
+                lambda: (
+                    (root / ".pipimem/idle.jsonl").exists()
+                    and not pipimem._idle._scheduler._running
+                )
+            )
             tasks.cancel_scope.cancel()
     assert {path for path in held(root) if path.startswith(".pipimem")} == set()
     assert list((root / ".pipimem/holds").iterdir()) == []

@@ -22,7 +22,15 @@ from pipimem.runtime.watching import Watch
 from pipimem.settings import MaintenanceSettings, ModelSettings
 from pipimem.sidecar.asking import Asking
 from pipimem.sidecar.assistant import ModelAssistant
-from pipimem.sidecar.contracts import Answer, Assistant, Call, Consolidated, Refresh, Refreshed, Task
+from pipimem.sidecar.contracts import (
+    Answer,
+    Assistant,
+    Call,
+    Consolidated,
+    Refresh,
+    Refreshed,
+    Task,
+)
 from pipimem.sidecar.door import Ask, Completion
 from pipimem.sidecar.prompts import Prompts
 from pipimem.sidecar.scripted import Scripted
@@ -42,7 +50,12 @@ QUICK = Settings(maintenance=MaintenanceSettings(enabled=False, idle_seconds=0.0
 
 def script(looks: int = 9) -> Scripted:
     answer = Consolidated(history=(Bullet("they said hello", ("m1",)),))
-    return Scripted({"refresh": [Refreshed({"Current State": ("greeting",)})] * looks, "consolidate": [answer] * looks})
+    return Scripted(
+        {
+            "refresh": [Refreshed({"Current State": ("greeting",)})] * looks,
+            "consolidate": [answer] * looks,
+        }
+    )
 
 
 async def talk(root: Path, *rooms: str, turns: int = 2) -> None:
@@ -100,14 +113,18 @@ async def test_nothing_is_looked_at_again_that_did_not_change(tmp_path: Path) ->
         await until(lambda: bool(visits))
         await anyio.sleep(0.1)
     assert [visit.channel for visit in visits] == ["hall"]
-    assert {path: path.stat().st_mtime_ns for path in (root / "channels" / "room").rglob("*")} == stamps
+    assert {
+        path: path.stat().st_mtime_ns for path in (root / "channels" / "room").rglob("*")
+    } == stamps
 
 
 async def test_a_job_waiting_after_a_failure_comes_up_by_its_own_time(tmp_path: Path) -> None:
     """Also after a restart: not before its minute is over, and then by itself."""
     root, hands = workspace(tmp_path), Hands()
     await talk(root, "room")
-    down = Scripted({"refresh": [ModelUnavailable("down")], "consolidate": [ModelUnavailable("down")]})
+    down = Scripted(
+        {"refresh": [ModelUnavailable("down")], "consolidate": [ModelUnavailable("down")]}
+    )
     async with watched(root, down, hands=hands) as (_, visits):
         await until(lambda: len(visits) >= 1)
     assert visits[0].due == hands.now + timedelta(minutes=1)
@@ -165,7 +182,9 @@ async def test_a_closed_gate_reads_no_transcript_and_asks_no_model(
         before = len(asked.asked)
         with monkeypatch.context() as patch:
             patch.setattr(Transcript, "window", _refused)
-            reasons = [[job.reason for job in await channel.maintain()][:2] for channel in (full, scant)]
+            reasons = [
+                [job.reason for job in await channel.maintain()][:2] for channel in (full, scant)
+            ]
             due = [channel.thoughts.due() for channel in (full, scant)]
     assert reasons == [["nothing new", "nothing new"], ["too little new", "nothing new"]]
     assert not any(gate for gates in due for gate in gates.values())
@@ -217,7 +236,9 @@ async def test_a_compaction_cancels_the_idle_thought_of_its_channel(tmp_path: Pa
     assert tasks == ["refresh", "consolidate"]
 
 
-async def test_a_commit_under_way_is_finished_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_commit_under_way_is_finished_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who waits goes on when the disk has it, and the rest of the idle work is left."""
     root, go, commit = workspace(tmp_path), threading.Event(), ChannelStore.commit
     under_way = threading.Event()
@@ -273,7 +294,9 @@ async def test_a_turn_waits_for_no_idle_thought(tmp_path: Path) -> None:
         slow.hangs, channel._spoke = False, False
 
 
-async def test_a_compaction_finds_a_free_model_beside_the_thoughts_of_others(tmp_path: Path) -> None:
+async def test_a_compaction_finds_a_free_model_beside_the_thoughts_of_others(
+    tmp_path: Path,
+) -> None:
     """One model at a time, and an idle thought has it: it is cancelled for the one who waits elsewhere."""
     root, slow = workspace(tmp_path), Slow()
     one = Settings(ModelSettings(concurrency=1), maintenance=QUICK.maintenance)
@@ -332,7 +355,10 @@ async def test_one_process_does_the_idle_work(tmp_path: Path) -> None:
         await talk(root, "room")
         await until(lambda: bool(visits))
         async with Pipimem(root, assistant=script(), settings=QUICK) as second:
-            with pytest.raises(WorkspaceError, match=r"process \d+ \(.*\), since .* does the idle work of .* already"):
+            with pytest.raises(
+                WorkspaceError,
+                match=r"process \d+ \(.*\), since .* does the idle work of .* already",
+            ):
                 await second.watch()
     async with Pipimem(root, assistant=script(), settings=QUICK) as third:
         assert await third._idle.take_duty()
@@ -343,7 +369,10 @@ async def test_a_bot_takes_over_when_the_other_process_has_gone(tmp_path: Path) 
     """It does no idle work of its own before."""
     root = workspace(tmp_path)
     beside = Settings(maintenance=MaintenanceSettings(idle_seconds=0.05))
-    async with watched(root, Slow()) as _, Pipimem(root, assistant=script(), settings=beside) as bot:
+    async with (
+        watched(root, Slow()) as _,
+        Pipimem(root, assistant=script(), settings=beside) as bot,
+    ):
         channel = await bot.channel("room")
         await anyio.sleep(0.2)
         assert not bot._idle._begun
@@ -362,7 +391,11 @@ async def test_channels_nobody_uses_are_not_kept(tmp_path: Path) -> None:
     async with watched(root, script(40), settings=few) as (_, visits):
         await until(lambda: len(visits) == 30)
         gc.collect()
-        held = [one for one in gc.get_objects() if isinstance(one, ChannelStore) and one.workspace.root == root]
+        held = [
+            one
+            for one in gc.get_objects()
+            if isinstance(one, ChannelStore) and one.workspace.root == root
+        ]
     assert len(held) <= few.maintenance.concurrency
 
 
@@ -379,7 +412,9 @@ async def test_a_quiet_channel_gives_its_memory_back(tmp_path: Path) -> None:
         channel = await pipimem.channel("room")
         await channel.remember("The harbour review is on 2026-03-09")
         turn = await channel.before_turn("When is the harbour review?")
-        await channel.after_turn(turn, [Message.user("When is the harbour review?"), Message.assistant("Monday")])
+        await channel.after_turn(
+            turn, [Message.user("When is the harbour review?"), Message.assistant("Monday")]
+        )
         in_ten_minutes = hands.now + timedelta(minutes=10)
         await until(lambda: any(visit.due == in_ten_minutes for visit in visits))
         assert channel.is_awake
@@ -431,7 +466,9 @@ async def test_a_folder_that_is_no_channel_is_passed_over(tmp_path: Path) -> Non
     await talk(root, "room")
     async with watched(root, script()) as (_, visits):
         await until(lambda: bool(visits))
-        await until(lambda: "Not A Channel" in Agenda.load(root / ".pipimem" / "idle.jsonl").appointments)
+        await until(
+            lambda: "Not A Channel" in Agenda.load(root / ".pipimem" / "idle.jsonl").appointments
+        )
     assert [visit.channel for visit in visits] == ["room"]
 
 
@@ -483,7 +520,9 @@ async def test_a_channel_stirred_while_it_was_no_channel_yet_is_looked_at(tmp_pa
         "9999-12-31T23:59:59.999999-12:00",
     ],
 )
-async def test_idle_work_and_turns_go_on_at_the_edges_of_the_calendar(tmp_path: Path, now: str) -> None:
+async def test_idle_work_and_turns_go_on_at_the_edges_of_the_calendar(
+    tmp_path: Path, now: str
+) -> None:
     """Whatever the clock says, with entries that end on the first and the last day there is."""
     root = workspace(tmp_path)
     await talk(root, "room")
@@ -494,7 +533,9 @@ async def test_idle_work_and_turns_go_on_at_the_edges_of_the_calendar(tmp_path: 
             await channel.remember(f"gate {number} opens", until=last)
         turn = await channel.before_turn("which gate opens tomorrow? which opened last week?")
         assert turn.problem == ""
-        await channel.after_turn(turn, [Message.user("remember that gate 3 opens next year"), Message.assistant("ok")])
+        await channel.after_turn(
+            turn, [Message.user("remember that gate 3 opens next year"), Message.assistant("ok")]
+        )
         await channel.maintain(forced=True)
         assert (await channel.before_compaction()).state == "consolidated"
     async with watched(root, script(), hands=hands) as (_, visits):

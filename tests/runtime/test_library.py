@@ -99,7 +99,9 @@ def kept_file(room: ChannelStore) -> Path:
 
 
 @pytest.mark.usefixtures("always")
-def test_the_next_start_cuts_only_what_is_new(room: ChannelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_start_cuts_only_what_is_new(
+    room: ChannelStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And answers the same."""
     first = Library(room.workspace)
     assert found(first, "ferry") == ["log:a"]
@@ -156,7 +158,9 @@ def test_an_archive_that_changed_is_read_again(room: ChannelStore) -> None:
     path = room.folder / "HISTORY.archive.md"
     library = Library(room.workspace, archive=True)
     assert not any(name.startswith("archive:") for name in found(library, "sextant"))
-    path.write_text("## 2026-03-12 11:00–12:00 +00:00 · Boats\n\n- The brass sextant was sold to Ines\n")
+    path.write_text(
+        "## 2026-03-12 11:00–12:00 +00:00 · Boats\n\n- The brass sextant was sold to Ines\n"
+    )
     assert found(library, "sextant")[0].startswith("archive:")
     assert library.shelf("room") is library.shelf("room")
     path.unlink()
@@ -183,7 +187,9 @@ def test_what_is_forgotten_is_not_in_the_kept_index_either(room: ChannelStore) -
 
 
 @pytest.mark.usefixtures("always")
-def test_other_words_of_peoples_own_make_it_anew(room: ChannelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_words_of_peoples_own_make_it_anew(
+    room: ChannelStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`words.txt` decides how Chinese is cut."""
     first = Library(room.workspace)
     found(first, "ferry")
@@ -208,8 +214,12 @@ def test_hostile_bytes_change_no_answer(room: ChannelStore, data: st.DataObject)
         library.keep()
     whole = kept_file(room).read_bytes()
     place = data.draw(st.integers(0, len(whole) - 1))
-    flipped = whole[:place] + bytes((whole[place] ^ data.draw(st.integers(1, 255)),)) + whole[place + 1 :]
-    kept_file(room).write_bytes(data.draw(st.one_of(st.just(flipped), st.just(whole[:place]), st.binary())))
+    flipped = (
+        whole[:place] + bytes((whole[place] ^ data.draw(st.integers(1, 255)),)) + whole[place + 1 :]
+    )
+    kept_file(room).write_bytes(
+        data.draw(st.one_of(st.just(flipped), st.just(whole[:place]), st.binary()))
+    )
     library = Library(room.workspace)
     for question in ("blue ferry", "渡轮", "what did Ana say?"):
         fresh = Library(room.workspace)
@@ -243,7 +253,9 @@ def test_a_whole_file_that_is_none_of_ours_is_passed_over(room: ChannelStore) ->
 @pytest.mark.usefixtures("always")
 def test_idle_work_keeps_it_up_a_little_at_a_time(room: ChannelStore) -> None:
     """So that neither a turn nor the next search pays for much."""
-    room.transcript.append([Message.user(f"tram {n} leaves", id=f"t{n}", time=NOON) for n in range(4)])
+    room.transcript.append(
+        [Message.user(f"tram {n} leaves", id=f"t{n}", time=NOON) for n in range(4)]
+    )
     vocabulary = Vocabulary(room.workspace)
     sizes = []
     for _ in range(4):

@@ -49,7 +49,9 @@ def journal(root: Path) -> list[dict[str, object]]:
 
 def history(blocks: int) -> str:
     days = range(1, blocks + 1)
-    return "# History\n\n" + "\n".join(f"## 2026-01-{n:02} 09:00–10:00 +08:00\n\n- lunch {n}\n" for n in days)
+    return "# History\n\n" + "\n".join(
+        f"## 2026-01-{n:02} 09:00–10:00 +08:00\n\n- lunch {n}\n" for n in days
+    )
 
 
 async def taught(channel: Channel, script: Scripted, *facts: str) -> None:
@@ -73,11 +75,17 @@ class Meddled(Scripted):
         if not isinstance(task, Tidy):
             return answer
         text = read(self.root)
-        write(self.root, "MEMORY.md", text.replace("port 8080", "port 8080, for Dana only").replace("2 holds", "2 hid"))
+        write(
+            self.root,
+            "MEMORY.md",
+            text.replace("port 8080", "port 8080, for Dana only").replace("2 holds", "2 hid"),
+        )
         return answer
 
 
-async def test_a_second_run_does_nothing_and_reads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_second_run_does_nothing_and_reads_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No model call, no line of transcript, no byte written, whatever is long, many or old."""
     root, hands = workspace(tmp_path), Hands()
     write(root, "MEMORY.md", MEMORY)
@@ -92,7 +100,9 @@ async def test_a_second_run_does_nothing_and_reads_nothing(tmp_path: Path, monke
         }
     )
     async with opened(root, script, hands=hands) as channel:
-        await channel.after_turn(None, [Message.user("lunch?"), Message.assistant("yes"), Message.user("good")])
+        await channel.after_turn(
+            None, [Message.user("lunch?"), Message.assistant("yes"), Message.user("good")]
+        )
         ran = await channel.maintain()
         assert [job.task for job in ran if job.ran] == ["refresh", "consolidate", "tidy", "fold"]
         before, calls = snapshot(root), len(script.asked)
@@ -120,7 +130,9 @@ class Paid(Scripted):
     async def answer(self, task: Task, call: Call) -> Answer:
         for outcome, count in (("timeout", 200), ("ok", 400)) if isinstance(task, Tidy) else ():
             when = MORNING.isoformat(timespec="seconds")
-            one = Usage(when, call.channel, "tidy", "m", count, 50, 0, None, 1.0, outcome, call.correlation)
+            one = Usage(
+                when, call.channel, "tidy", "m", count, 50, 0, None, 1.0, outcome, call.correlation
+            )
             self.channel.store.workspace.books.append(one)
         return await Scripted.answer(self, task, call)
 
@@ -184,7 +196,9 @@ async def test_a_tidying_does_not_drop_what_was_asked_for(tmp_path: Path) -> Non
     assert "port 8080" in read(root)
     assert "fact 4:" not in read(root)
     [line] = [one for one in journal(root) if one["task"] == "tidy"]
-    assert line["notes"] == ["invalidate 'the gateway listens on port 8080': left as it is, a recent question finds it"]
+    assert line["notes"] == [
+        "invalidate 'the gateway listens on port 8080': left as it is, a recent question finds it"
+    ]
 
 
 async def test_the_list_of_people_is_asked_as_well(tmp_path: Path) -> None:
@@ -194,12 +208,16 @@ async def test_the_list_of_people_is_asked_as_well(tmp_path: Path) -> None:
     script = Scripted({"tidy": []})
     async with opened(root, script) as channel:
         await taught(channel, script, *FACTS)
-        script.then("tidy", Tidied(drop=(Over((await channel.notes()).memory.entries[0].id, "over"),)))
+        script.then(
+            "tidy", Tidied(drop=(Over((await channel.notes()).memory.entries[0].id, "over"),))
+        )
         await channel.maintain()
     assert "port 8080" in read(root)
 
 
-async def test_questions_are_kept_without_secrets_and_forgotten_with_a_forgetting(tmp_path: Path) -> None:
+async def test_questions_are_kept_without_secrets_and_forgotten_with_a_forgetting(
+    tmp_path: Path,
+) -> None:
     """Private stretches and keys never reach the ledger; `forget` drops every question, also in the journal."""
     root = workspace(tmp_path)
     write(root, "MEMORY.md", "- the gateway listens on port 8080\n- the vault is green\n")
@@ -207,14 +225,19 @@ async def test_questions_are_kept_without_secrets_and_forgotten_with_a_forgettin
         await say(channel, f"<private>I am ill.</private> which port has the gateway? {KEY}")
         await channel.remember("tea is at ten")
         [asked] = (await channel.notes()).ledger.asked
-        assert (asked.when, [name.partition(":")[0] for name in asked.found]) == (MORNING.isoformat(), ["memory"])
+        assert (asked.when, [name.partition(":")[0] for name in asked.found]) == (
+            MORNING.isoformat(),
+            ["memory"],
+        )
         assert "which port has the gateway?" in asked.text
         assert not any(word in read(root, ".pipimem/journal.jsonl") for word in ("I am ill", KEY))
         await say(channel, "and the vault of the gateway?")
         await channel.forget("the vault is green")
         assert (await channel.notes()).ledger.asked == ()
         channel._spoke = False
-    assert "gateway?" not in read(root, ".pipimem/journal.jsonl") + read(root, ".pipimem/ledger.json")
+    assert "gateway?" not in read(root, ".pipimem/journal.jsonl") + read(
+        root, ".pipimem/ledger.json"
+    )
 
 
 async def test_the_newest_fifty_questions_are_kept_each_once(tmp_path: Path) -> None:
@@ -230,7 +253,9 @@ async def test_the_newest_fifty_questions_are_kept_each_once(tmp_path: Path) -> 
     async with opened(root, Scripted()) as channel:
         asked = (await channel.notes()).ledger.asked
     assert len(asked) == len({one.text for one in asked}) == 50
-    assert asked[-1] == Asked("which port has the gateway number 4?", MORNING.isoformat(), asked[0].found)
+    assert asked[-1] == Asked(
+        "which port has the gateway number 4?", MORNING.isoformat(), asked[0].found
+    )
 
 
 async def test_what_expires_is_in_the_archive_and_nobody_is_asked(tmp_path: Path) -> None:
@@ -250,7 +275,10 @@ async def test_what_expires_is_in_the_archive_and_nobody_is_asked(tmp_path: Path
         assert len(script.asked) == calls
     assert read(root) == "# Memory\n\n## Facts\n\n- the gateway listens on port 8080\n"
     day = MORNING + timedelta(days=181)
-    assert read(root, "HISTORY.archive.md") == f"\n## Expired {day:%Y-%m-%d} · Facts\n\n- the vault is green\n"
+    assert (
+        read(root, "HISTORY.archive.md")
+        == f"\n## Expired {day:%Y-%m-%d} · Facts\n\n- the vault is green\n"
+    )
     [line] = [one for one in journal(root) if one["task"] == "expire"]
     assert (line["author"], line["why"]) == ("rule", "stale")
 
@@ -273,9 +301,13 @@ async def test_a_rehearsal_thinks_and_leaves_every_byte(tmp_path: Path) -> None:
         assert snapshot(root) == before
         done = await channel.maintain(forced=True)
         channel._spoke = False
-    assert [(job.task, job.ran, job.reason) for job in told] == [(job.task, job.ran, job.reason) for job in done]
+    assert [(job.task, job.ran, job.reason) for job in told] == [
+        (job.task, job.ran, job.reason) for job in done
+    ]
     changes = [[change for one in job.done for change in one.outcome.changes] for job in told]
-    assert changes == [[change for one in job.done for change in one.outcome.changes] for job in done]
+    assert changes == [
+        [change for one in job.done for change in one.outcome.changes] for job in done
+    ]
     assert [change.verb for of_job in changes for change in of_job] == ["section", "folded"]
 
 
@@ -302,10 +334,15 @@ async def test_nothing_is_taken_out_while_the_list_of_people_cannot_be_read(tmp_
     async with opened(root, script) as channel:
         await taught(channel, script, *FACTS)
         (root / "recall.must").write_bytes(b"\x00 binary")
-        script.then("tidy", Tidied(drop=(Over((await channel.notes()).memory.entries[0].id, "over"),)))
+        script.then(
+            "tidy", Tidied(drop=(Over((await channel.notes()).memory.entries[0].id, "over"),))
+        )
         before, asked = read(root), len(script.asked)
         jobs = {job.task: job for job in await channel.maintain()}
-        assert (jobs["tidy"].ran, "recall.must is not a text" in jobs["tidy"].reason) == (False, True)
+        assert (jobs["tidy"].ran, "recall.must is not a text" in jobs["tidy"].reason) == (
+            False,
+            True,
+        )
         assert (read(root), len(script.asked)) == (before, asked)
         (root / "recall.must").unlink()
         assert {job.task: job.ran for job in await channel.maintain()}["tidy"]

@@ -35,7 +35,9 @@ QUESTION = "is the glowbox ready?"
 async def room(root: Path, toy: Toy, timeout: float = 5.0) -> AsyncIterator[Channel]:
     """A channel of a workspace with an embedder; its first turn is over."""
     told = replace(settings("defer"), embedder=EmbedderSettings(timeout=timeout))
-    async with Pipimem(root, "offline", embedder=toy, settings=told, clock=Hands().clock()) as pipimem:
+    async with Pipimem(
+        root, "offline", embedder=toy, settings=told, clock=Hands().clock()
+    ) as pipimem:
         channel = await pipimem.channel("room", kind="group")
         await channel.after_turn(await channel.before_turn("good morning"), [])
         yield channel
@@ -94,7 +96,9 @@ async def test_vectors_outlive_the_process_but_not_another_embedder(root: Path) 
 
 
 @pytest.mark.anyio
-async def test_a_broken_embedder_warns_once_and_words_go_on(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_broken_embedder_warns_once_and_words_go_on(
+    root: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """No turn fails for it."""
     with caplog.at_level(logging.WARNING, "pipimem"):
         async with room(root, Toy(broken=True)) as channel:
@@ -149,7 +153,9 @@ async def test_keyword_forces_words(root: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_spent_budget_embeds_nothing(tmp_path: Path) -> None:
     """The day's budget holds embedding too, with what is under way; recall goes on by words."""
     store = WorkspaceStore.open(workspace(tmp_path))
-    told = Settings(embedder=EmbedderSettings("openai/some-embedder"), budget=BudgetSettings(tokens_per_day=100))
+    told = Settings(
+        embedder=EmbedderSettings("openai/some-embedder"), budget=BudgetSettings(tokens_per_day=100)
+    )
     governor = Governor(store.books, told.budget, Clock(wall=lambda: MORNING), print)
     meaning = meaning_of(told, store, lambda: governor)
     assert meaning is not None
@@ -157,12 +163,16 @@ def test_a_spent_budget_embeds_nothing(tmp_path: Path) -> None:
     ask = Ask("openai/some-embedder", (Turn("user", "which oil?"),), 30.0, 0, task="embed")
     store.books.append(usage(MORNING, 100 - prompt_tokens(ask)))
     begin(ask, None)
-    with pytest.raises(BudgetSpent, match=r"100 of 100 tokens.* Until midnight recall goes by words alone"):
+    with pytest.raises(
+        BudgetSpent, match=r"100 of 100 tokens.* Until midnight recall goes by words alone"
+    ):
         begin(ask, None)
 
 
 def usage(when: datetime, tokens: int) -> Usage:
-    return Usage(when.isoformat(), "", "embed", "openai/some-embedder", tokens, 0, 0, None, 0.1, "ok", "x")
+    return Usage(
+        when.isoformat(), "", "embed", "openai/some-embedder", tokens, 0, 0, None, 0.1, "ok", "x"
+    )
 
 
 def test_the_threads_of_others_are_left_alone() -> None:

@@ -30,7 +30,9 @@ def respond(request: ChatRequest) -> Reply:
             "kind": "fact", "text": f"{first[1]} spoke first in {first[0]}", "sources": [first[0]], "speaker": first[1],
             "necessity": "high", "confidence": 0.9, "explicit": False, "replaces": [],
         }  # fmt: skip
-        history = [{"text": f"the talk went from {first[0]} to {last[0]}", "sources": [first[0], last[0]]}]
+        history = [
+            {"text": f"the talk went from {first[0]} to {last[0]}", "sources": [first[0], last[0]]}
+        ]
         return said({"learned": [learned], "over": [], "title": "Talk", "history": history})
     if "current_state" in keys:
         empty: dict[str, object] = {key: [] for key in keys}
@@ -38,7 +40,9 @@ def respond(request: ChatRequest) -> Reply:
     if "merge" in keys:
         return said({"merge": [], "move": [], "drop": []})
     bullets = _BULLET.findall(request.user)
-    return said({"title": "Folded", "bullets": [{"text": bullets[0][1], "sources": [bullets[0][0]]}]})
+    return said(
+        {"title": "Folded", "bullets": [{"text": bullets[0][1], "sources": [bullets[0][0]]}]}
+    )
 
 
 def said(answer: dict[str, object]) -> Reply:
@@ -46,7 +50,9 @@ def said(answer: dict[str, object]) -> Reply:
 
 
 @pytest.mark.anyio
-async def test_replay_over_http_bills_what_the_ledger_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_replay_over_http_bills_what_the_ledger_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every call is in the ledger with the provider's own counts, and a second replay asks nothing."""
     root = workspace(tmp_path)
     with OpenAIServer(respond) as server:

@@ -21,7 +21,9 @@ pytestmark = pytest.mark.anyio
 
 def script() -> Scripted:
     answer = Consolidated(history=(Bullet("they said hello", ("m1",)),))
-    return Scripted({"refresh": [Refreshed({"Current State": ("greeting",)})], "consolidate": [answer]})
+    return Scripted(
+        {"refresh": [Refreshed({"Current State": ("greeting",)})], "consolidate": [answer]}
+    )
 
 
 async def test_leaving_consolidates_what_was_said(tmp_path: Path) -> None:
@@ -63,7 +65,9 @@ async def test_a_quiet_channel_is_looked_after(tmp_path: Path) -> None:
 async def test_a_failing_job_waits_before_it_tries_again(tmp_path: Path) -> None:
     """The model is down: one attempt, then a pause, and the bot goes on."""
     root = workspace(tmp_path)
-    down = Scripted({"refresh": [ModelUnavailable("down")], "consolidate": [ModelUnavailable("down")]})
+    down = Scripted(
+        {"refresh": [ModelUnavailable("down")], "consolidate": [ModelUnavailable("down")]}
+    )
     async with Pipimem(root, assistant=down, settings=settings()) as pipimem:
         channel = await pipimem.channel("room")
         for _ in range(2):
@@ -93,7 +97,12 @@ async def test_a_folder_that_is_no_workspace_is_refused(tmp_path: Path) -> None:
 async def test_a_channel_that_cannot_be_closed_does_not_stop_the_others(tmp_path: Path) -> None:
     """Every channel is consolidated, then the first refusal comes out."""
     root = workspace(tmp_path)
-    both = Scripted({"refresh": [Refreshed()], "consolidate": [Consolidated(history=(Bullet("they said hello"),))]})
+    both = Scripted(
+        {
+            "refresh": [Refreshed()],
+            "consolidate": [Consolidated(history=(Bullet("they said hello"),))],
+        }
+    )
     with pytest.raises(StoreError):  # noqa: PT012 - the whole block is what a host writes
         async with Pipimem(root, assistant=both, settings=settings()) as pipimem:
             broken = await pipimem.channel("broken")
@@ -123,7 +132,11 @@ class Slow:
             while self.most < 2:
                 await anyio.sleep(0.01)
         self.now -= 1
-        return Refreshed() if isinstance(task, Refresh) else Consolidated(history=(Bullet("they said hello"),))
+        return (
+            Refreshed()
+            if isinstance(task, Refresh)
+            else Consolidated(history=(Bullet("they said hello"),))
+        )
 
 
 async def test_leaving_waits_for_several_channels_at_once(tmp_path: Path) -> None:

@@ -22,7 +22,9 @@ from tests.runtime.building import MORNING, opened, workspace, write
 
 def reading(root: Path) -> Reading:
     store = WorkspaceStore.open(root)
-    return Reading(ChannelStore.open(store, "room", create=False), Vocabulary(store), RecallSettings())
+    return Reading(
+        ChannelStore.open(store, "room", create=False), Vocabulary(store), RecallSettings()
+    )
 
 
 def texts(found: Reading, question: str, now: datetime = MORNING) -> list[str]:
@@ -37,7 +39,9 @@ def test_an_edit_is_read_at_the_next_question(tmp_path: Path) -> None:
     room = reading(root)
     assert texts(room, "what is the mail server called?") == ["the mail server is called hermes"]
     write(root, "MEMORY.md", "## Facts\n\n- the mail server is called apollo now\n")
-    assert texts(room, "what is the mail server called?") == ["the mail server is called apollo now"]
+    assert texts(room, "what is the mail server called?") == [
+        "the mail server is called apollo now"
+    ]
 
 
 def test_a_question_asked_again_is_answered_from_memory_until_that_changes(tmp_path: Path) -> None:
@@ -90,7 +94,9 @@ def test_words_txt_counts(tmp_path: Path) -> None:
 def test_a_cold_recall_loads_no_event_loop() -> None:
     """The command line's recall is a process for one question: what it does not need it does not load."""
     code = "import sys, pipimem.runtime.reading; print(*[m for m in ('anyio', 'asyncio', 'click') if m in sys.modules])"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert result.stdout.split() == []
 
 

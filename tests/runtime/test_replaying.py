@@ -64,13 +64,24 @@ async def test_what_matters_of_the_example_is_in_the_files(tmp_path: Path) -> No
 def test_killed_anywhere_and_replayed_it_ends_the_same(tmp_path: Path) -> None:
     """kill -9 in the middle, four times: the replay goes on where it stopped and ends in the very same files."""
     command = [sys.executable, "-m", "pipimem", "--workspace"]
-    rest = ["replay", "room", str(EXAMPLE), "--kind", "group", "--compact-every", "30", "--maintain"]
+    rest = [
+        "replay",
+        "room",
+        str(EXAMPLE),
+        "--kind",
+        "group",
+        "--compact-every",
+        "30",
+        "--maintain",
+    ]
     whole, cut = workspace(tmp_path / "a"), workspace(tmp_path / "b")
     started = time.monotonic()
     subprocess.run([*command, str(whole), *rest], check=True, capture_output=True)
     took = time.monotonic() - started
     for share in (0.35, 0.5, 0.65, 0.8):
-        process = subprocess.Popen([*command, str(cut), *rest], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [*command, str(cut), *rest], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         time.sleep(took * share)
         process.kill()
         process.wait()
@@ -85,13 +96,24 @@ def test_killed_anywhere_and_replayed_it_ends_the_same(tmp_path: Path) -> None:
         ("[1]", "line 2: must be an object"),
         ('{"role": "user"}', "line 2: 'content' must be a string"),
         ('{"role": "boss", "content": "x"}', "line 2: role 'boss' must be one of"),
-        ('{"role": "user", "content": "x", "ts": "yesterday"}', "line 2: ts 'yesterday' is not an ISO 8601 time"),
-        ('{"role": "user", "content": "x", "ts": "0001-01-01T00:00:00+14:00"}', "is outside the years 100 to 9899"),
+        (
+            '{"role": "user", "content": "x", "ts": "yesterday"}',
+            "line 2: ts 'yesterday' is not an ISO 8601 time",
+        ),
+        (
+            '{"role": "user", "content": "x", "ts": "0001-01-01T00:00:00+14:00"}',
+            "is outside the years 100 to 9899",
+        ),
         ("[" * 100_000, "line 2: not JSON"),
-        ('{"role": "user", "content": "x", "id": 7}', "line 2: id, name and session must be strings"),
+        (
+            '{"role": "user", "content": "x", "id": 7}',
+            "line 2: id, name and session must be strings",
+        ),
     ],
 )
-def test_a_broken_line_is_named_before_anything_is_taken_in(tmp_path: Path, line: str, reason: str) -> None:
+def test_a_broken_line_is_named_before_anything_is_taken_in(
+    tmp_path: Path, line: str, reason: str
+) -> None:
     """The whole file is checked first."""
     path = tmp_path / "talk.jsonl"
     path.write_text('{"role": "user", "content": "fine"}\n' + line + "\n", encoding="utf-8")
@@ -103,7 +125,8 @@ def test_messages_without_ids_are_known_by_their_place(tmp_path: Path) -> None:
     """So that a second replay of the same file adds nothing either."""
     path = tmp_path / "talk.jsonl"
     path.write_text(
-        '{"role": "user", "content": "a"}\r\n\r\n{"role": "assistant", "content": "b"}\r\n', encoding="utf-8"
+        '{"role": "user", "content": "a"}\r\n\r\n{"role": "assistant", "content": "b"}\r\n',
+        encoding="utf-8",
     )
     assert [message.id for message in recorded(path)] == ["talk:1", "talk:3"]
 
@@ -111,6 +134,8 @@ def test_messages_without_ids_are_known_by_their_place(tmp_path: Path) -> None:
 def test_a_time_before_all_calendars_is_named(tmp_path: Path) -> None:
     """No local time can be made of it, and the line's number is told as for any other."""
     path = tmp_path / "talk.jsonl"
-    path.write_text('{"role": "user", "content": "x", "ts": "0001-01-01T00:00:00"}\n', encoding="utf-8")
+    path.write_text(
+        '{"role": "user", "content": "x", "ts": "0001-01-01T00:00:00"}\n', encoding="utf-8"
+    )
     with pytest.raises(TranscriptError, match="line 1: ts"):
         recorded(path)

@@ -43,7 +43,9 @@ async def asked(
         recall=replace(plain.recall, rerank=rerank, repeat=True),  # type: ignore[arg-type]
         model=replace(plain.model, rerank_timeout=seconds),
     )
-    async with Pipimem(root, assistant=assistant, settings=wanted, clock=Hands().clock()) as pipimem:
+    async with Pipimem(
+        root, assistant=assistant, settings=wanted, clock=Hands().clock()
+    ) as pipimem:
         channel = await pipimem.channel("room", kind="group")
         await say(channel, "你好")
         yield channel
@@ -59,7 +61,8 @@ async def test_an_unsure_order_is_put_right_by_the_model(tmp_path: Path) -> None
     model = Scripted({"rerank": [Reranked((7, 2))]}, paid=True)
     async with asked(tmp_path, model) as channel:
         local = [
-            one.item.text.removeprefix("The staging cluster ") for one in (await channel.recall(QUESTION)).candidates
+            one.item.text.removeprefix("The staging cluster ")
+            for one in (await channel.recall(QUESTION)).candidates
         ]
         turn = await channel.before_turn(QUESTION)
         assert injected(turn.context) == [local[6], local[1]]
@@ -100,6 +103,10 @@ async def test_always_asks_where_the_order_is_sure(tmp_path: Path) -> None:
     """Three entries fit anyway; with `always` the model may still leave one out."""
     model = Scripted({"rerank": [Reranked((2,))]}, paid=True)
     async with asked(tmp_path, model, "always") as channel:
-        write(channel.store.folder.parent.parent, "MEMORY.md", "\n".join(ALIKE.splitlines()[:4]) + "\n")
+        write(
+            channel.store.folder.parent.parent,
+            "MEMORY.md",
+            "\n".join(ALIKE.splitlines()[:4]) + "\n",
+        )
         turn = await channel.before_turn(QUESTION)
     assert len(injected(turn.context)) == 1

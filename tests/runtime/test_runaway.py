@@ -59,7 +59,12 @@ def moody(request: ChatRequest) -> Reply:
 
 
 async def driven(
-    root: Path, rounds: range, *, timeout: float = 60.0, cost: float = float("inf"), model: str = "openai/m"
+    root: Path,
+    rounds: range,
+    *,
+    timeout: float = 60.0,
+    cost: float = float("inf"),
+    model: str = "openai/m",
 ) -> None:
     """Everything that can make a bot think, at once in all channels and again and again: talk, idle work by force
     and compactions. Five minutes pass in each round, so that what waits is due again."""
@@ -78,7 +83,9 @@ async def driven(
 async def _round(channel: Channel, number: int, timeout: float) -> None:
     for part in range(2):
         text = f"Remember: lamp {number}.{part} of {channel.id} burns {number + part} litres of oil in a night."
-        await channel.after_turn(None, [Message.user(text, speaker="Dana"), Message.assistant("Noted.")])
+        await channel.after_turn(
+            None, [Message.user(text, speaker="Dana"), Message.assistant("Noted.")]
+        )
     await channel.maintain(forced=True)
     await channel.before_compaction(deadline=timeout)
 
@@ -97,7 +104,11 @@ async def _round(channel: Channel, number: int, timeout: float) -> None:
     ],
 )
 async def test_no_server_can_bill_more_than_the_budget(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, respond: Callable[[ChatRequest], Reply], beyond: int, rounds: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    respond: Callable[[ChatRequest], Reply],
+    beyond: int,
+    rounds: int,
 ) -> None:
     """At most the budget, and what a liar adds to the requests that were under way already. Memory goes on by the
     rules."""
@@ -113,7 +124,9 @@ async def test_no_server_can_bill_more_than_the_budget(
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("reply", [broken(), too_many(0)], ids=["500", "429"])
-async def test_a_broken_server_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: Reply) -> None:
+async def test_a_broken_server_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: Reply
+) -> None:
     """Three channels that force six rounds would send 54 requests and more: the breaker lets a few through, of which
     each is a line of the ledger that counts nothing."""
     root = workspace(tmp_path)
@@ -128,7 +141,9 @@ async def test_a_broken_server_is_left_alone(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.anyio
-async def test_answers_that_never_come_are_paid_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_answers_that_never_come_are_paid_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The server bills all it was allowed to say, though nobody waited: the reservations had it counted."""
     root = workspace(tmp_path)
     with OpenAIServer(endless) as server:
@@ -154,7 +169,9 @@ async def test_answers_that_cannot_be_read_are_paid_for_and_then_not_asked_for(
     usages = list(WorkspaceStore.open(root).usages())
     assert {usage.outcome for usage in usages} == {"error"}
     assert billed <= sum(usage.tokens for usage in usages) <= WHOLE
-    assert "lamp 3.1 of room" in (root / "channels" / "room" / "log.jsonl").read_text(encoding="utf-8")
+    assert "lamp 3.1 of room" in (root / "channels" / "room" / "log.jsonl").read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.anyio
@@ -166,7 +183,9 @@ async def test_money_holds_as_tokens_do(tmp_path: Path, monkeypatch: pytest.Monk
         await driven(root, range(4), cost=budget, model="openai/gpt-5-mini")
         spent = server.billed.prompt * 2.5e-7 + server.billed.completion * 2e-6
     assert 0 < spent <= budget
-    assert sum(usage.cost or 0.0 for usage in WorkspaceStore.open(root).usages()) == pytest.approx(spent)
+    assert sum(usage.cost or 0.0 for usage in WorkspaceStore.open(root).usages()) == pytest.approx(
+        spent
+    )
 
 
 def test_our_estimate_of_a_prompt_is_above_the_servers_count() -> None:
@@ -176,6 +195,11 @@ def test_our_estimate_of_a_prompt_is_above_the_servers_count() -> None:
 
     from tests.servers.openai import ChatMessage
 
-    text = "[m1] 2026-03-04 09:10 Dana: We ship on Friday instead.\n[m2] 2026-03-04 09:11 pipi (bot): Noted.\n" * 50
+    text = (
+        "[m1] 2026-03-04 09:10 Dana: We ship on Friday instead.\n[m2] 2026-03-04 09:11 pipi (bot): Noted.\n"
+        * 50
+    )
     asked = Ask("openai/m", (Turn("system", text), Turn("user", text)), 10.0, 100)
-    assert prompt_tokens(asked) >= counted_prompt((ChatMessage("system", text), ChatMessage("user", text)))
+    assert prompt_tokens(asked) >= counted_prompt(
+        (ChatMessage("system", text), ChatMessage("user", text))
+    )

@@ -19,7 +19,13 @@ def usage(correlation: str, task: str = "tidy", channel: str = "room", day: int 
 
 def test_a_run_counts_its_own_attempts_and_its_tasks_day() -> None:
     """Other runs, tasks and channels are others."""
-    lines = [usage("before"), usage("x", task="fold"), usage("y", channel="hall"), usage("run1"), usage("run1")]
+    lines = [
+        usage("before"),
+        usage("x", task="fold"),
+        usage("y", channel="hall"),
+        usage("run1"),
+        usage("run1"),
+    ]
     assert spent(lines, "tidy", Call("room", "run1", 1), "2026-03-02") == Tokens(200, 300)
     lines.append(usage("run2"))
     assert spent(lines, "tidy", Call("room", "run2", 1), "2026-03-02") == Tokens(100, 400)

@@ -25,8 +25,14 @@ def test_each_recall_tells_what_it_did(
         room.recalled(question, MORNING)
     miss, hit, silent = capsys.readouterr().err.splitlines()
     steps = r"look [\d.]+, refine [\d.]+, rank [\d.]+, dedupe [\d.]+, fit [\d.]+"
-    assert re.fullmatch(rf"pipimem recall 'room': cache miss; ms: {steps}; 1 candidates, 1 injected, 0 left out", miss)
-    assert re.fullmatch(r"pipimem recall 'room': cache hit; ms: look [\d.]+; 1 candidates, 1 injected, 0 left out", hit)
+    assert re.fullmatch(
+        rf"pipimem recall 'room': cache miss; ms: {steps}; 1 candidates, 1 injected, 0 left out",
+        miss,
+    )
+    assert re.fullmatch(
+        r"pipimem recall 'room': cache hit; ms: look [\d.]+; 1 candidates, 1 injected, 0 left out",
+        hit,
+    )
     assert silent.endswith("0 candidates, 0 injected, 0 left out, chat that asks for nothing")
     monkeypatch.setenv("PIPIMEM_DEBUG", "0")
     room.notes()

@@ -22,7 +22,9 @@ from tests.runtime.building import Hands, opened, read, say, settings, workspace
 
 pytestmark = pytest.mark.anyio
 
-MEMORY = "## Constraints\n\n- 周五不许发布\n\n## Facts\n\n- the staging database listens on port 5433\n"
+MEMORY = (
+    "## Constraints\n\n- 周五不许发布\n\n## Facts\n\n- the staging database listens on port 5433\n"
+)
 
 
 async def test_the_first_turn_gets_the_snapshot_and_the_second_does_not(tmp_path: Path) -> None:
@@ -58,7 +60,9 @@ async def test_what_a_session_was_shown_is_not_shown_twice(tmp_path: Path) -> No
         assert "5433" in await say(channel, "which port does the staging database use?")
 
 
-async def test_before_turn_never_waits_for_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_before_turn_never_waits_for_a_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """While the disk takes its time with one, the turn goes on with the notes from before it."""
     root = workspace(tmp_path)
     write(root, "MEMORY.md", MEMORY)
@@ -136,7 +140,9 @@ async def test_messages_are_known_by_id(tmp_path: Path) -> None:
     root = workspace(tmp_path)
     async with opened(root) as channel:
         for _ in range(2):
-            await channel.after_turn(None, [Message.user("hello", id="cb1"), Message.assistant("hi", id="cb2")])
+            await channel.after_turn(
+                None, [Message.user("hello", id="cb1"), Message.assistant("hi", id="cb2")]
+            )
     assert read(root, "log.jsonl").count("\n") == 2
 
 
@@ -189,7 +195,12 @@ async def test_talk_is_kept_though_a_probation_cannot_be_ended(tmp_path: Path) -
     root = workspace(tmp_path)
     async with opened(root) as channel:
         until = Hands().now + timedelta(days=30)
-        add = Add(Kind.FACT, "the staging database listens on port 5433", Trust.INFERRED, probation_until=until)
+        add = Add(
+            Kind.FACT,
+            "the staging database listens on port 5433",
+            Trust.INFERRED,
+            probation_until=until,
+        )
         await channel.thoughts.commit(Decision("test", Author.MODEL, (add,)))
         turn = await channel.before_turn("which port does the staging database use?")
         assert "5433" in turn.context
@@ -204,7 +215,9 @@ async def test_a_name_is_written_without_secrets(tmp_path: Path) -> None:
     """Platforms let people call themselves anything."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
-        await channel.take_in([Message.user("hi", speaker="Dana <private>x</private> password: hunter2Xy9")])
+        await channel.take_in(
+            [Message.user("hi", speaker="Dana <private>x</private> password: hunter2Xy9")]
+        )
     assert '"name": "Dana [private] password: [secret: password]"' in read(root, "log.jsonl")
 
 
@@ -243,7 +256,9 @@ async def test_a_broken_shared_file_silences_no_channel(tmp_path: Path) -> None:
         assert turn.problem == ""
         assert "the roof is red" in turn.context
         assert (root / "MEMORY.md").read_bytes() == b"\x00\xff binary"
-        (root / "MEMORY.md").write_text("# Shared\n\n- the house is called Seagull\n", encoding="utf-8")
+        (root / "MEMORY.md").write_text(
+            "# Shared\n\n- the house is called Seagull\n", encoding="utf-8"
+        )
         assert "Seagull" in (await channel.before_turn("what is the house called?")).context
 
 

@@ -68,7 +68,9 @@ def save(channels: Path, folder: str, text: str = "- by hand\n") -> None:
 
 
 @pytest.mark.usefixtures("watch")
-def test_saves_in_place_and_by_rename_are_told_and_our_own_files_are_not(channels: Path, heard: Heard) -> None:
+def test_saves_in_place_and_by_rename_are_told_and_our_own_files_are_not(
+    channels: Path, heard: Heard
+) -> None:
     """By the name of the channel's folder."""
     room = channels / "room"
     (room / "notes.txt").write_text("none of ours")
@@ -83,7 +85,9 @@ def test_saves_in_place_and_by_rename_are_told_and_our_own_files_are_not(channel
 
 
 @pytest.mark.usefixtures("watch")
-def test_a_new_channel_with_its_files_is_told_and_heard_from_then_on(channels: Path, heard: Heard) -> None:
+def test_a_new_channel_with_its_files_is_told_and_heard_from_then_on(
+    channels: Path, heard: Heard
+) -> None:
     """Folder, files and our own folder in it, all within a moment."""
     for name in ("one", "two", "three"):
         (channels / name / ".pipimem" / "versions").mkdir(parents=True)
@@ -109,7 +113,9 @@ def test_what_was_written_into_a_new_folder_before_it_was_watched_is_told(
 
 
 @pytest.mark.usefixtures("watch")
-def test_a_renamed_channel_is_told_by_both_names_and_heard_under_the_new_one(channels: Path, heard: Heard) -> None:
+def test_a_renamed_channel_is_told_by_both_names_and_heard_under_the_new_one(
+    channels: Path, heard: Heard
+) -> None:
     """The old name is heard no more, also when a new folder takes it."""
     (channels / "room").rename(channels / "hall")
     assert heard.until(lambda: {"room", "hall"} <= set(heard.folders))
@@ -123,7 +129,9 @@ def test_a_renamed_channel_is_told_by_both_names_and_heard_under_the_new_one(cha
 
 
 @pytest.mark.usefixtures("watch")
-def test_a_channel_moved_out_is_told_and_heard_no_more(channels: Path, heard: Heard, tmp_path: Path) -> None:
+def test_a_channel_moved_out_is_told_and_heard_no_more(
+    channels: Path, heard: Heard, tmp_path: Path
+) -> None:
     """Back again, it is."""
     (channels / "room").rename(tmp_path / "away")
     assert heard.until(lambda: heard.folders == ["room"])
@@ -183,7 +191,9 @@ watch.stop()
 def test_a_queue_that_overflowed_has_everything_compared(channels: Path) -> None:
     """The process stood still while more happened than the queue holds; afterwards it hears as before."""
     command = [sys.executable, "-c", LISTENER, str(channels)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as listener:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as listener:
         assert listener.stdout is not None
         assert listener.stdin is not None
         guard = threading.Timer(120, listener.kill)
@@ -191,7 +201,10 @@ def test_a_queue_that_overflowed_has_everything_compared(channels: Path) -> None
         assert listener.stdout.readline() == "ready\n"
         listener.send_signal(signal.SIGSTOP)
         for _ in range(int(QUEUED.read_text()) // 2 + 1_000):
-            for name in ("MEMORY.md", "HISTORY.md"):  # the same event twice in a row would count once
+            for name in (
+                "MEMORY.md",
+                "HISTORY.md",
+            ):  # the same event twice in a row would count once
                 (channels / "room" / name).open("a").close()
         listener.send_signal(signal.SIGCONT)
         assert "None\n" in listener.stdout
@@ -221,15 +234,22 @@ def test_a_limit_that_is_too_small_is_told_with_its_remedy(
 
     monkeypatch.setattr(inotify_c, "inotify_add_watch", limited)
     told = Watch(channels, heard.tell).start()
-    assert re.search(r"no inotify watch is left, fs\.inotify\.max_user_watches is \d+; raise it", told)
+    assert re.search(
+        r"no inotify watch is left, fs\.inotify\.max_user_watches is \d+; raise it", told
+    )
     most = 0
     told = Watch(channels, heard.tell).start()
     assert "max_user_watches" in told
-    assert not any(thread.name.startswith("Thread") and "Inotify" in repr(thread) for thread in threading.enumerate())
+    assert not any(
+        thread.name.startswith("Thread") and "Inotify" in repr(thread)
+        for thread in threading.enumerate()
+    )
 
 
 @LINUX
-def test_a_single_watch_that_is_refused_is_told(channels: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_watch_that_is_refused_is_told(
+    channels: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A folder inside a channel has one of its own, and the journal lies there."""
     from watchdog.observers import inotify_c
 
@@ -268,7 +288,9 @@ def test_too_many_queues_are_told_with_their_remedy(
         ("/srv/two words/bot", "fuse.sshfs tells nothing of what others write"),
     ],
 )
-def test_file_systems_that_others_write_to_are_known(folder: str, reason: str, tmp_path: Path) -> None:
+def test_file_systems_that_others_write_to_are_known(
+    folder: str, reason: str, tmp_path: Path
+) -> None:
     """The longest mount point that holds the folder decides; blanks in it are written in octal."""
     mounts = tmp_path / "mountinfo"
     mounts.write_text(

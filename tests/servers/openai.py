@@ -108,7 +108,9 @@ def too_many(retry_after: float | str = 1) -> Reply:
         error="Rate limit reached for requests.",
         kind="requests",
         code="rate_limit_exceeded",
-        headers={"Retry-After": retry_after if isinstance(retry_after, str) else f"{retry_after:g}"},
+        headers={
+            "Retry-After": retry_after if isinstance(retry_after, str) else f"{retry_after:g}"
+        },
     )
 
 
@@ -168,7 +170,10 @@ class OpenAIServer:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._closing.set()
         self._http.shutdown()
@@ -194,7 +199,9 @@ class OpenAIServer:
         with self._lock:
             return self._billed
 
-    def _answered(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> tuple[ChatRequest, Reply]:
+    def _answered(
+        self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]
+    ) -> tuple[ChatRequest, Reply]:
         """Record a request, let the test answer it, and bill the answer."""
         with self._lock:
             request = _request(len(self._requests) + 1, path, headers, body)
@@ -214,14 +221,18 @@ class OpenAIServer:
         )
 
 
-def _request(number: int, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> ChatRequest:
+def _request(
+    number: int, path: str, headers: Mapping[str, str], body: Mapping[str, Any]
+) -> ChatRequest:
     wanted = body.get("response_format") or {}
     return ChatRequest(
         number=number,
         path=path,
         key=headers.get("authorization", "").removeprefix("Bearer "),
         model=str(body["model"]),
-        messages=tuple(ChatMessage(str(m["role"]), _text(m.get("content"))) for m in body["messages"]),
+        messages=tuple(
+            ChatMessage(str(m["role"]), _text(m.get("content"))) for m in body["messages"]
+        ),
         stream=bool(body.get("stream")),
         response_format=str(wanted.get("type", "")),
         schema=(wanted.get("json_schema") or {}).get("schema"),
@@ -238,8 +249,12 @@ def _text(content: object) -> str:
 
 
 def _with_tokens(reply: Reply, request: ChatRequest) -> Reply:
-    prompt = counted_prompt(request.messages) if reply.prompt_tokens is None else reply.prompt_tokens
-    completion = counted(reply.content) if reply.completion_tokens is None else reply.completion_tokens
+    prompt = (
+        counted_prompt(request.messages) if reply.prompt_tokens is None else reply.prompt_tokens
+    )
+    completion = (
+        counted(reply.content) if reply.completion_tokens is None else reply.completion_tokens
+    )
     return replace(reply, prompt_tokens=prompt, completion_tokens=completion)
 
 
@@ -258,8 +273,12 @@ def _usage(reply: Reply) -> dict[str, Any]:
 def _whole(request: ChatRequest, reply: Reply) -> dict[str, Any]:
     """The body of an answer in one piece."""
     if reply.status != 200:
-        return {"error": {"message": reply.error, "type": reply.kind, "param": None, "code": reply.code}}
-    message = {"role": "assistant", "content": reply.content} if reply.message is None else reply.message
+        return {
+            "error": {"message": reply.error, "type": reply.kind, "param": None, "code": reply.code}
+        }
+    message = (
+        {"role": "assistant", "content": reply.content} if reply.message is None else reply.message
+    )
     body = _head(request, "chat.completion")
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
     body["choices"] = [choice] if reply.choices else []
@@ -285,7 +304,9 @@ _PIECE = 12
 def _pieces(request: ChatRequest, reply: Reply) -> Iterator[str]:
     """The data lines of a streamed answer; usage comes last, and only when it was asked for."""
     deltas: list[dict[str, str]] = [{"role": "assistant", "content": ""}]
-    deltas += [{"content": reply.content[i : i + _PIECE]} for i in range(0, len(reply.content), _PIECE)]
+    deltas += [
+        {"content": reply.content[i : i + _PIECE]} for i in range(0, len(reply.content), _PIECE)
+    ]
     for delta in deltas:
         yield _chunk(request, [{"index": 0, "delta": delta, "finish_reason": None}])
     yield _chunk(request, [{"index": 0, "delta": {}, "finish_reason": reply.finish_reason}])
@@ -294,7 +315,9 @@ def _pieces(request: ChatRequest, reply: Reply) -> Iterator[str]:
     yield "[DONE]"
 
 
-def _chunk(request: ChatRequest, choices: list[dict[str, Any]], usage: dict[str, Any] | None = None) -> str:
+def _chunk(
+    request: ChatRequest, choices: list[dict[str, Any]], usage: dict[str, Any] | None = None
+) -> str:
     body = _head(request, "chat.completion.chunk") | {"choices": choices}
     return json.dumps(body | {"usage": usage} if usage else body, ensure_ascii=False)
 

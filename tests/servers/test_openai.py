@@ -34,12 +34,16 @@ def echo(request: ChatRequest) -> Reply:
     return Reply(f"You said: {request.user}")
 
 
-def post(server: OpenAIServer, body: object, path: str = "/v1/chat/completions") -> tuple[int, dict[str, str], str]:
+def post(
+    server: OpenAIServer, body: object, path: str = "/v1/chat/completions"
+) -> tuple[int, dict[str, str], str]:
     """One request over plain HTTP: status, headers, body."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     connection = HTTPConnection(server.url.removeprefix("http://"), timeout=5)
     try:
-        connection.request("POST", path, raw, {"Authorization": "Bearer k-1", "Content-Type": "application/json"})
+        connection.request(
+            "POST", path, raw, {"Authorization": "Bearer k-1", "Content-Type": "application/json"}
+        )
         answer = connection.getresponse()
         return answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read().decode()
     finally:
@@ -72,7 +76,14 @@ def test_an_answer_has_content_finish_reason_and_usage() -> None:
 
 @pytest.mark.parametrize(
     ("text", "tokens"),
-    [("", 0), ("two words", 2), ("你好", 2), ("v2.3!", 4), ("  spaced \n out ", 2), ("用pnpm装", 3)],
+    [
+        ("", 0),
+        ("two words", 2),
+        ("你好", 2),
+        ("v2.3!", 4),
+        ("  spaced \n out ", 2),
+        ("用pnpm装", 3),
+    ],
 )
 def test_counting_is_by_words_signs_and_characters(text: str, tokens: int) -> None:
     """A word is one token, a sign is one, a Chinese character is one, white space none."""
@@ -86,12 +97,20 @@ def test_every_request_is_recorded() -> None:
         post(server, ask(temperature=0))
         post(
             server,
-            ask(response_format={"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}),
+            ask(
+                response_format={
+                    "type": "json_schema",
+                    "json_schema": {"name": "n", "schema": schema},
+                }
+            ),
         )
         parts = [{"type": "text", "text": "in "}, {"type": "text", "text": "parts"}]
         post(
             server,
-            ask(messages=[{"role": "user", "content": parts}], response_format={"type": "json_object"}),
+            ask(
+                messages=[{"role": "user", "content": parts}],
+                response_format={"type": "json_object"},
+            ),
         )
         first, second, third = server.requests
     assert (first.number, first.model, first.key) == (1, "test", "k-1")
@@ -131,7 +150,12 @@ def test_refusals_look_like_openais(reply: Reply, status: int, code: str | None,
         got, headers, body = post(server, ask())
         assert server.billed == Billed()
     error = json.loads(body)["error"]
-    assert (got, error["code"], error["type"], error["message"]) == (status, code, kind, reply.error)
+    assert (got, error["code"], error["type"], error["message"]) == (
+        status,
+        code,
+        kind,
+        reply.error,
+    )
     assert headers.get("retry-after") == ("2" if status == 429 else None)
 
 
@@ -142,10 +166,15 @@ def test_structured_output_can_be_refused() -> None:
         return refused_format(request) if request.response_format == "json_schema" else Reply("{}")
 
     with OpenAIServer(respond) as server:
-        refused, _, why = post(server, ask(response_format={"type": "json_schema", "json_schema": {"name": "n"}}))
+        refused, _, why = post(
+            server, ask(response_format={"type": "json_schema", "json_schema": {"name": "n"}})
+        )
         taken, _, _ = post(server, ask(response_format={"type": "json_object"}))
     assert (refused, taken) == (400, 200)
-    assert "'response_format' of type 'json_schema' is not supported" in json.loads(why)["error"]["message"]
+    assert (
+        "'response_format' of type 'json_schema' is not supported"
+        in json.loads(why)["error"]["message"]
+    )
 
 
 def test_raw_bodies_and_headers_go_out_as_they_are() -> None:
@@ -155,7 +184,9 @@ def test_raw_bodies_and_headers_go_out_as_they_are() -> None:
     assert (status, headers["x-seen"], body) == (200, "yes", '{"choices": [')
 
 
-@pytest.mark.parametrize("body", [b"not json", b"[]", b'{"model": "m"}', b'{"model": "m", "messages": "hi"}'])
+@pytest.mark.parametrize(
+    "body", [b"not json", b"[]", b'{"model": "m"}', b'{"model": "m", "messages": "hi"}']
+)
 def test_malformed_requests_are_refused_and_not_recorded(body: bytes) -> None:
     """A request without model and messages gets 400."""
     with OpenAIServer(echo) as server:
@@ -255,7 +286,9 @@ def through(litellm: ModuleType, server: OpenAIServer, **more: object) -> Any:
 @pytest.mark.filterwarnings("ignore")
 def test_litellm_gets_the_reply_and_the_usage(litellm: ModuleType) -> None:
     """Content, finish reason, tokens and cached tokens arrive through litellm as they were sent."""
-    with OpenAIServer(lambda _: Reply('{"order": [2]}', finish_reason="length", cached_tokens=5)) as server:
+    with OpenAIServer(
+        lambda _: Reply('{"order": [2]}', finish_reason="length", cached_tokens=5)
+    ) as server:
         answer = through(litellm, server)
         assert server.billed == Billed(calls=1, prompt=HELLO_TOKENS, completion=9, cached=5)
         assert (server.requests[0].key, server.requests[0].model) == ("x", "test")
@@ -270,7 +303,9 @@ def test_litellm_reads_the_stream(litellm: ModuleType) -> None:
     """Streamed pieces add up to the content, and the last one carries the usage."""
     with OpenAIServer(echo) as server:
         chunks = list(through(litellm, server, stream=True, stream_options={"include_usage": True}))
-    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "You said: 你好 there"
+    assert (
+        "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "You said: 你好 there"
+    )
     assert chunks[-1].usage.prompt_tokens == HELLO_TOKENS
 
 
@@ -306,7 +341,10 @@ def test_a_message_may_be_anything() -> None:
 
 def test_a_body_may_be_cut() -> None:
     """More was promised than came."""
-    with OpenAIServer(lambda _: Reply("x" * 100, cut=50)) as server, pytest.raises(IncompleteRead) as caught:
+    with (
+        OpenAIServer(lambda _: Reply("x" * 100, cut=50)) as server,
+        pytest.raises(IncompleteRead) as caught,
+    ):
         post(server, ask())
     assert len(caught.value.partial) == 50
 

@@ -26,12 +26,26 @@ NOW = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
 
 def said(number: int, content: str, speaker: str = "Dana") -> Message:
     """What a person says at ten past nine."""
-    return Message("user", content, f"m{number}", datetime(2026, 3, 4, 9, 10, tzinfo=UTC), speaker, number=number)
+    return Message(
+        "user",
+        content,
+        f"m{number}",
+        datetime(2026, 3, 4, 9, 10, tzinfo=UTC),
+        speaker,
+        number=number,
+    )
 
 
 def answered(number: int, content: str) -> Message:
     """What the bot answers a minute later."""
-    return Message("assistant", content, f"m{number}", datetime(2026, 3, 4, 9, 11, tzinfo=UTC), "pipi", number=number)
+    return Message(
+        "assistant",
+        content,
+        f"m{number}",
+        datetime(2026, 3, 4, 9, 11, tzinfo=UTC),
+        "pipi",
+        number=number,
+    )
 
 
 @pytest.fixture
@@ -76,7 +90,9 @@ def answer(**changes: object) -> str:
 
 
 def unlimited(
-    record: Callable[[Usage], None], wall: Callable[[], datetime], monotonic: Callable[[], float] = monotonic
+    record: Callable[[Usage], None],
+    wall: Callable[[], datetime],
+    monotonic: Callable[[], float] = monotonic,
 ) -> Begin:
     """Attempts that no budget holds: each is let out as it is, and `record` takes its line."""
 
@@ -98,7 +114,9 @@ class Books:
         """An assistant on the models served at `url`."""
         door = LiteLLM(api_base=f"{url}/v1", api_key="x")
         begin = unlimited(self.used.append, lambda: NOW)
-        asking = Asking(models or ("openai/test",), door, begin, monotonic, concurrency, chance=lambda: 0.0)
+        asking = Asking(
+            models or ("openai/test",), door, begin, monotonic, concurrency, chance=lambda: 0.0
+        )
         return ModelAssistant(asking, Prompts())
 
     @property

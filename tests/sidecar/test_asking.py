@@ -69,9 +69,20 @@ GOOD = Completion("good")
         ([Completion("bad"), Completion("worse"), GOOD], ["a", "a", "b"]),
         ([ContextOverflow("long"), GOOD], ["a", "b"]),
     ],
-    ids=["refused key", "late", "busy", "busy for long", "asked otherwise", "bad once", "bad twice", "too long"],
+    ids=[
+        "refused key",
+        "late",
+        "busy",
+        "busy for long",
+        "asked otherwise",
+        "bad once",
+        "bad twice",
+        "too long",
+    ],
 )
-async def test_who_is_asked_next(answers: list[Completion | SidecarError], models: list[str]) -> None:
+async def test_who_is_asked_next(
+    answers: list[Completion | SidecarError], models: list[str]
+) -> None:
     """The next model steps in when one cannot, is too late, or gave two bad answers."""
     played = Played(list(answers))
     assert await played.answered() == "good"
@@ -145,10 +156,18 @@ async def test_a_model_that_refuses_everything_is_left() -> None:
     ("tries", "asked_for", "least", "most"),
     [(1, None, 0.25, 0.75), (2, None, 0.5, 1.5), (1, 7, 7, 7.5), (2, 0, 0.5, 1.5)],
 )
-async def test_nobody_comes_back_at_the_same_moment(tries: int, asked_for: float, least: float, most: float) -> None:
+async def test_nobody_comes_back_at_the_same_moment(
+    tries: int, asked_for: float, least: float, most: float
+) -> None:
     """Pauses double and are spread; a provider's own is kept and spread behind it."""
     for chance, wait in ((0.0, least), (1.0, most)):
-        asking = Asking(["a"], Played([]), unlimited(print, lambda: NOW), lambda: 0.0, chance=lambda at=chance: at)
+        asking = Asking(
+            ["a"],
+            Played([]),
+            unlimited(print, lambda: NOW),
+            lambda: 0.0,
+            chance=lambda at=chance: at,
+        )
         assert asking._wait(tries, ModelBusy("full", asked_for)) == wait
 
 
@@ -184,7 +203,9 @@ async def test_waiting_for_a_place_counts() -> None:
 async def test_what_a_provider_says_is_kept_without_secrets() -> None:
     """Its errors quote keys, and models quote what they were shown."""
     key = "sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"
-    played = Played([ModelUnavailable(f"wrong key {key}"), Completion(key, "stop"), Completion("good", "stop")])
+    played = Played(
+        [ModelUnavailable(f"wrong key {key}"), Completion(key, "stop"), Completion("good", "stop")]
+    )
     assert await played.answered() == "good"
     assert [usage.reason for usage in played.used] == [
         "wrong key [secret: openai key]",

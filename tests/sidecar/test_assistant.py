@@ -30,7 +30,11 @@ Calls = Callable[[float], Call]
 def sums(books: Books) -> tuple[int, int, int]:
     """Prompt, completion and cached tokens of the whole ledger."""
     used = books.used
-    return sum(u.tokens_in for u in used), sum(u.tokens_out for u in used), sum(u.tokens_cached for u in used)
+    return (
+        sum(u.tokens_in for u in used),
+        sum(u.tokens_out for u in used),
+        sum(u.tokens_cached for u in used),
+    )
 
 
 async def test_an_answer_becomes_values_and_the_ledger_equals_the_bill(
@@ -45,7 +49,11 @@ async def test_an_answer_becomes_values_and_the_ledger_equals_the_bill(
     assert got.history[0].sources == ("m1",)
     assert sums(books) == (server.billed.prompt, server.billed.completion, 7)
     (usage,) = books.used
-    assert (usage.task, usage.channel, usage.model) == ("consolidate", "release room", "openai/test")
+    assert (usage.task, usage.channel, usage.model) == (
+        "consolidate",
+        "release room",
+        "openai/test",
+    )
     assert (usage.outcome, usage.cost, usage.correlation) == ("ok", None, "c-1")
 
 
@@ -62,7 +70,9 @@ async def test_the_prompt_holds_the_window_and_the_schema_its_bounds(
     assert request.response_format == "json_schema"
     assert request.schema is not None
     assert request.schema["properties"]["history"]["maxItems"] == 8
-    assert request.schema["properties"]["history"]["items"]["properties"]["text"]["maxLength"] == 240
+    assert (
+        request.schema["properties"]["history"]["items"]["properties"]["text"]["maxLength"] == 240
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +115,9 @@ async def test_a_second_refusal_is_final(task: Consolidate, books: Books, call: 
     assert books.outcomes == ["refused", "refused"]
 
 
-async def test_a_cut_answer_is_refused_even_if_it_parses(task: Consolidate, books: Books, call: Calls) -> None:
+async def test_a_cut_answer_is_refused_even_if_it_parses(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
     """`finish_reason: length` means something may be missing."""
 
     def respond(request: ChatRequest) -> Reply:
@@ -117,7 +129,9 @@ async def test_a_cut_answer_is_refused_even_if_it_parses(task: Consolidate, book
     assert "cut off" in books.used[0].reason
 
 
-async def test_structure_steps_down_and_is_remembered(task: Consolidate, books: Books, call: Calls) -> None:
+async def test_structure_steps_down_and_is_remembered(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
     """A model without json_schema is asked for json_object, then for none; the next task starts there."""
 
     def respond(request: ChatRequest) -> Reply:
@@ -127,11 +141,18 @@ async def test_structure_steps_down_and_is_remembered(task: Consolidate, books: 
         assistant = books.assistant(server.url)
         await assistant.answer(task, call(20))
         await assistant.answer(task, call(20))
-    assert [request.response_format for request in server.requests] == ["json_schema", "json_object", "", ""]
+    assert [request.response_format for request in server.requests] == [
+        "json_schema",
+        "json_object",
+        "",
+        "",
+    ]
     assert books.outcomes == ["unfit", "unfit", "ok", "ok"]
 
 
-async def test_a_refused_key_is_not_asked_again(task: Consolidate, books: Books, call: Calls) -> None:
+async def test_a_refused_key_is_not_asked_again(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
     """401 says what to check, at once."""
     with (
         OpenAIServer(lambda _: refused_key()) as server,
@@ -150,7 +171,9 @@ async def test_an_unknown_model_is_named(task: Consolidate, books: Books, call: 
         await books.assistant(server.url).answer(task, call(20))
 
 
-async def test_a_busy_provider_is_waited_for_as_it_asks(task: Consolidate, books: Books, call: Calls) -> None:
+async def test_a_busy_provider_is_waited_for_as_it_asks(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
     """429 with Retry-After: the next attempt comes no sooner."""
 
     def respond(request: ChatRequest) -> Reply:
@@ -164,14 +187,21 @@ async def test_a_busy_provider_is_waited_for_as_it_asks(task: Consolidate, books
     assert "429" in books.used[0].reason
 
 
-async def test_a_wait_beyond_the_deadline_is_not_begun(task: Consolidate, books: Books, call: Calls) -> None:
+async def test_a_wait_beyond_the_deadline_is_not_begun(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
     """Retry-After of a minute within a task of ten seconds gives up at once."""
-    with OpenAIServer(lambda _: too_many(60)) as server, pytest.raises(ModelUnavailable, match="slow down"):
+    with (
+        OpenAIServer(lambda _: too_many(60)) as server,
+        pytest.raises(ModelUnavailable, match="slow down"),
+    ):
         await books.assistant(server.url).answer(task, call(10))
     assert books.outcomes == ["error"]
 
 
-async def test_a_broken_provider_is_tried_three_times(task: Consolidate, books: Books, call: Calls) -> None:
+async def test_a_broken_provider_is_tried_three_times(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
     """500 may pass; three in a row are enough."""
     with OpenAIServer(lambda _: broken()) as server, pytest.raises(ModelUnavailable):
         await books.assistant(server.url).answer(task, call(20))
@@ -193,7 +223,9 @@ async def test_the_next_model_steps_in(task: Consolidate, books: Books, call: Ca
     ]
 
 
-async def test_no_answer_in_time_is_a_timeout_in_the_ledger(task: Consolidate, books: Books, call: Calls) -> None:
+async def test_no_answer_in_time_is_a_timeout_in_the_ledger(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
     """The task ends within its own time, and the attempt is written down."""
     with OpenAIServer(lambda _: Reply(answer(), delay=30)) as server:
         assistant = books.assistant(server.url)
@@ -202,23 +234,31 @@ async def test_no_answer_in_time_is_a_timeout_in_the_ledger(task: Consolidate, b
     assert books.outcomes == ["timeout"]
 
 
-async def test_a_caller_that_gives_up_leaves_a_line_too(task: Consolidate, books: Books, call: Calls) -> None:
+async def test_a_caller_that_gives_up_leaves_a_line_too(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
     """Cancelled from outside, the attempt is still in the ledger."""
     with OpenAIServer(lambda _: Reply(answer(), delay=30)) as server:
         assistant = books.assistant(server.url)
         with anyio.move_on_after(0.5):
             await assistant.answer(task, call(20))
-    assert [(usage.outcome, usage.reason) for usage in books.used] == [("cancelled", "the caller gave up")]
+    assert [(usage.outcome, usage.reason) for usage in books.used] == [
+        ("cancelled", "the caller gave up")
+    ]
 
 
-async def test_no_connection_says_where_to_look(task: Consolidate, books: Books, call: Calls) -> None:
+async def test_no_connection_says_where_to_look(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
     """A port where nobody listens."""
     with pytest.raises(ModelUnavailable, match="No connection to openai/test"):
         await books.assistant("http://127.0.0.1:9").answer(task, call(20))
     assert books.outcomes == ["error"] * 3
 
 
-async def test_a_prompt_too_long_for_the_model_is_told_apart(task: Consolidate, books: Books, call: Calls) -> None:
+async def test_a_prompt_too_long_for_the_model_is_told_apart(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
     """Memory can halve the window on `ContextOverflow`."""
     reply = Reply(
         status=400,
@@ -229,7 +269,9 @@ async def test_a_prompt_too_long_for_the_model_is_told_apart(task: Consolidate, 
         await books.assistant(server.url).answer(task, call(20))
 
 
-async def test_no_more_requests_at_a_time_than_allowed(task: Consolidate, books: Books, call: Calls) -> None:
+async def test_no_more_requests_at_a_time_than_allowed(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
     """With a concurrency of one, two thoughts take turns."""
     with OpenAIServer(lambda _: Reply(answer(), delay=0.3)) as server:
         assistant = books.assistant(server.url, concurrency=1)

@@ -13,10 +13,14 @@ MORNING = datetime.fromisoformat("2026-03-02T09:00:00+08:00")
 
 
 def ended(outcome: str, reason: str = "boom") -> Usage:
-    return Usage(MORNING.isoformat(), "room", "refresh", "openai/m", 0, 0, 0, None, 1.0, outcome, "c", reason)
+    return Usage(
+        MORNING.isoformat(), "room", "refresh", "openai/m", 0, 0, 0, None, 1.0, outcome, "c", reason
+    )
 
 
-def folded(outcomes: Iterable[str], standing: Standing | None = None, now: datetime = MORNING) -> Standing:
+def folded(
+    outcomes: Iterable[str], standing: Standing | None = None, now: datetime = MORNING
+) -> Standing:
     standing = standing or Standing()
     for outcome in outcomes:
         standing = after(standing, ended(outcome), now)
@@ -37,7 +41,9 @@ def folded(outcomes: Iterable[str], standing: Standing | None = None, now: datet
         (["unfit", "cancelled"] * 50, False),
     ],
 )
-def test_five_failures_or_twenty_refusals_in_a_row_open_it(outcomes: list[str], open_: bool) -> None:
+def test_five_failures_or_twenty_refusals_in_a_row_open_it(
+    outcomes: list[str], open_: bool
+) -> None:
     """A missing key opens it at once; a request that was too long or given up says nothing about the model."""
     assert folded(outcomes).open_at(MORNING) is open_
 
@@ -63,7 +69,10 @@ def test_what_was_under_way_when_it_opened_does_not_double_the_pause() -> None:
 def test_the_state_is_told_with_its_reason() -> None:
     """For `status` and for errors."""
     standing = folded(["denied"])
-    assert told("openai/m", standing, MORNING) == "boom (openai/m failed too often and is left alone until 09:01:00.)"
+    assert (
+        told("openai/m", standing, MORNING)
+        == "boom (openai/m failed too often and is left alone until 09:01:00.)"
+    )
     assert "one request may try" in told("openai/m", standing, MORNING + timedelta(minutes=1))
     assert told("openai/m", Standing(), MORNING) == "openai/m: fine"
 

@@ -51,7 +51,9 @@ def test_a_minute_too_small_for_the_prompt_is_no_wait() -> None:
     """429 for one request larger than the minute's allowance never passes; 429 for many of them does."""
     large = "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000."
     assert isinstance(told(429, large), ContextOverflow)
-    assert isinstance(told(429, "Requests have exceeded token rate limit of your current tier."), ModelBusy)
+    assert isinstance(
+        told(429, "Requests have exceeded token rate limit of your current tier."), ModelBusy
+    )
     assert isinstance(told(413, "Payload too large"), ContextOverflow)
 
 
@@ -66,13 +68,20 @@ def test_a_minute_too_small_for_the_prompt_is_no_wait() -> None:
         (501, "not implemented", RequestRefused, r"\(501\)"),
         (422, "参数错误", RequestRefused, r"\(422\)"),
         (402, "Insufficient Balance", ModelUnavailable, "no credit"),
-        (429, "You exceeded your current quota, please check your plan", ModelUnavailable, "no credit"),
+        (
+            429,
+            "You exceeded your current quota, please check your plan",
+            ModelUnavailable,
+            "no credit",
+        ),
         (400, "账户欠费", ModelUnavailable, "no credit"),
         (400, "The model `x` does not exist", ModelUnavailable, "no model"),
         (400, "data_inspection_failed", ModelUnavailable, "filter"),
     ],
 )
-def test_a_status_and_its_words_decide(status: int, words: str, kind: type[SidecarError], says: str) -> None:
+def test_a_status_and_its_words_decide(
+    status: int, words: str, kind: type[SidecarError], says: str
+) -> None:
     """What passes by itself is busy, what has a cause says it, the rest is refused."""
     error = told(status, words)
     assert type(error) is kind

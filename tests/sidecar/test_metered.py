@@ -14,10 +14,25 @@ from pathlib import Path
 import anyio
 import pytest
 from pipimem.clock import Clock
-from pipimem.errors import AnswerRefused, BudgetSpent, ModelTimeout, ModelUnavailable, NoProgress, StoreError
+from pipimem.errors import (
+    AnswerRefused,
+    BudgetSpent,
+    ModelTimeout,
+    ModelUnavailable,
+    NoProgress,
+    StoreError,
+)
 from pipimem.notes.usage import Hold, Usage
 from pipimem.settings import BudgetSettings, Limit
-from pipimem.sidecar.door import Ask, Completion, KeyRefused, ModelBusy, ParameterRefused, Price, Turn
+from pipimem.sidecar.door import (
+    Ask,
+    Completion,
+    KeyRefused,
+    ModelBusy,
+    ParameterRefused,
+    Price,
+    Turn,
+)
 from pipimem.sidecar.governor import Governor, prompt_tokens
 from pipimem.store.books.books import Books
 
@@ -28,7 +43,9 @@ PRICE = Price(prompt=1e-4, answer=1e-3)
 PROMPT = "What did Dana say about the release? " * 250
 
 
-def limits(tokens: float = inf, cost: float = inf, own_tokens: float = inf, own_cost: float = inf) -> BudgetSettings:
+def limits(
+    tokens: float = inf, cost: float = inf, own_tokens: float = inf, own_cost: float = inf
+) -> BudgetSettings:
     return BudgetSettings(Limit(tokens), Limit(cost), Limit(own_tokens), Limit(own_cost))
 
 
@@ -41,7 +58,9 @@ class Bank:
     price: Price | None = None
     now: datetime = MORNING
     answers: list[Completion | BaseException] = field(default_factory=list)
-    default: Completion | BaseException = field(default_factory=lambda: Completion("ok", "stop", 100, 10))
+    default: Completion | BaseException = field(
+        default_factory=lambda: Completion("ok", "stop", 100, 10)
+    )
     sent: list[Ask] = field(default_factory=list)
     warned: list[str] = field(default_factory=list)
     wait: Callable[[], object] | None = None
@@ -77,7 +96,9 @@ class Bank:
     ) -> Completion | None:
         """One attempt as the assistant makes it."""
         self.count += 1
-        ask = Ask(model, (Turn("user", prompt),), 30.0, max_tokens, None, channel, task, f"c{self.count}")
+        ask = Ask(
+            model, (Turn("user", prompt),), 30.0, max_tokens, None, channel, task, f"c{self.count}"
+        )
         with suppress(AnswerRefused):
             async with await self.governor.begin(ask, self.priced) as attempt:
                 attempt.completion = await self.complete(attempt.ask)
@@ -100,7 +121,12 @@ async def test_what_the_provider_bills_is_counted_and_the_hold_is_gone(tmp_path:
     await bank.ask()
     (line,) = bank.lines
     assert (line.tokens_in, line.tokens_out, line.tokens_cached, line.cost) == (123, 45, 6, 0.5)
-    assert (line.estimated_in, line.estimated_out, line.estimated_cost, line.outcome) == (0, 0, None, "ok")
+    assert (line.estimated_in, line.estimated_out, line.estimated_cost, line.outcome) == (
+        0,
+        0,
+        None,
+        "ok",
+    )
     assert bank.books.held() == {}
 
 
@@ -216,7 +242,12 @@ async def test_a_request_whose_process_was_killed_counts_as_spent(tmp_path: Path
     with pytest.raises(BudgetSpent):
         await again.ask()
     (line,) = again.lines
-    assert (line.estimated_in, line.estimated_out, line.tokens_in, line.outcome) == (SIZE, 4000, 0, "cancelled")
+    assert (line.estimated_in, line.estimated_out, line.tokens_in, line.outcome) == (
+        SIZE,
+        4000,
+        0,
+        "cancelled",
+    )
     assert "a process that ended" in line.reason
     assert again.books.held() == {}
 
@@ -246,20 +277,31 @@ async def test_what_may_have_been_billed_counts_as_billed(
 async def test_an_answer_without_a_bill_is_estimated(tmp_path: Path) -> None:
     """Each missing count by itself, the cost with them; a free answer that is not free is not believed."""
     bank = Bank(tmp_path, limits(100_000, 50.0), price=PRICE)
-    bank.answers = [Completion("Dana said Friday.", "stop", 0, 0, 0, 0.0), Completion("yes", "stop", 70, 0, 0, 0.1)]
+    bank.answers = [
+        Completion("Dana said Friday.", "stop", 0, 0, 0, 0.0),
+        Completion("yes", "stop", 70, 0, 0, 0.1),
+    ]
     await bank.ask()
     await bank.ask()
     first, second = bank.lines
     assert (first.tokens_in, first.estimated_in, first.cost) == (0, SIZE, None)
     assert 3 <= first.estimated_out <= 6
     assert first.estimated_cost == pytest.approx(PRICE.of(SIZE, first.estimated_out))
-    assert (second.tokens_in, second.estimated_in, second.estimated_out, second.cost) == (70, 0, 1, None)
+    assert (second.tokens_in, second.estimated_in, second.estimated_out, second.cost) == (
+        70,
+        0,
+        1,
+        None,
+    )
 
 
 async def test_a_bill_that_lies_counts_if_it_lies_high(tmp_path: Path) -> None:
     """Negative tokens would give budget back; what is beyond any bill does not break the sums."""
     bank = Bank(tmp_path, limits(100_000))
-    bank.answers = [Completion("x", "stop", -5000, -1, -3, -1.0), Completion("x", "stop", 10**400, 1, 0, inf)]
+    bank.answers = [
+        Completion("x", "stop", -5000, -1, -3, -1.0),
+        Completion("x", "stop", 10**400, 1, 0, inf),
+    ]
     await bank.ask()
     await bank.ask()
     low, high = bank.lines
@@ -319,7 +361,9 @@ async def test_a_workspace_that_stops_is_one_line_of_the_log(tmp_path: Path) -> 
     assert len(bank.warned) == 2
 
 
-async def test_a_model_that_fails_is_left_alone_and_then_tried_once_at_a_time(tmp_path: Path) -> None:
+async def test_a_model_that_fails_is_left_alone_and_then_tried_once_at_a_time(
+    tmp_path: Path,
+) -> None:
     """Five failures, a minute of rest, one probe; other models are not concerned."""
     bank = Bank(tmp_path, limits(), default=ModelBusy("500"))
     for _ in range(5):

@@ -20,7 +20,9 @@ DAY = NOW.date()
 PRICE = Price(prompt=0.001, answer=0.01)
 
 
-def limits(tokens: float = inf, cost: float = inf, own_tokens: float = inf, own_cost: float = inf) -> BudgetSettings:
+def limits(
+    tokens: float = inf, cost: float = inf, own_tokens: float = inf, own_cost: float = inf
+) -> BudgetSettings:
     return BudgetSettings(Limit(tokens), Limit(cost), Limit(own_tokens), Limit(own_cost))
 
 
@@ -72,7 +74,9 @@ def test_an_answer_is_cut_to_what_is_left() -> None:
         (budget(0), None, "is used up"),
     ],
 )
-def test_a_request_without_room_for_a_usable_answer_is_refused(of: Budget, price: Price | None, said: str) -> None:
+def test_a_request_without_room_for_a_usable_answer_is_refused(
+    of: Budget, price: Price | None, said: str
+) -> None:
     """It would be cut, refused and paid for nothing; the error says which budget and what to do."""
     with pytest.raises(BudgetSpent, match=said):
         granted([of], 2000, 8000, price)
@@ -84,7 +88,10 @@ def test_a_short_answer_needs_no_more_room_than_it_takes() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(1, 5000), st.integers(1, 9000), st.sampled_from(["room", "hall"])), max_size=60),
+    st.lists(
+        st.tuples(st.integers(1, 5000), st.integers(1, 9000), st.sampled_from(["room", "hall"])),
+        max_size=60,
+    ),
     st.integers(0, 60_000),
     st.integers(0, 30_000),
 )
@@ -95,7 +102,12 @@ def test_no_row_of_granted_requests_exceeds_a_budget(
     account = Account(limits(tokens, inf, own), DAY)
     for prompt, answer, channel in requests:
         try:
-            account.count(used(prompt + granted(account.budgets(channel), prompt, answer, None), None, channel), NOW)
+            account.count(
+                used(
+                    prompt + granted(account.budgets(channel), prompt, answer, None), None, channel
+                ),
+                NOW,
+            )
         except BudgetSpent:
             continue
     assert account.total.tokens <= tokens

@@ -16,9 +16,15 @@ CHAT = replace(ASK, schema=None)
 @pytest.mark.parametrize(
     ("words", "learnt"),
     [
-        ("'response_format' of type 'json_schema' is not supported", Quirks(format=Format.JSON_OBJECT)),
+        (
+            "'response_format' of type 'json_schema' is not supported",
+            Quirks(format=Format.JSON_OBJECT),
+        ),
         ("This model does not support structured outputs.", Quirks(format=Format.JSON_OBJECT)),
-        ("Invalid schema for function 'a': 'maxLength' is not permitted", Quirks(format=Format.JSON_OBJECT)),
+        (
+            "Invalid schema for function 'a': 'maxLength' is not permitted",
+            Quirks(format=Format.JSON_OBJECT),
+        ),
         ("guided_json is disabled", Quirks(format=Format.JSON_OBJECT)),
         ("tool_choice is incompatible with thinking", Quirks(format=Format.JSON_OBJECT)),
         ("该模型不支持结构化输出", Quirks(format=Format.JSON_OBJECT)),
@@ -70,14 +76,18 @@ def test_what_has_another_cause_is_not_guessed_about() -> None:
     """A refused key or a missing model is not asked again in other ways, nor is a server that fell over."""
     manners = Manners()
     assert not manners.refused(ASK, Quirks(), 401, "Incorrect API key", explained=True)
-    assert not manners.refused(ASK, Quirks(), 503, "json_schema workers are overloaded", explained=True)
+    assert not manners.refused(
+        ASK, Quirks(), 503, "json_schema workers are overloaded", explained=True
+    )
     assert manners.of(ASK.model) == Quirks()
 
 
 def test_free_text_is_not_asked_for_less_structure() -> None:
     """A chat sends no format and no temperature: there is nothing of them to leave out."""
     manners = Manners()
-    assert not manners.refused(CHAT, Quirks(room=""), 400, "response_format and temperature", explained=False)
+    assert not manners.refused(
+        CHAT, Quirks(room=""), 400, "response_format and temperature", explained=False
+    )
     assert "temperature" not in Quirks().arguments(CHAT)
     assert "response_format" not in Quirks().arguments(CHAT)
 
@@ -87,7 +97,9 @@ def test_a_request_is_shaped_by_the_quirks() -> None:
     whole = Quirks().arguments(ASK)
     assert (whole["max_tokens"], whole["temperature"]) == (8000, 0)
     assert whole["response_format"]["json_schema"]["strict"] is True  # type: ignore[index]
-    assert Quirks(format=Format.JSON_OBJECT).arguments(ASK)["response_format"] == {"type": "json_object"}
+    assert Quirks(format=Format.JSON_OBJECT).arguments(ASK)["response_format"] == {
+        "type": "json_object"
+    }
     assert Quirks(room="max_completion_tokens").arguments(ASK)["max_completion_tokens"] == 8000
     bare = Quirks(Format.NONE, "", temperature=False, system=False).arguments(ASK)
     assert bare == {"messages": [{"role": "user", "content": "Be short.\n\nhi"}]}

@@ -11,7 +11,9 @@ from pipimem.sidecar.repeats import Repeats, prompt_hash
 MORNING = datetime.fromisoformat("2026-03-02T09:00:00+08:00")
 
 
-def line(prompt: str = "p1", *, outcome: str = "ok", task: str = "consolidate", channel: str = "room") -> Usage:
+def line(
+    prompt: str = "p1", *, outcome: str = "ok", task: str = "consolidate", channel: str = "room"
+) -> Usage:
     time = MORNING.isoformat()
     return Usage(time, channel, task, "openai/m", 9, 1, 0, None, 1.0, outcome, "c", prompt=prompt)
 
@@ -68,6 +70,9 @@ def test_people_may_say_the_same_twice() -> None:
 
 def test_a_prompt_is_told_by_all_its_turns() -> None:
     """Roles and borders count; half a surrogate pair is no obstacle."""
-    one, other = (Turn("system", "ab"), Turn("user", "c")), (Turn("system", "a"), Turn("user", "bc"))
+    one, other = (
+        (Turn("system", "ab"), Turn("user", "c")),
+        (Turn("system", "a"), Turn("user", "bc")),
+    )
     assert prompt_hash(one) == prompt_hash(list(one)) != prompt_hash(other)
     assert len(prompt_hash((Turn("user", "\ud800"),))) == 16

@@ -41,4 +41,7 @@ async def test_a_rerank_is_the_models_alone() -> None:
     both = StandIn(Scripted([BudgetSpent("gone"), Reranked((1,))], paid=True), Offline())
     with pytest.raises(BudgetSpent):
         await both.answer(Rerank("q", ("a", "b")), CALL)
-    assert (both.name, (await both.answer(Rerank("q", ("a", "b")), CALL)).order) == ("scripted", (1,))
+    assert (both.name, (await both.answer(Rerank("q", ("a", "b")), CALL)).order) == (
+        "scripted",
+        (1,),
+    )

@@ -8,7 +8,18 @@ from dataclasses import replace
 import pytest
 from pipimem.errors import AnswerRefused
 from pipimem.notes.kinds import Kind
-from pipimem.sidecar.contracts import Consolidate, Fold, Known, Merge, Over, Refile, Refresh, Rerank, Reranked, Tidy
+from pipimem.sidecar.contracts import (
+    Consolidate,
+    Fold,
+    Known,
+    Merge,
+    Over,
+    Refile,
+    Refresh,
+    Rerank,
+    Reranked,
+    Tidy,
+)
 from pipimem.sidecar.scripted import parsed
 from pipimem.sidecar.wire import consolidation, folding, refreshing, reranking, tidying
 from tests.sidecar.conftest import NOW, answer, answered, learnt
@@ -34,7 +45,10 @@ FOLD = Fold("2026-03", (("h1", "one"), ("h2", "two")))
         (answer(learned=["The release is on Friday"]), "object"),
         (answer(over=[{"id": "k9", "why": "gone"}]), r"no entry \[k9\]"),
         (answer(over=[{"id": "k1", "why": "gone"}]), "changed twice"),
-        (answer(learned=[learnt(replaces=[])] * 30, over=[{"id": "k1", "why": "x"}] * 21), "length <= 16"),
+        (
+            answer(learned=[learnt(replaces=[])] * 30, over=[{"id": "k1", "why": "x"}] * 21),
+            "length <= 16",
+        ),
         (answer(history=[]), "people talked"),
         (answer(history=[{"text": "Dana", "sources": ["m8"]}]), r"no message \[m8\]"),
         (answer(thoughts="hm"), "thoughts"),
@@ -42,7 +56,9 @@ FOLD = Fold("2026-03", (("h1", "one"), ("h2", "two")))
         ("I cannot do that.", "JSON"),
     ],
 )
-def test_an_answer_that_may_not_change_memory_is_refused(wrong: str, reason: str, task: Consolidate) -> None:
+def test_an_answer_that_may_not_change_memory_is_refused(
+    wrong: str, reason: str, task: Consolidate
+) -> None:
     """Nothing is repaired, and the reason names what is wrong."""
     with pytest.raises(AnswerRefused, match=reason):
         consolidation.parsed(wrong, task)
@@ -72,14 +88,25 @@ def test_lists_left_out_are_empty_but_what_matters_is_asked_for(task: Consolidat
 def test_a_session_sheet_goes_under_its_headings() -> None:
     """Fields become sections, an empty list empties one, an empty title is left out, repetitions go."""
     lists = dict.fromkeys(
-        ("current_state", "active_files", "decisions", "constraints", "errors", "next_steps", "worklog"), ()
+        (
+            "current_state",
+            "active_files",
+            "decisions",
+            "constraints",
+            "errors",
+            "next_steps",
+            "worklog",
+        ),
+        (),
     )
     body = {"title": "", **lists, "user_intent": ["上线", "上线"]}
     got = refreshing.parsed(json.dumps(body), SHEET)
     assert got.sections["User Intent"] == ("上线",)
     assert got.sections["Errors & Corrections"] == ()
     assert "Session Title" not in got.sections
-    assert refreshing.parsed(json.dumps(body | {"title": "发布"}), SHEET).sections["Session Title"] == ("发布",)
+    assert refreshing.parsed(json.dumps(body | {"title": "发布"}), SHEET).sections[
+        "Session Title"
+    ] == ("发布",)
 
 
 def test_a_tidying_touches_each_entry_once() -> None:
@@ -152,7 +179,12 @@ def test_a_schema_fits_strict_modes(task: Consolidate) -> None:
             for value in node.values():
                 walked(value)
 
-    for schema in (consolidation.schema(task), refreshing.schema(SHEET), tidying.schema(TIDY), folding.schema(FOLD)):
+    for schema in (
+        consolidation.schema(task),
+        refreshing.schema(SHEET),
+        tidying.schema(TIDY),
+        folding.schema(FOLD),
+    ):
         walked(schema.schema)
 
 

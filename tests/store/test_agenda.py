@@ -41,10 +41,15 @@ def test_the_file_does_not_grow_for_ever(tmp_path: Path) -> None:
     for number in range(5_000):
         agenda.note(f"c{number % 2}", Appointment(NOON, str(number)))
     assert len(agenda.path.read_bytes().splitlines()) < 1_100
-    assert Agenda.load(agenda.path).appointments == {"c0": Appointment(NOON, "4998"), "c1": Appointment(NOON, "4999")}
+    assert Agenda.load(agenda.path).appointments == {
+        "c0": Appointment(NOON, "4998"),
+        "c1": Appointment(NOON, "4999"),
+    }
 
 
-@pytest.mark.parametrize("damage", [b'{"folder": "x", "du', b"\xff\xfe\n", b"[]\n", b'{"folder": 3}\n'])
+@pytest.mark.parametrize(
+    "damage", [b'{"folder": "x", "du', b"\xff\xfe\n", b"[]\n", b'{"folder": 3}\n']
+)
 def test_a_damaged_line_costs_one_look(damage: bytes, tmp_path: Path) -> None:
     """The others are understood; the channel it was about is simply not known."""
     agenda = Agenda(tmp_path / "idle.jsonl")
@@ -73,11 +78,16 @@ def test_another_format_is_no_agenda(tmp_path: Path) -> None:
     agenda = Agenda.load(path)
     assert agenda.appointments == {}
     agenda.note("hall", Appointment(None, "b"))
-    assert path.read_text().splitlines() == ['{"format": 1}', '{"folder": "hall", "due": "", "mark": "b"}']
+    assert path.read_text().splitlines() == [
+        '{"format": 1}',
+        '{"folder": "hall", "due": "", "mark": "b"}',
+    ]
 
 
 @pytest.mark.parametrize("name", ["log.jsonl", "MEMORY.md", "HISTORY.md", ".pipimem/journal.jsonl"])
-def test_the_mark_changes_with_every_file_that_can_make_a_channel_due(name: str, tmp_path: Path) -> None:
+def test_the_mark_changes_with_every_file_that_can_make_a_channel_due(
+    name: str, tmp_path: Path
+) -> None:
     """And with nothing else."""
     folder = tmp_path / "room"
     (folder / ".pipimem").mkdir(parents=True)

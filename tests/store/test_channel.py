@@ -45,7 +45,11 @@ def again(channel: ChannelStore) -> ChannelStore:
 
 def everything(folder: Path) -> dict[str, bytes]:
     """All files below a folder, by their path."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 # ── opening ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -53,11 +57,19 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 def test_a_channel_keeps_who_it_is(workspace: WorkspaceStore) -> None:
     """Id, kind, title and key come back, whatever the id looks like."""
-    made = ChannelStore.open(workspace, "cid6KeBBLoveM/AZ==", create=True, kind="group", title="发布群")
+    made = ChannelStore.open(
+        workspace, "cid6KeBBLoveM/AZ==", create=True, kind="group", title="发布群"
+    )
     found = ChannelStore.open(workspace, "cid6KeBBLoveM/AZ==", create=False)
-    assert (found.channel_id, found.identity.kind, found.identity.title) == ("cid6KeBBLoveM/AZ==", "group", "发布群")
+    assert (found.channel_id, found.identity.kind, found.identity.title) == (
+        "cid6KeBBLoveM/AZ==",
+        "group",
+        "发布群",
+    )
     assert found.key == made.key
-    assert [(info.id, info.title) for info in workspace.channels()] == [("cid6KeBBLoveM/AZ==", "发布群")]
+    assert [(info.id, info.title) for info in workspace.channels()] == [
+        ("cid6KeBBLoveM/AZ==", "发布群")
+    ]
 
 
 def test_folders_are_the_owners_alone(channel: ChannelStore) -> None:
@@ -66,14 +78,18 @@ def test_folders_are_the_owners_alone(channel: ChannelStore) -> None:
     assert (channel.folder / ".pipimem" / "channel.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_an_unknown_channel_is_not_made_by_reading(workspace: WorkspaceStore, channel: ChannelStore) -> None:
+def test_an_unknown_channel_is_not_made_by_reading(
+    workspace: WorkspaceStore, channel: ChannelStore
+) -> None:
     """The sentence says which there are."""
     with pytest.raises(ChannelError, match=r"no channel 'tema'.*There are: team"):
         ChannelStore.open(workspace, "tema", create=False)
     assert [path.name for path in (workspace.root / "channels").iterdir()] == ["team"]
 
 
-def test_a_folder_of_another_channel_is_refused(workspace: WorkspaceStore, channel: ChannelStore) -> None:
+def test_a_folder_of_another_channel_is_refused(
+    workspace: WorkspaceStore, channel: ChannelStore
+) -> None:
     """Somebody copied a folder: two channels never write to one."""
     shutil.copytree(channel.folder, workspace.root / "channels" / "copy")
     with pytest.raises(ChannelError, match="belongs to the channel 'team'"):
@@ -93,7 +109,9 @@ def test_a_folder_made_by_hand_is_read_without_a_trace(workspace: WorkspaceStore
     assert not (folder / ".pipimem").exists()
 
 
-def test_an_adopted_folder_keeps_the_ids_it_was_read_with(workspace: WorkspaceStore, now: datetime) -> None:
+def test_an_adopted_folder_keeps_the_ids_it_was_read_with(
+    workspace: WorkspaceStore, now: datetime
+) -> None:
     """A decision made on a reading finds its targets when the first commit makes the folder ours."""
     folder = workspace.root / "channels" / "mine"
     folder.mkdir()
@@ -124,7 +142,9 @@ def test_a_newer_format_is_not_touched(channel: ChannelStore) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"\0\0", b"[]", b'{"format": 1, "id": "x"}'])
-def test_a_damaged_identity_says_what_removing_it_costs(channel: ChannelStore, damage: bytes) -> None:
+def test_a_damaged_identity_says_what_removing_it_costs(
+    channel: ChannelStore, damage: bytes
+) -> None:
     """The key is in no other file: a backup is the better way."""
     path = channel.folder / ".pipimem" / "channel.json"
     path.write_bytes(damage)
@@ -133,7 +153,9 @@ def test_a_damaged_identity_says_what_removing_it_costs(channel: ChannelStore, d
     assert path.read_bytes() == damage
 
 
-def test_a_key_with_one_wrong_digit_is_damage_and_another_title_is_none(channel: ChannelStore) -> None:
+def test_a_key_with_one_wrong_digit_is_damage_and_another_title_is_none(
+    channel: ChannelStore,
+) -> None:
     """Under another key every entry has another id, and what was forgotten is not known. People may mend the rest."""
     path = channel.folder / ".pipimem" / "channel.json"
     data = json.loads(path.read_text())
@@ -152,7 +174,9 @@ def test_a_commit_is_there_for_everybody(channel: ChannelStore, now: datetime, a
     """In the file, in the journal, in the ledger, here and in another process."""
     done = channel.commit(add("alice likes tea", cursor=4), now, "offline")
     assert done.sequence == 1
-    assert (channel.folder / "MEMORY.md").read_text() == "# Memory\n\n## Facts\n\n- alice likes tea\n"
+    assert (
+        channel.folder / "MEMORY.md"
+    ).read_text() == "# Memory\n\n## Facts\n\n- alice likes tea\n"
     for store in (channel, again(channel)):
         notes = store.notes()
         assert notes.ledger.cursor == 4
@@ -169,7 +193,9 @@ def test_all_files_go_together(channel: ChannelStore, now: datetime, add: Add) -
     """
     block = AddBlock(now, now + timedelta(hours=1), "tea", (Bullet("they spoke of tea", ("m1",)),))
     decision = add("alice likes tea", cursor=4)
-    decision = replace(decision, operations=(*decision.operations, SetSection("Next Steps", ("buy tea",)), block))
+    decision = replace(
+        decision, operations=(*decision.operations, SetSection("Next Steps", ("buy tea",)), block)
+    )
     channel.commit(decision, now)
     heading = channel.notes().history.document.sections[-1].title
     fold = FoldBlocks("2026-03", "tea", (Bullet("tea, mostly"),), (heading,))
@@ -191,7 +217,9 @@ def test_nothing_to_do_writes_nothing(channel: ChannelStore, now: datetime, add:
     assert everything(channel.folder) == before
 
 
-def test_a_decision_on_an_old_cursor_does_nothing(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_a_decision_on_an_old_cursor_does_nothing(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """Two thoughts about one window: the second to arrive is refused whole."""
     channel.commit(add("alice likes tea", cursor=4, expect_cursor=0), now)
     late = channel.commit(add("bob likes tea", cursor=4, expect_cursor=0), now)
@@ -209,7 +237,9 @@ def test_the_same_notes_are_the_same_object(channel: ChannelStore, now: datetime
     assert channel.notes().session is notes.session
 
 
-def test_half_of_a_character_does_not_spoil_the_file(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_half_of_a_character_does_not_spoil_the_file(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """A model's escape can hold half of a surrogate pair; the file stays UTF-8."""
     channel.commit(add("tea \ud83d now"), now)
     assert "tea \ufffd now" in (channel.folder / "MEMORY.md").read_text()
@@ -221,7 +251,9 @@ def test_windows_line_ends_stay(channel: ChannelStore, now: datetime, add: Add) 
     path = channel.folder / "MEMORY.md"
     path.write_bytes(b"\xef\xbb\xbf# Memory\r\n\r\n## Facts\r\n\r\n- by hand\r\n")
     channel.commit(add("alice likes tea"), now)
-    assert path.read_bytes() == (b"\xef\xbb\xbf# Memory\r\n\r\n## Facts\r\n\r\n- by hand\r\n- alice likes tea\r\n")
+    assert path.read_bytes() == (
+        b"\xef\xbb\xbf# Memory\r\n\r\n## Facts\r\n\r\n- by hand\r\n- alice likes tea\r\n"
+    )
 
 
 def test_a_linked_file_stays_a_link(channel: ChannelStore, now: datetime, add: Add) -> None:
@@ -248,7 +280,11 @@ def test_jobs_and_recalls_are_kept(channel: ChannelStore, now: datetime, add: Ad
     channel.touch_recalls([name], now + timedelta(hours=1))
     channel.close()
     record = again(channel).ledger.records[name]
-    assert (record.recalls, record.recalled, record.probation_until) == (2, "2026-03-02T10:10:00+08:00", "")
+    assert (record.recalls, record.recalled, record.probation_until) == (
+        2,
+        "2026-03-02T10:10:00+08:00",
+        "",
+    )
 
 
 # ── people ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -262,13 +298,18 @@ def test_an_edit_shows_at_the_next_reading(channel: ChannelStore, now: datetime,
     before = everything(channel.folder)
     for store in (channel, again(channel)):
         notes = store.notes()
-        assert [entry.text for entry in notes.memory.entries] == ["alice likes green tea", "bob likes tea"]
+        assert [entry.text for entry in notes.memory.entries] == [
+            "alice likes green tea",
+            "bob likes tea",
+        ]
         record = notes.ledger.records[notes.memory.entries[0].id]
         assert (record.trust, record.sources) == (Trust.HUMAN, ("m1",))
     assert everything(channel.folder) == before
 
 
-def test_an_edit_is_journalled_before_a_commit(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_an_edit_is_journalled_before_a_commit(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """Who changed what can be told later; a person's words are kept before the file is replaced."""
     channel.commit(add("alice likes tea"), now)
     path = channel.folder / "MEMORY.md"
@@ -284,7 +325,9 @@ def test_an_edit_is_journalled_before_a_commit(channel: ChannelStore, now: datet
     assert edit.files[File.MEMORY].splices[0].added == ("- 手写的一条\n",)
 
 
-def test_an_edit_made_while_nobody_ran_is_seen(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_an_edit_made_while_nobody_ran_is_seen(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """The last known text is among the versions, or follows from one through the journal."""
     channel.commit(add("alice likes tea", "bob likes tea"), now)
     channel.close()
@@ -298,7 +341,9 @@ def test_an_edit_made_while_nobody_ran_is_seen(channel: ChannelStore, now: datet
     assert len(again(channel).notes().ledger.tombstones) == 2
 
 
-def test_a_bullet_deleted_by_hand_stays_deleted(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_a_bullet_deleted_by_hand_stays_deleted(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """Also when the file is then just what it was before the commit, and the process was killed."""
     channel.commit(add("alice likes tea", cursor=4), now)
     path = channel.folder / "MEMORY.md"
@@ -370,7 +415,9 @@ def test_a_save_right_before_the_rename_survives(
 
 
 @pytest.mark.parametrize("text", ["", None, "# Memory\n\n## Fa"])
-def test_an_editor_at_work_is_waited_for(channel: ChannelStore, now: datetime, add: Add, text: str | None) -> None:
+def test_an_editor_at_work_is_waited_for(
+    channel: ChannelStore, now: datetime, add: Add, text: str | None
+) -> None:
     """Emptied, gone or cut: recall goes on with what was known, a commit waits until the editor is done."""
     channel.commit(add("alice likes tea"), now)
     path = channel.folder / "MEMORY.md"
@@ -399,11 +446,15 @@ def test_a_file_that_stays_empty_was_meant(channel: ChannelStore, now: datetime,
     assert channel.notes().memory.text == ""
     channel.commit(add("bob likes tea"), now)
     assert [entry.text for entry in channel.notes().memory.entries] == ["bob likes tea"]
-    assert [stone.reason for stone in channel.notes().ledger.tombstones.values()] == ["deleted by hand"]
+    assert [stone.reason for stone in channel.notes().ledger.tombstones.values()] == [
+        "deleted by hand"
+    ]
 
 
 @pytest.mark.parametrize("data", [b"\x89PNG\0", "caf\u00e9".encode("latin-1")])
-def test_what_is_no_text_stops_the_commit(channel: ChannelStore, now: datetime, add: Add, data: bytes) -> None:
+def test_what_is_no_text_stops_the_commit(
+    channel: ChannelStore, now: datetime, add: Add, data: bytes
+) -> None:
     """With a sentence; the file is byte for byte what it was, and nothing of the decision is done."""
     (channel.folder / "MEMORY.md").write_bytes(data)
     with pytest.raises(UnreadableNote):
@@ -443,7 +494,9 @@ def test_many_commits_make_checkpoints(
     assert again(channel).ledger == channel.ledger
 
 
-def test_without_our_own_state_no_memory_is_lost(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_without_our_own_state_no_memory_is_lost(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """`.pipimem` can be deleted: the Markdown is the memory, and HISTORY says how far it has come."""
     times = [now + timedelta(minutes=10 * number) for number in range(6)]
     channel.append([Message.user(f"text {number}", time=time) for number, time in enumerate(times)])
@@ -478,7 +531,12 @@ def test_a_damaged_journal_is_told(channel: ChannelStore, now: datetime, add: Ad
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
 @pytest.mark.parametrize("call", ["write", "fsync", "fdatasync"])
 def test_a_disk_that_refuses_leaves_everything(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+    channel: ChannelStore,
+    now: datetime,
+    add: Add,
+    monkeypatch: pytest.MonkeyPatch,
+    call: str,
+    number: int,
 ) -> None:
     """One sentence, every file as it was, and the same decision goes through once there is room."""
     channel.commit(add("alice likes tea"), now)
@@ -514,7 +572,10 @@ def test_a_rename_that_fails_is_done_later(
     monkeypatch.undo()
     assert "bob" not in (channel.folder / "MEMORY.md").read_text()
     for store in (channel, again(channel)):
-        assert [entry.text for entry in store.notes().memory.entries] == ["alice likes tea", "bob likes tea"]
+        assert [entry.text for entry in store.notes().memory.entries] == [
+            "alice likes tea",
+            "bob likes tea",
+        ]
     channel.commit(add("carol likes tea"), now)
     assert (channel.folder / "MEMORY.md").read_text().count("bob likes tea") == 1
 

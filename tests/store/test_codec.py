@@ -10,7 +10,9 @@ from pipimem.store.journal.records import FileChange, JournalRecord
 from pipimem.text.splices import Splice
 
 CHANGE = FileChange("aa", "bb", (Splice(0, ("old\n",), ("new\n",)),))
-RECORD = JournalRecord(1, "2026-03-02T09:10:00+08:00", "edit", Author.EDITOR, files={File.MEMORY: CHANGE})
+RECORD = JournalRecord(
+    1, "2026-03-02T09:10:00+08:00", "edit", Author.EDITOR, files={File.MEMORY: CHANGE}
+)
 
 
 def test_what_is_empty_is_left_out() -> None:
@@ -31,10 +33,14 @@ def test_how_a_text_came_to_be_is_kept(unseen: bool) -> None:
 
 def test_unknown_keys_are_passed_over() -> None:
     """A newer pipimem may add some."""
-    assert decoded(JournalRecord, {**encoded(RECORD), "later": 1}) == decoded(JournalRecord, encoded(RECORD))
+    assert decoded(JournalRecord, {**encoded(RECORD), "later": 1}) == decoded(
+        JournalRecord, encoded(RECORD)
+    )
 
 
-@pytest.mark.parametrize(("key", "value"), [("seq", "one"), ("author", "nobody"), ("files", []), ("ts", 3)])
+@pytest.mark.parametrize(
+    ("key", "value"), [("seq", "one"), ("author", "nobody"), ("files", []), ("ts", 3)]
+)
 def test_a_wrong_value_is_refused(key: str, value: object) -> None:
     """Whoever reads the journal says which line it is in."""
     with pytest.raises(CodecError):

@@ -14,7 +14,16 @@ from pipimem.errors import StoreError
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
-from pipimem.notes.operations import AddBlock, Author, Bullet, Decision, FoldBlocks, Invalidate, SetSection, Trust
+from pipimem.notes.operations import (
+    AddBlock,
+    Author,
+    Bullet,
+    Decision,
+    FoldBlocks,
+    Invalidate,
+    SetSection,
+    Trust,
+)
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import exchanging
 from pipimem.store.workspace import WorkspaceStore
@@ -45,11 +54,16 @@ def prepared(root: Path, now: datetime, add: Callable[..., Decision]) -> Decisio
     channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=True)
     block = AddBlock(now, now + timedelta(hours=1), "tea", (Bullet("they spoke of tea"),))
     first = add("alice likes tea")
-    channel.commit(replace(first, operations=(*first.operations, block, SetSection("Next Steps", ("one",)))), now)
+    channel.commit(
+        replace(first, operations=(*first.operations, block, SetSection("Next Steps", ("one",)))),
+        now,
+    )
     heading = channel.notes().history.document.sections[-1].title
     fold = FoldBlocks("2026-03", "tea", (Bullet("tea, mostly"),), (heading,))
     decision = add("bob likes tea", cursor=7)
-    return replace(decision, operations=(*decision.operations, SetSection("Next Steps", ("two",)), fold))
+    return replace(
+        decision, operations=(*decision.operations, SetSection("Next Steps", ("two",)), fold)
+    )
 
 
 def killing(at: int, *, torn: bool) -> None:
@@ -103,7 +117,9 @@ def test_a_commit_killed_anywhere_is_all_or_nothing(
 
         listen, ready = os.pipe()
 
-        def work(root: Path = root, decision: Decision = decision, at: int = at, ready: int = ready) -> None:
+        def work(
+            root: Path = root, decision: Decision = decision, at: int = at, ready: int = ready
+        ) -> None:
             channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=False)
             killing(at, torn=torn)
             channel.commit(decision, now)
@@ -149,7 +165,11 @@ def test_an_expiry_killed_anywhere_is_in_the_archive_once_or_still_in_memory(
         channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=True)
         channel.commit(add("alice likes tea"), now)
         [entry] = channel.notes().memory.entries
-        over = Decision("expire", Author.RULE, (Invalidate(entry.target, "stale", still_so=True, archived=True),))
+        over = Decision(
+            "expire",
+            Author.RULE,
+            (Invalidate(entry.target, "stale", still_so=True, archived=True),),
+        )
 
         def work(root: Path = root, over: Decision = over, at: int = at) -> None:
             mine = ChannelStore.open(WorkspaceStore.open(root), "team", create=False)
@@ -214,7 +234,9 @@ def test_a_transcript_killed_anywhere_keeps_what_was_there(
     assert finished
 
 
-def test_a_forgetting_killed_anywhere_is_finished(tmp_path: Path, now: datetime, add: Callable[..., Decision]) -> None:
+def test_a_forgetting_killed_anywhere_is_finished(
+    tmp_path: Path, now: datetime, add: Callable[..., Decision]
+) -> None:
     """Begun means done: the next holder of the channel takes it to its end."""
     for at in range(1, 200):
         root = tmp_path / str(at)
@@ -234,7 +256,11 @@ def test_a_forgetting_killed_anywhere_is_finished(tmp_path: Path, now: datetime,
         channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=False)
         begun = finished or (channel.folder / ".pipimem" / "forget.json").exists()
         channel.commit(add("carol likes tea"), now)
-        left = [path for path in channel.folder.rglob("*") if path.is_file() and b"bob likes tea" in path.read_bytes()]
+        left = [
+            path
+            for path in channel.folder.rglob("*")
+            if path.is_file() and b"bob likes tea" in path.read_bytes()
+        ]
         if begun:
             assert left == []
         elif not left:  # killed between the last step and the removal of the plan
@@ -352,7 +378,9 @@ def test_a_reader_beside_a_writer_sees_whole_commits(
         assert not ledger.tombstones
         assert Trust.HUMAN not in {record.trust for record in ledger.records.values()}
         # Text and ledger are of one commit.
-        assert len(notes.memory.entries) == sum(record.kind == "fact" for record in ledger.records.values())
+        assert len(notes.memory.entries) == sum(
+            record.kind == "fact" for record in ledger.records.values()
+        )
         seen.add(ledger.cursor)
     assert len(seen) > 3
     assert reader.notes().ledger.cursor == 69

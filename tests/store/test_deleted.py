@@ -40,7 +40,9 @@ def test_a_deleted_state_is_made_anew(
         lived.commit(add("Coffee at five"), now)
         lived.forget("Coffee at five", keep_transcript=False, now=now)
         lived.close()
-    assert [record.message for record in caplog.records if "made anew" in record.message] == caplog.messages
+    assert [
+        record.message for record in caplog.records if "made anew" in record.message
+    ] == caplog.messages
     assert len(caplog.messages) == 1
     again = ChannelStore.open(lived.workspace, "team", create=False)
     assert again.key == lived.key
@@ -58,7 +60,9 @@ def test_a_deleted_folder_is_made_anew(lived: ChannelStore, now: datetime, add: 
     assert lived.ledger.cursor == 0
 
 
-def test_a_state_deleted_before_the_first_writing(lived: ChannelStore, now: datetime, add: Add) -> None:
+def test_a_state_deleted_before_the_first_writing(
+    lived: ChannelStore, now: datetime, add: Add
+) -> None:
     """Who has only read so far keeps the key too."""
     reader = ChannelStore.open(lived.workspace, "team", create=False)
     reader.notes()
@@ -80,7 +84,10 @@ def test_any_file_of_ours_may_go(lived: ChannelStore, now: datetime, add: Add, n
     lived.journal_edits(now)
     lived.close()
     again = ChannelStore.open(lived.workspace, "team", create=False)
-    assert [entry.text for entry in again.notes().memory.entries] == ["Tea at four", "Coffee at five"]
+    assert [entry.text for entry in again.notes().memory.entries] == [
+        "Tea at four",
+        "Coffee at five",
+    ]
     assert [message.id for message in again.transcript.messages()] == ["p1", "p2", "p3"]
     assert again.ledger.cursor == 2
 
@@ -99,7 +106,11 @@ def test_a_deleted_journal_is_told_once(
 
 
 def test_a_journal_set_aside_or_forgotten_in_by_others_is_no_news(
-    lived: ChannelStore, now: datetime, add: Add, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    lived: ChannelStore,
+    now: datetime,
+    add: Add,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Both put another journal in its place."""
     other = ChannelStore.open(lived.workspace, "team", create=False)
@@ -143,13 +154,22 @@ def test_a_state_deleted_in_the_middle_of_a_call(
     monkeypatch.setattr(lock, "opened", opened)
     lived.commit(add("Coffee at five"), now)
     gone.clear()
-    assert [message.id for message in lived.append(iter([Message.user("three", id="p3")]))] == ["p3"]
+    assert [message.id for message in lived.append(iter([Message.user("three", id="p3")]))] == [
+        "p3"
+    ]
     gone.clear()
-    assert ChannelStore.open(lived.workspace, "team", create=True, title="Tea").identity.title == "Tea"
-    assert [entry.text for entry in lived.notes().memory.entries] == ["Tea at four", "Coffee at five"]
+    assert (
+        ChannelStore.open(lived.workspace, "team", create=True, title="Tea").identity.title == "Tea"
+    )
+    assert [entry.text for entry in lived.notes().memory.entries] == [
+        "Tea at four",
+        "Coffee at five",
+    ]
 
 
-def test_another_key_is_taken_over(lived: ChannelStore, workspace: WorkspaceStore, now: datetime, add: Add) -> None:
+def test_another_key_is_taken_over(
+    lived: ChannelStore, workspace: WorkspaceStore, now: datetime, add: Add
+) -> None:
     """Deleted, and made anew by a process that starts: both go by one key afterwards."""
     lived.notes()
     shutil.rmtree(lived.folder / ".pipimem")
@@ -217,7 +237,9 @@ def test_a_journal_that_is_lost_takes_nothing_with_it(
     assert memory.read_text() == whole + "- Milk at seven\n- Juice at eight\n"
 
 
-def test_who_misses_records_says_so_when_it_closes(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_who_misses_records_says_so_when_it_closes(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """The next start cannot tell: the journal looks like one that ends there."""
     path, memory = channel.folder / ".pipimem" / "journal.jsonl", channel.folder / "MEMORY.md"
     channel.commit(add("Tea at four"), now)

@@ -20,7 +20,10 @@ def test_the_duty_is_one_processes_until_it_ends(tmp_path: Path) -> None:
     """Another one is told whose it is; a killed holder frees it at once."""
     path = tmp_path / ".pipimem" / "idle.lock"
     with subprocess.Popen(
-        [sys.executable, "-c", _HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _HOLDER, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "True\n"

@@ -14,7 +14,9 @@ from benchmarks.faults.outages import outages
 from benchmarks.faults.recovery import journeys as recoveries
 from benchmarks.faults.shim import ERRNOS
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness forks, and knows Linux's calls")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="the harness forks, and knows Linux's calls"
+)
 
 NAMES = {journey.name: journey for journey in JOURNEYS}
 
@@ -23,7 +25,12 @@ def losses(journey: Journey, root: Path, faults: int, seed: int) -> list[str]:
     """What goes wrong at so many faults drawn by lot from all."""
     wrong: list[str] = []
     chance = random.Random(seed)
-    injected(journey, root, lambda every: chance.sample(every, faults), lambda _, found: wrong.extend(found))
+    injected(
+        journey,
+        root,
+        lambda every: chance.sample(every, faults),
+        lambda _, found: wrong.extend(found),
+    )
     return wrong
 
 
@@ -35,12 +42,20 @@ def test_a_journey_that_meets_a_fault_loses_nothing(tmp_path: Path, name: str) -
 
 def test_a_start_that_mends_and_meets_a_fault_loses_nothing(tmp_path: Path) -> None:
     """What a crash left is mended, also where the mending is cut off itself."""
-    wrong = [one for journey in recoveries(tmp_path / "w")[::6] for one in losses(journey, tmp_path / "w", 8, seed=2)]
+    wrong = [
+        one
+        for journey in recoveries(tmp_path / "w")[::6]
+        for one in losses(journey, tmp_path / "w", 8, seed=2)
+    ]
     assert wrong == []
 
 
-@pytest.mark.parametrize("name", ["append", "a commit of three files", "an old buffer merged", "forget"])
-def test_a_power_cut_that_keeps_only_what_was_synced_loses_nothing(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["append", "a commit of three files", "an old buffer merged", "forget"]
+)
+def test_a_power_cut_that_keeps_only_what_was_synced_loses_nothing(
+    tmp_path: Path, name: str
+) -> None:
     """Names and bytes that were not synced are lost in any order, cut at a sector, or zeros."""
     wrong: list[str] = []
     built = outages(NAMES[name], tmp_path / "w", 10, 3, lambda _, found: wrong.extend(found))

@@ -47,7 +47,11 @@ def kept_at_sight(patch: pytest.MonkeyPatch) -> None:
 def prepared_counts(patch: pytest.MonkeyPatch) -> None:
     """Texts that only lay prepared count as if they had stood in the file."""
     real = state.State._changes
-    patch.setattr(state.State, "_changes", lambda *args: deque(replace(each, unseen=False) for each in real(*args)))
+    patch.setattr(
+        state.State,
+        "_changes",
+        lambda *args: deque(replace(each, unseen=False) for each in real(*args)),
+    )
 
 
 def no_lock(patch: pytest.MonkeyPatch) -> None:
@@ -141,7 +145,9 @@ GUARDS: tuple[tuple[str, Switch, Callable[..., None], dict[str, object]], ...] =
 )
 
 
-@pytest.mark.parametrize(("guard", "switch", "test", "given"), GUARDS, ids=[guard[0] for guard in GUARDS])
+@pytest.mark.parametrize(
+    ("guard", "switch", "test", "given"), GUARDS, ids=[guard[0] for guard in GUARDS]
+)
 def test_a_guard_that_is_off_is_noticed(
     channel: ChannelStore, tmp_path: Path, now: datetime, add: Callable[..., Decision],
     guard: str, switch: Switch, test: Callable[..., None], given: dict[str, object],

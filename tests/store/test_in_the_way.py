@@ -51,7 +51,9 @@ def put(tmp_path: Path) -> Iterator[Callable[[str, Path], None]]:
                 path.mkdir()
                 (path / "full").touch()
             case "link out":
-                (tmp_path / "foreign").write_text('{"id": "x", "n": 9, "role": "user", "content": "foreign"}\n')
+                (tmp_path / "foreign").write_text(
+                    '{"id": "x", "n": 9, "role": "user", "content": "foreign"}\n'
+                )
                 path.symlink_to(tmp_path / "foreign")
             case "socket":
                 sockets.append(socket.socket(socket.AF_UNIX))
@@ -89,9 +91,14 @@ def deeds(workspace: WorkspaceStore, now: datetime, add: Add) -> dict[str, Calla
         "append": opened(lambda channel: channel.append([Message.user("one more")])),
         "commit": opened(lambda channel: channel.commit(add("dave likes tea"), now)),
         "look back": opened(lambda channel: list(channel.journal_records())),
-        "forget": opened(lambda channel: channel.forget("nothing like it", keep_transcript=False, now=now)),
+        "forget": opened(
+            lambda channel: channel.forget("nothing like it", keep_transcript=False, now=now)
+        ),
         "keep": opened(
-            lambda channel: (channel.caches.keep_words("cut", "x", channel.notes()), channel.caches.kept_words("cut"))
+            lambda channel: (
+                channel.caches.keep_words("cut", "x", channel.notes()),
+                channel.caches.kept_words("cut"),
+            )
         ),
         "figures": opened(lambda channel: channel.caches.kept_figures()),
     }
@@ -111,7 +118,12 @@ def well(channel: ChannelStore, now: datetime, add: Add) -> ChannelStore:
 @pytest.mark.parametrize("kind", ["pipe", "folder", "socket", "link out"])
 @pytest.mark.parametrize("name", NEEDED)
 def test_what_is_needed_is_told_by_its_path_and_nothing_waits(
-    kind: str, name: str, well: ChannelStore, now: datetime, add: Add, put: Callable[[str, Path], None]
+    kind: str,
+    name: str,
+    well: ChannelStore,
+    now: datetime,
+    add: Add,
+    put: Callable[[str, Path], None],
 ) -> None:
     """Whatever a process does either does not need the file, or ends at once with an error that says what to move."""
     path = well.folder / name
@@ -123,29 +135,43 @@ def test_what_is_needed_is_told_by_its_path_and_nothing_waits(
         str(path) in error and ("Move it away" in error or "Put a real file there" in error)
         for error in errors.values()
     ), errors
-    findings = [f"{one.where} {one.what}" for one in channel_findings(well.workspace, well.folder, now) if one.wrong]
+    findings = [
+        f"{one.where} {one.what}"
+        for one in channel_findings(well.workspace, well.folder, now)
+        if one.wrong
+    ]
     assert any(str(path) in one for one in findings), findings
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "socket", "link out"])
 @pytest.mark.parametrize("name", CACHES)
 def test_what_can_be_found_out_again_stops_no_reading(
-    kind: str, name: str, well: ChannelStore, now: datetime, add: Add, put: Callable[[str, Path], None]
+    kind: str,
+    name: str,
+    well: ChannelStore,
+    now: datetime,
+    add: Add,
+    put: Callable[[str, Path], None],
 ) -> None:
     """And a writing that meets it is told by its path."""
     path = well.folder / name
     put(kind, path)
     found = {deed: told(run) for deed, run in deeds(well.workspace, now, add).items()}
-    assert {deed: found[deed] for deed in ("read", "read the talk", "append", "look back", "figures")} == dict.fromkeys(
-        ("read", "read the talk", "append", "look back", "figures"), ""
-    )
+    assert {
+        deed: found[deed] for deed in ("read", "read the talk", "append", "look back", "figures")
+    } == dict.fromkeys(("read", "read the talk", "append", "look back", "figures"), "")
     assert all(not error or str(path) in error for error in found.values()), found
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "socket", "link out"])
 @pytest.mark.parametrize("name", [".pipimem/versions"])
 def test_what_helps_to_tell_who_changed_a_text_is_told_where_it_is_missed(
-    kind: str, name: str, well: ChannelStore, now: datetime, add: Add, put: Callable[[str, Path], None]
+    kind: str,
+    name: str,
+    well: ChannelStore,
+    now: datetime,
+    add: Add,
+    put: Callable[[str, Path], None],
 ) -> None:
     """Taken for absent it could lose a person's line; nobody waits."""
     path = well.folder / name

@@ -80,14 +80,19 @@ class Living(RuleBasedStateMachine):
 
     @rule()
     def a_section_is_set(self) -> None:
-        self.channel.commit(Decision("refresh", Author.MODEL, (SetSection("Next Steps", (self.fresh_words(),)),)), NOW)
+        self.channel.commit(
+            Decision("refresh", Author.MODEL, (SetSection("Next Steps", (self.fresh_words(),)),)),
+            NOW,
+        )
 
     @precondition(lambda self: self.stands)
     @rule(data=st.data())
     def an_entry_is_taken_out(self, data: st.DataObject) -> None:
         said = data.draw(st.sampled_from(sorted(self.stands)))
         entry = next(entry for entry in self.channel.notes().memory.entries if entry.text == said)
-        self.channel.commit(Decision("forget", Author.PERSON, (Invalidate(entry.target, "over"),)), NOW)
+        self.channel.commit(
+            Decision("forget", Author.PERSON, (Invalidate(entry.target, "over"),)), NOW
+        )
         self.stands.discard(said)
         self.gone.add(said)
 
@@ -123,7 +128,9 @@ class Living(RuleBasedStateMachine):
         said = self.fresh_words()
         text = self.on_screen()
         with self.path.open("a") as file:
-            file.write(f"- {said}\n" if text == "" or self.path.stat().st_size else text + f"- {said}\n")
+            file.write(
+                f"- {said}\n" if text == "" or self.path.stat().st_size else text + f"- {said}\n"
+            )
         self.stands.add(said)
 
     @precondition(lambda self: len(self.stands) > 1)
@@ -178,7 +185,9 @@ class Living(RuleBasedStateMachine):
 
     def runtime_looks(self) -> None:
         """Between a deletion and other saves: else nobody can tell what was meant, see docs/RELIABILITY.md."""
-        self.channel.commit(Decision("look", Author.RULE, (SetSection("Worklog", (self.fresh_words(),)),)), NOW)
+        self.channel.commit(
+            Decision("look", Author.RULE, (SetSection("Worklog", (self.fresh_words(),)),)), NOW
+        )
 
     # ── what holds at any time ────────────────────────────────────────────────────────────────────────────
 
@@ -202,7 +211,9 @@ class Living(RuleBasedStateMachine):
 
 def learnt(text: str) -> Decision:
     """One fact of a model's."""
-    return Decision("consolidate", Author.MODEL, (Add(Kind.FACT, text, Trust.INFERRED, Evidence(("m1",), 1)),))
+    return Decision(
+        "consolidate", Author.MODEL, (Add(Kind.FACT, text, Trust.INFERRED, Evidence(("m1",), 1)),)
+    )
 
 
 def killed_after(patch: pytest.MonkeyPatch, where: str) -> None:

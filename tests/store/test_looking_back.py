@@ -16,7 +16,16 @@ from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, etag
-from pipimem.notes.operations import Add, Author, Decision, Evidence, Invalidate, SetSection, Supersede, Trust
+from pipimem.notes.operations import (
+    Add,
+    Author,
+    Decision,
+    Evidence,
+    Invalidate,
+    SetSection,
+    Supersede,
+    Trust,
+)
 from pipimem.store.channel import ChannelStore
 from pipimem.store.forgetting.traces import traces
 from pipimem.store.workspace import WorkspaceStore
@@ -25,11 +34,21 @@ from pipimem.text.splices import spliced
 from tests.store.conftest import NOW
 
 SECRET = "Secret 暗号 7"
-WORDS = ["bob likes tea", "上线窗口", f"the {SECRET} is here", "alpha beta", "乙", f"{SECRET}", "port 8080"]
+WORDS = [
+    "bob likes tea",
+    "上线窗口",
+    f"the {SECRET} is here",
+    "alpha beta",
+    "乙",
+    f"{SECRET}",
+    "port 8080",
+]
 KINDS = st.sampled_from([Kind.FACT, Kind.PREFERENCE, Kind.DECISION])
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["add", "add", "supersede", "drop", "session", "hand", "hand-drop", "undo", "say"]),
+        st.sampled_from(
+            ["add", "add", "supersede", "drop", "session", "hand", "hand-drop", "undo", "say"]
+        ),
         st.integers(0, 9),
         st.sampled_from(WORDS),
         KINDS,
@@ -48,7 +67,10 @@ def a_channel() -> Iterator[ChannelStore]:
         # Long enough that a deletion is never nearer to the empty file than to the text it was made in.
         commit(
             channel,
-            *(Add(Kind.LESSON, f"{line} was learnt long ago", Trust.EXPLICIT) for line in ("one", "two", "three")),
+            *(
+                Add(Kind.LESSON, f"{line} was learnt long ago", Trust.EXPLICIT)
+                for line in ("one", "two", "three")
+            ),
         )
         yield channel
 
@@ -61,7 +83,9 @@ def lived(channel: ChannelStore, steps: list[tuple[str, int, str, Kind]]) -> Non
         chosen = bullets[place % len(bullets)] if bullets else None
         match what:
             case "supersede" if chosen:
-                commit(channel, Supersede((chosen.target,), text, Trust.EXPLICIT, said, reason=text))
+                commit(
+                    channel, Supersede((chosen.target,), text, Trust.EXPLICIT, said, reason=text)
+                )
             case "drop" if chosen:
                 commit(channel, Invalidate(chosen.target, text, archived=place % 2 == 0))
             case "session":
@@ -135,7 +159,10 @@ def test_an_undo_changes_nothing_but_what_the_change_had_done(
     with a_channel() as channel:
         lived(channel, steps)
         records = {record.sequence: record for record in channel.journal_records()}
-        whole, before = {p.name: p.read_bytes() for p in channel.folder.glob("*.md")}, memory(channel)
+        whole, before = (
+            {p.name: p.read_bytes() for p in channel.folder.glob("*.md")},
+            memory(channel),
+        )
         if not take_back(channel, place):
             assert {p.name: p.read_bytes() for p in channel.folder.glob("*.md")} == whole
             return
@@ -147,7 +174,9 @@ def test_an_undo_changes_nothing_but_what_the_change_had_done(
             return  # word for word as before it: nothing else to look for
         change = records[undone].files.get(File.MEMORY)
         lines = "".join(
-            line for splice in (change.splices if change else ()) for line in (*splice.removed, *splice.added)
+            line
+            for splice in (change.splices if change else ())
+            for line in (*splice.removed, *splice.added)
         )
         # What stands as the change left it may go back to how it stood before: without its bullet's first line,
         # the rest of an entry is a paragraph.
@@ -172,12 +201,18 @@ def test_an_undo_changes_nothing_but_what_the_change_had_done(
     after=[("add", 0, "bob likes tea", Kind.FACT)],
 )
 def test_what_is_forgotten_is_nowhere_and_the_past_still_fits_together(
-    steps: list[tuple[str, int, str, Kind]], is_closed: bool, after: list[tuple[str, int, str, Kind]]
+    steps: list[tuple[str, int, str, Kind]],
+    is_closed: bool,
+    after: list[tuple[str, int, str, Kind]],
 ) -> None:
     """Every file is clean, and from there on each text of the past follows from the one before."""
     with a_channel() as channel:
         lived(channel, steps)
-        kept = {text for text in memory(channel) if SECRET.casefold() not in " ".join(text.split()).casefold()}
+        kept = {
+            text
+            for text in memory(channel)
+            if SECRET.casefold() not in " ".join(text.split()).casefold()
+        }
         if is_closed:
             channel.close()
         channel.forget(SECRET, keep_transcript=False, now=NOW)

@@ -72,7 +72,9 @@ def _told(store: ChannelStore) -> dict[str, Any]:
 def _expected(name: str) -> dict[str, Any]:
     """The same by 0.1.0, without the ledger's fields that are empty: format 2 leaves them out."""
     told = dict(EXPECTED["channels"][name])
-    told["ledger"] = {key: value for key, value in told["ledger"].items() if value not in (0, [], {})}
+    told["ledger"] = {
+        key: value for key, value in told["ledger"].items() if value not in (0, [], {})
+    }
     return told
 
 
@@ -199,4 +201,6 @@ def _fact(text: str) -> Decision:
 
 
 def _files(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()
+    }

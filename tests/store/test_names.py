@@ -21,7 +21,21 @@ def test_a_plain_id_is_its_own_folder(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["..", ".", ".hidden", "dot.", "con", "nul.txt", "com1", "Team", "a/b", "a~b", "x" * 65, "a b", "é"],
+    [
+        "..",
+        ".",
+        ".hidden",
+        "dot.",
+        "con",
+        "nul.txt",
+        "com1",
+        "Team",
+        "a/b",
+        "a~b",
+        "x" * 65,
+        "a b",
+        "é",
+    ],
 )
 def test_anything_else_gets_a_hash(name: str) -> None:
     """Reserved, hidden, capital, long or foreign names are written as slug and hash."""

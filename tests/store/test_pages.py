@@ -88,7 +88,9 @@ def test_a_file_that_is_as_long_again_is_noticed(transcript: Transcript) -> None
     assert pages.rewritten
 
 
-def test_a_file_replaced_between_the_question_and_the_reading_is_noticed(transcript: Transcript) -> None:
+def test_a_file_replaced_between_the_question_and_the_reading_is_noticed(
+    transcript: Transcript,
+) -> None:
     """What the new file says does not become a part of the old one's reading."""
     pages = Pages(transcript)
     assert len(list(pages.fresh())) == 3
@@ -132,7 +134,9 @@ def test_reading_goes_on_at_a_bookmark(transcript: Transcript) -> None:
     assert contents(again) == ["one", "zwei", "三", "four"]
 
 
-def test_a_bookmark_survives_a_rotation_and_a_copy(transcript: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bookmark_survives_a_rotation_and_a_copy(
+    transcript: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What counts is what the files say, not which files they are."""
     monkeypatch.setattr(module, "_ROTATE_AT", 10)
     transcript.append([Message.user("four", id="four")])

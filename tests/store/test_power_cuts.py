@@ -52,14 +52,18 @@ def calls_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return done
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="nobody tells which file a descriptor is of")
+@pytest.mark.skipif(
+    not Path("/proc/self/fd").is_dir(), reason="nobody tells which file a descriptor is of"
+)
 def test_texts_and_names_are_synced_before_the_record_that_rests_on_them(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the exchange before what it displaced goes: so a text that waits for its file always lies beside it."""
     channel.commit(add("alice likes tea"), now)
     decision = add("bob likes tea")
-    decision = replace(decision, operations=(*decision.operations, SetSection("Next Steps", ("one",))))
+    decision = replace(
+        decision, operations=(*decision.operations, SetSection("Next Steps", ("one",)))
+    )
     done, folder = calls_of(monkeypatch), f"sync {channel.folder.name}"
     channel.commit(decision, now)
     memory, session = (f"sync .{file}.half{TEMPORARY}" for file in (File.MEMORY, File.SESSION))
@@ -67,7 +71,9 @@ def test_texts_and_names_are_synced_before_the_record_that_rests_on_them(
     assert done[2:] == [folder, "sync journal.jsonl", folder, "remove MEMORY"]
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="nobody tells which file a descriptor is of")
+@pytest.mark.skipif(
+    not Path("/proc/self/fd").is_dir(), reason="nobody tells which file a descriptor is of"
+)
 def test_a_person_s_text_is_synced_before_it_counts_as_known(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +87,9 @@ def test_a_person_s_text_is_synced_before_it_counts_as_known(
     assert done == ["sync MEMORY.md", f"sync {channel.folder.name}", "sync journal.jsonl"]
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="nobody tells which file a descriptor is of")
+@pytest.mark.skipif(
+    not Path("/proc/self/fd").is_dir(), reason="nobody tells which file a descriptor is of"
+)
 def test_a_text_from_before_the_first_record_is_synced_with_its_name(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,7 +119,9 @@ def test_whatever_the_disk_has_of_a_file_the_newest_text_is_back(
     with monkeypatch.context() as patch:
         patch.setattr("pipimem.store.commits.placing.displace", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            channel.commit(add(*(["alice likes tea", "鲍勃喜欢茶"] if is_first else []), *said), now)
+            channel.commit(
+                add(*(["alice likes tea", "鲍勃喜欢茶"] if is_first else []), *said), now
+            )
     path = channel.folder / File.MEMORY
     assert path.exists() != is_first
     if is_read_only:
@@ -140,7 +150,9 @@ def test_a_text_that_was_never_acknowledged_is_swept(
     assert not list(channel.folder.glob(f".*{TEMPORARY}"))
 
 
-def test_an_older_text_that_a_person_put_back_stays(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_an_older_text_that_a_person_put_back_stays(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """Nothing lies beside the file: what stands there is what somebody wants, also right after a start."""
     path = channel.folder / File.MEMORY
     channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)

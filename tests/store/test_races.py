@@ -9,18 +9,24 @@ import pytest
 from benchmarks.races.__main__ import KINDS, Kind
 from benchmarks.races.storm import storm
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the promise is a lesser one")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere the promise is a lesser one"
+)
 
 
 def name(kind: Kind) -> str:
     """As the table of the benchmark has it."""
-    return f"{kind.way}, {'stale' if kind.is_stale else 'fresh'}{', deletes' if kind.deletes else ''}"
+    return (
+        f"{kind.way}, {'stale' if kind.is_stale else 'fresh'}{', deletes' if kind.deletes else ''}"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=name)
 def test_nothing_is_lost_whatever_way_people_save(tmp_path: Path, kind: Kind) -> None:
     """Five ways, fresh and stale buffers, deletions: no human line and no fact lost, nothing back, nothing twice."""
-    count = storm(tmp_path / "bot", kind.way, 16, seed=7, is_stale=kind.is_stale, deletes=kind.deletes)
+    count = storm(
+        tmp_path / "bot", kind.way, 16, seed=7, is_stale=kind.is_stale, deletes=kind.deletes
+    )
     assert count.losses == 0, count
     assert count.saves >= 16
 

@@ -33,12 +33,16 @@ def opened(folder: Path) -> Transcript:
 
 def said(count: int, start: int = 1) -> list[Message]:
     """Numbered messages of one user."""
-    return [Message.user(f"text {number}", id=f"id{number}") for number in range(start, start + count)]
+    return [
+        Message.user(f"text {number}", id=f"id{number}") for number in range(start, start + count)
+    ]
 
 
 def test_messages_are_numbered_and_come_back(log: Transcript, now: datetime) -> None:
     """What `append` answers is what reading gives, also in another process."""
-    stored = log.append([Message.user("你好", id="a", time=now, speaker="alice"), Message.assistant("hi", time=now)])
+    stored = log.append(
+        [Message.user("你好", id="a", time=now, speaker="alice"), Message.assistant("hi", time=now)]
+    )
     assert [(message.id, message.number) for message in stored] == [("a", 1), ("m2", 2)]
     assert tuple(opened(log.folder).messages()) == stored
 
@@ -63,7 +67,10 @@ def test_a_message_delivered_twice_is_kept_once(log: Transcript) -> None:
 def test_an_id_of_ours_never_meets_a_platforms(log: Transcript) -> None:
     """A platform may number its messages m2, too."""
     log.append([Message.user("a", id="m2")])
-    assert [message.id for message in log.append([Message.user("b"), Message.user("c")])] == ["m2+", "m3"]
+    assert [message.id for message in log.append([Message.user("b"), Message.user("c")])] == [
+        "m2+",
+        "m3",
+    ]
 
 
 @given(
@@ -101,14 +108,21 @@ def test_a_window_is_what_lies_between(log: Transcript) -> None:
 
 def test_a_window_is_found_in_a_large_log(log: Transcript) -> None:
     """From any place, over lines of very different length."""
-    log.append([Message.user("x" * (n % 700) ** 2 if n % 97 == 0 else "短", id=str(n)) for n in range(1, 3001)])
+    log.append(
+        [
+            Message.user("x" * (n % 700) ** 2 if n % 97 == 0 else "短", id=str(n))
+            for n in range(1, 3001)
+        ]
+    )
     for after in (0, 1, 96, 97, 1500, 2998, 2999, 3000):
         assert [m.number for m in log.window(after, after + 3)] == [
             number for number in range(after + 1, after + 4) if number <= 3000
         ]
 
 
-def test_a_full_log_is_set_aside_and_still_read(log: Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_log_is_set_aside_and_still_read(
+    log: Transcript, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Numbers and known ids go on over the parts."""
     monkeypatch.setattr(transcript, "_ROTATE_AT", 500)
     for start in range(1, 41, 4):
@@ -209,7 +223,8 @@ def overwritten(path: Path, data: bytes) -> None:
 def numbered(ids: list[str], start: int = 1) -> bytes:
     """Lines of messages that are all of the same length."""
     return b"".join(
-        line(replace(Message.user("x" * 9, id=name), number=number)) for number, name in enumerate(ids, start)
+        line(replace(Message.user("x" * 9, id=name), number=number))
+        for number, name in enumerate(ids, start)
     )
 
 
@@ -228,7 +243,11 @@ def test_another_log_of_the_same_size_and_times_is_read_anew(log: Transcript) ->
     before = log.path.stat()
     overwritten(log.path, numbered(["b1", "b2", "zz"]))
     after = log.path.stat()
-    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (before.st_ino, before.st_size, before.st_mtime_ns)
+    assert (after.st_ino, after.st_size, after.st_mtime_ns) == (
+        before.st_ino,
+        before.st_size,
+        before.st_mtime_ns,
+    )
     stored = log.append([Message.user("x" * 9, id=name) for name in ("b1", "a1")])
     assert [message.id for message in stored] == ["a1"]
 
@@ -298,7 +317,9 @@ def test_two_processes_at_once_lose_nothing(log: Transcript) -> None:
 
 
 @pytest.mark.parametrize("call", ["write", "fdatasync"])
-def test_a_failed_append_leaves_nothing(log: Transcript, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+def test_a_failed_append_leaves_nothing(
+    log: Transcript, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
     """Half a turn is cut back; the same messages can be given again."""
     log.append(said(2))
     before = log.path.read_bytes()
@@ -323,14 +344,21 @@ def test_times_are_kept_to_the_second(log: Transcript, now: datetime) -> None:
     assert stored[0].time == now
 
 
-@pytest.mark.parametrize("time", ["0001-01-01T00:00:00", "9999-12-31T23:59:00-12:00", "0001-01-01T00:00:00+14:00"])
+@pytest.mark.parametrize(
+    "time", ["0001-01-01T00:00:00", "9999-12-31T23:59:00-12:00", "0001-01-01T00:00:00+14:00"]
+)
 def test_a_time_nobody_can_reckon_with_is_an_unknown_one(log: Transcript, time: str) -> None:
     """The message counts, its year 1 or 9999 is a broken clock."""
     log.append([Message.user("hello", time=datetime.fromisoformat(time))])
-    assert [(message.content, message.time) for message in opened(log.folder).messages()] == [("hello", None)]
+    assert [(message.content, message.time) for message in opened(log.folder).messages()] == [
+        ("hello", None)
+    ]
 
 
 def test_a_time_without_offset_is_a_local_one(log: Transcript) -> None:
     """Lines that a hand or a script wrote can be compared with ours."""
-    log.path.write_text('{"id": "a", "n": 1, "ts": "2026-03-02", "role": "user", "content": "x"}\n', encoding="utf-8")
+    log.path.write_text(
+        '{"id": "a", "n": 1, "ts": "2026-03-02", "role": "user", "content": "x"}\n',
+        encoding="utf-8",
+    )
     assert [message.time for message in log.messages()] == [datetime(2026, 3, 2).astimezone()]

@@ -26,7 +26,9 @@ def test_a_new_workspace_is_the_template(tmp_path: Path) -> None:
     assert WorkspaceStore.open(tmp_path / "bot").channels() == ()
 
 
-def test_a_file_that_cannot_be_finished_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_finished_is_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Half of SOUL.md would stay for ever: `init` never overwrites."""
     root = tmp_path / "bot"
 
@@ -38,7 +40,9 @@ def test_a_file_that_cannot_be_finished_is_not_begun(tmp_path: Path, monkeypatch
         WorkspaceStore.init(root)
     monkeypatch.undo()
     assert list(root.iterdir()) == []
-    assert {path.name for path in WorkspaceStore.init(root)} == {name for name, _ in assets.template()}
+    assert {path.name for path in WorkspaceStore.init(root)} == {
+        name for name, _ in assets.template()
+    }
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
@@ -64,7 +68,9 @@ def test_a_folder_with_channels_is_one(tmp_path: Path, sign: str) -> None:
     assert WorkspaceStore.open(tmp_path).root == tmp_path
 
 
-def test_channels_are_listed_by_their_true_id(workspace: WorkspaceStore, channel: ChannelStore) -> None:
+def test_channels_are_listed_by_their_true_id(
+    workspace: WorkspaceStore, channel: ChannelStore
+) -> None:
     """Folders people made count under their name; what is no channel does not."""
     ChannelStore.open(workspace, "Team/1", create=True, title="one")
     for name in ("by-hand", "Not Plain", ".hidden"):

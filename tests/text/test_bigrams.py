@@ -17,7 +17,12 @@ def test_pairs_pass_over_white_space_and_case():
 
 @pytest.mark.parametrize(
     ("part", "whole", "share"),
-    [("tea", "green tea", 1.0), ("green tea", "tea", 2 / 7), ("tea", "码头", 0.0), ("", "tea", 1.0)],
+    [
+        ("tea", "green tea", 1.0),
+        ("green tea", "tea", 2 / 7),
+        ("tea", "码头", 0.0),
+        ("", "tea", 1.0),
+    ],
 )
 def test_a_share_looks_at_one_side(part, whole, share):
     """What the other text has beside it does not matter."""

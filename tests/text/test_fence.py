@@ -31,7 +31,9 @@ HOSTILE = [
 ]
 SAFE = st.dictionaries(
     st.text(max_size=8),
-    st.text(max_size=60) | st.sampled_from(HOSTILE) | st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=60)
+    | st.sampled_from(HOSTILE)
+    | st.floats(allow_nan=False, allow_infinity=False),
     max_size=4,
 )
 
@@ -51,7 +53,9 @@ def test_a_block_is_readable():
 )
 def test_every_line_between_is_the_json_that_went_in(items, note):
     """No content opens or closes the fence or adds a line, and parsing gives it back as it was."""
-    lines = fenced(items, NONCE, note).splitlines()  # splitlines also breaks at \x0b, \x85, U+2028 …
+    lines = fenced(
+        items, NONCE, note
+    ).splitlines()  # splitlines also breaks at \x0b, \x85, U+2028 …
     assert (lines[0], lines[-1]) == (OPENING, CLOSING)
     assert [json.loads(line) for line in lines[1:-1]] == [{"note": note}, *items]
     for line in lines[1:-1]:
@@ -78,7 +82,10 @@ OTHER = fenced([{"id": "memory:2", "text": "x"}], "00112233")
         (f"before\n{BLOCK}\nafter", "before\nafter"),
         (f"before {BLOCK} after", "before \n after"),
         (f"{BLOCK}\nq1\n{OTHER}\nq2", "q1\nq2"),
-        ("look:\n" + "\n".join("> " + line for line in BLOCK.splitlines()) + "\nsee?", "look:\nsee?"),
+        (
+            "look:\n" + "\n".join("> " + line for line in BLOCK.splitlines()) + "\nsee?",
+            "look:\nsee?",
+        ),
         (f"a\n{BLOCK[:60]}", "a\n"),
         (f"a\n{BLOCK[40:]}\nb".replace(BLOCK[40:].split("\n")[0], '{"note": "x"}', 1), "a\nb"),
         (BLOCK.replace("<", "&lt;").replace(">", "&gt;") + "\nhi", "hi"),
@@ -87,7 +94,10 @@ OTHER = fenced([{"id": "memory:2", "text": "x"}], "00112233")
         (f"{OPENING}\n{OTHER}\n{CLOSING}\nhi", "hi"),
         (f"{OPENING}\nx\n</pipimem-memory-00112233>\nhi", "x\nhi"),
         (f"{OPENING}\nwhat is this tag?", "what is this tag?"),
-        (f"what is {OPENING} in my prompt? Also, I moved to Oslo.", "what is \n in my prompt? Also, I moved to Oslo."),
+        (
+            f"what is {OPENING} in my prompt? Also, I moved to Oslo.",
+            "what is \n in my prompt? Also, I moved to Oslo.",
+        ),
         (f'{OPENING}\n{{"port": 8080}}\nis my config', '{"port": 8080}\nis my config'),
         (f'{{"port": 8080}}\n{CLOSING}\nis my config', '{"port": 8080}\nis my config'),
         (f"{OPENING} and {OTHER} then", " and \n then"),
@@ -136,7 +146,15 @@ def test_memory_never_learns_its_own_words(items, before, after):
 
 @pytest.mark.parametrize(
     "piece",
-    [OPENING, CLOSING, '{"a": 1}\n', f'{{"a": 1}}\n{CLOSING}', "pipimem-memory-", "> ", f"> {CLOSING} "],
+    [
+        OPENING,
+        CLOSING,
+        '{"a": 1}\n',
+        f'{{"a": 1}}\n{CLOSING}',
+        "pipimem-memory-",
+        "> ",
+        f"> {CLOSING} ",
+    ],
 )
 def test_hostile_text_is_read_in_linear_time(piece):
     """100 KB of tags is read at once."""

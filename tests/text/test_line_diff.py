@@ -97,5 +97,7 @@ def test_the_bound_is_not_below_what_difflib_does() -> None:
     for size in (40, 400):
         old, new = alternating(size)
         Line.looks = 0
-        SequenceMatcher(None, list(map(Line, old)), list(map(Line, new)), autojunk=False).get_matching_blocks()
+        SequenceMatcher(
+            None, list(map(Line, old)), list(map(Line, new)), autojunk=False
+        ).get_matching_blocks()
         assert Line.looks <= 3 * most_looks(old, new)

@@ -34,7 +34,13 @@ def test_joined_lines_are_the_text(text: str) -> None:
 
 def test_a_line_without_its_ending() -> None:
     """Only the ending goes."""
-    assert [without_ending(line) for line in ("a \n", "b\r\n", "c\r", "d", "\n")] == ["a ", "b", "c", "d", ""]
+    assert [without_ending(line) for line in ("a \n", "b\r\n", "c\r", "d", "\n")] == [
+        "a ",
+        "b",
+        "c",
+        "d",
+        "",
+    ]
 
 
 def test_the_ending_most_lines_have() -> None:

@@ -135,7 +135,9 @@ def test_hostile_text_is_just_text(text: str) -> None:
 
 
 # Any line of the corpus may stand next to any other.
-LINES = st.sampled_from(sorted({line for case in cases() for line in re.split("[\r\n]", case.markdown)}))
+LINES = st.sampled_from(
+    sorted({line for case in cases() for line in re.split("[\r\n]", case.markdown)})
+)
 ENDINGS = st.sampled_from(["\n", "\n", "\r\n", "\r", ""])
 MARKDOWN = st.lists(st.tuples(LINES, ENDINGS).map("".join)).map("".join)
 

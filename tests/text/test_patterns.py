@@ -25,8 +25,13 @@ def patterns_in(value: object) -> Iterator[Pattern]:
 
 def test_every_pattern_compiles():
     """Each pattern of a module, in tables too, is a valid regular expression."""
-    modules = [importlib.import_module(found.name) for found in walk_packages(text.__path__, "pipimem.text.")]
-    patterns = [one for module in modules for value in vars(module).values() for one in patterns_in(value)]
+    modules = [
+        importlib.import_module(found.name)
+        for found in walk_packages(text.__path__, "pipimem.text.")
+    ]
+    patterns = [
+        one for module in modules for value in vars(module).values() for one in patterns_in(value)
+    ]
     assert len(patterns) > 100
     for pattern in patterns:
         assert isinstance(pattern(), re.Pattern)

@@ -34,7 +34,9 @@ def test_without_a_day_the_name_stands_alone() -> None:
     assert quoted("Tom", None, "we use Redis") == "Tom: we use Redis"
 
 
-@pytest.mark.parametrize("text", ["Tom: hello", "The fair (2026-11-12) was fine", "a (b): c", "Tom (2026-11-12):", ""])
+@pytest.mark.parametrize(
+    "text", ["Tom: hello", "The fair (2026-11-12) was fine", "a (b): c", "Tom (2026-11-12):", ""]
+)
 def test_other_texts_are_no_quotes(text: str) -> None:
     """They are taken as they stand."""
     assert read_quote(text) == Quote("", "", text)
@@ -48,11 +50,16 @@ def test_a_day_that_is_none_is_no_day() -> None:
 
 def test_who_and_when_are_no_part_of_what_is_compared() -> None:
     """One thing said twice is one; another number is another thing; "I" of two people are two."""
-    first, again = "Tom (2026-11-12): we never deploy on Fridays", "Ann (2026-12-01): We never deploy on Fridays"
+    first, again = (
+        "Tom (2026-11-12): we never deploy on Fridays",
+        "Ann (2026-12-01): We never deploy on Fridays",
+    )
     assert same_thought(first, again)
     assert Statement.of(first).says_the_same(Statement.of(again))
     assert bigrams(first) == bigrams(again)
-    assert not same_thought("Tom (2026-11-12): rooms 3 and 4 are free", "Tom (2026-11-12): rooms 3 and 5 are free")
+    assert not same_thought(
+        "Tom (2026-11-12): rooms 3 and 4 are free", "Tom (2026-11-12): rooms 3 and 5 are free"
+    )
     mine, yours = "Tom（2026-11-12）：我不吃辣", "林晓（2026-11-12）：我不吃辣"
     assert of_different_people(read_quote(mine), read_quote(yours))
     assert not same_thought(mine, yours)

@@ -35,7 +35,9 @@ def test_only_what_has_the_same_numbers_and_rare_letters_is_compared(
 
     monkeypatch.setattr(similarity, "alike", counted)
     dice = random.Random(1)
-    texts = [" ".join("".join(dice.choices("abcdefghijkl", k=6)) for _ in range(4)) for _ in range(1_000)]
+    texts = [
+        " ".join("".join(dice.choices("abcdefghijkl", k=6)) for _ in range(4)) for _ in range(1_000)
+    ]
     texts = [f"{text} {number // 10}" for number, text in enumerate(texts)]
     thoughts = SameThoughts(texts)
     assert [thoughts.of(f"{text}.") for text in texts] == [[place] for place in range(1_000)]

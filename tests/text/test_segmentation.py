@@ -20,7 +20,9 @@ from pipimem.text.segmentation import Segmenter
 
 TESTS = Path(__file__).parent.parent
 TEXTS = (".py", ".md", ".jsonl", ".txt")
-OURS = [word for words in BY_FIRST_CHARACTER.values() for word in words]  # these win over jieba's, and are meant to
+OURS = [
+    word for words in BY_FIRST_CHARACTER.values() for word in words
+]  # these win over jieba's, and are meant to
 
 SENTENCES = [
     "今晚的上线窗口是什么时候",
@@ -73,7 +75,10 @@ def test_thousands_of_random_runs_are_cut_as_jieba_cuts_them(segmenter, jieba):
     chance = random.Random(42)
     words = [word for word in jieba.FREQ if all("\u4e00" <= c <= "\u9fd5" for c in word)]
     runs = ["".join(chance.choices(words, k=chance.randint(1, 8))) for _ in range(1500)]
-    runs += ["".join(chr(chance.randint(0x4E00, 0x9FD5)) for _ in range(chance.randint(1, 12))) for _ in range(500)]
+    runs += [
+        "".join(chr(chance.randint(0x4E00, 0x9FD5)) for _ in range(chance.randint(1, 12)))
+        for _ in range(500)
+    ]
     runs = [run for run in runs if not any(word in run for word in OURS)]
     different = [run for run in runs if segmenter.cut(run) != jieba.lcut(run)]
     assert different == []
@@ -83,10 +88,14 @@ def test_thousands_of_random_runs_are_cut_as_jieba_cuts_them(segmenter, jieba):
 def test_lines_people_wrote_are_cut_as_jieba_cuts_them(jieba):
     """All Han of our own cases and sources, met in the order of the files by a segmenter that begins with nothing."""
     folders = [TESTS, *(TESTS.parent / name for name in ("benchmarks", "pipimem", "thesaurus"))]
-    files = [path for folder in folders for path in sorted(folder.rglob("*.*")) if path.suffix in TEXTS]
+    files = [
+        path for folder in folders for path in sorted(folder.rglob("*.*")) if path.suffix in TEXTS
+    ]
     text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files)
     runs = [
-        run for run in dict.fromkeys(re.findall(r"[\u4e00-\u9fff]+", text)) if not any(word in run for word in OURS)
+        run
+        for run in dict.fromkeys(re.findall(r"[\u4e00-\u9fff]+", text))
+        if not any(word in run for word in OURS)
     ]
     assert len(runs) > 3_000
     fresh = Segmenter()
@@ -100,8 +109,14 @@ def test_the_dictionary_is_sorted_as_it_is_read(jieba):
     every.cut("".join(map(chr, range(0x4E00, 0x9FD6))))
     read = every._tokenizer
     ours = {word[:end] for word in OURS for end in range(1, len(word) + 1)}
-    different = [word for word in jieba.FREQ.keys() | read.FREQ.keys() if read.FREQ.get(word) != jieba.FREQ.get(word)]
-    assert [word for word in different if word not in ours and "\u4e00" <= word[0] <= "\u9fd5"] == []
+    different = [
+        word
+        for word in jieba.FREQ.keys() | read.FREQ.keys()
+        if read.FREQ.get(word) != jieba.FREQ.get(word)
+    ]
+    assert [
+        word for word in different if word not in ours and "\u4e00" <= word[0] <= "\u9fd5"
+    ] == []
     assert read.total == jieba.total
 
 
@@ -109,7 +124,9 @@ def test_another_dictionary_is_read_whole(segmenter, monkeypatch):
     """One of another size may be in any order."""
     monkeypatch.setattr(segmentation, "_SORTED_SIZE", 1)
     other = Segmenter()
-    assert [other.cut(sentence) for sentence in SENTENCES] == [segmenter.cut(sentence) for sentence in SENTENCES]
+    assert [other.cut(sentence) for sentence in SENTENCES] == [
+        segmenter.cut(sentence) for sentence in SENTENCES
+    ]
 
 
 @settings(deadline=None)  # the first text opens the dictionary
@@ -149,7 +166,9 @@ def test_threads_share_a_segmenter(segmenter):
     shared = Segmenter()
     results: list[list[list[str]]] = []
     threads = [
-        threading.Thread(target=lambda: results.append([shared.cut(sentence) for sentence in SENTENCES]))
+        threading.Thread(
+            target=lambda: results.append([shared.cut(sentence) for sentence in SENTENCES])
+        )
         for _ in range(4)
     ]
     for thread in threads:
@@ -171,8 +190,15 @@ def test_a_planted_cache_in_the_shared_folder_is_not_believed(tmp_path):
         "assert 'jieba' in sys.modules\n"
         "assert 'pkg_resources' not in sys.modules"
     )
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "TEMP": str(tmp_path), "PYTHONWARNINGS": "always"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+    environment = {
+        **os.environ,
+        "TMPDIR": str(tmp_path),
+        "TEMP": str(tmp_path),
+        "PYTHONWARNINGS": "always",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert [path.name for path in tmp_path.iterdir()] == ["jieba.cache"]
     assert (tmp_path / "jieba.cache").read_bytes() == planted

@@ -33,7 +33,10 @@ def test_the_measure_is_symmetric_and_bounded(a, b):
 @pytest.mark.parametrize(
     ("a", "b"),
     [
-        ("The deploy window is Thursday night at ten", "the deploy window is on Thursday night, at ten."),
+        (
+            "The deploy window is Thursday night at ten",
+            "the deploy window is on Thursday night, at ten.",
+        ),
         ("小王不喜欢吃香菜", "小王 不喜欢 吃香菜。"),
         ("发布日期是2026年5月1日", "发布日期是 2026-05-01"),
     ],
@@ -46,7 +49,10 @@ def test_the_same_said_again_is_a_duplicate(a, b, words):
 @pytest.mark.parametrize(
     ("a", "b"),
     [
-        ("The retry limit of the gateway upload queue is 20", "The retry limit of the gateway upload queue is 30"),
+        (
+            "The retry limit of the gateway upload queue is 20",
+            "The retry limit of the gateway upload queue is 30",
+        ),
         ("发布窗口定在 5月1日 晚上的上海机房", "发布窗口定在 5月2日 晚上的上海机房"),
         ("小王喜欢吃香菜", "小王不喜欢吃香菜"),
         ("Alice likes coriander", "Alice doesn't like coriander"),

@@ -78,7 +78,10 @@ def test_a_change_leads_there_and_back(old: str, new: str) -> None:
 def test_an_edit_replaces_removes_and_inserts() -> None:
     """Positions are those of the document as it was, in any order."""
     document = parsed("# H\n- a\n- b\n- c\n")
-    assert edited(document, [(3, 3, ["- x"]), (1, 2, ["- A", "  more"]), (2, 3, [])]) == "# H\n- A\n  more\n- x\n- c\n"
+    assert (
+        edited(document, [(3, 3, ["- x"]), (1, 2, ["- A", "  more"]), (2, 3, [])])
+        == "# H\n- A\n  more\n- x\n- c\n"
+    )
 
 
 def test_inserts_at_one_place_keep_their_order() -> None:
@@ -112,8 +115,12 @@ def test_a_byte_order_mark_stays_on_top() -> None:
     assert edited(parsed("\ufeff"), [(1, 1, ["- a"])]) == "\ufeff- a\n"
 
 
-@pytest.mark.parametrize("edits", [[(0, 2, []), (1, 2, [])], [(0, 9, [])], [(2, 1, [])], [(-1, 0, [])]])
-def test_edits_that_overlap_or_lie_outside_are_refused(edits: list[tuple[int, int, list[str]]]) -> None:
+@pytest.mark.parametrize(
+    "edits", [[(0, 2, []), (1, 2, [])], [(0, 9, [])], [(2, 1, [])], [(-1, 0, [])]]
+)
+def test_edits_that_overlap_or_lie_outside_are_refused(
+    edits: list[tuple[int, int, list[str]]],
+) -> None:
     """They would lose lines."""
     with pytest.raises(ValueError, match="overlaps another or lies outside"):
         edited(parsed("a\nb\n"), edits)
@@ -137,7 +144,10 @@ def test_an_edit_touches_no_other_line(text: str, data: st.DataObject) -> None:
     before = "".join(document.lines[:start])
     # Old Mac's "\r" right before an empty "\n" line would be one ending for both.
     ending = "\r\n" if document.eol == "\r" and behind.startswith("\n") else document.eol
-    assert result in (before + "new" + ending + behind, before + document.eol + "new" + ending + behind)
+    assert result in (
+        before + "new" + ending + behind,
+        before + document.eol + "new" + ending + behind,
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,14 @@ COUNTED = [
     ("上线窗口改到下周四晚上十点，由小王负责回滚方案，其他人待命。", 23),
     ("Alice prefers short answers and never wants meetings before ten in the morning.", 14),
     ("用 pnpm 安装依赖，然后运行 `pnpm test --filter gateway`，日志在 /var/log/app.log 里。", 28),
-    ('def folded(lines: list[str]) -> str:\n    return "\\n".join(line.strip() for line in lines)\n', 24),
-    ("- 2026-03-05: the budget went from 12,000 to 18,500 per month\n- 2026-03-06: approved by finance\n", 38),
+    (
+        'def folded(lines: list[str]) -> str:\n    return "\\n".join(line.strip() for line in lines)\n',
+        24,
+    ),
+    (
+        "- 2026-03-05: the budget went from 12,000 to 18,500 per month\n- 2026-03-06: approved by finance\n",
+        38,
+    ),
     ("## Decisions\n\n- We ship on Friday.\n- No deploys in the holidays.\n", 17),
     ("她对花生过敏，聚餐的时候请提前告诉餐厅，另外她周末一般不看消息。", 25),
 ]

@@ -13,7 +13,10 @@ from pipimem.text import words as words_module
 from pipimem.text.segmentation import Segmenter
 from pipimem.text.words import Bag, Words
 
-CASES = [json.loads(line) for line in (Path(__file__).parent / "cases" / "words.jsonl").read_text("utf-8").splitlines()]
+CASES = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "cases" / "words.jsonl").read_text("utf-8").splitlines()
+]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +50,9 @@ def test_a_query_meets_its_text(query, text, words):
     assert set(words.words(query)) & set(words.words(text))
 
 
-@pytest.mark.parametrize("text", ["", "什么时候", "怎么办呢", "what is it", "没有", "not at all", "🎉", "好的，谢谢！"])
+@pytest.mark.parametrize(
+    "text", ["", "什么时候", "怎么办呢", "what is it", "没有", "not at all", "🎉", "好的，谢谢！"]
+)
 def test_stop_words_alone_are_an_empty_bag(text, words):
     """There is nothing to look for, in words and in grams."""
     assert words.bag(text).empty
@@ -79,7 +84,9 @@ def test_a_single_content_word_is_a_gram(words):
     assert words.bag("你的猫") == Bag((), ("~猫", "~的猫"), 0)
 
 
-@pytest.mark.parametrize(("text", "count"), [("不喜欢香菜", 1), ("I don't like it", 1), ("never", 1), ("喜欢香菜", 0)])
+@pytest.mark.parametrize(
+    ("text", "count"), [("不喜欢香菜", 1), ("I don't like it", 1), ("never", 1), ("喜欢香菜", 0)]
+)
 def test_negations_are_counted(text, count, words):
     """They are no evidence, but they turn a sentence round."""
     assert words.bag(text).negations == count
@@ -118,7 +125,8 @@ LATIN_ONLY = Words(_NoHan())
 
 
 @pytest.mark.parametrize(
-    "hostile", ["a.", "a-", "用", "1", "1月", "-", "a'", "2024-", "7 ", "may ", "Ａ", "aB", "1,111", " "]
+    "hostile",
+    ["a.", "a-", "用", "1", "1月", "-", "a'", "2024-", "7 ", "may ", "Ａ", "aB", "1,111", " "],
 )
 def test_hostile_repetition_takes_no_longer_than_its_length(hostile, words):
     """100,000 characters of the worst kind are read in linear time."""

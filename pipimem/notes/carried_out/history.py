@@ -39,11 +39,17 @@ def fold(work: Work, op: FoldBlocks) -> str:
     draft = work.draft(File.HISTORY)
     heading = month_heading(op.month, heading_text(op.title))
     first = wanted[0].section
-    draft.replace(first.start, first.end, [f"## {heading}", "", *(f"- {text}" for text in texts), ""])
+    draft.replace(
+        first.start, first.end, [f"## {heading}", "", *(f"- {text}" for text in texts), ""]
+    )
     for block in wanted[1:]:
         draft.remove(block.section.start, block.section.end)
     originals = [block for block in wanted if not block.month]
-    work.archived += "".join(lines_of(note, block.section.start, block.section.end) for block in originals)
+    work.archived += "".join(
+        lines_of(note, block.section.start, block.section.end) for block in originals
+    )
     work.note_bullets(op.bullets, wanted[-1].end)
-    work.changes.append(Change("folded", File.HISTORY, heading, "\n".join(op.headings), "\n".join(texts)))
+    work.changes.append(
+        Change("folded", File.HISTORY, heading, "\n".join(op.headings), "\n".join(texts))
+    )
     return ""

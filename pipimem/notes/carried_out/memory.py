@@ -26,7 +26,9 @@ def add(work: Work, op: Add) -> str:
         return "the text is empty"
     if _buried(work, name, op.evidence, op.trust):
         return "it was taken out, and nobody said it again since"
-    standing = next((entry for entry in work.notes.memory.entries if entry.id == name and entry.bullet), None)
+    standing = next(
+        (entry for entry in work.notes.memory.entries if entry.id == name and entry.bullet), None
+    )
     if standing:
         return confirm(work, Confirm(standing.target, op.evidence))
     if name in work.records and work.records[name] is not None:
@@ -34,7 +36,11 @@ def add(work: Work, op: Add) -> str:
     section = heading_for(op.kind, work.draft(File.MEMORY).titles)
     work.draft(File.MEMORY).put(section, [text])
     probation = _stamp(op.probation_until) if op.probation_until else ""
-    _put_up(work, name, replace(_record(work, op, op.kind), probation_until=probation, confidence=op.confidence))
+    _put_up(
+        work,
+        name,
+        replace(_record(work, op, op.kind), probation_until=probation, confidence=op.confidence),
+    )
     work.changes.append(Change("added", File.MEMORY, section, after=text, id=name))
     return ""
 
@@ -56,7 +62,11 @@ def supersede(work: Work, op: Supersede) -> str:
     is_merge = not op.evidence.sources
     for entry in standing:
         _bury(work, entry, op.reason or "superseded", op.evidence, still_so=is_merge)
-    home = first.section if op.kind is None or kind_of(first.section) is kind else heading_for(kind, draft.titles)
+    home = (
+        first.section
+        if op.kind is None or kind_of(first.section) is kind
+        else heading_for(kind, draft.titles)
+    )
     if home == first.section:
         draft.replace(first.start, first.end, _bulleted(first.marker, text))
     else:
@@ -68,7 +78,8 @@ def supersede(work: Work, op: Supersede) -> str:
     heir = _heir(_record(work, op, kind), old, is_merge=is_merge)
     _put_up(work, name, replace(heir, predecessor=first.id))
     work.changes += [
-        Change("superseded", File.MEMORY, entry.section, entry.text, text, name, op.reason) for entry in standing
+        Change("superseded", File.MEMORY, entry.section, entry.text, text, name, op.reason)
+        for entry in standing
     ]
     return ""
 
@@ -98,7 +109,9 @@ def invalidate(work: Work, op: Invalidate) -> str:
     _bury(work, entry, op.reason, Evidence(), still_so=op.still_so)
     if op.archived:
         _archive(work, entry)
-    work.changes.append(Change("invalidated", File.MEMORY, entry.section, entry.text, "", entry.id, op.reason))
+    work.changes.append(
+        Change("invalidated", File.MEMORY, entry.section, entry.text, "", entry.id, op.reason)
+    )
     return ""
 
 
@@ -108,7 +121,9 @@ def confirm(work: Work, op: Confirm) -> str:
     if entry is None:
         return "the entry stands there no more"
     record = work.notes.record(entry.id)
-    if record is None or (not set(op.evidence.sources) - set(record.sources) and not record.probation_until):
+    if record is None or (
+        not set(op.evidence.sources) - set(record.sources) and not record.probation_until
+    ):
         return ""
     sources = (
         *record.sources,
@@ -116,8 +131,12 @@ def confirm(work: Work, op: Confirm) -> str:
     )
     learnt = op.evidence.learnt or op.evidence.when
     renewed = max(record.learnt, _stamp(learnt)) if learnt else record.learnt
-    work.records[entry.id] = replace(record, sources=sources[-MOST_SOURCES:], probation_until="", learnt=renewed)
-    work.changes.append(Change("confirmed", File.MEMORY, entry.section, entry.text, entry.text, entry.id))
+    work.records[entry.id] = replace(
+        record, sources=sources[-MOST_SOURCES:], probation_until="", learnt=renewed
+    )
+    work.changes.append(
+        Change("confirmed", File.MEMORY, entry.section, entry.text, entry.text, entry.id)
+    )
     return ""
 
 
@@ -138,9 +157,14 @@ def _archive(work: Work, entry: Entry) -> None:
     work.archived += lines_of(work.notes.memory, entry.start, entry.end)
 
 
-def _bury(work: Work, entry: Entry, reason: str, evidence: Evidence, *, still_so: bool = False) -> None:
+def _bury(
+    work: Work, entry: Entry, reason: str, evidence: Evidence, *, still_so: bool = False
+) -> None:
     """Take an entry's record out; what says the same elsewhere goes with it, unless it is `still_so`."""
-    if any(e.id == entry.id and e.bullet and e.target not in work.taken for e in work.notes.memory.entries):
+    if any(
+        e.id == entry.id and e.bullet and e.target not in work.taken
+        for e in work.notes.memory.entries
+    ):
         return  # its twin in another section stands, and has the same record
     stone = Tombstone(reason, upto=max(evidence.newest, work.notes.ledger.cursor))
     work.records[entry.id] = None

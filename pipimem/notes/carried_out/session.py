@@ -25,7 +25,9 @@ def set_section(work: Work, op: SetSection) -> str:
     if draft.fill(title, items, lambda text: _wrote(work, text), plain=plain):
         work.changes.append(Change("section", File.SESSION, title, before, "\n".join(items)))
         _forget_lines(work, title, draft.text())
-        work.records |= {f"session:{name}": Record(Trust.INFERRED, kind="session") for name in names}
+        work.records |= {
+            f"session:{name}": Record(Trust.INFERRED, kind="session") for name in names
+        }
     return ""
 
 
@@ -35,8 +37,14 @@ def _forget_lines(work: Work, title: str, left: str) -> None:
     A line that stands in another section as well keeps its record, or it would count as a person's for ever.
     """
     standing = {entry.id for entry in Note.read(File.SESSION, left, work.notes.key).entries}
-    gone = (entry.id for entry in work.notes.session.entries if entry.section == title and entry.id not in standing)
-    work.records |= {name: None for each in gone if (name := f"session:{each}") in work.notes.ledger.records}
+    gone = (
+        entry.id
+        for entry in work.notes.session.entries
+        if entry.section == title and entry.id not in standing
+    )
+    work.records |= {
+        name: None for each in gone if (name := f"session:{each}") in work.notes.ledger.records
+    }
 
 
 def _wrote(work: Work, text: str) -> bool:

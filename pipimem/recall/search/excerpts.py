@@ -24,7 +24,9 @@ def excerpt(text: str, wanted: Collection[str], words: Words) -> str:
         return text
     start = _start(text, wanted, words)
     rest = text[start:]
-    if len(rest) < room // 2:  # the end of a message: what stands before it tells more than an empty line
+    if (
+        len(rest) < room // 2
+    ):  # the end of a message: what stands before it tells more than an empty line
         start = max(0, len(text) - room)
         rest = text[start:]
     return (ELLIPSIS if start else "") + clipped(rest, room)

@@ -25,7 +25,9 @@ class Filters:
         if self == _ANY:
             return None
         speaker = self.speaker.casefold()
-        speakers = {number for number, name in enumerate(index.speakers) if name.casefold() == speaker}
+        speakers = {
+            number for number, name in enumerate(index.speakers) if name.casefold() == speaker
+        }
         roles = {number for number, name in enumerate(index.role_names) if name == self.role}
         first = aware(self.after).timestamp() if self.after else -math.inf
         end = aware(self.before).timestamp() if self.before else math.inf
@@ -35,7 +37,9 @@ class Filters:
         def passes(slot: int) -> bool:
             if timed and not (times[slot] and first <= times[slot] < end):
                 return False
-            return (not speaker or spoken_by[slot] in speakers) and (not self.role or role_of[slot] in roles)
+            return (not speaker or spoken_by[slot] in speakers) and (
+                not self.role or role_of[slot] in roles
+            )
 
         return passes
 

@@ -29,7 +29,9 @@ class TranscriptIndex:
     anyway.
     """
 
-    def __init__(self, words: Words, shelf: Callable[[int], Item] | None = None, known: Known | None = None) -> None:
+    def __init__(
+        self, words: Words, shelf: Callable[[int], Item] | None = None, known: Known | None = None
+    ) -> None:
         known = known or Known()
         self.words = words
         self.item = shelf or self._kept

@@ -24,12 +24,21 @@ class Lifts:
     def __init__(self, index: TranscriptIndex, question: Question, formula: Formula) -> None:
         self._index, self._people, self._formula = index, question.people, formula
         self._dated = frozenset(
-            slot for span in question.spans for slots in index.within(span.start, span.end) for slot in slots
+            slot
+            for span in question.spans
+            for slots in index.within(span.start, span.end)
+            for slot in slots
         )
         worth = (formula.time, formula.number, formula.name)
-        self._wanted = {shape: value for shape, value in zip(_SHAPES, worth, strict=True) if shape & question.wanted}
+        self._wanted = {
+            shape: value
+            for shape, value in zip(_SHAPES, worth, strict=True)
+            if shape & question.wanted
+        }
         # There are 16 shapes, and a thousand messages to weigh.
-        self._of_shape = [1 + sum(value for _, value in self._by_shape(shape)) for shape in range(16)]
+        self._of_shape = [
+            1 + sum(value for _, value in self._by_shape(shape)) for shape in range(16)
+        ]
 
     def lifted(self, totals: Mapping[int, float]) -> Iterator[tuple[float, int]]:
         """Each score with all of it, and its slot negated: of equals the earlier is the larger."""
@@ -39,7 +48,15 @@ class Lifts:
             return ((value * of_shape[shapes[slot]], -slot) for slot, value in totals.items())
         own, days = self._own(totals), self._dated
         return (
-            (value * (of_shape[shapes[slot]] + (spoken if slot in own else 0) + (dated if slot in days else 0)), -slot)
+            (
+                value
+                * (
+                    of_shape[shapes[slot]]
+                    + (spoken if slot in own else 0)
+                    + (dated if slot in days else 0)
+                ),
+                -slot,
+            )
             for slot, value in totals.items()
         )
 

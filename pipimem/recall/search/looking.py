@@ -40,13 +40,20 @@ class Reach:
         around = self.around
         if len(places) <= len(around) * _BLOCK:
             return [slot for slot in places if slot // _BLOCK in around]
-        return chain.from_iterable(between(places, block * _BLOCK, (block + 1) * _BLOCK) for block in sorted(around))
+        return chain.from_iterable(
+            between(places, block * _BLOCK, (block + 1) * _BLOCK) for block in sorted(around)
+        )
 
 
 EVERYWHERE = Reach()
 
 
-def reach(index: TranscriptIndex, question: Question, formula: Formula, passes: Callable[[int], bool] | None) -> Reach:
+def reach(
+    index: TranscriptIndex,
+    question: Question,
+    formula: Formula,
+    passes: Callable[[int], bool] | None,
+) -> Reach:
     """Where the question's words, days and people meet most, of what passes."""
     if len(index) <= WEIGHED_ALL:
         return EVERYWHERE
@@ -62,7 +69,9 @@ def reach(index: TranscriptIndex, question: Question, formula: Formula, passes: 
         for slot in places:
             block = slot // _BLOCK
             # A word counts once a block; what does not pass may still be what a message that does answers.
-            if block == last or (passes and not passes(slot) and (after[slot] == END or not passes(after[slot]))):
+            if block == last or (
+                passes and not passes(slot) and (after[slot] == END or not passes(after[slot]))
+            ):
                 continue
             last = block
             sums[block] = get(block, 0.0) + weight
@@ -80,10 +89,14 @@ def rarity(index: TranscriptIndex, spread: int) -> float:
     """IDF over the transcript, 1 for a word of one message."""
     total = len(index)
     spread = min(spread, total)
-    return math.log(1 + (total - spread + 0.5) / (spread + 0.5)) / math.log(1 + max(total - 0.5, 1.0) / 1.5)
+    return math.log(1 + (total - spread + 0.5) / (spread + 0.5)) / math.log(
+        1 + max(total - 0.5, 1.0) / 1.5
+    )
 
 
-def _evidence(index: TranscriptIndex, question: Question, formula: Formula) -> Iterator[tuple[float, Sequence[int]]]:
+def _evidence(
+    index: TranscriptIndex, question: Question, formula: Formula
+) -> Iterator[tuple[float, Sequence[int]]]:
     """What may stand anywhere, with what it roughly counts: words, days, and people if there is nothing else."""
     for group in question.groups:
         for word, share in group.members:

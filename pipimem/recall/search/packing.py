@@ -35,7 +35,11 @@ def packed(known: Known) -> bytes:
     )  # fmt: skip
     pieces = [_as_bytes(row, kind) for row, kind in zip(rows, _KINDS, strict=True)]
     pieces.append(vocabulary(volume.words))
-    head = {"speakers": list(known.speakers), "roles": list(known.role_names), "rows": [*map(len, pieces)]}
+    head = {
+        "speakers": list(known.speakers),
+        "roles": list(known.role_names),
+        "rows": [*map(len, pieces)],
+    }
     told = json.dumps(head).encode()
     return b"".join((len(told).to_bytes(_HEAD, "big"), told, *pieces))
 
@@ -48,11 +52,28 @@ def unpacked(data: memoryview) -> Known:
         raise ValueError("rows are missing")
     pieces = [data[low:high] for low, high in pairwise(bounds)]
     rows = [_row(piece, kind) for piece, kind in zip(pieces[:-3], _KINDS[:-2], strict=True)]
-    spoken_by, lengths, shapes, roles, of, before, after, times, by, names, newest, days, ends, slots = rows
+    (
+        spoken_by,
+        lengths,
+        shapes,
+        roles,
+        of,
+        before,
+        after,
+        times,
+        by,
+        names,
+        newest,
+        days,
+        ends,
+        slots,
+    ) = rows
     if len({len(row) for row in rows[:_OF_MESSAGES]}) != 1:
         raise ValueError("rows of different lengths")
     volume = read(bytes(pieces[-1]), _numbers(pieces[-3]), _numbers(pieces[-2]))
-    by_day = {day: slots[low:high] for day, (low, high) in zip(days, pairwise((0, *ends)), strict=True)}
+    by_day = {
+        day: slots[low:high] for day, (low, high) in zip(days, pairwise((0, *ends)), strict=True)
+    }
     threads = Threads(of, before, after, times, by, dict(zip(names, newest, strict=True)))
     return Known(speakers, role_names, spoken_by, lengths, shapes, roles, threads, by_day, volume)
 

@@ -43,7 +43,9 @@ class Question:
     only_people: bool = False
 
 
-def asked(text: str, index: TranscriptIndex, *, now: datetime, synonyms: Synonyms, formula: Formula) -> Question:
+def asked(
+    text: str, index: TranscriptIndex, *, now: datetime, synonyms: Synonyms, formula: Formula
+) -> Question:
     """The question of a text; days without a year, or counted from today, are those of the talk if none is of now's."""
     text = both_ends(text)
     bag = index.words.bag(text)
@@ -57,10 +59,14 @@ def asked(text: str, index: TranscriptIndex, *, now: datetime, synonyms: Synonym
     known = frozenset(bag.words)
     groups = [
         Group(term.word, 1.0, tuple(_members(term, index, known)))
-        for term in synonyms.added([Term(word) for word in words])  # single characters are among the grams
+        for term in synonyms.added(
+            [Term(word) for word in words]
+        )  # single characters are among the grams
     ]
     grams = (gram for gram in dict.fromkeys(bag.grams) if not gram[-1].isascii())
-    groups += [Group(gram, formula.pairs, tuple(_members(Term(gram), index, known))) for gram in grams]
+    groups += [
+        Group(gram, formula.pairs, tuple(_members(Term(gram), index, known))) for gram in grams
+    ]
     return Question(tuple(groups), people, spans, wanted(text), only_people)
 
 
@@ -88,12 +94,18 @@ def _stands(name: str, text: str, folded: str) -> bool:
 def _spans(text: str, index: TranscriptIndex, now: datetime) -> tuple[Span, ...]:
     spans = mentioned(text, now)
     newest = index.newest_day
-    if not spans or newest is None or any(True for span in spans for _ in index.within(span.start, span.end)):
+    if (
+        not spans
+        or newest is None
+        or any(True for span in spans for _ in index.within(span.start, span.end))
+    ):
         return spans
     return mentioned(text, datetime.combine(newest, time(12), now.tzinfo))
 
 
-def _members(term: Term, index: TranscriptIndex, known: frozenset[str]) -> Iterator[tuple[str, float]]:
+def _members(
+    term: Term, index: TranscriptIndex, known: frozenset[str]
+) -> Iterator[tuple[str, float]]:
     """The word itself and what may stand in its place; of a word that nobody said, what was likely meant."""
     yield term.word, 1.0
     taken = {term.word, *known}

@@ -64,7 +64,9 @@ def search(
     if passes is not None:
         scores = (pair for pair in scores if passes(-pair[1]))
     best = heapq.nlargest(limit, scores)
-    return tuple(_hit(index, -slot, weighed, lifts, rank) for rank, (_, slot) in enumerate(best, start=1))
+    return tuple(
+        _hit(index, -slot, weighed, lifts, rank) for rank, (_, slot) in enumerate(best, start=1)
+    )
 
 
 def _hit(index: TranscriptIndex, slot: int, weighed: _Weighed, lifts: Lifts, rank: int) -> Hit:
@@ -74,7 +76,9 @@ def _hit(index: TranscriptIndex, slot: int, weighed: _Weighed, lifts: Lifts, ran
     return Hit(index.item(slot), scored(parts), tuple(parts), slot, rank)
 
 
-def _weighed(index: TranscriptIndex, question: Question, formula: Formula, where: Reach) -> _Weighed:
+def _weighed(
+    index: TranscriptIndex, question: Question, formula: Formula, where: Reach
+) -> _Weighed:
     weighed = _Weighed()
     for group in question.groups:
         if values := _values(index, group, formula, where):
@@ -90,7 +94,9 @@ def _weighed(index: TranscriptIndex, question: Question, formula: Formula, where
     return weighed
 
 
-def _values(index: TranscriptIndex, group: Group, formula: Formula, where: Reach) -> dict[int, float]:
+def _values(
+    index: TranscriptIndex, group: Group, formula: Formula, where: Reach
+) -> dict[int, float]:
     """What a group counts in each message: BM25 over its own words and, for less, those of its neighbours.
 
     The members are one word: their counts are added up, each with its share and what its rarity is to that of
@@ -103,15 +109,31 @@ def _values(index: TranscriptIndex, group: Group, formula: Formula, where: Reach
     most = found[0][0] if found[0][1] == 1.0 else max(rare for rare, _, _ in found)
     counts: dict[int, float] = {}
     for rare, share, places in found:
-        _spread(index, where.of(places), share * min(1.0, rare / most) if most else share, formula, counts)
+        _spread(
+            index,
+            where.of(places),
+            share * min(1.0, rare / most) if most else share,
+            formula,
+            counts,
+        )
     scale, top = group.weight * most, formula.saturation + 1
-    fixed, by_length = formula.saturation * (1 - formula.length), formula.saturation * formula.length / USUAL_LENGTH
+    fixed, by_length = (
+        formula.saturation * (1 - formula.length),
+        formula.saturation * formula.length / USUAL_LENGTH,
+    )
     lengths = index.lengths
-    return {slot: scale * count * top / (count + fixed + by_length * lengths[slot]) for slot, count in counts.items()}
+    return {
+        slot: scale * count * top / (count + fixed + by_length * lengths[slot])
+        for slot, count in counts.items()
+    }
 
 
 def _spread(
-    index: TranscriptIndex, places: Iterable[int], weight: float, formula: Formula, counts: dict[int, float]
+    index: TranscriptIndex,
+    places: Iterable[int],
+    weight: float,
+    formula: Formula,
+    counts: dict[int, float],
 ) -> None:
     """Count a word where it stands, and for less in the messages that follow and precede in the thread."""
     get = counts.get

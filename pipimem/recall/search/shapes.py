@@ -37,8 +37,12 @@ _NUMBER = Pattern(
 # A capital inside a sentence, or a title in its marks.
 _NAME = Pattern(r"(?<=[a-z,] )[A-Z][a-z]+|\"[^\"]+\"|[《「『“]")
 
-_ASKS_HOW_MANY = Pattern(r"\bhow (?:many|long|old|much|often|far|tall|big)\b|多少|几|多[久大长高远]", re.IGNORECASE)
-_ASKS_A_NAME = Pattern(r"\b(?:who|whom|whose|where|which|names?|named|called)\b|谁|哪|名字|叫什么", re.IGNORECASE)
+_ASKS_HOW_MANY = Pattern(
+    r"\bhow (?:many|long|old|much|often|far|tall|big)\b|多少|几|多[久大长高远]", re.IGNORECASE
+)
+_ASKS_A_NAME = Pattern(
+    r"\b(?:who|whom|whose|where|which|names?|named|called)\b|谁|哪|名字|叫什么", re.IGNORECASE
+)
 
 
 def shape_of(text: str) -> Shape:

@@ -22,7 +22,9 @@ class Volume:
     _numbers: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_numbers", dict(zip(self.words, range(len(self.words)), strict=True)))
+        object.__setattr__(
+            self, "_numbers", dict(zip(self.words, range(len(self.words)), strict=True))
+        )
 
     def __len__(self) -> int:
         return len(self.words)

@@ -53,7 +53,9 @@ class Remote:
         """A vector for each entry, in as few requests as providers take."""
         found: list[Vector] = []
         for start in range(0, len(texts), _AT_ONCE):
-            found += self._requested([text[:_CHARS] or " " for text in texts[start : start + _AT_ONCE]])
+            found += self._requested(
+                [text[:_CHARS] or " " for text in texts[start : start + _AT_ONCE]]
+            )
         return found
 
     def _requested(self, texts: list[str]) -> list[Vector]:
@@ -63,7 +65,9 @@ class Remote:
         litellm = self._litellm
         address = {name: value for name, value in self._address.items() if value is not None}
         turns = tuple(Turn("user", text) for text in texts)
-        ask = Ask(self.name, turns, _TIMEOUT, max_tokens=0, task=EMBED, correlation=secrets.token_hex(6))
+        ask = Ask(
+            self.name, turns, _TIMEOUT, max_tokens=0, task=EMBED, correlation=secrets.token_hex(6)
+        )
         with self._begin(ask, listed_price(litellm, self.name)) as attempt:
             try:
                 with bounded() as body:

@@ -20,7 +20,9 @@ from pipimem.text.words import Words
 _DONE_SHARE, _DONE_WORDS = 0.4, 2
 # What has more of them is a list or a page, of which no one word of change speaks.
 _MOST_CLAUSES = 12
-_CLAUSE = re.compile(r"[，,。；;！!：\n]|:(?!\d)|\s[-–—]+\s|(?<=\w)\.\s|\b(?:because|since|so that)\b|因为|原因")
+_CLAUSE = re.compile(
+    r"[，,。；;！!：\n]|:(?!\d)|\s[-–—]+\s|(?<=\w)\.\s|\b(?:because|since|so that)\b|因为|原因"
+)
 # A day may be given as a date here and as a weekday there.
 _TIMES = {"date": "time", "clock": "time", "weekday": "time"}
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9.+#_-]*|\b[\w.-]+/[\w./-]+")
@@ -57,7 +59,9 @@ def ends(new: Claim, old: Claim, words: Words) -> bool:
     for clause, own_value in zip(older, exact, strict=True):
         if sum(exact) > own_value:
             continue
-        if _gets_new_value(clause, new.said, words) or (own and _is_turned(clause, new.said, words)):
+        if _gets_new_value(clause, new.said, words) or (
+            own and _is_turned(clause, new.said, words)
+        ):
             return True
         if own and _is_left_behind(clause, new.said, words):
             return True
@@ -104,7 +108,11 @@ def _gets_new_value(older: str, said: str, words: Words) -> bool:
 def _is_about(older: str, head: str, clause: str, words: Words) -> bool:
     """Whether the subject in front of a word of change is that of an older clause, and the older says no more."""
     subject, was = _matter(head, words), _matter(older, words)
-    swapped = {word for name in _names(older) for word in words.words(name)} if _names(clause) else set[str]()
+    swapped = (
+        {word for name in _names(older) for word in words.words(name)}
+        if _names(clause)
+        else set[str]()
+    )
     return bool(subject) and subject <= was and was - swapped <= subject | _matter(clause, words)
 
 
@@ -157,7 +165,11 @@ def _clauses(text: str, words: Words) -> list[str]:
 
 def _matter(text: str, words: Words) -> frozenset[str]:
     """The words that say what a text is about: no values, no words of change, none of grammar."""
-    for some in (*rules("values").values(), rules("changes")["forbids"], rules("changes")["pronoun"]):
+    for some in (
+        *rules("values").values(),
+        rules("changes")["forbids"],
+        rules("changes")["pronoun"],
+    ):
         for rule in some:
             text = rule.pattern.sub(" ", text)
     return frozenset(word for word in _tokens(text, words) if not _is_light(word))
@@ -186,7 +198,8 @@ def _values(text: str) -> set[tuple[str, str]]:
     for kind, some in rules("values").items():
         for rule in some:
             found |= {
-                (_TIMES.get(kind, kind), "".join(one[0].split()).casefold()) for one in rule.pattern.finditer(text)
+                (_TIMES.get(kind, kind), "".join(one[0].split()).casefold())
+                for one in rule.pattern.finditer(text)
             }
             text = rule.pattern.sub("·", text)
     return found
@@ -196,4 +209,6 @@ def _names(text: str) -> frozenset[str]:
     """The names in Latin letters that a text holds, its first word and "I" aside."""
     found = (match for match in _LATIN_NAME.finditer(text) if match.start() or "/" in match[0])
     names = (match[0].casefold() for match in found)
-    return frozenset(name for name in names if name not in STOP_WORDS and name != "i" and not _values(name))
+    return frozenset(
+        name for name in names if name not in STOP_WORDS and name != "i" and not _values(name)
+    )

@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.offline.changes import Claim
-from pipimem.sidecar.offline.patterns import first_match, general, matches, names_a_value, rules, without_quotes
+from pipimem.sidecar.offline.patterns import (
+    first_match,
+    general,
+    matches,
+    names_a_value,
+    rules,
+    without_quotes,
+)
 from pipimem.sidecar.offline.sentences import Sentence, without_tail
 from pipimem.text.quotes import is_chinese
 from pipimem.text.words import Words
@@ -16,8 +23,21 @@ from pipimem.text.words import Words
 # A sentence of a kind, by its words: sure, or only where something concrete stands beside it.
 _SURE, _FAINT = 3.0, 1.5
 # What does most harm when it is forgotten comes first where room is short.
-_WORTH_MORE = {Kind.CONSTRAINT: 1.8, Kind.DECISION: 1.5, Kind.LESSON: 1.5, Kind.PREFERENCE: 0.5, Kind.IDENTITY: 0.5}
-_CONCRETE = {"number": 0.8, "day": 0.8, "name": 0.8, "people": 0.5, "person speaking": 0.8, "vital": 1.5}
+_WORTH_MORE = {
+    Kind.CONSTRAINT: 1.8,
+    Kind.DECISION: 1.5,
+    Kind.LESSON: 1.5,
+    Kind.PREFERENCE: 0.5,
+    Kind.IDENTITY: 0.5,
+}
+_CONCRETE = {
+    "number": 0.8,
+    "day": 0.8,
+    "name": 0.8,
+    "people": 0.5,
+    "person speaking": 0.8,
+    "vital": 1.5,
+}
 _CHANGES = {"change": 1.0, "done": 0.8}
 _EMPTY = {"chatter": 1.8, "weather": 2.5}
 _LIGHTER = {"you": 1.0, "vague": 1.5, "points": 0.8}
@@ -72,7 +92,9 @@ def weighed(sentence: Sentence, words: Words) -> Choice | None:
     weight += _sum("concrete", _CONCRETE, sentence.text) + _sum("changes", _CHANGES, text)
     weight -= _sum("left_out", _EMPTY, text) + _sum("left_out", _LIGHTER, text)
     # "我叫孙悦" says no more than the name that stands in front.
-    specific = len(_specific(text.replace(sentence.speaker, " ") if sentence.speaker else text, words))
+    specific = len(
+        _specific(text.replace(sentence.speaker, " ") if sentence.speaker else text, words)
+    )
     weight += min(specific, _MOST_SPECIFIC) * _SPECIFIC
     if specific < _LEAST_WORDS:
         weight -= _FEW_WORDS if specific else _NO_WORDS
@@ -106,7 +128,9 @@ def bounded(chosen: Sequence[Choice], messages: int, words: Words) -> list[Choic
     left = [choice for choice in once if not choice.sentence.asked]
     entries = Counter[str]()
     for _ in range(min(len(left), max(_LEAST_ENTRIES, messages // _MESSAGES_AN_ENTRY))):
-        best = max(left, key=lambda choice: choice.weight - _LATER * entries[choice.sentence.speaker])
+        best = max(
+            left, key=lambda choice: choice.weight - _LATER * entries[choice.sentence.speaker]
+        )
         entries[best.sentence.speaker] += 1
         left.remove(best)
         kept.append(best)
@@ -117,7 +141,11 @@ def _says_the_same(one: Choice, other: Choice, words: Words) -> bool:
     """Whether one of two choices of a person says no word that the other does not say."""
     mine, theirs = words.bag(one.sentence.text), words.bag(other.sentence.text)
     fewer, more = sorted((set(mine.words), set(theirs.words)), key=len)
-    return one.sentence.speaker == other.sentence.speaker and fewer <= more and mine.negations == theirs.negations
+    return (
+        one.sentence.speaker == other.sentence.speaker
+        and fewer <= more
+        and mine.negations == theirs.negations
+    )
 
 
 def sure_kind(text: str) -> Kind | None:
@@ -134,9 +162,17 @@ def _sum(name: str, values: dict[str, float], text: str) -> float:
 def _specific(text: str, words: Words) -> set[str]:
     """The words of a text that are not said of everything; of a Chinese compound and its parts the compound."""
     said = set(
-        words.words(" ".join(word for word in text.split() if word.strip(".,!?;:…-").casefold() not in general()))
+        words.words(
+            " ".join(
+                word for word in text.split() if word.strip(".,!?;:…-").casefold() not in general()
+            )
+        )
     )
-    return {word for word in said if word not in general() and not any(word != one and word in one for one in said)}
+    return {
+        word
+        for word in said
+        if word not in general() and not any(word != one and word in one for one in said)
+    }
 
 
 def _kind(text: str) -> tuple[Kind, float]:
@@ -155,7 +191,9 @@ def _with_context(said: Sequence[Sentence], place: int, words: Words) -> Sentenc
     if not first or answer.question or len(answer.text) > _MOST_ANSWER:
         return None
     before = _before(said, place)
-    if before is None or not (_answers(before, answer, words) if before.question else _speaks_of(before, answer)):
+    if before is None or not (
+        _answers(before, answer, words) if before.question else _speaks_of(before, answer)
+    ):
         return None
     mark = "「{}」" if is_chinese(before.text) else "“{}” "
     together = replace(answer, text=mark.format(before.text) + answer.text)
@@ -187,7 +225,9 @@ def _answers(question: Sentence, answer: Sentence, words: Words) -> bool:
         return True
     shared = set(words.words(question.text)) & set(words.words(answer.text))
     begins = answer.text[:_BEGINNING]
-    return bool(shared) or (names_a_value(begins) and not matches("concrete", "person speaking", begins))
+    return bool(shared) or (
+        names_a_value(begins) and not matches("concrete", "person speaking", begins)
+    )
 
 
 def _speaks_of(before: Sentence, after: Sentence) -> bool:

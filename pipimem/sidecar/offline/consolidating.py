@@ -30,7 +30,9 @@ def consolidated(task: Consolidate, words: Words) -> Consolidated:
     said = sentences(task.window)
     people = sum(message.role == "user" for message in task.window)
     chosen = choices(said, words)
-    newest = [one for place, one in enumerate(chosen) if not _ended(one, chosen[place + 1 :], said, words)]
+    newest = [
+        one for place, one in enumerate(chosen) if not _ended(one, chosen[place + 1 :], said, words)
+    ]
     kept = bounded(newest, people, words)
     learned = _learned(kept, task.memory, words)
     replaced = {name for item in learned for name in item.replaces}
@@ -44,7 +46,9 @@ def _ended(choice: Choice, later: Sequence[Choice], said: Sequence[Sentence], wo
     if any(ends(other.claim, mine, words) for other in later):
         return True
     after = [sentence for sentence in said if sentence.place > choice.sentence.place]
-    return choice.kind is Kind.OPEN_LOOP and any(_closes(sentence, mine, words) for sentence in after)
+    return choice.kind is Kind.OPEN_LOOP and any(
+        _closes(sentence, mine, words) for sentence in after
+    )
 
 
 def _closes(sentence: Sentence, promise: Claim, words: Words) -> bool:
@@ -61,12 +65,25 @@ def _learned(kept: Sequence[Choice], memory: Sequence[Known], words: Words) -> t
         quote = choice.quote
         if not choice.sentence.asked and any(same_thought(quote, known.text) for known in memory):
             continue
-        left = [(known.id, claim_of(known.text, kind_of(known.section))) for known in memory if known.id not in taken]
+        left = [
+            (known.id, claim_of(known.text, kind_of(known.section)))
+            for known in memory
+            if known.id not in taken
+        ]
         over = [name for name, claim in left if ends(choice.claim, claim, words)]
         taken.update(over)
         necessity, confidence = _SURE if choice.weight >= _CLEAR else _UNSURE
         told = choice.sentence
-        item = Learned(choice.kind, quote, told.sources, told.speaker, necessity, confidence, told.asked, tuple(over))
+        item = Learned(
+            choice.kind,
+            quote,
+            told.sources,
+            told.speaker,
+            necessity,
+            confidence,
+            told.asked,
+            tuple(over),
+        )
         learned.append(item)
     return tuple(learned)
 
@@ -91,18 +108,24 @@ def _history(
     room = min(_MOST_BULLETS, max(1, -(-people // _MESSAGES_A_BULLET)))
     kept = sorted(chosen, key=lambda choice: (-_as_event(choice), choice.sentence.place))[:room]
     kept.sort(key=lambda choice: choice.sentence.place)
-    told = (Bullet(one.quote, one.sentence.sources, max(1, round(_as_event(one) * 10))) for one in kept)
+    told = (
+        Bullet(one.quote, one.sentence.sources, max(1, round(_as_event(one) * 10))) for one in kept
+    )
     return tuple(told) or _anything(window, said, words)
 
 
 def _as_event(choice: Choice) -> float:
     weight = choice.weight - (ASKED if choice.sentence.asked else 0.0)
-    if choice.kind in (Kind.DECISION, Kind.LESSON) or matches("changes", "done", choice.sentence.text):
+    if choice.kind in (Kind.DECISION, Kind.LESSON) or matches(
+        "changes", "done", choice.sentence.text
+    ):
         return weight + _CAME_ABOUT
     return weight - _CAME_ABOUT if choice.kind in _HOLDS else weight
 
 
-def _anything(window: Sequence[Message], said: Sequence[Sentence], words: Words) -> tuple[Bullet, ...]:
+def _anything(
+    window: Sequence[Message], said: Sequence[Sentence], words: Words
+) -> tuple[Bullet, ...]:
     """Of an exchange in which nothing is worth keeping, the weightiest sentence of a person whatever it is."""
     if not is_exchange(window):
         return ()
@@ -111,5 +134,7 @@ def _anything(window: Sequence[Message], said: Sequence[Sentence], words: Words)
         last = next(message for message in reversed(window) if message.role == "user")
         text = " ".join(last.content.split())[:_LAST_WORDS]
         own = [Sentence(text, (last.id,), last.speaker, "user", last.time, 0)]
-    best = max(own, key=lambda one: (choice.weight if (choice := weighed(one, words)) else -9.0, one.place))
+    best = max(
+        own, key=lambda one: (choice.weight if (choice := weighed(one, words)) else -9.0, one.place)
+    )
     return (Bullet(best.quote(), best.sources, 1),)

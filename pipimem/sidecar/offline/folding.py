@@ -20,13 +20,17 @@ def folded(task: Fold, words: Words) -> Folded:
     """The month's bullets, each with the ids it stands for; no title."""
     once: list[Bullet] = []
     for name, text in task.bullets:
-        twin = next((place for place, known in enumerate(once) if same_thought(known.text, text)), None)
+        twin = next(
+            (place for place, known in enumerate(once) if same_thought(known.text, text)), None
+        )
         if twin is None:
             once.append(Bullet(text, (name,)))
         else:
             once[twin] = Bullet(max(once[twin].text, text, key=len), (*once[twin].sources, name))
     room = min(_MOST_BULLETS, max(_LEAST_BULLETS, round(len(task.bullets) * _SHARE)))
-    weightiest = sorted(range(len(once)), key=lambda place: (-_weight(once[place].text, words), place))[:room]
+    weightiest = sorted(
+        range(len(once)), key=lambda place: (-_weight(once[place].text, words), place)
+    )[:room]
     return Folded("", tuple(once[place] for place in sorted(weightiest)))
 
 

@@ -66,7 +66,9 @@ def _is_over(text: str, section: str, said: Sequence[Sentence], words: Words) ->
         return False
     mine = claim_of(text, kind)
     place = next((one.place for one in said if one.quote() == text), -1)
-    later = [Claim(one.text, one.speaker, kind) for one in said if one.place > place and not one.question]
+    later = [
+        Claim(one.text, one.speaker, kind) for one in said if one.place > place and not one.question
+    ]
     if kind is Kind.OPEN_LOOP and any(is_done(told, mine, words) for told in later):
         return True
     return any(ends(told, mine, words) for told in later)

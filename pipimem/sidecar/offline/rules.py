@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from pipimem.sidecar.contracts import Answer, Consolidate, Fold, Refresh, Rerank, Reranked, Task, Tidy
+from pipimem.sidecar.contracts import (
+    Answer,
+    Consolidate,
+    Fold,
+    Refresh,
+    Rerank,
+    Reranked,
+    Task,
+    Tidy,
+)
 from pipimem.sidecar.offline.consolidating import consolidated
 from pipimem.sidecar.offline.folding import folded
 from pipimem.sidecar.offline.refreshing import refreshed

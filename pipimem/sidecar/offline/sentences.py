@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.offline.patterns import first_match, matches, names_a_value, rules, without_quotes
+from pipimem.sidecar.offline.patterns import (
+    first_match,
+    matches,
+    names_a_value,
+    rules,
+    without_quotes,
+)
 from pipimem.text.han import HAN
 from pipimem.text.quotes import is_chinese, quoted
 
@@ -65,7 +71,9 @@ class Sentence:
 def sentences(window: Sequence[Message]) -> list[Sentence]:
     """All that people and the bot said, in order; no quotations of others, no code, nothing withheld."""
     people = {message.speaker for message in window if message.role == "user" and message.speaker}
-    bots = {message.speaker for message in window if message.role == "assistant" and message.speaker}
+    bots = {
+        message.speaker for message in window if message.role == "assistant" and message.speaker
+    }
     said: list[Sentence] = []
     for message in window:
         if message.role in ("user", "assistant"):
@@ -126,7 +134,11 @@ def _of_message(message: Message, people: set[str], bots: set[str], place: int) 
             question,
             (asked or waiting) and not question,
         )
-        joined = _together(said[-1], one) if said and not question and _leans(text, asked=asked) else None
+        joined = (
+            _together(said[-1], one)
+            if said and not question and _leans(text, asked=asked)
+            else None
+        )
         if joined:
             said[-1] = joined
         else:
@@ -144,7 +156,9 @@ def without_tail(text: str) -> str:
 
 def _asks(text: str) -> bool:
     """Whether a sentence asks; one that tells of its speaker before it asks "you" something does not."""
-    return matches("left_out", "question", text) and matches("left_out", "question", without_tail(text))
+    return matches("left_out", "question", text) and matches(
+        "left_out", "question", without_tail(text)
+    )
 
 
 def _together(first: Sentence, second: Sentence) -> Sentence | None:
@@ -154,7 +168,9 @@ def _together(first: Sentence, second: Sentence) -> Sentence | None:
     space = "" if is_chinese(first.text) and first.text[-1] in "。！？!?；…" else " "
     text = f"{first.text}{space}{second.text}"
     most = _MOST_QUOTED_ZH if is_chinese(text) else _MOST_QUOTED
-    return replace(first, text=text, asked=first.asked or second.asked) if len(text) <= most else None
+    return (
+        replace(first, text=text, asked=first.asked or second.asked) if len(text) <= most else None
+    )
 
 
 def _is_short(text: str) -> bool:
@@ -169,7 +185,9 @@ def _leans(text: str, *, asked: bool) -> bool:
     plain = without_quotes(text)
     if not matches("left_out", "vague", plain) and not matches("left_out", "points", plain):
         return False
-    return matches("left_out", "reason", plain) or (names_a_value(plain) and not matches("left_out", "chatter", plain))
+    return matches("left_out", "reason", plain) or (
+        names_a_value(plain) and not matches("left_out", "chatter", plain)
+    )
 
 
 def _parts(content: str) -> Iterator[str]:
@@ -187,13 +205,27 @@ def _without_address(text: str, people: Collection[str], bots: Collection[str]) 
     found = re.match(r"@([^\s,，:：]+)[,，:：]?\s*", text)
     if found and found[1] not in people:
         text = text[found.end() :]
-    text = re.sub(r"[，,\s]*@([^\s,，。.!！?？]+)(?=[。.!！?？]*$)", lambda at: at[0] if at[1] in people else "", text)
+    text = re.sub(
+        r"[，,\s]*@([^\s,，。.!！?？]+)(?=[。.!！?？]*$)",
+        lambda at: at[0] if at[1] in people else "",
+        text,
+    )
     for name in bots:
-        text = re.sub(rf"^{re.escape(name)}[,，:：!！]\s*|[,，]\s*{re.escape(name)}(?=[。.!！?？]*$)", "", text)
+        text = re.sub(
+            rf"^{re.escape(name)}[,，:：!！]\s*|[,，]\s*{re.escape(name)}(?=[。.!！?？]*$)",
+            "",
+            text,
+        )
     for name in people:
-        short = rf"{re.escape(name[:3])}\w{{0,4}}" if name.isascii() and len(name) > 3 else re.escape(name)
+        short = (
+            rf"{re.escape(name[:3])}\w{{0,4}}"
+            if name.isascii() and len(name) > 3
+            else re.escape(name)
+        )
         called = re.match(
-            rf"(?:{re.escape(name)}|{short})\s*[,，!！]+\s*(?=(?:i\b|i['’]|my\b|we\b|our\b|我))", text, re.I
+            rf"(?:{re.escape(name)}|{short})\s*[,，!！]+\s*(?=(?:i\b|i['’]|my\b|we\b|our\b|我))",
+            text,
+            re.I,
         )
         if called:
             text = text[called.end() :]

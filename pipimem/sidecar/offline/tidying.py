@@ -20,19 +20,34 @@ def tidied(task: Tidy) -> Tidied:
     merges: list[Merge] = []
     for group in _repetitions(ours):
         if len(group) > 1 and len(group) - 1 <= room:
-            merges.append(Merge(tuple(known.id for known in group), max((known.text for known in group), key=len)))
+            merges.append(
+                Merge(
+                    tuple(known.id for known in group),
+                    max((known.text for known in group), key=len),
+                )
+            )
             room -= len(group) - 1
     taken = {name for merge in merges for name in merge.ids}
-    drops = [over for known in ours if known.id not in taken and (over := _told_elsewhere(known, task))][:room]
+    drops = [
+        over for known in ours if known.id not in taken and (over := _told_elsewhere(known, task))
+    ][:room]
     taken |= {over.id for over in drops}
-    return Tidied(tuple(merges), tuple(_misfiled(known for known in ours if known.id not in taken)), tuple(drops))
+    return Tidied(
+        tuple(merges),
+        tuple(_misfiled(known for known in ours if known.id not in taken)),
+        tuple(drops),
+    )
 
 
 def _repetitions(ours: Sequence[Known]) -> list[list[Known]]:
     """The entries in groups of one section that say one thing, each in its words that stand in the file."""
     groups: list[list[Known]] = []
     for known in ours:
-        home = [g for g in groups if g[0].section == known.section and same_thought(g[0].text, known.text)]
+        home = [
+            g
+            for g in groups
+            if g[0].section == known.section and same_thought(g[0].text, known.text)
+        ]
         if home:
             home[0].append(known)
         else:
@@ -45,9 +60,14 @@ def _told_elsewhere(known: Known, task: Tidy) -> Over | None:
 
     A quote stays: the same words stand in history, and a fold keeps only the weightiest of them.
     """
-    if any(other.trust is not Trust.INFERRED and same_thought(known.text, other.text) for other in task.memory):
+    if any(
+        other.trust is not Trust.INFERRED and same_thought(known.text, other.text)
+        for other in task.memory
+    ):
         return Over(known.id, "duplicate")
-    told = not read_quote(known.text).day and any(same_thought(known.text, line) for line in task.history)
+    told = not read_quote(known.text).day and any(
+        same_thought(known.text, line) for line in task.history
+    )
     if told and kind_of(known.section) in EVENTS:
         return Over(known.id, "in_history")
     return None

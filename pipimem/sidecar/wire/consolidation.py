@@ -55,7 +55,9 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 def schema(task: Consolidate) -> Schema:
     """The shape of the answer, with the ids this task knows."""
     messages, entries = [message.id for message in task.window], [known.id for known in task.memory]
-    return schema_of("consolidation", _Answer, {"sources": messages, "replaces": entries, "id": entries})
+    return schema_of(
+        "consolidation", _Answer, {"sources": messages, "replaces": entries, "id": entries}
+    )
 
 
 def parsed(answer: str, task: Consolidate) -> Consolidated:
@@ -64,11 +66,15 @@ def parsed(answer: str, task: Consolidate) -> Consolidated:
     messages = frozenset(message.id for message in task.window)
     entries = frozenset(known.id for known in task.memory)
     learned = tuple(_learned(item, messages, entries) for item in got.learned)
-    over = tuple(Over(checked_ids([item.id], entries, "entry")[0], item.why.strip()) for item in got.over)
+    over = tuple(
+        Over(checked_ids([item.id], entries, "entry")[0], item.why.strip()) for item in got.over
+    )
     each_once([*(name for item in learned for name in item.replaces), *(item.id for item in over)])
     history = bullets_of(got.history, messages, "history", "message")
     if not history and is_exchange(task.window):
-        raise AnswerRefused("history is empty although people talked; say in at least one item what happened.")
+        raise AnswerRefused(
+            "history is empty although people talked; say in at least one item what happened."
+        )
     return Consolidated(learned, over, " ".join(got.title.split()), history)
 
 

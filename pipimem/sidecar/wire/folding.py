@@ -8,7 +8,14 @@ import msgspec
 
 from pipimem.sidecar.contracts import Fold, Folded
 from pipimem.sidecar.door import Schema
-from pipimem.sidecar.wire.strictness import Title, WireBullet, bullets_of, decoded, one_line, schema_of
+from pipimem.sidecar.wire.strictness import (
+    Title,
+    WireBullet,
+    bullets_of,
+    decoded,
+    one_line,
+    schema_of,
+)
 
 
 class _Answer(msgspec.Struct, forbid_unknown_fields=True):

@@ -26,7 +26,9 @@ BulletText = Annotated[str, msgspec.Meta(min_length=1, max_length=BULLET_CHARS)]
 Title = Annotated[str, msgspec.Meta(max_length=TITLE_CHARS)]
 Why = Annotated[str, msgspec.Meta(max_length=WHY_CHARS)]
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=256)]
-KindName = Literal["identity", "fact", "preference", "ongoing", "constraint", "decision", "open_loop", "lesson"]
+KindName = Literal[
+    "identity", "fact", "preference", "ongoing", "constraint", "decision", "open_loop", "lesson"
+]
 
 Answer = TypeVar("Answer", bound=msgspec.Struct)
 
@@ -63,7 +65,9 @@ def checked_ids(ids: Iterable[str], known: frozenset[str], what: str) -> tuple[s
     distinct = tuple(dict.fromkeys(ids))
     for name in distinct:
         if name not in known:
-            raise AnswerRefused(f"There is no {what} [{name}]; use only ids that stand in brackets above.")
+            raise AnswerRefused(
+                f"There is no {what} [{name}]; use only ids that stand in brackets above."
+            )
     return distinct
 
 
@@ -76,12 +80,18 @@ def each_once(ids: Iterable[str]) -> None:
         seen.add(name)
 
 
-def bullets_of(items: Iterable[WireBullet], known: frozenset[str], field: str, what: str) -> tuple[Bullet, ...]:
+def bullets_of(
+    items: Iterable[WireBullet], known: frozenset[str], field: str, what: str
+) -> tuple[Bullet, ...]:
     """The lines of history; raises `AnswerRefused` for an empty text, or a source that was never shown."""
-    return tuple(Bullet(one_line(item.text, field), checked_ids(item.sources, known, what)) for item in items)
+    return tuple(
+        Bullet(one_line(item.text, field), checked_ids(item.sources, known, what)) for item in items
+    )
 
 
-def schema_of(name: str, shape: type[msgspec.Struct], ids: Mapping[str, Sequence[str]] | None = None) -> Schema:
+def schema_of(
+    name: str, shape: type[msgspec.Struct], ids: Mapping[str, Sequence[str]] | None = None
+) -> Schema:
     """The JSON schema of `shape`, without references and with every field required.
 
     Providers' strict modes want both, and small servers do not follow references. `ids` are those that may stand in
@@ -89,14 +99,19 @@ def schema_of(name: str, shape: type[msgspec.Struct], ids: Mapping[str, Sequence
     refused answer, and are left out.
     """
     _, parts = msgspec.json.schema_components([shape], ref_template="{name}")
-    known = {field: list(names) for field, names in (ids or {}).items() if 0 < len(names) <= _MOST_NAMED}
+    known = {
+        field: list(names) for field, names in (ids or {}).items() if 0 < len(names) <= _MOST_NAMED
+    }
     inlined = _inlined(parts[shape.__name__], parts, known)
     assert isinstance(inlined, dict)
     return Schema(name, inlined)
 
 
 def _inlined(
-    node: object, parts: Mapping[str, Mapping[str, object]], ids: Mapping[str, list[str]], field: str = ""
+    node: object,
+    parts: Mapping[str, Mapping[str, object]],
+    ids: Mapping[str, list[str]],
+    field: str = "",
 ) -> object:
     """A part of a schema with what it refers to in its place; `field` is the name it stands under."""
     match node:
@@ -105,7 +120,9 @@ def _inlined(
         case {"type": "string"} if field in ids:
             return {"type": "string", "enum": ids[field]}
         case {"type": "object", "properties": {**properties}}:
-            fields = {str(key): _inlined(value, parts, ids, str(key)) for key, value in properties.items()}
+            fields = {
+                str(key): _inlined(value, parts, ids, str(key)) for key, value in properties.items()
+            }
             return {
                 "type": "object",
                 "properties": fields,
@@ -114,7 +131,10 @@ def _inlined(
             }
         case dict():
             kept = {key: value for key, value in node.items() if key not in {"title", "default"}}
-            return {key: _inlined(value, parts, ids, field if key == "items" else "") for key, value in kept.items()}
+            return {
+                key: _inlined(value, parts, ids, field if key == "items" else "")
+                for key, value in kept.items()
+            }
         case list():
             return [_inlined(value, parts, ids) for value in node]
         case _:

@@ -33,7 +33,10 @@ class UsageLedger:
     def append(self, usage: Usage) -> None:
         """Adds one call to its month."""
         make_folder(self.folder)
-        append(self.folder / f"usage-{usage.time[:7] or 'unknown'}.jsonl", jsonlines.line(encoded(usage)))
+        append(
+            self.folder / f"usage-{usage.time[:7] or 'unknown'}.jsonl",
+            jsonlines.line(encoded(usage)),
+        )
 
     def lines(self, since: datetime | None = None) -> Iterator[Usage | None]:
         """The calls since a time, oldest month first; `None` for a line of these months that is none."""
@@ -112,7 +115,13 @@ def _usage(data: bytes) -> Usage | None:
         usage = decoded(Usage, jsonlines.value(data))
     except CodecError:
         return None
-    counts = (usage.tokens_in, usage.tokens_out, usage.tokens_cached, usage.estimated_in, usage.estimated_out)
+    counts = (
+        usage.tokens_in,
+        usage.tokens_out,
+        usage.tokens_cached,
+        usage.estimated_in,
+        usage.estimated_out,
+    )
     amounts = (usage.cost or 0, usage.estimated_cost or 0, usage.latency)
     if not all(0 <= count <= _MOST_TOKENS for count in counts):
         return None

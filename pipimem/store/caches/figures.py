@@ -28,7 +28,9 @@ class Kept:
     def and_then(self, later: Kept) -> Kept:
         """Both together."""
         waits = (*self.waits, *later.waits)[-LATEST:]
-        return Kept(self.turns + later.turns, self.looks + later.looks, self.hits + later.hits, waits)
+        return Kept(
+            self.turns + later.turns, self.looks + later.looks, self.hits + later.hits, waits
+        )
 
     def wait(self, share: float) -> float | None:
         """The milliseconds that this share of the turns waited at most; None where none was counted."""

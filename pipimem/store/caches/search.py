@@ -39,7 +39,13 @@ def lag(folder: Path, stamp: str, transcript: Transcript) -> int:
         with reading(folder / NAME) as file:
             if stamped.begins(file.readline(), _stamp(stamp)):
                 known = sum(mark.size for mark in _marks(json.loads(file.readline())))
-    except (OSError, StoreError, ValueError, TypeError, KeyError):  # damaged: whoever loads it finds out for sure
+    except (
+        OSError,
+        StoreError,
+        ValueError,
+        TypeError,
+        KeyError,
+    ):  # damaged: whoever loads it finds out for sure
         pass
     return sum(part.stat().st_size for part in transcript.parts()) - known
 

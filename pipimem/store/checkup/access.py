@@ -27,11 +27,15 @@ def access_findings(folder: Path, root: Path) -> Iterator[Finding]:
     yield from _to_open(folder, ours)
     if not folder.is_symlink() and not _is_usable(folder):
         yield wrong(
-            folder, f"we may not read and write it: memory is refused here; chmod u+rwx '{folder}', or accept that"
+            folder,
+            f"we may not read and write it: memory is refused here; chmod u+rwx '{folder}', or accept that",
         )
     for path in files:
         if path.name in _NOTES and not path.lstat().st_mode & stat.S_IWUSR:
-            yield wrong(path, "is read-only: what memory wants to write there is refused; chmod u+w it, or accept that")
+            yield wrong(
+                path,
+                "is read-only: what memory wants to write there is refused; chmod u+w it, or accept that",
+            )
     open_to_others = [path for path in files if _is_open(path, root)]
     yield from _to_close(folder, [path for path in open_to_others if _is_ours(path, folder)])
     for path in open_to_others:
@@ -62,9 +66,14 @@ def _links(links: list[Path], folder: Path, root: Path) -> Iterator[Finding]:
             yield wrong(path, str(error))
             continue
         if not target.is_relative_to(root.resolve()):
-            yield wrong(path, f"a link that leads out of the workspace, to {target}; put a real file there")
+            yield wrong(
+                path, f"a link that leads out of the workspace, to {target}; put a real file there"
+            )
         elif _is_ours(path, folder) and not target.is_dir():
-            yield wrong(path, "is a link, where a file of ours belongs. Move it away; a new file is made where needed")
+            yield wrong(
+                path,
+                "is a link, where a file of ours belongs. Move it away; a new file is made where needed",
+            )
 
 
 def _to_open(folder: Path, ours: list[Path]) -> Iterator[Finding]:
@@ -87,7 +96,9 @@ def _is_usable(path: Path) -> bool:
 def _to_close(folder: Path, ours: list[Path]) -> Iterator[Finding]:
     if ours:
         yield worth_knowing(
-            folder, f"{len(ours)} of our files and folders are open to other users", _with_our_modes(ours)
+            folder,
+            f"{len(ours)} of our files and folders are open to other users",
+            _with_our_modes(ours),
         )
 
 

@@ -25,7 +25,9 @@ def channel_findings(workspace: WorkspaceStore, folder: Path, now: datetime) -> 
     if not folder.is_dir():
         # A file with a suffix, or of a system: nobody takes it for a channel.
         if not folder.is_file() or (is_plain(folder.name) and not folder.suffix):
-            yield wrong(folder, "is no folder, so no channel of this name can be opened; move it away")
+            yield wrong(
+                folder, "is no folder, so no channel of this name can be opened; move it away"
+            )
         return
     try:
         known = identity.load(folder / ".pipimem" / "channel.json")
@@ -34,7 +36,9 @@ def channel_findings(workspace: WorkspaceStore, folder: Path, now: datetime) -> 
             return
         name = known.id if known else folder.name
         if folder_name(name) != folder.name:
-            yield wrong(folder, f"belongs to the channel {name!r}; rename the folder to {folder_name(name)}")
+            yield wrong(
+                folder, f"belongs to the channel {name!r}; rename the folder to {folder_name(name)}"
+            )
             return
         store = ChannelStore.open(workspace, name, create=False)
     except PipimemError as error:

@@ -26,7 +26,9 @@ def entry_findings(path: Path, notes: Notes, now: datetime) -> Iterator[Finding]
     for entry in entries:
         where = f"{path}, line {entry.start + 1}"
         if len(entry.text) > _LONG:
-            yield worth_knowing(where, f"an entry of {len(entry.text)} characters; recall finds shorter ones better")
+            yield worth_knowing(
+                where, f"an entry of {len(entry.text)} characters; recall finds shorter ones better"
+            )
         said = _said(notes, entry) or now
         # A quote has its day in front.
         if not read_quote(entry.text).day and (absolute := dated(entry.text, said)) != entry.text:

@@ -41,7 +41,9 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
     yield from _forgetting(own, finish)
     for path in sorted(folder.iterdir()):
         if _COPIES.fullmatch(path.name):
-            yield worth_knowing(path, "a copy beside a note; nobody reads it. Take over what it has, and remove it")
+            yield worth_knowing(
+                path, "a copy beside a note; nobody reads it. Take over what it has, and remove it"
+            )
     yield from _lock(own / "lock")
 
 
@@ -52,7 +54,8 @@ def _unreadable(folder: Path, root: Path) -> Iterator[Finding]:
             read_text(path, root)
         except PipimemError as error:
             yield wrong(
-                path, f"{error} Writing is refused while it lies there: take over what it has, and move it away"
+                path,
+                f"{error} Writing is refused while it lies there: take over what it has, and move it away",
             )
 
 
@@ -74,7 +77,11 @@ def _forgetting(own: Path, finish: Mend) -> Iterator[Finding]:
         remove(path)
         return "removed; what it was to forget may stand there still"
 
-    yield wrong(path, "a forgetting was cut off, and what it was to take out is damaged: forget it once more", drop)
+    yield wrong(
+        path,
+        "a forgetting was cut off, and what it was to take out is damaged: forget it once more",
+        drop,
+    )
 
 
 def _lock(path: Path) -> Iterator[Finding]:
@@ -84,7 +91,8 @@ def _lock(path: Path) -> Iterator[Finding]:
     try:
         if not locks_hold(path):
             yield wrong(
-                path, "locks do not hold on this file system: put the workspace on a local disk, before two write"
+                path,
+                "locks do not hold on this file system: put the workspace on a local disk, before two write",
             )
         with FolderLock(path).held(patience=0.0):
             pass

@@ -36,7 +36,10 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
         return
     for hole in store.ledger.holes:
         said = f"messages {hole.first}–{hole.last} were set aside ({hole.reason})"
-        yield wrong(store.folder, f"{said}; `pipimem consolidate --holes '{store.channel_id}'` tries them again")
+        yield wrong(
+            store.folder,
+            f"{said}; `pipimem consolidate --holes '{store.channel_id}'` tries them again",
+        )
 
 
 def _transcript(store: ChannelStore) -> Iterator[Finding]:
@@ -73,8 +76,12 @@ def _dangling(store: ChannelStore) -> Iterator[Finding]:
             store.commit(decision, now, "pipimem", carry_out=lambda desk, view: outcome)  # noqa: ARG005 - the hook's signature
             return f"{len(gone)} records dropped; the journal has them"
 
-        yield worth_knowing(store.folder, f"{len(gone)} records of entries that stand no more", drop)
-    sources = {source for name, known in records.items() if name in standing for source in known.sources}
+        yield worth_knowing(
+            store.folder, f"{len(gone)} records of entries that stand no more", drop
+        )
+    sources = {
+        source for name, known in records.items() if name in standing for source in known.sources
+    }
     if sources and (missing := sources - {message.id for message in store.transcript.messages()}):
         what = f"entries rest on {len(missing)} messages that the transcript does not have"
         yield worth_knowing(store.transcript.path, what)

@@ -31,13 +31,17 @@ def system_findings(root: Path, limit: Path = _WATCHES) -> Iterator[Finding]:
         yield wrong(root, f"only {room.f_favail} more files fit on this disk (inodes); remove some")
     if network := network_type(root):
         what = f"lies on a network file system ({network}): an editor at work is not seen there, and locks and "
-        yield worth_knowing(root, what + "watching may not reach other machines; let one machine write")
+        yield worth_knowing(
+            root, what + "watching may not reach other machines; let one machine write"
+        )
     if not os.access(root, os.W_OK | os.X_OK):
         yield wrong(root, "cannot be written to; check the owner and the mode of the folder")
     top = root / "channels"
     if top.is_dir():
         if root.stat().st_mode & 0o077 and top.stat().st_mode & 0o077:
-            yield worth_knowing(top, f"other users may look into it; chmod 700 '{top}' keeps them out")
+            yield worth_knowing(
+                top, f"other users may look into it; chmod 700 '{top}' keeps them out"
+            )
         yield from _watches(top, limit)
 
 

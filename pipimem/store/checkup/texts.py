@@ -38,7 +38,10 @@ def _hidden(path: Path, document: Document) -> Iterator[Finding]:
     """Lines that look like entries and are none, and what a merge left behind."""
     for number, line in enumerate(document.lines, start=1):
         if _CONFLICT.match(line):
-            yield wrong(f"{path}, line {number}", "a merge left its marks here; keep one side and take out the marks")
+            yield wrong(
+                f"{path}, line {number}",
+                "a merge left its marks here; keep one side and take out the marks",
+            )
     blocks = [block for section in document.sections for block in section.blocks]
     last = next((block for block in reversed(blocks) if block.kind is not Kind.BLANK), None)
     if last is None or not _swallows(document, last):

@@ -31,7 +31,9 @@ def append_archived(desk: Desk, record: JournalRecord) -> None:
         if there.startswith(data):
             return
         # A power cut may have left blanks of the disk. Something else behind the old end is a person's: it stays.
-        append_synced(path, data, at=record.archive_size if data.startswith(there.rstrip(b"\0")) else None)
+        append_synced(
+            path, data, at=record.archive_size if data.startswith(there.rstrip(b"\0")) else None
+        )
         return
     whole = b"\n" + _from(path, 0)
     if b"\n" + data not in whole:

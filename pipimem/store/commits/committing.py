@@ -93,7 +93,9 @@ def journal_edits(desk: Desk, now: datetime) -> None:
         if file not in view.edited and file not in view.held and not view.stands(file):
             # Taken for an older buffer, and merged to just what stood: people are to see it in the file again.
             text = view.now.note(file).text
-            lay_ready(prepared_path(desk, file, etag(text)), resolved(desk.path(file), desk.root), text)
+            lay_ready(
+                prepared_path(desk, file, etag(text)), resolved(desk.path(file), desk.root), text
+            )
     put_in_place(desk, now)
 
 
@@ -109,7 +111,9 @@ def _edits(desk: Desk, view: View, now: datetime) -> JournalRecord:
         for file in view.edited
     }  # fmt: skip
     taken_out = {file: view.saves[file].taken_out for file in view.edited}
-    return edit_record(desk.state.ledger.sequence + 1, _stamped(now), changes, view.delta, left, taken_out)
+    return edit_record(
+        desk.state.ledger.sequence + 1, _stamped(now), changes, view.delta, left, taken_out
+    )
 
 
 def _is_unseen(desk: Desk, view: View, file: File) -> bool:
@@ -131,7 +135,9 @@ def _acknowledged(
     """
 
     def is_current() -> bool:
-        return insists or all(desk.on_disk(file) == view.disk[file].text for file in KEPT if file not in view.held)
+        return insists or all(
+            desk.on_disk(file) == view.disk[file].text for file in KEPT if file not in view.held
+        )
 
     left = {file: view.left.note(file).text for file in KEPT}
     edited = {file: view.now.note(file).text for file in view.edited}
@@ -176,7 +182,9 @@ def _grounded(progress: Progress, ledger: Ledger) -> Progress:
     The first record must not rest on what HISTORY.md let conclude.
     """
     standing = {name: getattr(ledger, name) for name in PROGRESSED}
-    set_here = {name: value for name in PROGRESSED if (value := getattr(progress, name)) is not None}
+    set_here = {
+        name: value for name in PROGRESSED if (value := getattr(progress, name)) is not None
+    }
     return Progress(**{**standing, **set_here})
 
 

@@ -16,7 +16,16 @@ from pipimem.store.commits.forgotten_lines import Save, cleaned
 from pipimem.store.commits.merge_base import merge_base, takes_lines_out
 from pipimem.store.commits.merging import merged
 from pipimem.store.commits.settling import may_be_half_saved
-from pipimem.store.disk.files import Reading, Stamp, is_regular, own_text, read, resolved, stamp, temporary_for
+from pipimem.store.disk.files import (
+    Reading,
+    Stamp,
+    is_regular,
+    own_text,
+    read,
+    resolved,
+    stamp,
+    temporary_for,
+)
 from pipimem.store.journal.state import State
 from pipimem.store.journal.versions import NAME_LENGTH
 
@@ -264,16 +273,24 @@ class Desk:
             same = known == now[file].text
             left[file] = now[file] if same else self.note(file, known)
             saves[file] = self.save_of(file, known if file in held else reading.text)
-        edited = tuple(file for file in KEPT if left[file] is not now[file] or saves[file].taken_out)
-        before = Notes(self.key, left[File.SESSION], left[File.MEMORY], left[File.HISTORY], shared, ledger)
-        after = Notes(self.key, now[File.SESSION], now[File.MEMORY], now[File.HISTORY], shared, ledger)
+        edited = tuple(
+            file for file in KEPT if left[file] is not now[file] or saves[file].taken_out
+        )
+        before = Notes(
+            self.key, left[File.SESSION], left[File.MEMORY], left[File.HISTORY], shared, ledger
+        )
+        after = Notes(
+            self.key, now[File.SESSION], now[File.MEMORY], now[File.HISTORY], shared, ledger
+        )
         delta = reconciled(before, after) if edited else Delta()
         after = replace(after, ledger=ledger.after(delta)) if edited else after
         return View(before, after, edited, delta, disk, held, saves)
 
     def _note(self, path: Path, file: File, text: str) -> Note:
         kept = self._parsed.get(path, ())
-        note = next((note for note in kept if note.text == text), None) or Note.read(file, text, self.key)
+        note = next((note for note in kept if note.text == text), None) or Note.read(
+            file, text, self.key
+        )
         others = [other for other in kept if other is not note]
         self._parsed[path] = (note, *others[:1])
         return note

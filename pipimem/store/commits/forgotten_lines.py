@@ -24,7 +24,9 @@ class Save:
     taken_out: int = 0
 
 
-def cleaned(text: str, left: str, past: Iterable[PastText], key: bytes, tombstones: Container[str]) -> Save:
+def cleaned(
+    text: str, left: str, past: Iterable[PastText], key: bytes, tombstones: Container[str]
+) -> Save:
     """Returns a person's text without the forgotten lines that came with an older text.
 
     `left` is the text that the journal left the file with, `past` are the texts that stood in it,
@@ -38,8 +40,14 @@ def cleaned(text: str, left: str, past: Iterable[PastText], key: bytes, tombston
     if not any(_is_forgotten(line, key, tombstones) for line in came):
         return Save(text, text)
     # All of them: the words of a forgotten line may stand elsewhere too, where nobody forgot them.
-    placeholders = {line: placeholder(key, line) for line in set(lines) if _is_forgotten(line, key, tombstones)}
-    numbers = [number for number, line in enumerate(lines) if line in placeholders and line.strip() not in standing]
+    placeholders = {
+        line: placeholder(key, line) for line in set(lines) if _is_forgotten(line, key, tombstones)
+    }
+    numbers = [
+        number
+        for number, line in enumerate(lines)
+        if line in placeholders and line.strip() not in standing
+    ]
     gone = frozenset(_brought_back(lines, numbers, left, past, placeholders))
     if not gone:
         return Save(text, text)

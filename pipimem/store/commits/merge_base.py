@@ -67,7 +67,9 @@ def closest(wanted: Sequence[str], past: Iterable[PastText]) -> PastText | None:
     return best
 
 
-def _compared(wanted: Sequence[str], past: Iterable[PastText]) -> Iterator[tuple[PastText, _Difference, _Age]]:
+def _compared(
+    wanted: Sequence[str], past: Iterable[PastText]
+) -> Iterator[tuple[PastText, _Difference, _Age]]:
     """Each past text, how it differs from `wanted`, and what is newer than it.
 
     Blank ones are left out, but for the newest. The difference is one object, good until the next.
@@ -153,7 +155,10 @@ class _Difference:
 
     def is_only_taken_out(self) -> bool:
         """Whether the text lacks lines that a newer one lacks as well, and differs by nothing else."""
-        return all(times > 0 and (line in self.taken_out or not line) for line, times in self.surplus.items())
+        return all(
+            times > 0 and (line in self.taken_out or not line)
+            for line, times in self.surplus.items()
+        )
 
     @property
     def has_newer_lines(self) -> bool:

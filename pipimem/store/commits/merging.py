@@ -45,11 +45,15 @@ def clashing_lines(base: str, ours: str, theirs: str) -> tuple[str, ...]:
     lines = split_lines(base)
     groups = _groups(splices_between(base, ours), splices_between(base, theirs))
     return tuple(
-        lines[number] for _, _, mine, other in groups for number in sorted(_taken_out(mine) & _taken_out(other))
+        lines[number]
+        for _, _, mine, other in groups
+        for number in sorted(_taken_out(mine) & _taken_out(other))
     )
 
 
-def _groups(left: Iterable[Splice], right: Iterable[Splice]) -> list[tuple[int, int, list[Splice], list[Splice]]]:
+def _groups(
+    left: Iterable[Splice], right: Iterable[Splice]
+) -> list[tuple[int, int, list[Splice], list[Splice]]]:
     """Runs of base lines `[low, high)` with the splices of either side that touch one another there."""
     groups: list[tuple[int, int, list[Splice], list[Splice]]] = []
     tagged = [(splice, True) for splice in left] + [(splice, False) for splice in right]
@@ -124,7 +128,9 @@ def only_added(base: str, ours: str, theirs: str) -> str:
     head, end, last = theirs.rpartition("\n")
     if last and any(line.startswith(last) for line in (*lines, *split_lines(ours))):
         theirs = head + end
-    return _joined([line for chunk in _with_additions(lines, splices_between(base, theirs)) for line in chunk])
+    return _joined(
+        [line for chunk in _with_additions(lines, splices_between(base, theirs)) for line in chunk]
+    )
 
 
 def _with_additions(lines: Sequence[str], splices: Iterable[Splice]) -> Iterable[Sequence[str]]:

@@ -116,7 +116,11 @@ def beside(target: Path) -> list[Path]:
     with told("read", target.parent):
         names = sorted(os.listdir(target.parent))  # noqa: PTH208 - names
     wanted = f".{target.name}."
-    return [target.parent / name for name in names if name.startswith(wanted) and name.endswith(TEMPORARY)]
+    return [
+        target.parent / name
+        for name in names
+        if name.startswith(wanted) and name.endswith(TEMPORARY)
+    ]
 
 
 def _look_at_leftovers(desk: Desk, now: datetime) -> None:
@@ -170,7 +174,9 @@ def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> Non
         reading = quiet(path, desk.root)
     except UnreadableNote:
         if etag(desk.on_disk(file)).startswith(tag_of(path, target)[:NAME_LENGTH]):
-            displace(path, target)  # back in its place: whoever saved it is told at the next reading
+            displace(
+                path, target
+            )  # back in its place: whoever saved it is told at the next reading
         raise
     if reading is None or reading.is_open:
         return
@@ -180,7 +186,9 @@ def _take_in_displaced(desk: Desk, file: File, path: Path, now: datetime) -> Non
         newest = desk.state.known_text(file, "") or ""
         past = desk.state.past_texts(file, before=before)
         base, displaced = merge_base(save.text, past), save.text
-        if desk.state.ledger.etags.get(file, "").startswith(before) and desk.is_made_of_newest(file, displaced):
+        if desk.state.ledger.etags.get(file, "").startswith(before) and desk.is_made_of_newest(
+            file, displaced
+        ):
             # It was never displaced: our waiting text, damaged, beside a file that a person changed. A text that was
             # displaced stood in the file before the newest did, so nobody can have made it of that one.
             displaced = only_added(base, newest, displaced)

@@ -38,6 +38,8 @@ class Recalls:
         for name, count in self.counts.items():
             record = records.get(name, ledger.records.get(name))
             if record is not None:
-                records[name] = replace(record, recalls=record.recalls + count, recalled=self.when, probation_until="")
+                records[name] = replace(
+                    record, recalls=record.recalls + count, recalled=self.when, probation_until=""
+                )
         kept = tuple(asked for known, asked in self.asked if known >= ledger.forgotten)
         return replace(delta, records=records, asked=kept)

@@ -28,4 +28,8 @@ def is_recent(changed: float) -> bool:
 
 def _is_cut(text: str, known: str) -> bool:
     # Editors write in blocks, which end anywhere; a person who deletes the last bullet leaves whole lines.
-    return known.startswith(text) and not text.endswith(("\n", "\r")) and known[len(text)] not in "\r\n"
+    return (
+        known.startswith(text)
+        and not text.endswith(("\n", "\r"))
+        and known[len(text)] not in "\r\n"
+    )

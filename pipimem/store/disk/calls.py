@@ -53,7 +53,9 @@ def told(action: str, path: Path) -> Iterator[None]:
         raise StoreError(_sentence(action, path, error)) from error
 
 
-def told_at_the_door(method: Callable[Concatenate[_S, _P], _T]) -> Callable[Concatenate[_S, _P], _T]:
+def told_at_the_door(
+    method: Callable[Concatenate[_S, _P], _T],
+) -> Callable[Concatenate[_S, _P], _T]:
     """A method of something with a `folder`: what the system refuses anywhere in it is a `StoreError`, too."""
 
     @wraps(method)
@@ -61,7 +63,11 @@ def told_at_the_door(method: Callable[Concatenate[_S, _P], _T]) -> Callable[Conc
         try:
             return method(self, *args, **options)
         except OSError as error:
-            path = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else self.folder
+            path = (
+                Path(os.fsdecode(error.filename))
+                if isinstance(error.filename, str | bytes)
+                else self.folder
+            )
             raise StoreError(_sentence("use", path, error)) from error
 
     return call
@@ -82,7 +88,9 @@ def _sentence(action: str, path: Path, error: OSError) -> str:
         case errno.ENOTDIR | errno.EEXIST | errno.EISDIR | errno.ENXIO | errno.ELOOP:
             return f"Cannot {action} {path}: something else stands in its place. Move it away and try again."
         case _:
-            return f"Cannot {action} {path}: {error.strerror or error}. Check the disk and try again."
+            return (
+                f"Cannot {action} {path}: {error.strerror or error}. Check the disk and try again."
+            )
 
 
 def opened(path: Path, flags: int = os.O_RDONLY) -> int:
@@ -117,13 +125,15 @@ def read_whole(path: Path) -> bytes:
 
 def _kind(mode: int) -> str:
     """What it is that is no regular file, empty for one."""
-    return "" if stat.S_ISREG(mode) else next((name for test, name in _KINDS if test(mode)), "a device")
+    return (
+        ""
+        if stat.S_ISREG(mode)
+        else next((name for test, name in _KINDS if test(mode)), "a device")
+    )
 
 
 def _in_the_way(path: Path, kind: str) -> str:
-    return (
-        f"{path} is {kind}, where a file of ours belongs. Move it away and try again; a new file is made where needed."
-    )
+    return f"{path} is {kind}, where a file of ours belongs. Move it away and try again; a new file is made where needed."
 
 
 def write_whole(descriptor: int, data: bytes) -> None:

@@ -62,8 +62,12 @@ def real_path(path: Path) -> Path:
     """A path with every link in it followed; raises `UnreadableNote` for links that lead round in a circle."""
     try:
         return path.resolve()
-    except RuntimeError as error:  # Python before 3.13; later ones give a path that cannot be opened
-        raise UnreadableNote(f"{path} is a link that leads back to itself. Move it away.") from error
+    except (
+        RuntimeError
+    ) as error:  # Python before 3.13; later ones give a path that cannot be opened
+        raise UnreadableNote(
+            f"{path} is a link that leads back to itself. Move it away."
+        ) from error
 
 
 def resolved(path: Path, root: Path) -> Path:
@@ -72,7 +76,9 @@ def resolved(path: Path, root: Path) -> Path:
         return path
     target = real_path(path)
     if not target.is_relative_to(root.resolve()):
-        raise UnreadableNote(f"{path} is a link that leads out of the workspace, to {target}. Put a real file there.")
+        raise UnreadableNote(
+            f"{path} is a link that leads out of the workspace, to {target}. Put a real file there."
+        )
     return target
 
 
@@ -269,7 +275,9 @@ def _refuse_size(path: Path, size: int) -> None:
 
 def _decoded(path: Path, data: bytes) -> str:
     if b"\0" in data:
-        raise UnreadableNote(f"{path} is not a text: it has NUL bytes. It was left as it is; save it as UTF-8 text.")
+        raise UnreadableNote(
+            f"{path} is not a text: it has NUL bytes. It was left as it is; save it as UTF-8 text."
+        )
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -283,5 +291,7 @@ def not_a_link_out(folder: Path, root: Path) -> Path:
     """The folder itself, refused where a link leads it out of the workspace."""
     target = real_path(folder)
     if not target.is_relative_to(root.resolve()):
-        raise StoreError(f"{folder} leads out of the workspace, to {target}. Put a real folder there.")
+        raise StoreError(
+            f"{folder} leads out of the workspace, to {target}. Put a real folder there."
+        )
     return folder

@@ -56,7 +56,10 @@ class KnownPrefix:
         found = stamp(path)
         if found == self.stamp:
             return True
-        if self.end > self.start and _digest(path, self.start, self.end).digest() != self._digest.digest():
+        if (
+            self.end > self.start
+            and _digest(path, self.start, self.end).digest() != self._digest.digest()
+        ):
             return False
         self.stamp = found
         return True

@@ -32,7 +32,13 @@ from pipimem.store.disk.files import own_text, put_whole, read_text, remove, sta
 from pipimem.store.forgetting import archive_cleaning
 from pipimem.store.forgetting import plan as plans
 from pipimem.store.forgetting.archive_cleaning import clean_archive
-from pipimem.store.forgetting.needles import Needles, blanked_ledger, blanked_message, named, without
+from pipimem.store.forgetting.needles import (
+    Needles,
+    blanked_ledger,
+    blanked_message,
+    named,
+    without,
+)
 from pipimem.store.forgetting.overwriting import overwrite, quotes
 from pipimem.store.forgetting.past_cleaning import clean_past, keep_past_of_archive
 from pipimem.store.forgetting.plan import Plan
@@ -61,7 +67,12 @@ class Forgotten:
 
 
 def forget(
-    desk: Desk, log: Transcript, what: str | Sequence[str], keep_transcript: bool, now: datetime, actor: str
+    desk: Desk,
+    log: Transcript,
+    what: str | Sequence[str],
+    keep_transcript: bool,
+    now: datetime,
+    actor: str,
 ) -> Forgotten:
     """Removes a text, or the entries of some ids, everywhere, and what undo needs; answers with what held it.
 
@@ -69,7 +80,9 @@ def forget(
     nothing forgotten while an editor saves a file; where one begins later, it stays under way.
     """
     if is_being_saved(desk):
-        raise StoreError(f"{desk.folder}: an editor is saving a file. Nothing was forgotten; save, and try again.")
+        raise StoreError(
+            f"{desk.folder}: an editor is saving a file. Nothing was forgotten; save, and try again."
+        )
     journal_edits(desk, now)
     plan = _plan(desk, what, keep_transcript, actor)
     receipt = _receipt(desk, log, plan)
@@ -122,7 +135,9 @@ def clean_archive_again(desk: Desk, now: datetime) -> None:
             return
     if count := max(counts):
         time = now.isoformat(timespec="seconds")
-        record = edit_record(desk.state.ledger.sequence + 1, time, {}, Delta(), {}, {File.ARCHIVE: count})
+        record = edit_record(
+            desk.state.ledger.sequence + 1, time, {}, Delta(), {}, {File.ARCHIVE: count}
+        )
         desk.state.append([record], {})
     desk.archive_seen = stamp(path)
 
@@ -139,7 +154,9 @@ def _plan(desk: Desk, what: str | Sequence[str], keep_transcript: bool, actor: s
     found = [name for file in KEPT for name in without(notes.note(file).text, needles, desk.key)[1]]
     texts = [] if ids or not isinstance(what, str) else [what]
     marks = {*found, *ids, *(content_id(desk.key, text) for text in texts)}
-    return Plan(needles.texts, tuple(sorted(needles.messages)), tuple(sorted(marks)), keep_transcript, actor)
+    return Plan(
+        needles.texts, tuple(sorted(needles.messages)), tuple(sorted(marks)), keep_transcript, actor
+    )
 
 
 # ── what holds it ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -163,13 +180,25 @@ def _held(desk: Desk, log: Transcript, plan: Plan) -> Iterator[tuple[str, str, i
     yield "archive", str(File.ARCHIVE), _held_in_text(desk, File.ARCHIVE, needles)
     for file in File:
         for path in state.versions.paths(file):
-            yield "versions", f".pipimem/versions/{path.name}", int(needles.are_in(own_text(path) or ""))
+            yield (
+                "versions",
+                f".pipimem/versions/{path.name}",
+                int(needles.are_in(own_text(path) or "")),
+            )
     for part in () if plan.keep_transcript else log.parts():
-        yield "messages", part.name, sum(_blanked(line, needles) != line for line in jsonlines.lines(part))
+        yield (
+            "messages",
+            part.name,
+            sum(_blanked(line, needles) != line for line in jsonlines.lines(part)),
+        )
     for part in state.journal.parts():
         lines = {trace.line for text in needles.texts for trace in traces([part], text)}
         yield "journal", f".pipimem/{part.name}", len(lines)
-    yield "ledger", ".pipimem/ledger.json", int(blanked_ledger(state.ledger, needles) != state.ledger)
+    yield (
+        "ledger",
+        ".pipimem/ledger.json",
+        int(blanked_ledger(state.ledger, needles) != state.ledger),
+    )
     for path, found in _quotes(desk, needles).items():
         yield "usage", f"workspace/.pipimem/{path.name}", len(found)
 
@@ -207,7 +236,9 @@ def _carry_out(desk: Desk, log: Transcript, plan: Plan, now: datetime, receipt: 
     log.forgets()
     for path, places in _quotes(desk, needles).items():
         overwrite(path, places)
-    state.ledger = _after_forgetting(state.ledger, needles, {mark_of(desk.key, line) for line in gone})
+    state.ledger = _after_forgetting(
+        state.ledger, needles, {mark_of(desk.key, line) for line in gone}
+    )
     state.start_anew(_first_record(state.ledger, plan, receipt, now))
     # Nor the other way round: what was taken out is back, and nobody knows.
     for folder in (desk.folder, state.versions.folder, desk.folder / ".pipimem"):
@@ -239,7 +270,9 @@ def _outcome(view: View, plan: Plan, newest: int, key: bytes) -> Outcome:
     """The texts without the needles, and marks by which they are not learnt again from older talk."""
     texts = {file: view.now.note(file).text for file in KEPT}
     kept = {file: without(text, plan.needles, key)[0] for file, text in texts.items()}
-    records: dict[str, Record | None] = {name: None for name in plan.ids if name in view.now.ledger.records}
+    records: dict[str, Record | None] = {
+        name: None for name in plan.ids if name in view.now.ledger.records
+    }
     stones = {name: Tombstone("forgotten", newest) for name in plan.ids}
     return Outcome(
         {file: text for file, text in kept.items() if text != texts[file]},

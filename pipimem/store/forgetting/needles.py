@@ -47,7 +47,9 @@ class Needles:
     @classmethod
     def of(cls, texts: Iterable[str], messages: Iterable[str] = ()) -> Needles:
         """The needles of some texts; empty ones are none."""
-        return cls(tuple(sorted({found for text in texts if (found := folded(text))})), frozenset(messages))
+        return cls(
+            tuple(sorted({found for text in texts if (found := folded(text))})), frozenset(messages)
+        )
 
     def are_in(self, text: str) -> bool:
         """Whether any of them stands in a text, whatever its white space and the bullets of its lines."""
@@ -83,7 +85,9 @@ def _left_of(document: Document, block: Block, needles: Needles) -> list[str]:
             # A heading stays one, or what stands below would come under another.
             return [f"{'#' * block.level} …{document.eol}"]
         case _:
-            left = [line for line in document.lines[block.start : block.end] if not needles.are_in(line)]
+            left = [
+                line for line in document.lines[block.start : block.end] if not needles.are_in(line)
+            ]
             return [] if needles.are_in("".join(left)) else left
 
 
@@ -95,9 +99,15 @@ def blanked_ledger(ledger: Ledger, needles: Needles) -> Ledger:
 
     return replace(
         ledger,
-        records={name: replace(known, speaker=blank(known.speaker)) for name, known in ledger.records.items()},
+        records={
+            name: replace(known, speaker=blank(known.speaker))
+            for name, known in ledger.records.items()
+        },
         # The reason of a newer word may be that word.
-        tombstones={name: replace(stone, reason=blank(stone.reason)) for name, stone in ledger.tombstones.items()},
+        tombstones={
+            name: replace(stone, reason=blank(stone.reason))
+            for name, stone in ledger.tombstones.items()
+        },
         pending=tuple(bullet for bullet in ledger.pending if not needles.are_in(bullet.text)),
         holes=tuple(replace(hole, reason=blank(hole.reason)) for hole in ledger.holes),
         asked=tuple(asked for asked in ledger.asked if not needles.are_in(asked.text)),
@@ -132,7 +142,9 @@ def named(notes: Notes, what: str | Sequence[str]) -> tuple[Needles, list[str]]:
     ids = [name for each in asked if (name := _id_in(each)) in standing]
     if len(ids) < len(asked) and not isinstance(what, str):
         missing = next(each for each in asked if _id_in(each) not in standing)
-        raise NothingFound(f"There is no entry {missing!r}. See `pipimem blame --json` for the ids, or give the text.")
+        raise NothingFound(
+            f"There is no entry {missing!r}. See `pipimem blame --json` for the ids, or give the text."
+        )
     texts = _said_in(notes, [standing[name] for name in ids]) if ids else asked
     needles = Needles.of(texts, messages | _sources_of(notes, ids))
     if not needles.texts and not messages:

@@ -39,7 +39,9 @@ def _quotes_in(path: Path, needles: Needles) -> Iterator[Place]:
     for data in jsonlines.lines(path):
         reason = (jsonlines.value(data) or {}).get("reason")
         if isinstance(reason, str) and needles.are_in(reason):
-            written = json.dumps(reason, ensure_ascii=False).encode("utf-8", "backslashreplace")[1:-1]
+            written = json.dumps(reason, ensure_ascii=False).encode("utf-8", "backslashreplace")[
+                1:-1
+            ]
             at = data.find(written, data.find(b'"reason"'))
             if at >= 0:
                 yield offset + at, len(written)

@@ -68,8 +68,12 @@ def _holds(line: str, needle: str) -> bool:
         return True
     if "\\" not in line:
         return False
-    return needle in folded(_unescaped(line)) or needle in folded_lines(_unescaped(_BETWEEN.sub("", line)))
+    return needle in folded(_unescaped(line)) or needle in folded_lines(
+        _unescaped(_BETWEEN.sub("", line))
+    )
 
 
 def _unescaped(line: str) -> str:
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else _PLAIN.get(found[2], found[2]), line)
+    return _ESCAPE.sub(
+        lambda found: chr(int(found[1], 16)) if found[1] else _PLAIN.get(found[2], found[2]), line
+    )

@@ -205,7 +205,9 @@ class Journal:
         """
         is_set_aside = end.offset > _ROTATE_AT or end.is_of_format_1
         if is_set_aside:
-            taken = [int(found[1]) for part in self.parts() if (found := _PART.fullmatch(part.name))]
+            taken = [
+                int(found[1]) for part in self.parts() if (found := _PART.fullmatch(part.name))
+            ]
             # The checkpoint first: with an older one, nobody would look into the part that is set aside.
             sync_folder(self.folder)
             with told("rotate", self.path):
@@ -220,7 +222,11 @@ class Journal:
         """The files of the journal, oldest first."""
         with told("read", self.folder):
             try:
-                found = [(int(part[1]), path) for path in self.folder.iterdir() if (part := _PART.fullmatch(path.name))]
+                found = [
+                    (int(part[1]), path)
+                    for path in self.folder.iterdir()
+                    if (part := _PART.fullmatch(path.name))
+                ]
             except FileNotFoundError:
                 return ()
             parts = [path for _, path in sorted(found)]

@@ -37,4 +37,6 @@ def without_placeholders(lines: Iterable[str]) -> tuple[str, ...]:
 
 def marks_in(lines: Iterable[str]) -> frozenset[str]:
     """The marks of the placeholders among some lines."""
-    return frozenset(without_ending(line.partition(_SIGN)[2]) for line in lines if is_placeholder(line))
+    return frozenset(
+        without_ending(line.partition(_SIGN)[2]) for line in lines if is_placeholder(line)
+    )

@@ -74,7 +74,9 @@ class State:
     _concluded: Callable[[], Ledger] = Ledger
 
     @classmethod
-    def load(cls, folder: Path, transcript: Transcript, history_end: Callable[[], datetime | None]) -> State:
+    def load(
+        cls, folder: Path, transcript: Transcript, history_end: Callable[[], datetime | None]
+    ) -> State:
         """The state a channel's folder tells.
 
         Without one, what HISTORY.md and the transcript let conclude.
@@ -115,7 +117,11 @@ class State:
         # Another process set the journal aside or forgot something in it, or a person deleted or replaced it.
         before, sequence = self.place, self.ledger.sequence
         self._start()
-        if before.journal and self.journal.folder.is_dir() and not self.journal.follows(before, sequence):
+        if (
+            before.journal
+            and self.journal.folder.is_dir()
+            and not self.journal.follows(before, sequence)
+        ):
             self.is_cut = True
             _log.warning(
                 "%s is no longer the journal that was in use: it was deleted or replaced. What only it held cannot "
@@ -154,7 +160,9 @@ class State:
         known = self._known[file][1]
         return disk if disk == known else known
 
-    def past_texts(self, file: File, *, is_placed: bool = True, before: str = "") -> Iterator[PastText]:
+    def past_texts(
+        self, file: File, *, is_placed: bool = True, before: str = ""
+    ) -> Iterator[PastText]:
         """The texts that stood in a file, newest first, as far back as journal and versions tell.
 
         Without `is_placed` the one the journal left it with has not reached the file. With `before`,
@@ -166,7 +174,9 @@ class State:
             if name not in passed and (text := self.versions.text(file, name)) is not None:
                 yield PastText.kept(split_lines(text))
 
-    def _journalled(self, file: File, is_placed: bool, before: str, passed: set[str]) -> Iterator[PastText]:
+    def _journalled(
+        self, file: File, is_placed: bool, before: str, passed: set[str]
+    ) -> Iterator[PastText]:
         """Those that the journal leads back to; the beginnings of all their etags go to `passed`."""
         mark, text = self.ledger.etags.get(file, ""), self.known_text(file, "")
         is_older = not before
@@ -210,7 +220,9 @@ class State:
 
     def checkpoint(self, texts: Mapping[File, str], now: datetime | None) -> None:
         """Makes the files alone sufficient: keeps ledger and texts, so that no record is needed to know them."""
-        texts = {file: text for file, text in texts.items() if self.ledger.etags.get(file) == etag(text)}
+        texts = {
+            file: text for file, text in texts.items() if self.ledger.etags.get(file) == etag(text)
+        }
         for file, text in texts.items():
             self.versions.keep(file, text, synced=False)
         ledger_file.save(self._ledger_path, Checkpoint(self.ledger, self.place, texts))
@@ -269,7 +281,9 @@ class State:
         sequence = self.ledger.sequence
         if first == sequence + 1:
             return
-        is_whole = self.journal.follows(place, sequence) if place.journal else bool(self.journal.parts())
+        is_whole = (
+            self.journal.follows(place, sequence) if place.journal else bool(self.journal.parts())
+        )
         if records and records[-1].sequence < sequence:
             is_whole = False  # its end is cut off, or it is an older copy
         if not records and place == NOWHERE and self.journal.parts() == (self.journal.path,):
@@ -322,8 +336,12 @@ class State:
 
     def _from_splices(self, file: File, wanted: str) -> str | None:
         try:
-            changes = [record.files[file] for record in self.journal.read()[0] if file in record.files]
-        except JournalError:  # damage before the checkpoint: doctor tells; here the text is just not known
+            changes = [
+                record.files[file] for record in self.journal.read()[0] if file in record.files
+            ]
+        except (
+            JournalError
+        ):  # damage before the checkpoint: doctor tells; here the text is just not known
             return None
         for index in reversed(range(len(changes))):
             text = self._kept(file, changes[index].before)

@@ -117,7 +117,9 @@ class Versions:
                     file = _FILES.get(entry.name[: -NAME_LENGTH - 1])
                     if file is not None and entry.name[-NAME_LENGTH - 1] == ".":
                         status = entry.stat()
-                        found.setdefault(file, []).append((status.st_mtime, status.st_size, self.folder / entry.name))
+                        found.setdefault(file, []).append(
+                            (status.st_mtime, status.st_size, self.folder / entry.name)
+                        )
         return found
 
     def _path(self, file: File, mark: str) -> Path:

@@ -23,7 +23,9 @@ class EditNotices:
     brought_back: tuple[str, ...] = ()
 
 
-def edit_notices(channel: str, records: Sequence[JournalRecord], view: View, since: datetime) -> EditNotices:
+def edit_notices(
+    channel: str, records: Sequence[JournalRecord], view: View, since: datetime
+) -> EditNotices:
     """The sentences on the edits since then, and on a save in `view` that no record has taken in yet.
 
     A file that shrank is not told once that was taken back.

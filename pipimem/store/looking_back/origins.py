@@ -12,7 +12,11 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author
 from pipimem.store.journal.records import FORGET, JournalRecord
 
-_PREFIXES: Mapping[File, str] = {File.MEMORY: "", File.SESSION: "session:", File.HISTORY: "history:"}
+_PREFIXES: Mapping[File, str] = {
+    File.MEMORY: "",
+    File.SESSION: "session:",
+    File.HISTORY: "history:",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,9 @@ def origins(notes: Notes, records: Iterable[JournalRecord], files: Iterable[File
 _Came = tuple[JournalRecord, JournalRecord | None]
 
 
-def _came(records: Iterable[JournalRecord]) -> tuple[dict[str, _Came], dict[tuple[File, str], _Came]]:
+def _came(
+    records: Iterable[JournalRecord],
+) -> tuple[dict[str, _Came], dict[tuple[File, str], _Came]]:
     """By the ledger's name, and for what a hand wrote by file and line: the change it came with."""
     by_name: dict[str, _Came] = {}
     by_line: dict[tuple[File, str], _Came] = {}
@@ -57,10 +63,14 @@ def _came(records: Iterable[JournalRecord]) -> tuple[dict[str, _Came], dict[tupl
                 if name in by_name:
                     gone[name] = by_name.pop(name)
             elif name not in by_name:
-                by_name[name] = (gone[name][0], record) if again and name in gone else (record, None)
+                by_name[name] = (
+                    (gone[name][0], record) if again and name in gone else (record, None)
+                )
         if record.author is Author.EDITOR:
             for file, change in record.files.items():
-                by_line |= {(file, _bare(line)): (record, None) for s in change.splices for line in s.added}
+                by_line |= {
+                    (file, _bare(line)): (record, None) for s in change.splices for line in s.added
+                }
     return by_name, by_line
 
 

@@ -70,9 +70,7 @@ class Past:
             return "Nothing was changed yet."
         first, last = self.records[0], self.records[-1]
         if first.task == FORGET:
-            return (
-                f"Change {first.sequence} ({first.time}) is a forgetting: what came before it cannot be looked back at."
-            )
+            return f"Change {first.sequence} ({first.time}) is a forgetting: what came before it cannot be looked back at."
         return f"The journal is kept from {first.sequence} ({first.time}) to {last.sequence} ({last.time})."
 
     def stretches(self, file: File) -> Iterator[Stretch]:

@@ -68,14 +68,20 @@ def chosen(past: Past, sequence: int | None) -> JournalRecord:
     if named.task == FORGET:
         raise CannotTakeBack(f"Change {sequence} is a forgetting: it is for good.")
     if not _touches(named):
-        raise CannotTakeBack(f"Change {sequence} ({named.task}) changed no text: there is nothing to take back.")
+        raise CannotTakeBack(
+            f"Change {sequence} ({named.task}) changed no text: there is nothing to take back."
+        )
     if sequence in gone:
         by = gone[sequence]
-        raise CannotTakeBack(f"Change {sequence} was taken back by {by}. `pipimem undo CHANNEL {by}` brings it back.")
+        raise CannotTakeBack(
+            f"Change {sequence} was taken back by {by}. `pipimem undo CHANNEL {by}` brings it back."
+        )
     return named
 
 
-def changes_of(records: Iterable[JournalRecord], author: Author, since: datetime) -> list[JournalRecord]:
+def changes_of(
+    records: Iterable[JournalRecord], author: Author, since: datetime
+) -> list[JournalRecord]:
     """The changes of texts by one author from a time on that were not taken back since, newest first."""
     known = list(records)
     gone = taken_back(known)
@@ -133,10 +139,14 @@ def restoring(desk: Desk, view: View, sequence: int) -> Outcome:
 
 def edits_after(records: Iterable[JournalRecord], sequence: int) -> tuple[JournalRecord, ...]:
     """What people wrote into the files after a record."""
-    return tuple(r for r in records if r.sequence > sequence and r.author is Author.EDITOR and r.files)
+    return tuple(
+        r for r in records if r.sequence > sequence and r.author is Author.EDITOR and r.files
+    )
 
 
-def _outcome(view: View, texts: Mapping[File, str], then: Ledger, undone: Delta | None, reason: str) -> Outcome:
+def _outcome(
+    view: View, texts: Mapping[File, str], then: Ledger, undone: Delta | None, reason: str
+) -> Outcome:
     new = view.now.with_texts(texts)
     changed = {file: text for file, text in texts.items() if text != view.now.note(file).text}
     changes = tuple(changes_between(view.now, new))
@@ -162,7 +172,9 @@ def _first_clash(past: Past, file: File, change: Stretch) -> JournalRecord | Non
     """The record after a change that first changed its lines again; `None` where none did that is journalled."""
     later = takewhile(lambda each: each.sequence > change.sequence, past.stretches(file))
     for stretch in reversed(list(later)):
-        if stretch.after is not None and clash(change.before or "", change.after or "", stretch.after):
+        if stretch.after is not None and clash(
+            change.before or "", change.after or "", stretch.after
+        ):
             return past.record(stretch.sequence)
     return None
 

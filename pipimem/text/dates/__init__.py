@@ -77,5 +77,6 @@ def _apart(found: Iterable[Found], taken: list[tuple[int, int]]) -> list[Found]:
 
 def _is_dated(text: str, found: Found) -> bool:
     return bool(
-        _DATED_AFTER().match(text, found.end) or _DATED_BEFORE().search(text[max(0, found.start - 16) : found.start])
+        _DATED_AFTER().match(text, found.end)
+        or _DATED_BEFORE().search(text[max(0, found.start - 16) : found.start])
     )

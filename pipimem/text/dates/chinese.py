@@ -30,7 +30,9 @@ _UP_DOWN = r"(?:上上|下下|(?<![马早晚以之身网线路])上|(?<![一以�
 _HABIT = Pattern(
     r"从不|从来|不许|不准|禁止|不能|不要|不可|不得|不发|不上线|每|都|一律|总是|一般|通常|永远|别|习惯|固定|例|经常|平时"
 )
-_PAST = Pattern(r"已经|已于|刚刚|上次|当时|[开做去见聊吃买看定改修说发]了(?!吧|算)|[开做去见聊吃买看]过")
+_PAST = Pattern(
+    r"已经|已于|刚刚|上次|当时|[开做去见聊吃买看定改修说发]了(?!吧|算)|[开做去见聊吃买看]过"
+)
 _RANGE_AFTER = Pattern(rf"\s?[到至~～—–-]\s?(?:{WEEK_ZH})?[{CHINESE}]")
 _RANGE_BEFORE = Pattern(rf"[{CHINESE}]\s?[到至~～—–-]\s?\Z")
 _SHIFTS = {"上上": -2, "上": -1, "本": 0, "这": 0, "": 0, "下": 1, "下下": 2}
@@ -67,10 +69,14 @@ def _absolute(match: re.Match[str], when: date) -> Meant | None:
     of_month = number(parts["day"]) if parts.get("day") else None
     said = f"{full}年" if shift else None
     if not full:
-        return Meant(nearest(when, month_number, of_month), said) if 1 <= month_number <= 12 else None
+        return (
+            Meant(nearest(when, month_number, of_month), said) if 1 <= month_number <= 12 else None
+        )
     if not month_number:
         return Meant(year(full), said)
-    return Meant(day(date(full, month_number, of_month)) if of_month else month(full, month_number), said)
+    return Meant(
+        day(date(full, month_number, of_month)) if of_month else month(full, month_number), said
+    )
 
 
 def _day(match: re.Match[str], when: date) -> Meant:
@@ -91,12 +97,16 @@ def _bare_weekday(match: re.Match[str], when: date) -> Meant | None:
     """周五 alone: the next one; the last one in a past clause; a habit (周五不许发布) or a range stays."""
     text, start, end = match.string, *match.span()
     before, after = text[max(0, start - 40) : start], text[end : end + 40]
-    clause = re.split(r"[。！？!?;；\n]", before)[-1] + match[0] + re.split(r"[。！？!?;；\n]", after)[0]
+    clause = (
+        re.split(r"[。！？!?;；\n]", before)[-1] + match[0] + re.split(r"[。！？!?;；\n]", after)[0]
+    )
     if _HABIT().search(clause) or _RANGE_AFTER().match(after) or _RANGE_BEFORE().search(before):
         return None
     if _weekday_number(match) == when.weekday():
         return None  # today, or a week away: nobody but the speaker knows
-    there = (weekday_before if _PAST().search(clause) else weekday_after)(when, _weekday_number(match))
+    there = (weekday_before if _PAST().search(clause) else weekday_after)(
+        when, _weekday_number(match)
+    )
     return Meant(there, str(there.start))
 
 
@@ -118,20 +128,26 @@ def _month(match: re.Match[str], when: date) -> Meant:
     span = month(when.year, when.month, _SHIFTS[match["which"]])
     said = f"{span.start.year}年{span.start.month}月"
     of_month = match["of_month"]
-    return Meant(day(date(span.start.year, span.start.month, number(of_month))) if of_month else span, said)
+    return Meant(
+        day(date(span.start.year, span.start.month, number(of_month))) if of_month else span, said
+    )
 
 
 def _edge_of_month(match: re.Match[str], when: date) -> Meant:
     span = month(when.year, when.month)
     part = (
-        Span(span.start, day(span.start, 9).start) if match["edge"] == "初" else Span(day(span.end, -9).start, span.end)
+        Span(span.start, day(span.start, 9).start)
+        if match["edge"] == "初"
+        else Span(day(span.end, -9).start, span.end)
     )
     return Meant(part, f"{when.year}年{when.month}月")
 
 
 def _edge_of_year(match: re.Match[str], when: date) -> Meant:
     months = (1, 2) if match["edge"] == "初" else (11, 12)
-    return Meant(Span(month(when.year, months[0]).start, month(when.year, months[1]).end), f"{when.year}年")
+    return Meant(
+        Span(month(when.year, months[0]).start, month(when.year, months[1]).end), f"{when.year}年"
+    )
 
 
 def _counted(match: re.Match[str], when: date) -> Meant:
@@ -190,8 +206,12 @@ _BARE = (
     rf"{_WEEKDAY}(?!六|日|餐厅|\s?[(（]|\s?\d{{4}}-|\s?\d{{1,2}}月)"
 )
 _OF_MONTH = rf"(?:(?P<of_month>{_NUM})[日号])?{_MONTH_AFTER}"
-_BARE_MONTH = rf"(?<![\d{_COUNTED}个每上下本这该当几年岁日蜜明正腊半全整])(?P<is>月)(?P<edge>底|末|初)(?!静)"
-_BARE_YEAR = rf"(?<![\d{_COUNTED}〇零去今明前后每半全同当几多周期拜])(?P<is>年)(?P<edge>底|末|初)(?!级)"
+_BARE_MONTH = (
+    rf"(?<![\d{_COUNTED}个每上下本这该当几年岁日蜜明正腊半全整])(?P<is>月)(?P<edge>底|末|初)(?!静)"
+)
+_BARE_YEAR = (
+    rf"(?<![\d{_COUNTED}〇零去今明前后每半全同当几多周期拜])(?P<is>年)(?P<edge>底|末|初)(?!级)"
+)
 
 # The order counts: longer readings first, absolute ones before all.
 _RULES = Rules(
@@ -213,6 +233,10 @@ _RULES = Rules(
     _rule("上月 下月 本月", rf"(?P<is>(?P<which>(?:{_UP_DOWN})(?<!这))月){_OF_MONTH}", _month),
     _rule("月底 月末 月初", _BARE_MONTH, _edge_of_month),
     _rule("年底 年末 年初", _BARE_YEAR, _edge_of_year),
-    _rule("前 后", rf"{_FREE}(?P<number>{_NUM})(?P<unit>天|日|周|个?星期|个?礼拜|个月|年){_SIDE}", _counted),
+    _rule(
+        "前 后",
+        rf"{_FREE}(?P<number>{_NUM})(?P<unit>天|日|周|个?星期|个?礼拜|个月|年){_SIDE}",
+        _counted,
+    ),
     _rule("月", rf"(?<![\d年个第])(?P<month>{_NUM})月(?:份|(?![\d{_COUNTED}]))", _absolute),
 )

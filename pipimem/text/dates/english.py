@@ -19,7 +19,17 @@ from pipimem.text.dates.english_calendar import (
     weekday_number,
 )
 from pipimem.text.dates.rules import Meant, Rules
-from pipimem.text.dates.spans import Found, Span, day, month, week, weekday_after, weekday_before, weekend, year
+from pipimem.text.dates.spans import (
+    Found,
+    Span,
+    day,
+    month,
+    week,
+    weekday_after,
+    weekday_before,
+    weekend,
+    year,
+)
 from pipimem.text.dates.written import BARE, WRITTEN
 from pipimem.text.patterns import Pattern
 
@@ -30,7 +40,8 @@ _PREPOSITION = Pattern(
     re.IGNORECASE,
 )
 _SUBJECT = Pattern(
-    r"[ ]+(?:is|was|will|would|works?|won['’]t|isn['’]t|wasn['’]t|suits?|looks?|sounds?)\b", re.IGNORECASE
+    r"[ ]+(?:is|was|will|would|works?|won['’]t|isn['’]t|wasn['’]t|suits?|looks?|sounds?)\b",
+    re.IGNORECASE,
 )
 _CLAUSE_START = Pattern(r"(?:\A|[.!?;,:\n。！？，；：\"“(（>*-])\s*\Z")
 _SENTENCE_START = Pattern(r"(?:\A|[.!?\n。！？][\"“(]?)\s*\Z")
@@ -67,7 +78,12 @@ def _placed(match: re.Match[str], meant: Meant) -> Found:
     said = meant.phrase
     before = match.string[max(0, match.start() - 20) : match.start()]
     after = match.string[match.end() : match.end() + 20]
-    if said and meant.preposition and not _PREPOSITION().search(before) and not after.startswith(("'s", "’s")):
+    if (
+        said
+        and meant.preposition
+        and not _PREPOSITION().search(before)
+        and not after.startswith(("'s", "’s"))
+    ):
         first = _CLAUSE_START().search(before) if match.start() <= 20 or before.strip() else None
         if not (first and _SUBJECT().match(after)):
             said = f"{meant.preposition} {said}"
@@ -230,7 +246,11 @@ _RELATIVE = (
         _weekday,
     ),
     rule(WEEKDAY_HINTS, rf"{WEEKDAY}{_PART}[ ](?:of[ ])?(?P<week>next|last|this)[ ]week", _weekday),
-    rule(WEEKDAY_HINTS, rf"(?P<week>next|last|this)[ ]week(?:['’]s|[ ]on)?,?[ ]{WEEKDAY}{_PART}", _weekday),
+    rule(
+        WEEKDAY_HINTS,
+        rf"(?P<week>next|last|this)[ ]week(?:['’]s|[ ]on)?,?[ ]{WEEKDAY}{_PART}",
+        _weekday,
+    ),
     rule(
         WEEKDAY_HINTS,
         rf"(?P<lead>on|by|until|till|before|after|since|from|due)[ ]{WEEKDAY}{_PART}{_NO_WEEKDAY}",
@@ -254,6 +274,10 @@ _RELATIVE = (
         r"(?![ ](?:or|flat|straight|of|in[ ]a)\b)",
         _counted,
     ),
-    rule(" ago| from ", rf"{_EXACT}{NUMBER}[ ]{_UNIT}[ ](?:(?P<ago>ago)|from[ ](?:now|today))", _counted),
+    rule(
+        " ago| from ",
+        rf"{_EXACT}{NUMBER}[ ]{_UNIT}[ ](?:(?P<ago>ago)|from[ ](?:now|today))",
+        _counted,
+    ),
 )
 _RULES = Rules(*WRITTEN, *_RELATIVE, *BARE)

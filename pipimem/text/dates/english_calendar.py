@@ -30,14 +30,34 @@ _MONTH_NAMES = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
-_SMALL = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_NUMBERS = {"a": 1, "an": 1, "a couple of": 2, **{word: place for place, word in enumerate(_SMALL, 1)}}
+_SMALL = (
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+_NUMBERS = {
+    "a": 1,
+    "an": 1,
+    "a couple of": 2,
+    **{word: place for place, word in enumerate(_SMALL, 1)},
+}
 NUMBER = rf"(?P<number>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 
 
 def rule(hints: str, pattern: str, reader: Reader) -> Rule:
     """A rule whose pattern stands free in the text; the hints are divided by `|`."""
-    return Rule(frozenset(hints.split("|")), Pattern(_LEFT + pattern + _RIGHT, re.IGNORECASE), reader)
+    return Rule(
+        frozenset(hints.split("|")), Pattern(_LEFT + pattern + _RIGHT, re.IGNORECASE), reader
+    )
 
 
 def group(match: re.Match[str], name: str) -> str:

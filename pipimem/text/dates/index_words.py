@@ -53,7 +53,9 @@ def without_dates(text: str) -> tuple[str, list[str]]:
     def taken(found: re.Match[str]) -> str:
         year = found["iso_year"] or found["only_year"] or found["zh_year"] or found["zh_year_alone"]
         month = found["iso_month"] or found["only_month"] or found["zh_month"]
-        words.extend(_date_words(_number(year), _number(month), _number(found["iso_day"] or found["zh_day"])))
+        words.extend(
+            _date_words(_number(year), _number(month), _number(found["iso_day"] or found["zh_day"]))
+        )
         return f" {found['time'] or ''} "
 
     rest = _WRITTEN().sub(taken, text)
@@ -63,7 +65,9 @@ def without_dates(text: str) -> tuple[str, list[str]]:
         name = found["first_month"] or found["second_month"] or found["lone_month"]
         year = found["year_1"] or found["year_2"] or found["year_3"]
         month = MONTHS.index(name[:3].lower()) + 1
-        words.extend(_date_words(_number(year), month, _number(found["day_after"] or found["day_before"])))
+        words.extend(
+            _date_words(_number(year), month, _number(found["day_after"] or found["day_before"]))
+        )
     return rest, words
 
 

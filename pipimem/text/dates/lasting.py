@@ -8,7 +8,9 @@ from datetime import date
 # Only what is said of the statement itself: "the domain expires on …" is as true on the day after.
 _DAY = r"(?P<day>(?:19|20)\d\d-\d\d-\d\d)(?!\d)"
 _FORMS = (
-    re.compile(rf"\b(?:until|till|through)\s+(?:the\s+end\s+of\s+)?(?:\w+,?\s+)?\(?{_DAY}", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:until|till|through)\s+(?:the\s+end\s+of\s+)?(?:\w+,?\s+)?\(?{_DAY}", re.IGNORECASE
+    ),
     re.compile(rf"(?:有效期?至|截止到|截止至|截至|直到)\s*{_DAY}"),
     re.compile(rf"(?:到|至)\s*{_DAY}\s*(?:为止|止|之?前有效|前都?有效)"),
 )

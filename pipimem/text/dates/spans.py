@@ -74,6 +74,10 @@ def nearest(when: date, number: int, day_of_month: int | None = None) -> Span:
 
 def _in_year(number: int, month_number: int, day_of_month: int | None) -> Span | None:
     try:
-        return month(number, month_number) if day_of_month is None else day(date(number, month_number, day_of_month))
+        return (
+            month(number, month_number)
+            if day_of_month is None
+            else day(date(number, month_number, day_of_month))
+        )
     except (ValueError, OverflowError):
         return None  # 29 February of a common year

@@ -25,7 +25,9 @@ def _named_day(match: re.Match[str], when: date) -> Meant | None:
 
 def _named_month(match: re.Match[str], when: date) -> Meant | None:
     number = month_number(match)
-    return Meant(month(int(match["year"]), number) if group(match, "year") else nearest(when, number))
+    return Meant(
+        month(int(match["year"]), number) if group(match, "year") else nearest(when, number)
+    )
 
 
 def _slashed(match: re.Match[str], when: date) -> Meant | None:
@@ -57,10 +59,16 @@ WRITTEN = (
     rule(MONTH_HINTS, rf"{MONTH}[ ]{_ORDINAL}(?:,?[ ]{_YEAR})?(?![:\d]|,\d)", _named_day),
     rule(MONTH_HINTS, rf"{_ORDINAL}(?:[ ]of)?[ ]{MONTH}(?:,?[ ]{_YEAR})?", _named_day),
     rule(MONTH_HINTS, rf"{MONTH},?[ ]{_YEAR}", _named_month),
-    rule("/", r"(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:/(?P<year>(?:20)?\d\d))?(?!\d|%|[ ]of\b)", _slashed),
+    rule(
+        "/", r"(?P<a>\d{1,2})/(?P<b>\d{1,2})(?:/(?P<year>(?:20)?\d\d))?(?!\d|%|[ ]of\b)", _slashed
+    ),
 )
 # Weaker readings, for what the relative rules ("in March next year") have left.
 BARE = (
     rule("in |since |during ", rf"(?:in|since|during)[ ]{MONTH}", _named_month),
-    rule("in |since |during |of |year ", rf"(?:in|since|during|of|year)[ ]{_YEAR}(?![-.,]?\d)", _bare_year),
+    rule(
+        "in |since |during |of |year ",
+        rf"(?:in|since|during|of|year)[ ]{_YEAR}(?![-.,]?\d)",
+        _bare_year,
+    ),
 )

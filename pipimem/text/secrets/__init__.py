@@ -31,7 +31,9 @@ _PLACEHOLDER = Pattern(
     r"x{4}|\*{3}|•{3}|\.{3}|…|example|placeholder|your[_-]|changeme|redacted|<|\$\{|\{\{|\[secret",
     re.IGNORECASE,
 )
-_PLAIN_URL_PASSWORDS = frozenset(("password", "pass", "passwd", "pwd", "secret", "token", "pw", "密码"))
+_PLAIN_URL_PASSWORDS = frozenset(
+    ("password", "pass", "passwd", "pwd", "secret", "token", "pw", "密码")
+)
 
 
 # Nearly every text has none of them: plain searches for all cost less than one look for a pattern of so many words.
@@ -61,7 +63,10 @@ def redacted(text: str) -> str:
         if not found:
             return text
         text = _marked(text, found)
-    return "".join("[secret: hidden]" if secrets(piece) else piece for piece in re.split(f"({_MARK().pattern})", text))
+    return "".join(
+        "[secret: hidden]" if secrets(piece) else piece
+        for piece in re.split(f"({_MARK().pattern})", text)
+    )
 
 
 def _marked(text: str, found: Iterable[Finding]) -> str:
@@ -77,7 +82,9 @@ def _in_piece(piece: str, offset: int) -> Iterator[Finding]:
     lowered = piece.lower()
     if not _any_of(_HINTS, lowered) and LONG().search(piece) is None:
         return iter(())
-    return _merged((*_keys(piece, lowered), *spoken(piece, lowered), *secret_numbers(piece)), offset)
+    return _merged(
+        (*_keys(piece, lowered), *spoken(piece, lowered), *secret_numbers(piece)), offset
+    )
 
 
 def _any_of(hints: tuple[str, ...], lowered: str) -> bool:
@@ -110,7 +117,8 @@ def _is_key(kind: str, value: str) -> bool:
     if len(set(value)) < 6:
         return False
     return kind in ("slack webhook", "hugging face token", "basic credentials") or (
-        any(letter.isdigit() for letter in value) and re.search(r"[A-Za-z0-9]{8}", value) is not None
+        any(letter.isdigit() for letter in value)
+        and re.search(r"[A-Za-z0-9]{8}", value) is not None
     )
 
 

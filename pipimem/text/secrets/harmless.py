@@ -42,13 +42,17 @@ _REFERENCE = Pattern(
     r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+",  # the name of an environment variable
     re.DOTALL,
 )
-_DATE_OR_VERSION = Pattern(r"v?\d+(?:\.\d+){1,3}(?:[-+][\w.]+)?|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[:：]\d{2}.*|\d+%")
+_DATE_OR_VERSION = Pattern(
+    r"v?\d+(?:\.\d+){1,3}(?:[-+][\w.]+)?|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[:：]\d{2}.*|\d+%"
+)
 _UNIT = Pattern(
     r"\s{0,2}(?:位|个|次|天|年|月|号|日|周|分|秒|小?时|字|种|块|元"
     r"|bits?\b|bytes?\b|chars?\b|characters?\b|digits?\b|days?\b"
     r"|hours?\b|minutes?\b|seconds?\b|months?\b|years?\b|times?\b|words?\b|letters?\b|tokens?\b|users?\b|attempts?\b|%)"
 )
-_SCHEME = Pattern(r"\s{0,2}(?:加密|哈希|散列|存储|存的|编码|算法|hash|encr|encod|format|格式)", re.IGNORECASE)
+_SCHEME = Pattern(
+    r"\s{0,2}(?:加密|哈希|散列|存储|存的|编码|算法|hash|encr|encod|format|格式)", re.IGNORECASE
+)
 
 
 def is_no_secret(value: str) -> bool:

@@ -62,7 +62,11 @@ FORMATS: tuple[Format, ...] = (
         "hooks.slack.com",
         r"hooks\.slack\.com/(?:services|workflows)/(?P<secret>[A-Za-z0-9+/]{30,})",
     ),
-    _format("discord webhook", "/api/webhooks/", r"/api/webhooks/\d{15,20}/(?P<secret>[A-Za-z0-9_-]{40,})"),
+    _format(
+        "discord webhook",
+        "/api/webhooks/",
+        r"/api/webhooks/\d{15,20}/(?P<secret>[A-Za-z0-9_-]{40,})",
+    ),
     _prefixed("anthropic key", "sk-ant-", "sk-ant-", 20),
     _prefixed("openai key", "sk-", r"sk-(?!ant-)", 20),
     _prefixed("google key", "aiza", "AIza", 35),
@@ -72,7 +76,9 @@ FORMATS: tuple[Format, ...] = (
     _prefixed("webhook secret", "whsec_", "whsec_", 24, r"[A-Za-z0-9+/=]"),
     _format("telegram token", ":aa", rf"{_EDGE}\d{{8,10}}:AA[A-Za-z0-9_-]{{32,}}"),
     _format("dingtalk secret", "sec", rf"{_EDGE}SEC[0-9a-f]{{64}}(?![0-9a-f])"),
-    _format("dingtalk token", "access_token=", r"access_token=(?P<secret>[0-9a-f]{64})(?![0-9a-f])"),
+    _format(
+        "dingtalk token", "access_token=", r"access_token=(?P<secret>[0-9a-f]{64})(?![0-9a-f])"
+    ),
     _format(
         "wecom webhook",
         "qyapi.weixin.qq.com",
@@ -84,7 +90,12 @@ FORMATS: tuple[Format, ...] = (
     _prefixed("npm token", "npm_", "npm_", 30, _ALNUM),
     _prefixed("pypi token", "pypi-", "pypi-", 32),
     _prefixed("hugging face token", "hf_ api_org_", "hf_|api_org_", 30, _ALNUM),
-    _prefixed("model key", "gsk_ xai- pplx- r8_ tvly- lsv2_", "gsk_|xai-|pplx-|r8_|tvly-|lsv2_(?:pt|sk)_", 24),
+    _prefixed(
+        "model key",
+        "gsk_ xai- pplx- r8_ tvly- lsv2_",
+        "gsk_|xai-|pplx-|r8_|tvly-|lsv2_(?:pt|sk)_",
+        24,
+    ),
     _format("sendgrid key", "sg.", rf"{_EDGE}SG\.[A-Za-z0-9_-]{{16,32}}\.[A-Za-z0-9_-]{{16,64}}"),
     _prefixed(
         "cloud token",
@@ -100,8 +111,17 @@ FORMATS: tuple[Format, ...] = (
     ),
     _format("storage key", "accountkey=", r"AccountKey=(?P<secret>[A-Za-z0-9+/]{40,}={0,2})"),
     # Header and payload both open with `{"`, which is `eyJ` in base64.
-    _format("jwt", "eyj", r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?"),
-    _format("bearer token", "bearer", r"\bbearer[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/-]{16,}={0,2})", re.IGNORECASE),
+    _format(
+        "jwt",
+        "eyj",
+        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+(?:\.[A-Za-z0-9_-]*+)?",
+    ),
+    _format(
+        "bearer token",
+        "bearer",
+        r"\bbearer[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/-]{16,}={0,2})",
+        re.IGNORECASE,
+    ),
     _format(
         "basic credentials",
         "authorization",
@@ -110,5 +130,7 @@ FORMATS: tuple[Format, ...] = (
         re.IGNORECASE,
     ),
     # user:password@host of any scheme; only the password goes. No slash: `//host:8080/a@b` is a port.
-    _format("url password", "://", r"://[^\s:/@\"'<>]{0,80}:(?P<secret>[^\s/\"'<>]{1,200})@(?=[\w\[$])"),
+    _format(
+        "url password", "://", r"://[^\s:/@\"'<>]{0,80}:(?P<secret>[^\s/\"'<>]{1,200})@(?=[\w\[$])"
+    ),
 )

@@ -32,7 +32,11 @@ def secret_numbers(text: str) -> Iterator[tuple[str, int, int]]:
     for match in _LONG_NUMBER().finditer(text):
         digits = re.sub(r"\D", "", match.group())
         before = text[max(0, match.start() - 16) : match.start()]
-        if _CARD_ISSUER().fullmatch(digits) and _luhn(digits) and not _OTHER_NUMBER().search(before):
+        if (
+            _CARD_ISSUER().fullmatch(digits)
+            and _luhn(digits)
+            and not _OTHER_NUMBER().search(before)
+        ):
             yield ("card number", *match.span())
 
 
@@ -52,5 +56,7 @@ def _is_identity(number: str, around: str) -> bool:
 def _luhn(digits: str) -> bool:
     """The check sum of card numbers (ISO/IEC 7812-1)."""
     doubled = [int(digit) * 2 for digit in digits[-2::-2]]
-    total = sum(map(int, digits[-1::-2])) + sum(value - 9 if value > 9 else value for value in doubled)
+    total = sum(map(int, digits[-1::-2])) + sum(
+        value - 9 if value > 9 else value for value in doubled
+    )
     return total % 10 == 0 and len(set(digits)) > 1

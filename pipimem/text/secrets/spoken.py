@@ -117,7 +117,14 @@ _SEED = Pattern(
 )
 
 
-HINTS = (*(hint for cue in _CUES for hint in cue.hints), "cred", "密", "phrase", "mnemonic", "助记词")
+HINTS = (
+    *(hint for cue in _CUES for hint in cue.hints),
+    "cred",
+    "密",
+    "phrase",
+    "mnemonic",
+    "助记词",
+)
 """A text in lower case without any of them announces nothing."""
 
 
@@ -146,7 +153,10 @@ def _value_after(cue: _Cue, text: str, match: re.Match[str]) -> tuple[int, int] 
     if quoted := _QUOTED().match(text, match.end()):
         value = quoted["value"]
         told = match["nothing"] is None or quoted.group()[0] in "「『【"
-        if told and (_is_secret(cue, value, "", bare=False) or (cue.loose and " " in value and _sentence_like(value))):
+        if told and (
+            _is_secret(cue, value, "", bare=False)
+            or (cue.loose and " " in value and _sentence_like(value))
+        ):
             return quoted.span("value")
         return None
     run = _RUN().match(text, match.end())
@@ -174,7 +184,12 @@ def _value_after(cue: _Cue, text: str, match: re.Match[str]) -> tuple[int, int] 
 def _after_han(cue: _Cue, text: str, match: re.Match[str]) -> tuple[int, int] | None:
     """A password that begins in Chinese and goes on in letters and digits: 密码是小猫Abc12345."""
     found = _AFTER_HAN().match(text, match.end())
-    if found is None or cue.kind != "password" or match["nothing"] is not None or _HAN_NO_SECRET().search(found["han"]):
+    if (
+        found is None
+        or cue.kind != "password"
+        or match["nothing"] is not None
+        or _HAN_NO_SECRET().search(found["han"])
+    ):
         return None
     mixed = any(map(str.isdigit, found["run"])) and any(map(str.isalpha, found["run"]))
     return found.span() if mixed else None
@@ -214,10 +229,14 @@ def _is_key(value: str) -> bool:
     """Keys are long and mixed; a plain word, number or short name after "token:" is talk."""
     return (
         len(value) >= 8
-        and not re.fullmatch(r"[a-z][a-z-]*(?:/[a-z0-9._-]+)+", value)  # the path of a secret in a vault
+        and not re.fullmatch(
+            r"[a-z][a-z-]*(?:/[a-z0-9._-]+)+", value
+        )  # the path of a secret in a vault
         and any(letter.isdigit() for letter in value)
         and any(letter.isalpha() for letter in value)
-        and not re.fullmatch(r"[\d.,]+[a-z]{1,6}(?:/\w+)?", value, re.IGNORECASE)  # 120000tokens, 1.5k/min
+        and not re.fullmatch(
+            r"[\d.,]+[a-z]{1,6}(?:/\w+)?", value, re.IGNORECASE
+        )  # 120000tokens, 1.5k/min
     )
 
 
@@ -229,7 +248,9 @@ def _is_password(cue: _Cue, value: str, following: str, *, bare: bool) -> bool:
         return not letters and len(value) >= 4 and cue.loose
     if re.search(r"[^\w.-]", value) and len(value) >= 5:  # a symbol inside: pa$$word
         return not value.endswith(("'s", "’s"))
-    if value.count("-") >= 2 or (value != value.lower() and value[1:] != value[1:].lower() and not value.isupper()):
+    if value.count("-") >= 2 or (
+        value != value.lower() and value[1:] != value[1:].lower() and not value.isupper()
+    ):
         return len(value) >= 6
     # A plain word: only at the end of its sentence, and not what is said of passwords ("is expired").
     plain = len(value) >= 4 and not _SAID_OF_PASSWORDS().fullmatch(value)

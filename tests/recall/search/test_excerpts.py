@@ -42,6 +42,9 @@ def test_at_the_end_of_a_message_what_stands_before_is_shown_too(words: Words) -
 def test_a_message_says_when_and_by_whom() -> None:
     """As far as it is known."""
     when = datetime(2026, 3, 12, 9, 30, tzinfo=UTC)
-    assert headed(Item("log:a", Source.LOG, "", "", "", when, speaker="Ana"), "hi") == "2026-03-12 09:30 Ana: hi"
+    assert (
+        headed(Item("log:a", Source.LOG, "", "", "", when, speaker="Ana"), "hi")
+        == "2026-03-12 09:30 Ana: hi"
+    )
     assert headed(Item("log:a", Source.LOG, "", "", "", role="tool"), "hi") == "tool: hi"
     assert headed(Item("history:a", Source.HISTORY, "", "", ""), "hi") == "hi"

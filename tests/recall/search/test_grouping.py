@@ -14,7 +14,8 @@ WORDS = Words(Segmenter())
 def hits(*texts: str) -> list[Hit]:
     """Hits of these texts, best first."""
     return [
-        Hit(Item(f"log:{slot}", Source.LOG, "", "", text), 1.0, (), slot, slot + 1) for slot, text in enumerate(texts)
+        Hit(Item(f"log:{slot}", Source.LOG, "", "", text), 1.0, (), slot, slot + 1)
+        for slot, text in enumerate(texts)
     ]
 
 
@@ -38,7 +39,9 @@ def test_copies_go_with_the_best_of_them() -> None:
 
 def test_other_numbers_and_denials_are_no_copies() -> None:
     """They correct what was said."""
-    said = hits("the retry limit is 20 now", "the retry limit is 30 now", "the retry limit is not 20 now")
+    said = hits(
+        "the retry limit is 20 now", "the retry limit is 30 now", "the retry limit is not 20 now"
+    )
     assert slots(grouped(said, WORDS)) == [[0], [1], [2]]
 
 

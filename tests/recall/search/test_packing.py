@@ -23,10 +23,19 @@ SAID = st.lists(
         Message,
         st.sampled_from(("user", "assistant", "tool")),
         st.sampled_from(
-            ("the ferry leaves at nine", "渡轮九点开", "which ferry? ferry!", "ok", "", "3 ferrys on 2026-03-01")
+            (
+                "the ferry leaves at nine",
+                "渡轮九点开",
+                "which ferry? ferry!",
+                "ok",
+                "",
+                "3 ferrys on 2026-03-01",
+            )
         ),
         speaker=st.sampled_from(("Ana", "Bob", "小明", "\ud800", "")),
-        time=st.one_of(st.none(), st.integers(0, 10**6).map(lambda minutes: NOON + timedelta(minutes=minutes))),
+        time=st.one_of(
+            st.none(), st.integers(0, 10**6).map(lambda minutes: NOON + timedelta(minutes=minutes))
+        ),
     ),
     max_size=12,
 )
@@ -47,11 +56,15 @@ def answers(index: TranscriptIndex) -> list[list[tuple[int, float]]]:
 
 
 @given(SAID, SAID)
-def test_an_index_goes_on_from_what_was_written(before: list[Message], after: list[Message]) -> None:
+def test_an_index_goes_on_from_what_was_written(
+    before: list[Message], after: list[Message]
+) -> None:
     """As if it had been there all the time: the same answers, and the same bytes if it is written once more."""
     whole, first = index_of([*before, *after]), index_of(before)
     texts = [*before, *after]
-    again = TranscriptIndex(WORDS, lambda slot: message_item(texts[slot]), unpacked(memoryview(packed(first.known()))))
+    again = TranscriptIndex(
+        WORDS, lambda slot: message_item(texts[slot]), unpacked(memoryview(packed(first.known())))
+    )
     index_of(after, again)
     assert answers(again) == answers(whole)
     assert packed(again.known()) == packed(whole.known())

@@ -18,7 +18,9 @@ from tests.recall.conftest import NOW
 
 SYNONYMS = common()
 TALK = (
-    Message.user("The nimbus gateway is down again", id="m1", speaker="Dana", time=NOW - timedelta(days=9)),
+    Message.user(
+        "The nimbus gateway is down again", id="m1", speaker="Dana", time=NOW - timedelta(days=9)
+    ),
     Message.assistant("I restarted nimbus.", id="m2", speaker="pipi", time=NOW - timedelta(days=9)),
     Message.user("青鸟的告警又延迟了", id="m3", speaker="林晓", time=NOW - timedelta(days=2)),
     Message.user("nimbus looks fine today", id="m4", speaker="Priya", time=NOW),
@@ -37,7 +39,10 @@ def transcript(words: Words) -> TranscriptIndex:
 def ids(index: TranscriptIndex, text: str, **wanted: object) -> list[str]:
     """The ids of the messages found."""
     filters = Filters(**wanted) if wanted else None  # type: ignore[arg-type]
-    return [candidate.item.id for candidate in search(index, text, now=NOW, filters=filters, synonyms=SYNONYMS)]
+    return [
+        candidate.item.id
+        for candidate in search(index, text, now=NOW, filters=filters, synonyms=SYNONYMS)
+    ]
 
 
 def test_the_best_message_comes_first(transcript: TranscriptIndex) -> None:
@@ -63,7 +68,9 @@ def test_after_an_hour_of_silence_people_begin_anew(words: Words) -> None:
     index = TranscriptIndex(words)
     talk = (("a", "the zebra escaped", 0), ("b", "oh dear", 30), ("c", "coffee anyone", 90))
     index.add(
-        message_item(Message.user(text, id=name, speaker=name, time=NOW + timedelta(minutes=minutes)))
+        message_item(
+            Message.user(text, id=name, speaker=name, time=NOW + timedelta(minutes=minutes))
+        )
         for name, text, minutes in talk
     )
     assert ids(index, "zebra") == ["log:a", "log:b", "log:c"]
@@ -79,7 +86,9 @@ def said(words: Words, *lines: tuple[str, str]) -> TranscriptIndex:
     """Speaker and text, a minute apart; ids count from 0."""
     index = TranscriptIndex(words)
     index.add(
-        message_item(Message.user(text, id=str(place), speaker=speaker, time=NOW + timedelta(days=place)))
+        message_item(
+            Message.user(text, id=str(place), speaker=speaker, time=NOW + timedelta(days=place))
+        )
         for place, (speaker, text) in enumerate(lines)
     )
     return index
@@ -87,7 +96,9 @@ def said(words: Words, *lines: tuple[str, str]) -> TranscriptIndex:
 
 def test_who_is_named_is_looked_for_as_a_speaker(words: Words) -> None:
     """Whoever writes to Caroline says her name; what Caroline did stands in her own messages."""
-    index = said(words, ("Melanie", "Caroline, I bought a kayak!"), ("Caroline", "I bought a kayak too"))
+    index = said(
+        words, ("Melanie", "Caroline, I bought a kayak!"), ("Caroline", "I bought a kayak too")
+    )
     assert ids(index, "What did Caroline buy, a kayak?") == ["log:1", "log:0"]
     assert ids(index, "What did Melanie buy, a kayak?") == ["log:0", "log:1"]
     assert ids(index, "Caroline") == ["log:0", "log:1"]
@@ -101,7 +112,11 @@ def test_a_person_named_alone_gives_what_they_said(words: Words) -> None:
 
 def test_the_day_that_is_asked_for_counts(words: Words) -> None:
     """By itself, in both languages, with the words; without a year it is a day of the talk."""
-    lines = (("Ana", "We talked about boats"), ("Ana", "Rain all day"), ("Ana", "More talk about boats"))
+    lines = (
+        ("Ana", "We talked about boats"),
+        ("Ana", "Rain all day"),
+        ("Ana", "More talk about boats"),
+    )
     index = said(words, *lines)
     assert ids(index, "What happened on 13 March 2026?") == ["log:1"]
     assert ids(index, "3月13号发生了什么") == ["log:1"]
@@ -134,7 +149,10 @@ def test_an_answer_has_what_the_question_wants(words: Words, question: str, answ
 def test_other_words_for_the_same_are_found(words: Words) -> None:
     """One meaning both ways, a kind one way, a slip of the finger; in Chinese too."""
     index = said(
-        words, ("Ana", "I adopted a puppy"), ("Ana", "my vacation, under an umbrella"), ("Ana", "一起去徒步吧")
+        words,
+        ("Ana", "I adopted a puppy"),
+        ("Ana", "my vacation, under an umbrella"),
+        ("Ana", "一起去徒步吧"),
     )
     assert ids(index, "any pets?") == ["log:0"]
     assert ids(index, "holidays") == ["log:1"]
@@ -147,7 +165,12 @@ def test_the_parts_add_up_to_the_score(transcript: TranscriptIndex) -> None:
     best = search(transcript, "When did Dana say the nimbus gateway was down?", now=NOW)[0]
     assert best.item.id == "log:m1"
     assert scored(best.parts) == best.score
-    assert {part.name for part in best.parts} >= {"nimbus", "gateway", "said by whom is named", "of whom is named"}
+    assert {part.name for part in best.parts} >= {
+        "nimbus",
+        "gateway",
+        "said by whom is named",
+        "of whom is named",
+    }
 
 
 def test_in_a_long_transcript_the_needle_is_found(words: Words) -> None:
@@ -156,7 +179,9 @@ def test_in_a_long_transcript_the_needle_is_found(words: Words) -> None:
     index.add(
         message_item(
             Message.user(
-                "the zanzibar ferry leaves at nine" if place in (7, 1500, 2990) else f"ferry talk number {place}",
+                "the zanzibar ferry leaves at nine"
+                if place in (7, 1500, 2990)
+                else f"ferry talk number {place}",
                 id=str(place),
                 speaker="Bo" if place == 1500 else "Ana",
                 time=NOW + timedelta(hours=2 * place),

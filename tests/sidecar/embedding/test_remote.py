@@ -27,7 +27,8 @@ class Provider(BaseHTTPRequestHandler):
         refused = "wrong" in self.headers["Authorization"]
         texts = asked["input"]
         rows = [
-            {"object": "embedding", "index": i, "embedding": [float(len(text)), 1.0]} for i, text in enumerate(texts)
+            {"object": "embedding", "index": i, "embedding": [float(len(text)), 1.0]}
+            for i, text in enumerate(texts)
         ]
         told = {"object": "list", "model": asked["model"], "data": rows[::-1]}
         told["usage"] = {"prompt_tokens": 3 * len(texts), "total_tokens": 3 * len(texts)}
@@ -59,7 +60,13 @@ def remote(url: str, told: list[Usage], key: str = "right", most: int = 1_000_00
         if prompt_tokens(ask) > most:
             raise BudgetSpent("nothing is left")
         when = clock.wall().isoformat()
-        return Attempt(ask, Hold(when, when, "", ask.task, ask.model, 0, 0, None, "c"), price, clock, told.append)
+        return Attempt(
+            ask,
+            Hold(when, when, "", ask.task, ask.model, 0, 0, None, "c"),
+            price,
+            clock,
+            told.append,
+        )
 
     return Remote("openai/some-embedder", begin, api_base=url, api_key=key)
 
@@ -68,7 +75,9 @@ def test_texts_become_vectors_in_their_order(url: str) -> None:
     """Many texts are few requests, each a line of the ledger with what the provider counted."""
     told: list[Usage] = []
     texts = ["x" * size for size in range(1, 101)]
-    assert [vector[0] for vector in remote(url, told).passages(texts)] == [float(size) for size in range(1, 101)]
+    assert [vector[0] for vector in remote(url, told).passages(texts)] == [
+        float(size) for size in range(1, 101)
+    ]
     assert [(one.task, one.tokens_in, one.tokens_out, one.outcome) for one in told] == [
         ("embed", 192, 0, "ok"),
         ("embed", 108, 0, "ok"),

@@ -28,10 +28,23 @@ from tests.sidecar.conftest import unlimited
 _LINE = re.compile(r"^\[([^\]]+)\] \d{4}-\d\d-\d\d \d\d:\d\d ([^:]+): (.+)$", re.MULTILINE)
 _KNOWN = re.compile(r"^\[(\w{8})\] \([^)]+\) (.+)$", re.MULTILINE)
 
-_SHEET = ("current_state", "user_intent", "active_files", "decisions", "constraints", "errors", "next_steps", "worklog")
+_SHEET = (
+    "current_state",
+    "user_intent",
+    "active_files",
+    "decisions",
+    "constraints",
+    "errors",
+    "next_steps",
+    "worklog",
+)
 
 TYPED = "# Memory\n\n## Facts\n\n- The office is on Kaistraße 5\n- 周会每周三 10:00\n"
-LEARNT = ("The backup runs at 23:00 every night", "林晓喜欢简短的回答", "The release is on Thursday")
+LEARNT = (
+    "The backup runs at 23:00 every night",
+    "林晓喜欢简短的回答",
+    "The release is on Thursday",
+)
 SAID = "The release train leaves on 2026-03-06"
 
 
@@ -75,7 +88,12 @@ def answer(request: ChatRequest) -> dict[str, object]:
 def known_ids(request: ChatRequest) -> list[str]:
     """The ids of the entries a request shows, in their order."""
     user = request.user
-    return [name for name, _ in _KNOWN.findall(user[user.rindex("Memory so far:") : user.rindex("New messages:")])]
+    return [
+        name
+        for name, _ in _KNOWN.findall(
+            user[user.rindex("Memory so far:") : user.rindex("New messages:")]
+        )
+    ]
 
 
 @dataclass
@@ -111,8 +129,12 @@ async def talked(
     write(root, "MEMORY.md", TYPED)
     door = LiteLLM(api_base=f"{url}/v1", api_key="x")
     begin = unlimited(used.append, lambda: MORNING)
-    assistant = ModelAssistant(Asking(models or ("openai/test",), door, begin, monotonic, chance=chance), Prompts())
-    async with Pipimem(root, assistant=assistant, settings=settings(), clock=Hands().clock()) as pipimem:
+    assistant = ModelAssistant(
+        Asking(models or ("openai/test",), door, begin, monotonic, chance=chance), Prompts()
+    )
+    async with Pipimem(
+        root, assistant=assistant, settings=settings(), clock=Hands().clock()
+    ) as pipimem:
         channel = await pipimem.channel("room", kind="group")
         adds = tuple(Add(Kind.FACT, text, Trust.INFERRED) for text in LEARNT)
         await channel.thoughts.commit(Decision("consolidate", Author.MODEL, adds))
@@ -127,4 +149,14 @@ async def talked(
         mind.fault = None  # closing thinks once more
 
 
-__all__ = ["LEARNT", "SAID", "Mind", "OpenAIServer", "Reply", "Room", "answer", "known_ids", "talked"]
+__all__ = [
+    "LEARNT",
+    "SAID",
+    "Mind",
+    "OpenAIServer",
+    "Reply",
+    "Room",
+    "answer",
+    "known_ids",
+    "talked",
+]

@@ -66,7 +66,12 @@ def said(shape: str) -> Fault:
 
 
 def everything_over(request: ChatRequest, _: str) -> Reply:
-    return Reply(json.dumps(answer(request) | {"over": [{"id": x, "why": "old"} for x in known_ids(request)] * 2_000}))
+    return Reply(
+        json.dumps(
+            answer(request)
+            | {"over": [{"id": x, "why": "old"} for x in known_ids(request)] * 2_000}
+        )
+    )
 
 
 def ten_thousand(request: ChatRequest, _: str) -> Reply:
@@ -80,70 +85,108 @@ def date_in(seconds: float) -> str:
 
 def in_escapes(content: str) -> Reply:
     """An envelope in ASCII, as most servers send it: half a character gets through."""
-    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
-    return Reply(raw=json.dumps({"id": "x", "object": "chat.completion", "created": 1, "choices": [choice]}).encode())
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": content},
+        "finish_reason": "stop",
+    }
+    return Reply(
+        raw=json.dumps(
+            {"id": "x", "object": "chat.completion", "created": 1, "choices": [choice]}
+        ).encode()
+    )
 
 
 THINKING_TOOK_ALL = Reply("", finish_reason="length")
 # Faults of the line, the server and the envelope: what the door sees, and it works differently on each event loop.
 CARRIED: dict[str, Hurt] = {
     "no answer in time": Hurt(always(Reply("{}", delay=30)), 1, "no answer within", deadline=3),
-    "a body that drips": Hurt(always(Reply("{}" * 500, drip=0.1)), 1, "no answer within", deadline=3),
-    "a body cut in the middle": Hurt(lambda _, honest: Reply(honest, cut=80), 3, "failed|connection"),
+    "a body that drips": Hurt(
+        always(Reply("{}" * 500, drip=0.1)), 1, "no answer within", deadline=3
+    ),
+    "a body cut in the middle": Hurt(
+        lambda _, honest: Reply(honest, cut=80), 3, "failed|connection"
+    ),
     "500": Hurt(always(broken(500)), 3, r"failed \(500\)"),
     "502": Hurt(always(Reply(status=502, raw=b"<html>Bad gateway</html>")), 3, r"failed \(502\)"),
     "503": Hurt(always(broken(503)), 3, r"failed \(503\)"),
     "504": Hurt(always(broken(504)), 3, r"failed \(504\)"),
     "529": Hurt(always(broken(529)), 3, r"failed \(529\)"),
-    "500 that blames the request": Hurt(always(Reply(status=500, error="invalid_request_error")), 3, r"failed \(500\)"),
+    "500 that blames the request": Hurt(
+        always(Reply(status=500, error="invalid_request_error")), 3, r"failed \(500\)"
+    ),
     "429": Hurt(always(too_many(0)), 3, "slow down"),
     "429 longer than the deadline": Hurt(always(too_many(60)), 1, "slow down"),
     "429 with a date after the deadline": Hurt(lambda *_: too_many(date_in(90)), 1, "slow down"),
     "429 with nonsense": Hurt(always(too_many("soon")), 3, "slow down"),
-    "no credit (429)": Hurt(always(refused("You exceeded your current quota", 429, "insufficient_quota")), 1, "credit"),
+    "no credit (429)": Hurt(
+        always(refused("You exceeded your current quota", 429, "insufficient_quota")), 1, "credit"
+    ),
     "no credit (402)": Hurt(always(refused("Insufficient Balance", 402)), 1, "credit"),
     "401": Hurt(always(refused_key()), 1, "OPENAI_API_KEY"),
     "403": Hurt(always(refused("Country not supported", 403)), 1, "OPENAI_API_KEY"),
     "404": Hurt(always(unknown_model("test")), 1, "no model"),
-    "the provider's filter": Hurt(always(refused("data_inspection_failed: inappropriate content")), 1, "filter"),
+    "the provider's filter": Hurt(
+        always(refused("data_inspection_failed: inappropriate content")), 1, "filter"
+    ),
     "400 without a reason": Hurt(always(refused("Bad request")), 4, "refused the request"),
     "an envelope that is no JSON": Hurt(always(Reply(raw=b"<html>gateway</html>")), 3, "failed"),
     "an envelope cut off": Hurt(always(Reply(raw=b'{"id": "x", "choices": [{"mess')), 3, "failed"),
     "an empty body": Hurt(always(Reply(raw=b"")), 3, "failed"),
     "null for a body": Hurt(always(Reply(raw=b"null")), 3, "failed"),
     "an error under 200": Hurt(
-        always(Reply(raw=b'{"error": {"message": "overloaded", "code": 502}}')), 3, r"failed \(502\)"
+        always(Reply(raw=b'{"error": {"message": "overloaded", "code": 502}}')),
+        3,
+        r"failed \(502\)",
     ),
     "no choices": Hurt(always(Reply(choices=False)), 2, "empty"),
-    "a choice without a message": Hurt(always(Reply(raw=b'{"id": "x", "choices": [{"index": 0}]}')), 3, "failed"),
+    "a choice without a message": Hurt(
+        always(Reply(raw=b'{"id": "x", "choices": [{"index": 0}]}')), 3, "failed"
+    ),
 }
 # Faults of the answer: from the door on everything is the same on both loops, so one will do.
 ANSWERED: dict[str, Hurt] = {
     "empty content": Hurt(always(Reply("")), 2, "empty"),
     "null content": Hurt(always(Reply(message={"role": "assistant", "content": None})), 2, "empty"),
     "only white space": Hurt(always(Reply(" \n\t")), 2, "empty"),
-    "cut at the limit though it parses": Hurt(lambda _, h: Reply(h, finish_reason="length"), 2, "cut off"),
+    "cut at the limit though it parses": Hurt(
+        lambda _, h: Reply(h, finish_reason="length"), 2, "cut off"
+    ),
     "thinking took all the room": Hurt(always(THINKING_TOOK_ALL), 2, "before its first word"),
-    "stopped by the filter": Hurt(lambda _, h: Reply(h, finish_reason="content_filter"), 2, "filter"),
-    "refusal in words": Hurt(always(Reply("I'm sorry, but I can't help with that.")), 2, "no JSON object"),
+    "stopped by the filter": Hurt(
+        lambda _, h: Reply(h, finish_reason="content_filter"), 2, "filter"
+    ),
+    "refusal in words": Hurt(
+        always(Reply("I'm sorry, but I can't help with that.")), 2, "no JSON object"
+    ),
     "refusal in Chinese": Hurt(always(Reply("抱歉，我无法处理这个请求。")), 2, "no JSON object"),
     "refusal in its field": Hurt(
-        always(Reply(message={"role": "assistant", "content": None, "refusal": "No."})), 2, "refused to answer: No"
+        always(Reply(message={"role": "assistant", "content": None, "refusal": "No."})),
+        2,
+        "refused to answer: No",
     ),
     "the answer only in the reasoning": Hurt(
-        lambda _, h: Reply(message={"role": "assistant", "content": "", "reasoning_content": h}), 2, "empty"
+        lambda _, h: Reply(message={"role": "assistant", "content": "", "reasoning_content": h}),
+        2,
+        "empty",
     ),
     "unclosed thinking": Hurt(said("<think>Let me see. %"), 2, "not closed"),
     "thinking and nothing else": Hurt(said("<think>%</think>"), 2, "empty"),
     "two answers": Hurt(said("%\nor rather\n%"), 2, "more than one"),
     "a list": Hurt(said("[%]"), 2, "a list"),
     "cut JSON": Hurt(lambda _, honest: Reply(honest[:-30]), 2, "cut off"),
-    "cut JSON in a fence": Hurt(lambda _, honest: Reply(f"```json\n{honest[:-30]}\n```"), 2, "cut off"),
+    "cut JSON in a fence": Hurt(
+        lambda _, honest: Reply(f"```json\n{honest[:-30]}\n```"), 2, "cut off"
+    ),
     "single quotes": Hurt(lambda _, honest: Reply(honest.replace('"', "'")), 2, "single quotes"),
     "a comma too many": Hurt(lambda _, honest: Reply(honest[:-1] + ",}"), 2, "comma"),
     "a comment": Hurt(lambda _, honest: Reply(honest.replace("{", "{ // all\n", 1)), 2, "comment"),
-    "a key twice": Hurt(lambda _, honest: Reply(honest[:-1] + ', "learned": []}'), 2, "stands twice"),
-    "half a character": Hurt(lambda _, honest: in_escapes(honest.replace("train", "tr\ud83d")), 2, "half a character"),
+    "a key twice": Hurt(
+        lambda _, honest: Reply(honest[:-1] + ', "learned": []}'), 2, "stands twice"
+    ),
+    "half a character": Hurt(
+        lambda _, honest: in_escapes(honest.replace("train", "tr\ud83d")), 2, "half a character"
+    ),
     "NaN": Hurt(lambda _, honest: Reply(honest.replace("0.95", "NaN")), 2, "NaN"),
     "a string for a number": Hurt(item(confidence="high"), 2, "confidence"),
     "a string for a list": Hurt(changed(learned="nothing"), 2, "learned"),
@@ -160,7 +203,9 @@ ANSWERED: dict[str, Hurt] = {
     "no history of an exchange": Hurt(changed(history=[]), 2, "history"),
     "10,000 additions": Hurt(ten_thousand, 2, "length <= 16"),
     "10,000 deletions": Hurt(everything_over, 2, "length <= 16"),
-    "the whole file instead": Hurt(always(Reply("# Memory\n\n- The release is on Friday\n")), 2, "no JSON object"),
+    "the whole file instead": Hurt(
+        always(Reply("# Memory\n\n- The release is on Friday\n")), 2, "no JSON object"
+    ),
 }
 
 
@@ -213,7 +258,9 @@ def once(first: Fault) -> Fault:
 
 def while_sent(parameter: str, words: str, status: int = 400) -> Fault:
     """A provider that refuses a parameter as long as it is sent."""
-    return lambda request, honest: refused(words, status) if parameter in request.body else Reply(honest)
+    return lambda request, honest: (
+        refused(words, status) if parameter in request.body else Reply(honest)
+    )
 
 
 def no_system_role(request: ChatRequest, honest: str) -> Reply:
@@ -227,7 +274,9 @@ def only_bare(request: ChatRequest, honest: str) -> Reply:
 
 
 def only_plain_json(request: ChatRequest, honest: str) -> Reply:
-    return refused("Unprocessable: guided decoding is off", 422) if request.schema else Reply(honest)
+    return (
+        refused("Unprocessable: guided decoding is off", 422) if request.schema else Reply(honest)
+    )
 
 
 def no_room_for_both(request: ChatRequest, honest: str) -> Reply:
@@ -237,8 +286,15 @@ def no_room_for_both(request: ChatRequest, honest: str) -> Reply:
 
 
 def called_a_tool(_: ChatRequest, honest: str) -> Reply:
-    call = {"id": "call_1", "type": "function", "function": {"name": "json_tool_call", "arguments": honest}}
-    return Reply(message={"role": "assistant", "content": None, "tool_calls": [call]}, finish_reason="tool_calls")
+    call = {
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": "json_tool_call", "arguments": honest},
+    }
+    return Reply(
+        message={"role": "assistant", "content": None, "tool_calls": [call]},
+        finish_reason="tool_calls",
+    )
 
 
 O_SERIES = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
@@ -251,7 +307,10 @@ THOUGHTFUL = {"role": "assistant", "reasoning_content": "Friday? {no", "reasonin
 # The fault, and how many requests it takes until the answer is there.
 PASSING: dict[str, tuple[Fault, int]] = {
     "thinking before": (said("<think>Is it {Friday}?</think>\n%"), 1),
-    "thinking in several pieces": (said("<think>one</think><think>two <think>three</think></think>%"), 1),
+    "thinking in several pieces": (
+        said("<think>one</think><think>two <think>three</think></think>%"),
+        1,
+    ),
     "JSON inside the thinking": (said('<think>{"learned": [], "history": []}</think>%'), 1),
     "thinking whose start was swallowed": (said("so I answer {…\n</think>\n%"), 1),
     "reasoning beside the content": (lambda _, h: Reply(message=THOUGHTFUL | {"content": h}), 1),
@@ -285,7 +344,9 @@ PASSING: dict[str, tuple[Fault, int]] = {
 
 
 @pytest.mark.parametrize("name", PASSING)
-async def test_a_fault_that_passes_costs_no_more_than_its_requests(name: str, tmp_path: Path) -> None:
+async def test_a_fault_that_passes_costs_no_more_than_its_requests(
+    name: str, tmp_path: Path
+) -> None:
     """The answer comes over in the end, nothing that stood there is gone, and the ledger has each request."""
     fault, asked = PASSING[name]
     mind = Mind(fault)
@@ -300,7 +361,9 @@ async def test_a_fault_that_passes_costs_no_more_than_its_requests(name: str, tm
             assert room.outcomes[-1] == "ok"
 
 
-OVERFLOW = refused("This model's maximum context length is 4096 tokens.", code="context_length_exceeded")
+OVERFLOW = refused(
+    "This model's maximum context length is 4096 tokens.", code="context_length_exceeded"
+)
 
 
 async def test_a_window_too_long_shrinks(tmp_path: Path) -> None:
@@ -343,7 +406,11 @@ async def test_what_cannot_shrink_goes_to_a_larger_model(tmp_path: Path) -> None
 )
 async def test_the_next_model_steps_in(fault: Fault, models: list[str], tmp_path: Path) -> None:
     """In their order, as soon as the one before it cannot; memory has the fact, the ledger each attempt."""
-    mind = Mind(lambda request, honest: fault(request, honest) if request.model == "first" else Reply(honest))
+    mind = Mind(
+        lambda request, honest: (
+            fault(request, honest) if request.model == "first" else Reply(honest)
+        )
+    )
     with OpenAIServer(mind.respond) as server:
         async with talked(tmp_path, server.url, mind, "openai/first", "openai/second") as room:
             assert (await room.gate()).state == "consolidated"

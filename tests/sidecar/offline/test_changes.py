@@ -11,7 +11,9 @@ from pipimem.text.words import Words
 WORDS = Words(Segmenter())
 
 
-def is_ended(new: str, old: str, kind: Kind = Kind.DECISION, by: str = "Tom", of: str = "Tom") -> bool:
+def is_ended(
+    new: str, old: str, kind: Kind = Kind.DECISION, by: str = "Tom", of: str = "Tom"
+) -> bool:
     """Whether one statement ends the other."""
     return ends(Claim(new, by, kind), Claim(old, of, kind), WORDS)
 
@@ -28,7 +30,10 @@ def is_ended(new: str, old: str, kind: Kind = Kind.DECISION, by: str = "Tom", of
         ("我不喝咖啡", "我现在开始喝咖啡了"),
         ("我吃素", "我不再吃素了"),
         ("I don't eat fish", "I started eating fish again"),
-        ("上午十点前别 @ 我，我在送娃", "我改主意了，不用等到十点，我现在九点就到公司，九点以后可以 @ 我"),
+        (
+            "上午十点前别 @ 我，我在送娃",
+            "我改主意了，不用等到十点，我现在九点就到公司，九点以后可以 @ 我",
+        ),
         ("晚上八点后别找我", "改主意了，晚上十点前都可以找我"),
         ("周会在周一下午三点", "周会改到周二上午十点"),
         ("Our retro is every Friday at 4pm", "Our retro moves from Friday to Wednesday"),
@@ -39,7 +44,9 @@ def is_ended(new: str, old: str, kind: Kind = Kind.DECISION, by: str = "Tom", of
 )
 def test_a_word_of_change_about_the_same_ends_the_older(old: str, new: str) -> None:
     """Another time, another tool, allowed instead of forbidden."""
-    assert is_ended(new, old, Kind.PREFERENCE if "我" in old or old.startswith("I ") else Kind.DECISION)
+    assert is_ended(
+        new, old, Kind.PREFERENCE if "我" in old or old.startswith("I ") else Kind.DECISION
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,14 +118,26 @@ def test_what_somebody_is_or_likes_is_changed_by_them_alone() -> None:
 @pytest.mark.parametrize(
     ("promise", "told", "by", "done"),
     [
-        ("回滚脚本 ops/rollback.sh 我来写，下周一之前要能跑", "回滚脚本写完了，ops/rollback.sh，演练过", "Tom", True),
-        ("回滚脚本 ops/rollback.sh 我来写，下周一之前要能跑", "回滚脚本写完了，ops/rollback.sh，演练过", "Ann", False),
+        (
+            "回滚脚本 ops/rollback.sh 我来写，下周一之前要能跑",
+            "回滚脚本写完了，ops/rollback.sh，演练过",
+            "Tom",
+            True,
+        ),
+        (
+            "回滚脚本 ops/rollback.sh 我来写，下周一之前要能跑",
+            "回滚脚本写完了，ops/rollback.sh，演练过",
+            "Ann",
+            False,
+        ),
         ("I'll order the new badges by Friday", "The new badges are ordered", "Tom", True),
         ("I'll order the new badges by Friday", "The new curtains are ordered", "Tom", False),
         ("我周日前交水电费", "水电费交了", "Tom", True),
     ],
 )
-def test_a_promise_is_over_when_its_owner_says_it_is_done(promise: str, told: str, by: str, done: bool) -> None:
+def test_a_promise_is_over_when_its_owner_says_it_is_done(
+    promise: str, told: str, by: str, done: bool
+) -> None:
     """In the words of the promise."""
     said = Claim(told, by, None)
     assert is_done(said, Claim(promise, "Tom", Kind.OPEN_LOOP), WORDS) is done

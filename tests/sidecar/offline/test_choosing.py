@@ -23,7 +23,10 @@ NOW = datetime(2026, 11, 12, 10, tzinfo=UTC)
 
 def cases(name: str) -> list[Mapping[str, object]]:
     """The lines of a file of cases."""
-    return [json.loads(line) for line in (CASES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (CASES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def talk(*texts: str) -> tuple[Message, ...]:
@@ -32,7 +35,11 @@ def talk(*texts: str) -> tuple[Message, ...]:
     for number, text in enumerate(texts, 1):
         name, bar, content = text.rpartition("|")
         role, speaker = ("assistant", "pipi") if name == "bot" else ("user", name if bar else "Tom")
-        window.append(Message(role, content, f"m{number}", NOW + timedelta(minutes=number), speaker, number=number))
+        window.append(
+            Message(
+                role, content, f"m{number}", NOW + timedelta(minutes=number), speaker, number=number
+            )
+        )
     return tuple(window)
 
 
@@ -43,7 +50,9 @@ def answer_to(*texts: str, memory: tuple[Known, ...] = (), group: bool = True) -
     return consolidated(Consolidate(NOW, people, memory, window, group), WORDS)
 
 
-def learnt_from(*texts: str, memory: tuple[Known, ...] = (), group: bool = True) -> Sequence[Learned]:
+def learnt_from(
+    *texts: str, memory: tuple[Known, ...] = (), group: bool = True
+) -> Sequence[Learned]:
     """What is kept of a talk."""
     return answer_to(*texts, memory=memory, group=group).learned
 
@@ -74,7 +83,9 @@ def test_a_quote_rests_on_what_it_quotes() -> None:
 
 def test_a_question_to_one_person_is_not_answered_by_another() -> None:
     """The bot asked Ann; what Tom says then stands alone."""
-    got = learnt_from("Ann|I bought a kayak in May", "bot|Where do you keep it?", "I live in Madrid")
+    got = learnt_from(
+        "Ann|I bought a kayak in May", "bot|Where do you keep it?", "I live in Madrid"
+    )
     assert [item.text for item in got] == [
         "Ann (2026-11-12): I bought a kayak in May",
         "Tom (2026-11-12): I live in Madrid",
@@ -97,17 +108,41 @@ def test_another_person_in_front_stays() -> None:
 
 def test_there_is_a_bound_on_how_much_is_kept() -> None:
     """One entry for two messages of people, never fewer than four; what was asked for is not counted."""
-    things = ("jazz", "tea", "maps", "trains", "chess", "boats", "kites", "bread", "moss", "owls", "rain", "salt")
-    likes = [f"I collect {thing} from Ghent, {number} so far" for number, thing in enumerate(things, 1)]
+    things = (
+        "jazz",
+        "tea",
+        "maps",
+        "trains",
+        "chess",
+        "boats",
+        "kites",
+        "bread",
+        "moss",
+        "owls",
+        "rain",
+        "salt",
+    )
+    likes = [
+        f"I collect {thing} from Ghent, {number} so far" for number, thing in enumerate(things, 1)
+    ]
     assert len(learnt_from(*likes)) == 6
     assert len(learnt_from(*likes[:5])) == 4
-    assert len(learnt_from(*likes, *(f"Remember: {thing} box is green" for thing in things))) == 12 + 12
+    assert (
+        len(learnt_from(*likes, *(f"Remember: {thing} box is green" for thing in things)))
+        == 12 + 12
+    )
 
 
 def test_rules_and_allergies_come_before_small_things_where_room_is_short() -> None:
     """What does harm when it is forgotten is never pushed out by what was done at the weekend."""
-    small = [f"I bought {n} {thing} in Leeds" for n, thing in enumerate(("pans", "mugs", "lamps", "rugs"), 2)]
-    got = [item.text for item in learnt_from(*small, "Ann|小宝对青霉素过敏", "Ann|Nobody may open the lab alone")]
+    small = [
+        f"I bought {n} {thing} in Leeds"
+        for n, thing in enumerate(("pans", "mugs", "lamps", "rugs"), 2)
+    ]
+    got = [
+        item.text
+        for item in learnt_from(*small, "Ann|小宝对青霉素过敏", "Ann|Nobody may open the lab alone")
+    ]
     assert "Ann（2026-11-12）：小宝对青霉素过敏" in got
     assert "Ann (2026-11-12): Nobody may open the lab alone" in got
 
@@ -123,7 +158,12 @@ def test_what_memory_says_already_is_not_learnt_again() -> None:
 
 def test_the_same_window_is_learnt_the_same() -> None:
     """No chance and no clock are in it."""
-    texts = ("We decided to use Postgres", "Ann|我喜欢爬山和摄影", "Ann|Who waters the plants?", "I do")
+    texts = (
+        "We decided to use Postgres",
+        "Ann|我喜欢爬山和摄影",
+        "Ann|Who waters the plants?",
+        "I do",
+    )
     assert answer_to(*texts) == answer_to(*texts)
 
 
@@ -139,9 +179,12 @@ def test_history_is_quotes_and_no_title() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "told"), [(("Hi", "bot|Hello!"), "Tom (2026-11-12): Hi"), (("👍", "bot|好"), "Tom (2026-11-12): 👍")]
+    ("texts", "told"),
+    [(("Hi", "bot|Hello!"), "Tom (2026-11-12): Hi"), (("👍", "bot|好"), "Tom (2026-11-12): 👍")],
 )
-def test_a_real_exchange_leaves_a_bullet_even_if_nothing_was_said(texts: tuple[str, ...], told: str) -> None:
+def test_a_real_exchange_leaves_a_bullet_even_if_nothing_was_said(
+    texts: tuple[str, ...], told: str
+) -> None:
     """The last that a person said, as it was said; the bot alone is no exchange."""
     assert [bullet.text for bullet in answer_to(*texts).history] == [told]
     assert answer_to("bot|Anyone?") == Consolidated()

@@ -11,7 +11,18 @@ import pytest
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
-from pipimem.sidecar.contracts import Call, Consolidate, Consolidated, Fold, Known, Merge, Over, Refile, Refresh, Tidy
+from pipimem.sidecar.contracts import (
+    Call,
+    Consolidate,
+    Consolidated,
+    Fold,
+    Known,
+    Merge,
+    Over,
+    Refile,
+    Refresh,
+    Tidy,
+)
 from pipimem.sidecar.offline import Offline
 from pipimem.sidecar.offline.sentences import split
 from pipimem.text.quotes import words_said
@@ -53,11 +64,15 @@ async def test_it_costs_nothing_and_says_who_it_is() -> None:
 async def test_a_newer_value_replaces_the_older_entry() -> None:
     """Same subject, another day, a word of change: the old id is replaced; what is about something else stays."""
     memory = (
-        Known("k1", "Decisions", "林晓（2026-03-02）：发布窗口定在周二晚上九点到十点", Trust.INFERRED),
+        Known(
+            "k1", "Decisions", "林晓（2026-03-02）：发布窗口定在周二晚上九点到十点", Trust.INFERRED
+        ),
         Known("k2", "Preferences", "林晓（2026-03-02）：我喜欢简短的回答", Trust.INFERRED),
         Known("k3", "Decisions", "老周（2026-03-02）：备份改到凌晨两点", Trust.INFERRED),
     )
-    got = await Offline().answer(window(said(1, "发布窗口改到下周三晚上八点。", "林晓"), memory=memory), CALL)
+    got = await Offline().answer(
+        window(said(1, "发布窗口改到下周三晚上八点。", "林晓"), memory=memory), CALL
+    )
     (learned,) = got.learned
     assert learned.text == "林晓（2026-03-04）：发布窗口改到下周三晚上八点"
     assert learned.replaces == ("k1",)
@@ -65,7 +80,9 @@ async def test_a_newer_value_replaces_the_older_entry() -> None:
 
 async def test_one_persons_liking_does_not_replace_anothers() -> None:
     """Two people may disagree."""
-    memory = (Known("k1", "Preferences", "老周 (2026-03-02): I like squash merges", Trust.INFERRED),)
+    memory = (
+        Known("k1", "Preferences", "老周 (2026-03-02): I like squash merges", Trust.INFERRED),
+    )
     told = said(1, "I no longer like squash merges.", "Priya")
     got = await Offline().answer(window(told, memory=memory), CALL)
     assert [item.replaces for item in got.learned] == [()]
@@ -124,7 +141,13 @@ async def test_the_sample_conversation_is_quoted() -> None:
                 assert _bare(sentence) in whole
         texts += [item.text for item in got.learned]
     whole = "\n".join(texts)
-    for kept in ("never deploy on Fridays", "花生过敏", "Redis", "Thursday 12 March", "CREATE INDEX CONCURRENTLY"):
+    for kept in (
+        "never deploy on Fridays",
+        "花生过敏",
+        "Redis",
+        "Thursday 12 March",
+        "CREATE INDEX CONCURRENTLY",
+    ):
         assert kept in whole
     for kept_out in ("sk-proj", "Hb7#", "自动通过", "hospital", "dumplings", "Postgres 14"):
         assert kept_out not in whole
@@ -145,7 +168,9 @@ async def test_a_session_is_brought_up_to_date() -> None:
     got = (await Offline().answer(Refresh(NOW, old, new), CALL)).sections
     assert got["Next Steps"] == ("Dana (2026-03-03): I'll test the iPad by Friday",)
     assert got["Decisions"] == ("Dana (2026-03-04): We decided to keep Redis for this release",)
-    assert got["Errors & Corrections"] == ("Dana (2026-03-04): Lesson: the deploy crashed because CartView was empty",)
+    assert got["Errors & Corrections"] == (
+        "Dana (2026-03-04): Lesson: the deploy crashed because CartView was empty",
+    )
     assert got["Worklog"] == ("老周（2026-03-04）：回滚脚本写完了，见 ops/rollback.sh",)
     assert got["User Intent"] == ("Dana (2026-03-04): Can we look at a morning?",)
     assert got["Current State"][-1] == got["Worklog"][0]
@@ -181,7 +206,9 @@ async def test_tidying_merges_moves_and_drops_only_what_was_inferred() -> None:
         ("Build 1187 is in review since 2026-03-09", "Dana (2026-03-09): build 1190 is in review"),
     )
     got = await Offline().answer(task, CALL)
-    assert got.merge == (Merge(("k1", "k2"), "Dana (2026-03-04): I prefer short answers, in bullets."),)
+    assert got.merge == (
+        Merge(("k1", "k2"), "Dana (2026-03-04): I prefer short answers, in bullets."),
+    )
     assert got.move == (Refile("k3", Kind.CONSTRAINT),)
     assert got.drop == (Over("k4", "in_history"),)
 

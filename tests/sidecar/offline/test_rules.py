@@ -25,7 +25,9 @@ def is_kept(text: str) -> bool:
     return bool(choices(sentences([said(1, text)]), WORDS))
 
 
-@pytest.mark.parametrize(("where", "rule"), lines("worth"), ids=lambda part: getattr(part, "example", part)[:40])
+@pytest.mark.parametrize(
+    ("where", "rule"), lines("worth"), ids=lambda part: getattr(part, "example", part)[:40]
+)
 def test_what_is_worth_keeping_has_an_example_that_is_kept(where: str, rule: Rule) -> None:
     """The pattern finds its example, the rules keep it, and they do not keep the counter-example."""
     assert rule.pattern.search(rule.example)
@@ -40,7 +42,9 @@ def test_what_is_worth_keeping_has_an_example_that_is_kept(where: str, rule: Rul
 )
 def test_every_other_pattern_finds_one_and_not_the_other(where: str, rule: Rule) -> None:
     """At the front of a sentence where that is what it is for."""
-    finds = rule.pattern.match if where in ("front greeting", "front asking") else rule.pattern.search
+    finds = (
+        rule.pattern.match if where in ("front greeting", "front asking") else rule.pattern.search
+    )
     assert finds(rule.example)
     assert not finds(rule.counter_example)
 
@@ -53,7 +57,9 @@ def test_every_other_pattern_finds_one_and_not_the_other(where: str, rule: Rule)
         ("pattern  =>  only an example", "write PATTERN"),
     ],
 )
-def test_a_line_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch, line: str, reason: str) -> None:
+def test_a_line_that_is_none_is_named(
+    monkeypatch: pytest.MonkeyPatch, line: str, reason: str
+) -> None:
     """With the file, the number of the line, and what is wrong with it."""
     monkeypatch.setattr(assets, "rules", lambda name: f"# mended by hand\n[fact]\n{line}\n")
     with pytest.raises(ValueError, match=rf"worth\.txt, line 3: .*{reason}"):

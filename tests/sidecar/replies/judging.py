@@ -38,7 +38,9 @@ def named(answer: str, task: str) -> dict[str, str]:
         for item in _dicts(body.get(name)):
             ids = [item.get("id"), *_list(item.get("ids")), *_list(item.get("replaces"))]
             text = item.get("text", "")
-            found |= {one: text if isinstance(text, str) else "" for one in ids if isinstance(one, str)}
+            found |= {
+                one: text if isinstance(text, str) else "" for one in ids if isinstance(one, str)
+            }
     return found
 
 
@@ -47,7 +49,9 @@ def gone(before: Texts, after: Texts) -> list[str]:
     return [name for name in before[File.MEMORY] if name not in after[File.MEMORY]]
 
 
-def losses(before: Texts, after: Texts, ends: Mapping[str, str], wanted: frozenset[str]) -> tuple[Loss, ...]:
+def losses(
+    before: Texts, after: Texts, ends: Mapping[str, str], wanted: frozenset[str]
+) -> tuple[Loss, ...]:
     """What is lost. An entry may go if its words are kept, or if the answer named it and the run's cap allows it."""
     allowed = max(LEAST_ALLOWED, int(SHARE_ALLOWED * len(before[File.MEMORY])))
     standing = list(after[File.MEMORY].values())
@@ -63,7 +67,11 @@ def losses(before: Texts, after: Texts, ends: Mapping[str, str], wanted: frozens
         else:
             spent += 1
     told = {*after[File.HISTORY].values(), *after[File.ARCHIVE].values()}
-    found += [Loss(text, "gone from history") for text in before[File.HISTORY].values() if text not in told]
+    found += [
+        Loss(text, "gone from history")
+        for text in before[File.HISTORY].values()
+        if text not in told
+    ]
     return tuple(found)
 
 

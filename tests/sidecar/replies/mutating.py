@@ -8,7 +8,19 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 _BRACKETS = re.compile(r"[{}\[\]\"]")
-_STRANGE = ("\u200b", "\u202e", "\ufeff", "\x00", "\ud83d", "\u2028", "🙈", "，", "“", "\u0301", "\t")
+_STRANGE = (
+    "\u200b",
+    "\u202e",
+    "\ufeff",
+    "\x00",
+    "\ud83d",
+    "\u2028",
+    "🙈",
+    "，",
+    "“",
+    "\u0301",
+    "\t",
+)
 _TEXTS = ("text", "why", "title")
 _VALUES: tuple[object, ...] = (None, True, 0, -1.5, 1e308, "", "none", [], {}, ["x"], {"id": "x"})
 

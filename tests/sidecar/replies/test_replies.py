@@ -38,7 +38,9 @@ def test_the_replies_are_many_and_in_two_languages() -> None:
     assert {reply.task for reply in found} == {"consolidate", "tidy", "fold"}
 
 
-@pytest.mark.parametrize("reply", replies(), ids=lambda reply: f"{reply.task} {reply.verdict} {reply.name}")
+@pytest.mark.parametrize(
+    "reply", replies(), ids=lambda reply: f"{reply.task} {reply.verdict} {reply.name}"
+)
 async def test_a_reply_does_what_its_heading_says(reply: Reply, trial: Trial) -> None:
     """Good ones are used, bad ones refused, and from all of them memory comes back without a loss."""
     tried = await trial.reply(reply.task, reply.text)
@@ -68,7 +70,9 @@ async def test_ids_mixed_up_in_good_replies_cost_nothing_unrelated(trial: Trial)
     for reply in good * 20:
         text = swapped(reply.text, chance, ids)
         ends = judging.named(text, reply.task)
-        unrelated = {name for name, end in ends.items() if end and not judging.may_be_newer(texts[name], end)}
+        unrelated = {
+            name for name, end in ends.items() if end and not judging.may_be_newer(texts[name], end)
+        }
         if unrelated:
             tried = await trial.reply(reply.task, text)
             assert unrelated.isdisjoint(tried.named)
@@ -78,8 +82,15 @@ async def test_ids_mixed_up_in_good_replies_cost_nothing_unrelated(trial: Trial)
 
 def test_the_judge_sees_losses() -> None:
     """An entry that is gone counts, unless its words stand elsewhere or a whole answer named it within the cap."""
-    before = {File.MEMORY: {f"e{n}": f"fact number {n} of many" for n in range(20)}, File.HISTORY: {"h": "told"}}
-    after = {File.MEMORY: dict(list(before[File.MEMORY].items())[8:]), File.HISTORY: {}, File.ARCHIVE: {}}
+    before = {
+        File.MEMORY: {f"e{n}": f"fact number {n} of many" for n in range(20)},
+        File.HISTORY: {"h": "told"},
+    }
+    after = {
+        File.MEMORY: dict(list(before[File.MEMORY].items())[8:]),
+        File.HISTORY: {},
+        File.ARCHIVE: {},
+    }
     none = judging.losses(before, after, {}, frozenset())
     assert [loss.why for loss in none] == ["no answer named it"] * 8 + ["gone from history"]
     dropped = dict.fromkeys(before[File.MEMORY], "")

@@ -36,7 +36,8 @@ CALL = Call("room", "c-1", 20)
 TYPED, ASKED = 6, 12
 
 _REPLY = re.compile(
-    r"^## (consolidate|tidy|fold) (en|zh) (good|bad|mixed): ([^\n]+)\n\n````\n(.*?)\n````$", re.M | re.S
+    r"^## (consolidate|tidy|fold) (en|zh) (good|bad|mixed): ([^\n]+)\n\n````\n(.*?)\n````$",
+    re.M | re.S,
 )
 _BULLET = re.compile(r"^- (.+)$", re.MULTILINE)
 _NAME = re.compile(r"\b([eh])(\d\d)\b")
@@ -76,7 +77,10 @@ def entry_ids() -> list[str]:
 def replies() -> list[Reply]:
     """Every reply of the file."""
     entries = entry_ids()
-    told = [content_id(KEY, text) for text in _BULLET.findall((HERE / "HISTORY.md").read_text(encoding="utf-8"))]
+    told = [
+        content_id(KEY, text)
+        for text in _BULLET.findall((HERE / "HISTORY.md").read_text(encoding="utf-8"))
+    ]
 
     def real(found: re.Match[str]) -> str:
         names, number = (entries if found[1] == "e" else told), int(found[2])
@@ -84,7 +88,8 @@ def replies() -> list[Reply]:
 
     found = _REPLY.findall((HERE / "replies.md").read_text(encoding="utf-8"))
     return [
-        Reply(task, language, verdict, name, _NAME.sub(real, text)) for task, language, verdict, name, text in found
+        Reply(task, language, verdict, name, _NAME.sub(real, text))
+        for task, language, verdict, name, text in found
     ]
 
 
@@ -125,17 +130,26 @@ class Trial:
         gone = judging.gone(before, after)
         kept = frozenset(before[File.MEMORY].values())
         added = sum(1 for text in after[File.MEMORY].values() if text not in kept)
-        return Tried("", judging.losses(before, after, named, wanted), tuple(x for x in gone if x in named), added)
+        return Tried(
+            "",
+            judging.losses(before, after, named, wanted),
+            tuple(x for x in gone if x in named),
+            added,
+        )
 
     def _opened(self, root: Path, *, create: bool = False) -> ChannelStore:
-        return ChannelStore.open(WorkspaceStore.open(root), "room", create=create, kind="group", key=KEY)
+        return ChannelStore.open(
+            WorkspaceStore.open(root), "room", create=create, kind="group", key=KEY
+        )
 
 
 def _fill(store: ChannelStore) -> None:
     texts, kinds = facts(), _kinds()
     typed = "".join(f"- {text}\n" for text in texts[:TYPED])
     (store.folder / "MEMORY.md").write_text(f"# Memory\n\n## Identity\n\n{typed}", encoding="utf-8")
-    (store.folder / "HISTORY.md").write_text((HERE / "HISTORY.md").read_text(encoding="utf-8"), encoding="utf-8")
+    (store.folder / "HISTORY.md").write_text(
+        (HERE / "HISTORY.md").read_text(encoding="utf-8"), encoding="utf-8"
+    )
     adds = [
         Add(kinds[text], text, Trust.EXPLICIT if number <= ASKED else Trust.INFERRED, Evidence())
         for number, text in enumerate(texts, 1)
@@ -168,7 +182,9 @@ async def _decided(task: str, assistant: Assistant, store: ChannelStore) -> Deci
     match task:
         case "consolidate":
             (window,) = windows(store.transcript.window(0, None))
-            return await consolidate(assistant, notes, window, NOW, CALL, group=True, since=NOW, today=NOW)
+            return await consolidate(
+                assistant, notes, window, NOW, CALL, group=True, since=NOW, today=NOW
+            )
         case "tidy":
             return await tidy(assistant, notes, NOW, CALL)
         case _:
@@ -179,7 +195,9 @@ async def _decided(task: str, assistant: Assistant, store: ChannelStore) -> Deci
 def _read(store: ChannelStore) -> dict[File, dict[str, str]]:
     """The entries of the files as they are on disk, read anew."""
     return {
-        file: {entry.id: entry.text for entry in Note.read(file, _text(store, file), store.key).entries}
+        file: {
+            entry.id: entry.text for entry in Note.read(file, _text(store, file), store.key).entries
+        }
         for file in (File.MEMORY, File.HISTORY, File.ARCHIVE)
     }
 

@@ -18,7 +18,9 @@ REASON = "There is no message [5550199]."
 def reasons(channel: ChannelStore, when: datetime, name: str = "team") -> list[str]:
     """The reasons of the ledger, after a refused call that ended then."""
     time = when.isoformat(timespec="seconds")
-    channel.workspace.books.append(Usage(time, name, "tidy", "m", 1, 1, 0, None, 0.1, "refused", "c", REASON))
+    channel.workspace.books.append(
+        Usage(time, name, "tidy", "m", 1, 1, 0, None, 0.1, "refused", "c", REASON)
+    )
     return [usage.reason for usage in channel.workspace.usages()]
 
 
@@ -29,7 +31,9 @@ def test_without_a_forgetting_a_reason_is_kept(channel: ChannelStore, now: datet
     assert reasons(channel, now, "elsewhere") == [REASON] * 2
 
 
-def test_for_an_hour_after_a_forgetting_no_reason_is_kept(channel: ChannelStore, now: datetime) -> None:
+def test_for_an_hour_after_a_forgetting_no_reason_is_kept(
+    channel: ChannelStore, now: datetime
+) -> None:
     """A thought that began before it may quote what it read; in another channel it cannot."""
     channel.append([Message.user("5550199")])
     channel.forget("5550199", keep_transcript=False, now=now)

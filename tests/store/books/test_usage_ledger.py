@@ -13,17 +13,26 @@ from pipimem.store.books import usage_ledger
 from pipimem.store.books.usage_ledger import UsageLedger
 
 MIDNIGHT = datetime.fromisoformat("2026-03-02T00:00:00+08:00")
-CALL = Usage("2026-03-02T09:00:00+08:00", "团队", "refresh", "openai/m", 10, 5, 2, 0.25, 1.5, "ok", "c1")
+CALL = Usage(
+    "2026-03-02T09:00:00+08:00", "团队", "refresh", "openai/m", 10, 5, 2, 0.25, 1.5, "ok", "c1"
+)
 
 
 def at(hours: float, tokens: int = 1) -> Usage:
-    return replace(CALL, time=(MIDNIGHT + timedelta(hours=hours)).isoformat(timespec="seconds"), tokens_in=tokens)
+    return replace(
+        CALL,
+        time=(MIDNIGHT + timedelta(hours=hours)).isoformat(timespec="seconds"),
+        tokens_in=tokens,
+    )
 
 
 def test_every_field_comes_back(tmp_path: Path) -> None:
     """What was estimated stays apart from what was told."""
     ledger = UsageLedger(tmp_path)
-    calls = [CALL, replace(CALL, cost=None, estimated_in=7, estimated_out=8, estimated_cost=0.5, prompt="ab")]
+    calls = [
+        CALL,
+        replace(CALL, cost=None, estimated_in=7, estimated_out=8, estimated_cost=0.5, prompt="ab"),
+    ]
     for call in calls:
         ledger.append(call)
     assert list(ledger.lines()) == calls
@@ -54,7 +63,9 @@ def test_a_damaged_line_is_told_and_does_not_stop_the_others(tmp_path: Path, dam
 def test_lines_of_earlier_versions_are_read(tmp_path: Path) -> None:
     """What they did not know yet has its default."""
     old = {
-        name: value for name, value in asdict(CALL).items() if not name.startswith(("estimated", "prompt", "reason"))
+        name: value
+        for name, value in asdict(CALL).items()
+        if not name.startswith(("estimated", "prompt", "reason"))
     }
     (tmp_path / "usage-2026-03.jsonl").write_text(json.dumps(old) + "\n", encoding="utf-8")
     assert list(UsageLedger(tmp_path).lines()) == [CALL]
@@ -106,12 +117,16 @@ def test_a_tail_says_that_what_it_read_stands_no_more(tmp_path: Path) -> None:
         path.unlink()
         if damage != "gone":
             lines = data.splitlines(keepends=True)[: 1 if damage == "shorter" else 3]
-            path.write_bytes(b"".join(lines).replace(b"c1", b"c2") * (2 if damage == "longer" else 1))
+            path.write_bytes(
+                b"".join(lines).replace(b"c1", b"c2") * (2 if damage == "longer" else 1)
+            )
         assert tail.rewritten, damage
 
 
 @pytest.mark.parametrize("step", [200, 1000, 10**6])
-def test_today_is_found_at_the_end_of_a_long_month(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+def test_today_is_found_at_the_end_of_a_long_month(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
     """However the steps back fall on the lines, also where processes wrote a little out of order."""
     monkeypatch.setattr(usage_ledger, "_STEP", step)
     ledger = UsageLedger(tmp_path)
@@ -119,4 +134,6 @@ def test_today_is_found_at_the_end_of_a_long_month(tmp_path: Path, monkeypatch: 
     for number, hour in enumerate(hours):
         ledger.append(at(hour, number))
     found = ledger.tail(MIDNIGHT).fresh()
-    assert [usage.tokens_in for usage in found] == [number for number, hour in enumerate(hours) if hour >= 0]
+    assert [usage.tokens_in for usage in found] == [
+        number for number, hour in enumerate(hours) if hour >= 0
+    ]

@@ -54,7 +54,9 @@ def test_vectors_make_it_a_channel_of_ours(adopted: ChannelStore) -> None:
     assert again.caches.kept_vectors("toy") == b"tea"
 
 
-def test_what_was_read_before_a_forgetting_is_not_kept(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_what_was_read_before_a_forgetting_is_not_kept(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """It may hold what was to be gone; figures hold no text, so they stay."""
     channel.commit(add("call 555 0199", "bob likes tea"), now)
     seen = channel.notes()
@@ -65,7 +67,9 @@ def test_what_was_read_before_a_forgetting_is_not_kept(channel: ChannelStore, no
     assert channel.caches.kept_figures().turns == 1
 
 
-def test_what_the_system_refuses_names_the_channel(channel: ChannelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_system_refuses_names_the_channel(
+    channel: ChannelStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A full disk is a `StoreError`, not a bare one of the system."""
 
     def full(*_: object) -> None:

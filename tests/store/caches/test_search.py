@@ -98,7 +98,9 @@ def test_any_byte_that_is_another_is_noticed(transcript: Transcript, data: st.Da
             (
                 whole[:place],
                 whole + b"\n",
-                whole[:place] + bytes((whole[place] ^ data.draw(st.integers(1, 255)),)) + whole[place + 1 :],
+                whole[:place]
+                + bytes((whole[place] ^ data.draw(st.integers(1, 255)),))
+                + whole[place + 1 :],
             )
         )
     )
@@ -133,6 +135,10 @@ def test_dropping_takes_half_written_ones_too(transcript: Transcript) -> None:
     half.write_bytes(b"words")
     search_file.drop(transcript.folder)
     search_file.drop(transcript.folder)
-    assert sorted(one.name for one in transcript.folder.iterdir()) == ["lock", "lock.turnstile", "log.jsonl"]
+    assert sorted(one.name for one in transcript.folder.iterdir()) == [
+        "lock",
+        "lock.turnstile",
+        "log.jsonl",
+    ]
     assert kept(transcript) is None
     assert stamped.is_whole(transcript.folder / search_file.NAME)

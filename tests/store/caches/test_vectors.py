@@ -11,7 +11,9 @@ from pipimem.store.disk.files import remove
 def test_vectors_are_kept_for_their_embedder(tmp_path: Path) -> None:
     """What another one made is as good as nothing; names are anything."""
     stamped.save(tmp_path / stamped.VECTORS, stamped.stamp_of("local\nname"), b"\x00\n\xff")
-    assert stamped.load(tmp_path / stamped.VECTORS, stamped.stamp_of("local\nname")) == b"\x00\n\xff"
+    assert (
+        stamped.load(tmp_path / stamped.VECTORS, stamped.stamp_of("local\nname")) == b"\x00\n\xff"
+    )
     assert stamped.load(tmp_path / stamped.VECTORS, stamped.stamp_of("another")) == b""
 
 

@@ -23,7 +23,8 @@ def test_another_tokenizer_does_not_believe_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda data: data[:-1], lambda data: data + b" ", lambda data: b"", lambda data: b"\xff"]
+    "damage",
+    [lambda data: data[:-1], lambda data: data + b" ", lambda data: b"", lambda data: b"\xff"],
 )
 def test_a_damaged_file_is_no_file(tmp_path: Path, damage) -> None:
     """Cut off, added to, emptied, not even text."""

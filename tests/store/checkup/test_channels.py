@@ -44,7 +44,9 @@ def found(channel: ChannelStore) -> list[Finding]:
 
 def told(channel: ChannelStore) -> list[tuple[bool, str, str]]:
     """The same, with places as a person in the channel's folder would say them."""
-    return [(one.wrong, one.where.replace(f"{channel.folder}", "."), one.what) for one in found(channel)]
+    return [
+        (one.wrong, one.where.replace(f"{channel.folder}", "."), one.what) for one in found(channel)
+    ]
 
 
 def write(channel: ChannelStore, text: str) -> None:
@@ -64,7 +66,12 @@ def test_a_healthy_channel_has_nothing_to_say(well: ChannelStore) -> None:
     [
         ("- a\n- we meet tomorrow at nine\n", 2, "a relative date", True),
         ("- 下周四上线\n", 1, "as of 2026-03-02 it means: “2026-03-12", True),
-        ("- the port of the lantern is 8080\n\n- the port of the lantern is 9090\n", 3, "may contradict line 1", False),
+        (
+            "- the port of the lantern is 8080\n\n- the port of the lantern is 9090\n",
+            3,
+            "may contradict line 1",
+            False,
+        ),
         ("- bob likes tea\n- a\n- bob likes tea\n", 3, "says the same as line 1", False),
         (f"- {'word ' * 200}\n", 1, "an entry of 999 characters", False),
         ("- a\n\n```\n- b\n- c\n", 3, "2 bullets below it are no entries", True),
@@ -73,11 +80,18 @@ def test_a_healthy_channel_has_nothing_to_say(well: ChannelStore) -> None:
         ("- key: sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6\n", 1, "a secret stands here", True),
     ],
 )
-def test_entries_are_looked_at(channel: ChannelStore, text: str, line: int, words: str, is_wrong: bool) -> None:
+def test_entries_are_looked_at(
+    channel: ChannelStore, text: str, line: int, words: str, is_wrong: bool
+) -> None:
     """Relative dates, twins, contradictions, long ones, hidden ones, marks of a merge, secrets."""
     write(channel, text)
     ((wrong, where, what),) = told(channel)
-    assert (wrong, where, words in what, "sk-proj" in what) == (is_wrong, f"./MEMORY.md, line {line}", True, False)
+    assert (wrong, where, words in what, "sk-proj" in what) == (
+        is_wrong,
+        f"./MEMORY.md, line {line}",
+        True,
+        False,
+    )
 
 
 def test_what_only_looks_like_trouble_is_none(channel: ChannelStore) -> None:
@@ -117,17 +131,29 @@ def test_what_is_no_text_under_the_name_of_a_displaced_one_is_told(well: Channel
 def test_a_forgetting_that_was_cut_off_is_finished(well: ChannelStore, now: datetime) -> None:
     """It is wrong until then."""
     (name,) = [entry.id for entry in well.notes().memory.entries if "alice" in entry.text]
-    plan = {"texts": ["alice likes tea"], "messages": [], "ids": [name], "keep_transcript": False, "actor": ""}
+    plan = {
+        "texts": ["alice likes tea"],
+        "messages": [],
+        "ids": [name],
+        "keep_transcript": False,
+        "actor": "",
+    }
     (well.folder / ".pipimem/forget.json").write_text(json.dumps(plan))
     (finding,) = found(well)
-    assert (finding.wrong, "a forgetting was cut off" in finding.what, finding.mend is None) == (True, True, False)
+    assert (finding.wrong, "a forgetting was cut off" in finding.what, finding.mend is None) == (
+        True,
+        True,
+        False,
+    )
     assert finding.mend is not None
     finding.mend(now)
     assert found(well) == []
     assert "alice" not in (well.folder / "MEMORY.md").read_text()
 
 
-def test_dangling_records_are_dropped_and_stay_in_the_journal(well: ChannelStore, now: datetime) -> None:
+def test_dangling_records_are_dropped_and_stay_in_the_journal(
+    well: ChannelStore, now: datetime
+) -> None:
     """A record of nothing says so; the mending is a commit."""
     stray = Outcome(delta=Delta(records={"aaaabbbb": Record(Trust.INFERRED)}))
     well.commit(Decision("test", Author.RULE), now, carry_out=lambda desk, view: stray)
@@ -143,7 +169,9 @@ def test_dangling_records_are_dropped_and_stay_in_the_journal(well: ChannelStore
 def test_missing_messages_and_holes_are_told(well: ChannelStore, now: datetime) -> None:
     """What was set aside needs a hand; a transcript that is gone too."""
     decision = Decision("consolidate", Author.RULE)
-    well.commit(replace(decision, progress=replace(decision.progress, holes=(Hole(1, 1, "cut off"),))), now)
+    well.commit(
+        replace(decision, progress=replace(decision.progress, holes=(Hole(1, 1, "cut off"),))), now
+    )
     assert [what for _, _, what in told(well)] == [
         "messages 1–1 were set aside (cut off); `pipimem consolidate --holes 'team'` tries them again"
     ]
@@ -177,7 +205,9 @@ def test_modes_links_and_copies_are_told(well: ChannelStore, now: datetime, tmp_
     assert (well.folder / "MEMORY.md").stat().st_mode & 0o777 == 0o640
 
 
-@pytest.mark.parametrize("name", ["log.jsonl", "MEMORY.md", ".pipimem/vectors.bin", ".pipimem/versions"])
+@pytest.mark.parametrize(
+    "name", ["log.jsonl", "MEMORY.md", ".pipimem/vectors.bin", ".pipimem/versions"]
+)
 def test_a_link_to_itself_is_told(well: ChannelStore, name: str) -> None:
     """Whatever it stands in place of: all other checks go on, and none ends in an error of the system."""
     path = well.folder / name
@@ -187,13 +217,21 @@ def test_a_link_to_itself_is_told(well: ChannelStore, name: str) -> None:
     path.symlink_to(path)
     (well.folder / ".MEMORY.md.swp").write_text("")
     findings = told(ChannelStore.open(well.workspace, "team", create=False))
-    assert (True, f"./{name}", f"{path} is a link that leads back to itself. Move it away.") in findings
+    assert (
+        True,
+        f"./{name}",
+        f"{path} is a link that leads back to itself. Move it away.",
+    ) in findings
     assert any("a copy beside a note" in what for _, _, what in findings)
 
 
-@pytest.mark.parametrize("name", ["log.jsonl", ".pipimem/lock", ".pipimem/ledger.json", ".pipimem/vectors.bin"])
+@pytest.mark.parametrize(
+    "name", ["log.jsonl", ".pipimem/lock", ".pipimem/ledger.json", ".pipimem/vectors.bin"]
+)
 @pytest.mark.parametrize("target", ["nowhere", "moved"])
-def test_a_link_in_the_place_of_a_file_of_ours_is_told(well: ChannelStore, name: str, target: str) -> None:
+def test_a_link_in_the_place_of_a_file_of_ours_is_told(
+    well: ChannelStore, name: str, target: str
+) -> None:
     """Also one to nothing, and to the file itself under another name: writing refuses both."""
     path = well.folder / name
     path.touch()
@@ -206,7 +244,8 @@ def test_a_link_in_the_place_of_a_file_of_ours_is_told(well: ChannelStore, name:
 
 @pytest.mark.skipif(os.name != "posix", reason="no modes")
 @pytest.mark.parametrize(
-    "name", [".pipimem", ".pipimem/versions", ".pipimem/ledger.json", ".pipimem/channel.json", "log.jsonl"]
+    "name",
+    [".pipimem", ".pipimem/versions", ".pipimem/ledger.json", ".pipimem/channel.json", "log.jsonl"],
 )
 @pytest.mark.parametrize("mode", [0, 0o400, 0o500])
 def test_a_file_or_folder_of_ours_that_we_may_not_use_is_told_and_opened(
@@ -214,7 +253,11 @@ def test_a_file_or_folder_of_ours_that_we_may_not_use_is_told_and_opened(
 ) -> None:
     """Somebody changed its mode: writing is refused until it is opened again."""
     (well.folder / name).chmod(mode)
-    mends = [one.mend for one in found(well) if one.wrong and "may not be read and written by us" in one.what]
+    mends = [
+        one.mend
+        for one in found(well)
+        if one.wrong and "may not be read and written by us" in one.what
+    ]
     assert len(mends) == 1
     assert mends[0] is not None
     assert mends[0](now) == "1 modes set to 0600 and 0700"
@@ -258,7 +301,9 @@ def test_a_channel_s_folder_that_is_a_link_to_itself_is_told(well: ChannelStore)
         ChannelStore.open(well.workspace, "team", create=True)
 
 
-def test_modes_of_what_was_swept_meanwhile_are_passed_over(well: ChannelStore, now: datetime) -> None:
+def test_modes_of_what_was_swept_meanwhile_are_passed_over(
+    well: ChannelStore, now: datetime
+) -> None:
     """Mendings follow one another: finishing a commit removes what is in the way of another's list."""
     for folder in (well.workspace.root, well.folder.parent, well.folder):
         folder.chmod(0o755)
@@ -285,7 +330,9 @@ def test_a_held_lock_is_told_and_an_old_one_is_none(well: ChannelStore) -> None:
     assert found(well) == []
     with well._lock.held():
         again = ChannelStore.open(well.workspace, "team", create=False)
-        assert [what for _, _, what in told(again)] == ["another process is writing to this channel right now"]
+        assert [what for _, _, what in told(again)] == [
+            "another process is writing to this channel right now"
+        ]
 
 
 def test_a_damaged_index_is_told_and_taken_away(well: ChannelStore) -> None:
@@ -349,5 +396,7 @@ def test_only_the_last_block_is_read_again_to_see_what_it_hides(
 
 def test_a_quote_has_its_day_in_front(channel: ChannelStore) -> None:
     """Its relative days are settled; only a text without a day is asked about."""
-    write(channel, "- Tom (2026-11-12): we meet tomorrow at nine\n- 林晓（2026-11-12）：下周四上线\n")
+    write(
+        channel, "- Tom (2026-11-12): we meet tomorrow at nine\n- 林晓（2026-11-12）：下周四上线\n"
+    )
     assert told(channel) == []

@@ -30,7 +30,9 @@ def test_all_that_are_nearly_alike_are_found() -> None:
 
 
 @pytest.mark.parametrize("shape", ["like lines", "lines of their own"])
-def test_ten_times_the_entries_are_ten_times_the_comparisons(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ten_times_the_entries_are_ten_times_the_comparisons(
+    shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Not a hundred times: 7,000 like lines took minutes."""
     compared = 0
 
@@ -41,7 +43,11 @@ def test_ten_times_the_entries_are_ten_times_the_comparisons(shape: str, monkeyp
 
     monkeypatch.setattr(near_duplicates, "alike", counted)
     for count in (200, 2_000):
-        lines = [f"job {n // 2}, try {n % 2}" for n in range(count)] if shape == "like lines" else sentences(count)
+        lines = (
+            [f"job {n // 2}, try {n % 2}" for n in range(count)]
+            if shape == "like lines"
+            else sentences(count)
+        )
         compared = 0
         list(alike_earlier(list(map(Statement.of, lines))))
         assert compared <= MOST_COMPARED * len(lines)

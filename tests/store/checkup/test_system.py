@@ -22,14 +22,23 @@ def test_too_few_watches_are_told(workspace: WorkspaceStore, tmp_path: Path) -> 
     for name in ("a", "b", "c"):
         (workspace.root / "channels" / name).mkdir(mode=0o700)
     limit.write_text("5\n")
-    assert [one.what for one in system_findings(workspace.root, limit) if "inotify" in one.what] == []
+    assert [
+        one.what for one in system_findings(workspace.root, limit) if "inotify" in one.what
+    ] == []
     limit.write_text("4\n")
     (finding,) = [one for one in system_findings(workspace.root, limit) if "inotify" in one.what]
-    assert (finding.wrong, "5 inotify watches are wanted and 4 allowed" in finding.what) == (False, True)
-    assert [one for one in system_findings(workspace.root, tmp_path / "none") if "inotify" in one.what] == []
+    assert (finding.wrong, "5 inotify watches are wanted and 4 allowed" in finding.what) == (
+        False,
+        True,
+    )
+    assert [
+        one for one in system_findings(workspace.root, tmp_path / "none") if "inotify" in one.what
+    ] == []
 
 
-def test_a_nearly_full_disk_is_told(workspace: WorkspaceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_nearly_full_disk_is_told(
+    workspace: WorkspaceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In bytes and in files; with room for both there is nothing to say."""
     room = os.statvfs(workspace.root)
     usage = shutil.disk_usage(workspace.root)
@@ -46,7 +55,9 @@ def test_a_nearly_full_disk_is_told(workspace: WorkspaceStore, monkeypatch: pyte
     assert told(100 * mib, 999) == ["only 999 more files fit on this disk (inodes); remove some"]
 
 
-def test_a_network_file_system_is_told(workspace: WorkspaceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_file_system_is_told(
+    workspace: WorkspaceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing is wrong with it, but one machine should write."""
     monkeypatch.setattr(system, "network_type", lambda _: "nfs4")
     found = [one for one in system_findings(workspace.root) if "nfs4" in one.what]

@@ -17,12 +17,16 @@ Add = Callable[..., Decision]
 
 
 @pytest.fixture
-def cut_off(channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch) -> ChannelStore:
+def cut_off(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> ChannelStore:
     """A channel whose process died right after it had archived an entry; its archive had a line before."""
     (channel.folder / File.ARCHIVE).write_text("# Archive\n\n- older\n")
     channel.commit(add("tea at four", "coffee at five"), now)
     entry = channel.notes().memory.entries[0]
-    over = Decision("expire", Author.RULE, (Invalidate(entry.target, "stale", still_so=True, archived=True),))
+    over = Decision(
+        "expire", Author.RULE, (Invalidate(entry.target, "stale", still_so=True, archived=True),)
+    )
 
     def killed(*_: object) -> bool:
         raise KeyboardInterrupt
@@ -44,7 +48,9 @@ def cut_off(channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.
         lambda text: text,
     ],
 )
-def test_what_is_there_is_not_added_again(cut_off: ChannelStore, now: datetime, edit: Callable[[str], str]) -> None:
+def test_what_is_there_is_not_added_again(
+    cut_off: ChannelStore, now: datetime, edit: Callable[[str], str]
+) -> None:
     """Also where a person's line moved it from the byte where it was put."""
     path: Path = cut_off.folder / File.ARCHIVE
     wanted = edit(path.read_text())
@@ -53,7 +59,9 @@ def test_what_is_there_is_not_added_again(cut_off: ChannelStore, now: datetime, 
     assert path.read_text() == wanted
 
 
-def test_half_of_it_is_cut_only_where_nothing_before_it_changed(cut_off: ChannelStore, now: datetime) -> None:
+def test_half_of_it_is_cut_only_where_nothing_before_it_changed(
+    cut_off: ChannelStore, now: datetime
+) -> None:
     """Behind another beginning it may be a person's."""
     path: Path = cut_off.folder / File.ARCHIVE
     whole = path.read_text()

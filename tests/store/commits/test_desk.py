@@ -35,7 +35,9 @@ def edited(desk: Desk, text: str) -> None:
     os.utime(path, (time.time() - 60, time.time() - 60))
 
 
-def test_nothing_is_read_twice_while_nothing_changes(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_read_twice_while_nothing_changes(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The very same object comes back; a saved file is read, and only that one."""
     shown = desk.shown()
     opened: list[Path] = []
@@ -61,7 +63,10 @@ def test_a_hand_is_told_apart_from_what_we_left(desk: Desk) -> None:
     view = desk.fresh()
     assert view.edited == (File.MEMORY,)
     assert view.left.memory.text == left
-    assert [entry.text for entry in view.now.memory.entries] == ["bob likes tea", "carol likes coffee"]
+    assert [entry.text for entry in view.now.memory.entries] == [
+        "bob likes tea",
+        "carol likes coffee",
+    ]
     assert (view.stands(File.MEMORY), view.held) == (True, frozenset())
 
 
@@ -103,7 +108,11 @@ def test_a_plain_deletion_holds_once_our_text_has_stood_for_a_while(
     for fact in ("alice plays chess", "bob likes tea", "carol has a cat"):
         channel.commit(add(fact), now)
     path = channel.folder / File.MEMORY
-    path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if not line.startswith("- ")))
+    path.write_text(
+        "".join(
+            line for line in path.read_text().splitlines(keepends=True) if not line.startswith("- ")
+        )
+    )
     saved = time.time() + minutes * 60
     os.utime(path, (saved, saved))
     channel.commit(add("dora sings"), now)

@@ -27,7 +27,9 @@ TEXTS = st.lists(st.sampled_from(LINES), max_size=6).map("".join)
 
 def base_of(text: str, *past: str, saved: str = "") -> str:
     """The base among these texts, the newest first; `saved` is what a person saved of them."""
-    return merge_base(text, [PastText(split_lines(each), each == saved) for each in past or (NEWER, NEW, OLD)])
+    return merge_base(
+        text, [PastText(split_lines(each), each == saved) for each in past or (NEWER, NEW, OLD)]
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from pipimem.store.commits import merging
 from pipimem.store.commits.merging import merged
 from pipimem.text import splices
 
-LINES = st.lists(st.sampled_from([f"- {letter}\n" for letter in "abcdefgh"]), unique=True, max_size=8)
+LINES = st.lists(
+    st.sampled_from([f"- {letter}\n" for letter in "abcdefgh"]), unique=True, max_size=8
+)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,12 @@ def test_a_save_right_before_the_exchange_is_merged(
         channel.commit(add("bob likes tea"), now)
     second = again(channel)
     second.commit(add("carol likes tea"), now)
-    assert sorted(texts(second)) == ["alice likes tea", "bob likes tea", "carol likes tea", "typed just now"]
+    assert sorted(texts(second)) == [
+        "alice likes tea",
+        "bob likes tea",
+        "carol likes tea",
+        "typed just now",
+    ]
     assert not list(channel.folder.glob(f".*{TEMPORARY}"))
     assert (channel.folder / "MEMORY.md").read_text() == second.notes().memory.text
 
@@ -92,7 +97,10 @@ def test_a_deletion_right_before_the_exchange_holds(
 ) -> None:
     """And is not learnt again from older talk."""
     channel.commit(add("alice likes tea", "the port is 8080", cursor=1), now)
-    save_before_exchange(monkeypatch, lambda path: path.write_text(path.read_text().replace("- alice likes tea\n", "")))
+    save_before_exchange(
+        monkeypatch,
+        lambda path: path.write_text(path.read_text().replace("- alice likes tea\n", "")),
+    )
     channel.commit(add("bob likes cake"), now)
     assert texts(channel) == ["the port is 8080", "bob likes cake"]
     channel.commit(add("alice likes tea"), now)
@@ -240,10 +248,17 @@ def test_what_is_no_text_beside_a_file_that_was_edited_takes_no_place(
         assert (channel.folder / File.MEMORY).read_bytes() == edited
     waiting.unlink()
     second.commit(add("carol likes tea"), now)
-    assert sorted(texts(again(channel))) == ["alice likes tea", "bob likes tea", "carol likes tea", "typed just now"]
+    assert sorted(texts(again(channel))) == [
+        "alice likes tea",
+        "bob likes tea",
+        "carol likes tea",
+        "typed just now",
+    ]
 
 
-@pytest.mark.parametrize("left", ["", "# Memory\n\n## Fa", "# Memory\n\n## Facts\n\n- typed just now\n- ali"])
+@pytest.mark.parametrize(
+    "left", ["", "# Memory\n\n## Fa", "# Memory\n\n## Facts\n\n- typed just now\n- ali"]
+)
 def test_half_of_a_save_deletes_nothing(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, left: str
 ) -> None:
@@ -255,7 +270,9 @@ def test_half_of_a_save_deletes_nothing(
     assert set(texts(again(channel))) == found | ({"typed just now"} if "typed" in left else set())
 
 
-def test_an_older_buffer_is_merged_from_where_it_began(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_an_older_buffer_is_merged_from_where_it_began(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """Loaded three commits ago, changed, and saved over all of them: what they added stays, what it deleted goes."""
     path = channel.folder / "MEMORY.md"
     channel.commit(add("alice likes tea", "the port is 8080"), now)
@@ -273,7 +290,9 @@ def test_an_older_buffer_is_merged_from_where_it_began(channel: ChannelStore, no
     assert texts(again(channel)) == [*whole, "number four"]
 
 
-def test_the_newest_bullet_replaced_by_another(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_the_newest_bullet_replaced_by_another(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """The same bytes come from an older buffer that got a line: it is kept, and deleting it once more, alone, holds."""
     path = channel.folder / "MEMORY.md"
     channel.commit(add("alice likes tea"), now)
@@ -288,7 +307,9 @@ def test_the_newest_bullet_replaced_by_another(channel: ChannelStore, now: datet
     assert texts(again(channel)) == [*kept, "carol likes milk"]
 
 
-def test_a_text_seen_but_not_merged_is_no_ancestor(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_a_text_seen_but_not_merged_is_no_ancestor(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """Shown is not journalled: what a person typed first is still theirs when they save again."""
     path = channel.folder / "MEMORY.md"
     channel.commit(add("alice likes tea", "nobody likes this"), now)
@@ -389,7 +410,12 @@ def test_a_slow_save_into_the_displaced_file_is_waited_for(
     save_before_exchange(monkeypatch, slowly)
     channel.commit(add("bob likes cake"), now)
     threads[0].join()
-    assert sorted(texts(again(channel))) == ["alice likes tea", "bob likes cake", "the port is 8080", "typed slowly"]
+    assert sorted(texts(again(channel))) == [
+        "alice likes tea",
+        "bob likes cake",
+        "the port is 8080",
+        "typed slowly",
+    ]
 
 
 @pytest.mark.parametrize("exchanges", [True, False])
@@ -412,7 +438,12 @@ def test_a_displaced_file_that_is_still_open_keeps_its_name_to_itself(
     with editors[0] as editor:
         editor.write("- typed slowly\n")
     channel.journal_edits(now)
-    assert sorted(texts(again(channel))) == ["alice likes tea", "bob likes cake", "dave likes pie", "typed slowly"]
+    assert sorted(texts(again(channel))) == [
+        "alice likes tea",
+        "bob likes cake",
+        "dave likes pie",
+        "typed slowly",
+    ]
     assert not list(channel.folder.glob(f".*{TEMPORARY}"))
 
 
@@ -444,11 +475,19 @@ def test_an_editor_who_takes_long_between_two_halves_of_a_save_loses_nothing(
         channel.commit(add("bob likes cake"), now)
     path.write_text(buffer + "- typed\n")
     channel.commit(add("carol likes milk"), now)
-    found = {"alice likes tea", "the port is 8080", "we ship on Thursday", "typed", "carol likes milk"}
+    found = {
+        "alice likes tea",
+        "the port is 8080",
+        "we ship on Thursday",
+        "typed",
+        "carol likes milk",
+    }
     assert set(texts(again(channel))) == found | ({"bob likes cake"} if learnt else set())
 
 
-def test_a_tiny_file_that_was_emptied_stays_so(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_a_tiny_file_that_was_emptied_stays_so(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """Its heading too, and an older text was tinier still: nothing comes back with the next commits."""
     path = channel.folder / "MEMORY.md"
     with path.open("a") as file:

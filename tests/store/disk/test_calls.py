@@ -31,7 +31,9 @@ def test_each_refusal_says_what_helps(number: int, action: str, says: str) -> No
     assert "/bot/MEMORY.md" in str(caught.value)
 
 
-def test_a_write_that_is_taken_in_pieces_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_is_taken_in_pieces_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A signal or a full pipe may take less at once."""
     real = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, bytes(data)[:3]))
@@ -42,7 +44,9 @@ def test_a_write_that_is_taken_in_pieces_is_whole(tmp_path: Path, monkeypatch: p
     assert path.read_bytes() == b"0123456789"
 
 
-def test_an_append_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_append_that_fails_leaves_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also where half of it had been written."""
     path = tmp_path / "a"
     assert append_synced(path, b"first\n") == 6

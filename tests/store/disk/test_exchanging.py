@@ -26,7 +26,9 @@ def without_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("knows", [True, False])
-def test_what_is_displaced_stays_in_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knows: bool) -> None:
+def test_what_is_displaced_stays_in_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knows: bool
+) -> None:
     """Also what an editor, that had it open, writes to it afterwards."""
     prepared, target = laid_out(tmp_path)
     if not knows:
@@ -41,7 +43,9 @@ def test_what_is_displaced_stays_in_reach(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("knows", [True, False])
-def test_a_new_name_displaces_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knows: bool) -> None:
+def test_a_new_name_displaces_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knows: bool
+) -> None:
     """The first text of a file."""
     prepared, target = laid_out(tmp_path)
     target.unlink()
@@ -51,7 +55,9 @@ def test_a_new_name_displaces_nothing(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [path.read_text() for path in tmp_path.iterdir()] == ["new"]
 
 
-def test_a_name_that_appears_in_between_is_displaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_appears_in_between_is_displaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Somebody makes the file between our look and our deed: theirs is not overwritten."""
     prepared, target = laid_out(tmp_path)
     target.unlink()
@@ -68,7 +74,9 @@ def test_a_name_that_appears_in_between_is_displaced(tmp_path: Path, monkeypatch
     assert (target.read_text(), displaced.read_text()) == ("new", "theirs")
 
 
-def test_where_there_are_no_second_names_a_copy_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_there_are_no_second_names_a_copy_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """FAT knows neither exchange nor links."""
     prepared, target = laid_out(tmp_path)
     without_exchange(monkeypatch)

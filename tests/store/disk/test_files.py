@@ -45,7 +45,9 @@ def test_what_is_not_there_is_none(tmp_path: Path) -> None:
     assert stamp(tmp_path / "MEMORY.md") is None
 
 
-@pytest.mark.parametrize("text", ["", "a\r\nb\r\n", "\ufeff# 记忆\n", "no end", "lone\rreturn", "\u2028\x0b"])
+@pytest.mark.parametrize(
+    "text", ["", "a\r\nb\r\n", "\ufeff# 记忆\n", "no end", "lone\rreturn", "\u2028\x0b"]
+)
 def test_a_text_comes_back_byte_for_byte(tmp_path: Path, text: str) -> None:
     """No line end is translated, no mark stripped."""
     path = tmp_path / "MEMORY.md"
@@ -54,7 +56,9 @@ def test_a_text_comes_back_byte_for_byte(tmp_path: Path, text: str) -> None:
     assert read_text(path, tmp_path) == text
 
 
-def test_a_text_of_ours_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_of_ours_that_cannot_be_read_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Taken for absent, a text that waits for its file would count as arrived, and the older one as a person's."""
     path = tmp_path / "text"
     assert own_text(path) is None
@@ -68,7 +72,9 @@ def test_a_text_of_ours_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypa
         own_text(path)
 
 
-def test_a_stamp_that_cannot_be_told_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stamp_that_cannot_be_told_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Only what is not there has none."""
     assert stamp(tmp_path / "text") is None
 

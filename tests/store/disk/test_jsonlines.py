@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from pipimem.store.disk import jsonlines
 
 
-@given(st.lists(st.sampled_from([b"\n", b"a\n", b"\r", b"x" * 9, b"x" * 9 + b"\n"])), st.integers(1, 12))
+@given(
+    st.lists(st.sampled_from([b"\n", b"a\n", b"\r", b"x" * 9, b"x" * 9 + b"\n"])),
+    st.integers(1, 12),
+)
 def test_lines_from_the_end_are_the_lines_in_reverse(parts: list[bytes], piece: int) -> None:
     """Wherever the pieces end in which the file is read."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:

@@ -71,7 +71,9 @@ def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
     assert (tmp_path / "lock").exists()
 
 
-def test_who_held_the_lock_goes_behind_those_who_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_held_the_lock_goes_behind_those_who_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A process that takes it without pause gives it back only for microseconds: no waiter looks just then."""
     hog = ExitStack()
     hog.enter_context(FolderLock(tmp_path / "lock").held())
@@ -113,7 +115,10 @@ def test_all_who_wait_come_by_beside_one_who_never_pauses(tmp_path: Path) -> Non
             with FolderLock(path).held():
                 pass
         os._exit(0)
-    first, waiters = threading.Thread(target=hog), [threading.Thread(target=waiter) for _ in range(3)]
+    first, waiters = (
+        threading.Thread(target=hog),
+        [threading.Thread(target=waiter) for _ in range(3)],
+    )
     for thread in (first, *waiters):
         thread.start()
     for thread in waiters:
@@ -156,7 +161,9 @@ def test_a_waiter_that_goes_no_further_blocks_nobody(
             os.waitpid(child, 0)
 
 
-def test_a_lock_that_keeps_nobody_out_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_that_keeps_nobody_out_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Some network file systems say yes to everybody."""
     assert locks_hold(tmp_path / "lock")
     with FolderLock(tmp_path / "lock").held():
@@ -165,7 +172,9 @@ def test_a_lock_that_keeps_nobody_out_is_noticed(tmp_path: Path, monkeypatch: py
     assert not locks_hold(tmp_path / "lock")
 
 
-def test_no_channel_is_made_where_locks_do_not_hold(workspace: WorkspaceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_channel_is_made_where_locks_do_not_hold(
+    workspace: WorkspaceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rather a sentence than two bots that overwrite each other."""
     monkeypatch.setattr(lock, "taken", lambda _: True)
     with pytest.raises(StoreError, match="locks do not hold on this file system"):
@@ -189,15 +198,24 @@ def test_nothing_is_written_where_locks_hold_no_more(
     ):
         with pytest.raises(StoreError, match="locks do not hold on this file system"):
             write()
-    assert [one.what for one in channel_findings(workspace, moved.folder, now) if "locks do not hold" in one.what]
+    assert [
+        one.what
+        for one in channel_findings(workspace, moved.folder, now)
+        if "locks do not hold" in one.what
+    ]
 
 
-def test_a_file_system_without_locks_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_without_locks_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And what helps."""
 
     def refuse(_: int) -> bool:
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(lock, "taken", refuse)
-    with pytest.raises(StoreError, match=r"cannot lock files.*local disk"), FolderLock(tmp_path / "lock").held():
+    with (
+        pytest.raises(StoreError, match=r"cannot lock files.*local disk"),
+        FolderLock(tmp_path / "lock").held(),
+    ):
         pass

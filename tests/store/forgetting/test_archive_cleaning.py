@@ -77,7 +77,11 @@ def deleted(path: Path) -> None:
 @pytest.mark.parametrize("kill", [False, True])
 @pytest.mark.parametrize("save", [typed, renamed_over, deleted])
 def test_a_save_right_before_the_exchange_is_merged(
-    archived: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch, save: Callable[[Path], None], kill: bool
+    archived: ChannelStore,
+    now: datetime,
+    monkeypatch: pytest.MonkeyPatch,
+    save: Callable[[Path], None],
+    kill: bool,
 ) -> None:
     """Also when the process is killed before it looks: what was displaced is not removed unread."""
     with monkeypatch.context() as patched:
@@ -107,7 +111,9 @@ def test_what_is_archived_after_a_kill_stays(
     again = ChannelStore.open(archived.workspace, "team", create=False)
     again.journal_edits(now)
     text = again.archive_text()
-    assert [text.count(line) for line in ("tea", "milk", "April", "rain", "typed just now")] == [1] * 5
+    assert [text.count(line) for line in ("tea", "milk", "April", "rain", "typed just now")] == [
+        1
+    ] * 5
     assert not is_left(again)
 
 
@@ -129,13 +135,17 @@ def test_an_editor_halfway_through_the_archive_stops_it(
     assert not is_left(archived)
 
 
-def test_an_editor_who_ends_within_two_seconds_is_waited_for(archived: ChannelStore, now: datetime) -> None:
+def test_an_editor_who_ends_within_two_seconds_is_waited_for(
+    archived: ChannelStore, now: datetime
+) -> None:
     """Like one who saves a note."""
     path = archived.folder / File.ARCHIVE
     with path.open("w") as editor:
         editor.write(BEFORE[:40])
         editor.flush()
-        rest = threading.Timer(0.2, lambda: (editor.write(BEFORE[40:] + "- typed\n"), editor.close()))
+        rest = threading.Timer(
+            0.2, lambda: (editor.write(BEFORE[40:] + "- typed\n"), editor.close())
+        )
         rest.start()
         forgets(archived, now)
         rest.join()
@@ -181,7 +191,9 @@ def test_a_script_that_saves_without_pause_is_no_silent_end(
     assert not is_left(archived)
 
 
-def test_an_older_buffer_of_the_archive_does_not_bring_it_back(archived: ChannelStore, now: datetime, add: Add) -> None:
+def test_an_older_buffer_of_the_archive_does_not_bring_it_back(
+    archived: ChannelStore, now: datetime, add: Add
+) -> None:
     """What else it changed stays, and it is told; also after a second forgetting, by another process."""
     forgets(archived, now)
     path = archived.folder / File.ARCHIVE

@@ -37,11 +37,19 @@ def holding(folder: Path, text: str) -> list[str]:
 @pytest.fixture
 def full(channel: ChannelStore, now: datetime, add: Add) -> ChannelStore:
     """A channel in which a phone number stands wherever one can stand."""
-    channel.append([Message.user("my number is 555 0199", id="m1", speaker="alice"), Message.user("lunch?", id="m2")])
+    channel.append(
+        [
+            Message.user("my number is 555 0199", id="m1", speaker="alice"),
+            Message.user("lunch?", id="m2"),
+        ]
+    )
     decision = add("alice's number is 555 0199", "bob likes tea", cursor=2)
     pending = (Bullet("she gave 555 0199"), Bullet("lunch"))
     channel.commit(
-        replace(decision, why="she said 555 0199", progress=replace(decision.progress, pending=pending)), now
+        replace(
+            decision, why="she said 555 0199", progress=replace(decision.progress, pending=pending)
+        ),
+        now,
     )
     channel.checkpoint()
     for file in (File.SESSION, File.HISTORY, File.ARCHIVE):
@@ -59,7 +67,10 @@ def test_a_text_is_gone_from_everywhere(full: ChannelStore, now: datetime) -> No
     assert counts["entries"] >= 3
     assert counts["messages"] == 1
     assert (full.folder / "HISTORY.md").read_text() == "# …\n\n- tea\n\n```\nkeep\n```\n"
-    assert [entry.text for entry in full.notes().memory.entries] == ["bob likes tea", "carol likes tea"]
+    assert [entry.text for entry in full.notes().memory.entries] == [
+        "bob likes tea",
+        "carol likes tea",
+    ]
     assert [bullet.text for bullet in full.ledger.pending] == ["lunch"]
     assert [message.content for message in full.transcript.messages()] == ["", "lunch?"]
     assert full.ledger.cursor == 2
@@ -79,7 +90,9 @@ def test_the_transcript_can_be_spared(full: ChannelStore, now: datetime) -> None
     assert holding(full.folder, "0199") == ["log.jsonl"]
 
 
-def test_it_is_not_learnt_again_from_older_talk(full: ChannelStore, now: datetime, add: Add) -> None:
+def test_it_is_not_learnt_again_from_older_talk(
+    full: ChannelStore, now: datetime, add: Add
+) -> None:
     """The tombstone holds a keyed hash, not the text; a message delivered again is known still."""
     full.forget("555 0199", keep_transcript=False, now=now)
     done = full.commit(add("alice's number is 555 0199"), now)
@@ -93,7 +106,10 @@ def test_an_entry_is_forgotten_by_its_id(full: ChannelStore, now: datetime) -> N
     other = ChannelStore.open(full.workspace, "team", create=False)
     assert len(other.notes().memory.entries) == 3
     full.forget([f"memory:{entry.ref}"], keep_transcript=False, now=now)
-    assert [found.text for found in other.notes().memory.entries] == ["bob likes tea", "carol likes tea"]
+    assert [found.text for found in other.notes().memory.entries] == [
+        "bob likes tea",
+        "carol likes tea",
+    ]
     assert next(other.transcript.messages()).content == ""
     full.close()
     assert ChannelStore.open(full.workspace, "team", create=False).ledger == full.ledger
@@ -115,7 +131,9 @@ def test_work_goes_on_afterwards(full: ChannelStore, now: datetime, add: Add) ->
     entry = second.notes().memory.entries[0]
     gone = Invalidate(Target(File.MEMORY, entry.section, entry.id), "asked")
     decision = add("dave likes tea")
-    second.commit(replace(decision, operations=(*decision.operations, gone), progress=Progress(cursor=5)), now)
+    second.commit(
+        replace(decision, operations=(*decision.operations, gone), progress=Progress(cursor=5)), now
+    )
     assert "by hand" in path.read_text()
     assert second.ledger.cursor == 5
     assert [record.task for record in second.journal_records()] == ["forget", "edit", "consolidate"]
@@ -129,9 +147,13 @@ def test_a_question_another_process_has_in_mind_is_not_written_back(
     seen = other.notes()
     other.touch_recalls([], now, Asked("whose number is 555 0199?"))
     full.forget("555 0199", keep_transcript=False, now=now)
-    stale = replace(add("call 555 0199 at nine"), progress=Progress(expect_forgotten=seen.ledger.forgotten))
+    stale = replace(
+        add("call 555 0199 at nine"), progress=Progress(expect_forgotten=seen.ledger.forgotten)
+    )
     done = other.commit(stale, now)
-    assert [refusal.reason for refusal in done.outcome.refused] == ["something was forgotten meanwhile"]
+    assert [refusal.reason for refusal in done.outcome.refused] == [
+        "something was forgotten meanwhile"
+    ]
     other.commit(add("dave likes tea"), now)
     assert holding(full.folder, "0199") == []
     other.touch_recalls([], now, Asked("who likes tea?"))
@@ -162,7 +184,9 @@ def test_the_mark_of_a_forgetting_outlives_a_checkpoint(full: ChannelStore, now:
 
 
 @pytest.mark.parametrize("damage", ["a bit", "zeros", "no words"])
-def test_a_damaged_plan_takes_nothing_out(full: ChannelStore, now: datetime, add: Add, damage: str) -> None:
+def test_a_damaged_plan_takes_nothing_out(
+    full: ChannelStore, now: datetime, add: Add, damage: str
+) -> None:
     """With one wrong byte it would forget what nobody named; doctor says to forget once more."""
     own = full.folder / ".pipimem"
     plan.save(own, Plan(("bob likes tea",), (), (), False, ""))
@@ -186,16 +210,23 @@ def test_a_damaged_plan_takes_nothing_out(full: ChannelStore, now: datetime, add
     assert not (own / "forget.json").exists()
 
 
-def test_words_over_two_entries_are_no_entry_that_holds_them(full: ChannelStore, now: datetime) -> None:
+def test_words_over_two_entries_are_no_entry_that_holds_them(
+    full: ChannelStore, now: datetime
+) -> None:
     """Neither goes, and the forgetting comes to its end."""
     path = full.folder / "MEMORY.md"
     path.write_text(path.read_text() + "- the first half is 555\n- 0199 is the other\n")
     full.forget("555 0199", keep_transcript=False, now=now)
-    assert [entry.text for entry in full.notes().memory.entries][-2:] == ["the first half is 555", "0199 is the other"]
+    assert [entry.text for entry in full.notes().memory.entries][-2:] == [
+        "the first half is 555",
+        "0199 is the other",
+    ]
     assert not (full.folder / ".pipimem/forget.json").exists()
 
 
-def test_an_older_buffer_is_merged_from_where_it_began(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_an_older_buffer_is_merged_from_where_it_began(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """The past texts stay for merges: what came since it was loaded is not taken back, what it adds is there."""
     channel.commit(add("the code is 555 0199", "bob likes tea"), now)
     path = channel.folder / "MEMORY.md"
@@ -211,11 +242,16 @@ def test_an_older_buffer_is_merged_from_where_it_began(channel: ChannelStore, no
     assert [f"fact number {number} came" in text for number in range(30)] == [True] * 30
 
 
-def test_a_save_under_way_is_waited_for(full: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_save_under_way_is_waited_for(
+    full: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An editor that keeps a file open: nothing is forgotten, and that is said."""
     monkeypatch.setattr("pipimem.store.channel.PATIENCE", 0.0)
     before = (full.folder / "MEMORY.md").read_bytes()
-    with (full.folder / "MEMORY.md").open("a"), pytest.raises(StoreError, match="Nothing was forgotten"):
+    with (
+        (full.folder / "MEMORY.md").open("a"),
+        pytest.raises(StoreError, match="Nothing was forgotten"),
+    ):
         full.forget("555 0199", keep_transcript=False, now=now)
     assert (full.folder / "MEMORY.md").read_bytes() == before
     assert not full.forget("555 0199", keep_transcript=False, now=now).is_empty
@@ -254,7 +290,9 @@ def test_an_older_buffer_does_not_bring_it_back(
         found = saved(channel, buffer, now, add, f"fact {number} came")
     typed = [f"typed {number} times" for number in range(rounds)]
     facts = [f"fact {number} came" for number in range(rounds)]
-    assert sorted(found) == sorted(["tea is green and hot", "milk is white", *since, *typed, *facts])
+    assert sorted(found) == sorted(
+        ["tea is green and hot", "milk is white", *since, *typed, *facts]
+    )
     assert holding(channel.folder, "0199") == []
     again = ChannelStore.open(channel.workspace, "team", create=False)
     assert [entry.text for entry in again.notes().memory.entries] == found
@@ -339,7 +377,12 @@ def test_a_line_typed_into_the_displaced_buffer_is_not_lost(
 @pytest.mark.parametrize("exchanges", [True, False])
 @pytest.mark.parametrize("kill", [True, False])
 def test_a_save_right_before_its_exchange_is_merged(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, kill: bool, exchanges: bool
+    channel: ChannelStore,
+    now: datetime,
+    add: Add,
+    monkeypatch: pytest.MonkeyPatch,
+    kill: bool,
+    exchanges: bool,
 ) -> None:
     """The neighbours stay, and what was typed; also when it is killed before it looks at what it displaced."""
     channel.commit(add("tea is green", "the code is 555 0199", "milk is white"), now)
@@ -363,12 +406,18 @@ def test_a_save_right_before_its_exchange_is_merged(
             channel.forget("555 0199", keep_transcript=False, now=now)
     again = ChannelStore.open(channel.workspace, "team", create=False)
     again.journal_edits(now)
-    assert [entry.text for entry in again.notes().memory.entries] == ["tea is green", "milk is white", "typed just now"]
+    assert [entry.text for entry in again.notes().memory.entries] == [
+        "tea is green",
+        "milk is white",
+        "typed just now",
+    ]
     assert path.read_text() == again.notes().memory.text
     assert holding(channel.folder, "0199") == []
 
 
-def test_an_entry_of_several_lines_does_not_come_back_in_parts(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_an_entry_of_several_lines_does_not_come_back_in_parts(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """It went whole; a line of it that stands elsewhere, too, stays there."""
     path = channel.folder / File.MEMORY
     path.write_text("## Facts\n\n- tea\n  - yes\n- the code\n  is 555 0199\n  - yes\n- milk\n")
@@ -378,7 +427,10 @@ def test_an_entry_of_several_lines_does_not_come_back_in_parts(channel: ChannelS
     channel.commit(add("dave likes cake"), now)
     path.write_text(buffer + "- typed\n")
     channel.journal_edits(now)
-    assert path.read_text() == "## Facts\n\n- tea\n  - yes\n- milk\n- bob likes cake\n- typed\n- dave likes cake\n"
+    assert (
+        path.read_text()
+        == "## Facts\n\n- tea\n  - yes\n- milk\n- bob likes cake\n- typed\n- dave likes cake\n"
+    )
 
 
 @pytest.mark.parametrize("learnt", [False, True])
@@ -406,12 +458,16 @@ def test_typed_anew_where_it_stood_it_stays(channel: ChannelStore, now: datetime
     assert found == ["tea is green", "the code is 555 0199", "bob likes cake"]
 
 
-def test_what_was_taken_out_of_a_save_is_told(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_what_was_taken_out_of_a_save_is_told(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """Before anything is written, and once it is journalled; the words are not told."""
     buffer = forgotten(channel, now, add)
     channel.commit(add("dave likes cake"), now)
     (channel.folder / File.MEMORY).write_text(buffer + "- typed\n")
-    (sentence,) = ChannelStore.open(channel.workspace, "team", create=False).edit_notices(now).brought_back
+    (sentence,) = (
+        ChannelStore.open(channel.workspace, "team", create=False).edit_notices(now).brought_back
+    )
     assert "MEMORY.md was saved from a text of before a forgetting" in sentence
     channel.commit(add("bob likes cake"), now)
     (told,) = channel.edit_notices(now).brought_back
@@ -419,7 +475,9 @@ def test_what_was_taken_out_of_a_save_is_told(channel: ChannelStore, now: dateti
     assert "0199" not in told
 
 
-def test_the_beginning_of_a_file_is_no_emptying_of_it(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_the_beginning_of_a_file_is_no_emptying_of_it(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """What versions have beside the journal, as while a forgetting is cut off, is not from before it."""
     path = channel.folder / File.MEMORY
     channel.commit(add("tea is green"), now)
@@ -430,5 +488,9 @@ def test_the_beginning_of_a_file_is_no_emptying_of_it(channel: ChannelStore, now
     with channel._writing(now, until=0.0) as desk:
         desk.state.versions.keep(File.MEMORY, "- an older text\n")
         texts = ["".join(past.lines) for past in desk.state.past_texts(File.MEMORY)]
-    facts = ("# Memory\n\n## Facts\n\n- milk is white\n", "", "# Memory\n\n## Facts\n\n- tea is green\n")
+    facts = (
+        "# Memory\n\n## Facts\n\n- milk is white\n",
+        "",
+        "# Memory\n\n## Facts\n\n- tea is green\n",
+    )
     assert texts == [*facts, "- an older text\n"]

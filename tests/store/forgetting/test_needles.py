@@ -47,6 +47,9 @@ def test_an_entry_goes_whole_and_a_heading_stays_one() -> None:
 def test_a_message_is_emptied_and_keeps_its_place() -> None:
     """So that it is not taken in again when it is delivered once more."""
     message = Message.user("call 555 0199", id="m1")
-    assert (blanked_message(message, NEEDLES).content, blanked_message(message, NEEDLES).id) == ("", "m1")
+    assert (blanked_message(message, NEEDLES).content, blanked_message(message, NEEDLES).id) == (
+        "",
+        "m1",
+    )
     assert blanked_message(Message.user("lunch?", id="m2"), NEEDLES).content == "lunch?"
     assert blanked_message(Message.user("lunch?", id="m2"), Needles.of([], ["m2"])).content == ""

@@ -13,7 +13,9 @@ from pipimem.store.workspace import WorkspaceStore
 
 def usage(now: datetime, reason: str) -> Usage:
     """A refused call."""
-    return Usage(now.isoformat(), "room", "tidy", "a model", 10, 2, 0, None, 0.5, "refused", "c1", reason)
+    return Usage(
+        now.isoformat(), "room", "tidy", "a model", 10, 2, 0, None, 0.5, "refused", "c1", reason
+    )
 
 
 def test_a_reason_is_blanked_and_the_sums_stay(workspace: WorkspaceStore, now: datetime) -> None:
@@ -27,5 +29,9 @@ def test_a_reason_is_blanked_and_the_sums_stay(workspace: WorkspaceStore, now: d
     overwrite(*found)
     assert path.stat().st_size == size
     assert list(traces([path.parent], "555 0199")) == []
-    assert [(one.reason.strip(), one.tokens_in) for one in workspace.usages()] == [("", 10), ("cut off", 10), ("", 10)]
+    assert [(one.reason.strip(), one.tokens_in) for one in workspace.usages()] == [
+        ("", 10),
+        ("cut off", 10),
+        ("", 10),
+    ]
     assert quotes(path.parent, Needles.of(["555  0199"])) == {}

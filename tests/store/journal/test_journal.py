@@ -43,7 +43,15 @@ HOLES = st.lists(st.builds(Hole, st.integers(1, 9), st.integers(1, 9), TEXT), ma
 NARROWED = st.builds(Narrowed, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))
 COUNT = st.none() | st.integers(0, 99)
 PROGRESS = st.builds(
-    Progress, COUNT, COUNT, COUNT, COUNT, COUNT, st.none() | BULLETS, st.none() | HOLES, st.none() | NARROWED
+    Progress,
+    COUNT,
+    COUNT,
+    COUNT,
+    COUNT,
+    COUNT,
+    st.none() | BULLETS,
+    st.none() | HOLES,
+    st.none() | NARROWED,
 )
 FILES = st.dictionaries(
     st.sampled_from(File),
@@ -75,7 +83,14 @@ def journal_records(draw: st.DrawFn) -> JournalRecord:
         draw(TEXT),
         draw(st.sampled_from(Author)),
         *(draw(TEXT) for _ in range(3)),
-        tuple(draw(st.lists(st.builds(Change, TEXT, st.sampled_from(File), TEXT, TEXT, TEXT, TEXT, TEXT), max_size=2))),
+        tuple(
+            draw(
+                st.lists(
+                    st.builds(Change, TEXT, st.sampled_from(File), TEXT, TEXT, TEXT, TEXT, TEXT),
+                    max_size=2,
+                )
+            )
+        ),
         tuple(draw(st.lists(st.builds(RefusedLine, TEXT, TEXT, TEXT), max_size=2))),
         draw(LINES),
         files,
@@ -87,7 +102,9 @@ def journal_records(draw: st.DrawFn) -> JournalRecord:
 
 def record(sequence: int, text: str = "x") -> JournalRecord:
     """A record with something in it."""
-    return JournalRecord(sequence, "2026-03-02T09:10:00+08:00", "consolidate", Author.MODEL, why=text)
+    return JournalRecord(
+        sequence, "2026-03-02T09:10:00+08:00", "consolidate", Author.MODEL, why=text
+    )
 
 
 @pytest.fixture
@@ -171,7 +188,9 @@ def test_records_written_as_one_count_together(journal: Journal) -> None:
     assert [each.why for each in journal.records()] == ["x", "again"]
 
 
-@pytest.mark.parametrize("first", [slice(0, 30), slice(30, 60), slice(-30, -1), slice(0, -1), slice(-30, None)])
+@pytest.mark.parametrize(
+    "first", [slice(0, 30), slice(30, 60), slice(-30, -1), slice(0, -1), slice(-30, None)]
+)
 @pytest.mark.parametrize("second", [slice(0, 0), slice(0, 30), slice(-30, None)])
 def test_a_power_cut_may_tear_any_line_of_what_was_written_as_one(
     journal: Journal, first: slice, second: slice
@@ -235,7 +254,9 @@ def test_damage_in_the_middle_is_told_with_its_line(journal: Journal) -> None:
 
 
 @pytest.mark.parametrize("call", ["write", "fdatasync"])
-def test_a_failed_append_leaves_nothing(journal: Journal, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+def test_a_failed_append_leaves_nothing(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
     """Raised means: not there, and not half there."""
     place = journal.append([record(1)], NOWHERE)
     real = os.write
@@ -281,7 +302,9 @@ def test_a_large_journal_is_set_aside_and_dropped_after_a_month(
         st.dictionaries(TEXT, TEXT, max_size=3),
     )
 )
-def test_a_checkpoint_keeps_the_whole_ledger(tmp_path_factory: pytest.TempPathFactory, ledger: Ledger) -> None:
+def test_a_checkpoint_keeps_the_whole_ledger(
+    tmp_path_factory: pytest.TempPathFactory, ledger: Ledger
+) -> None:
     """Loaded, it is equal to what was saved."""
     path = tmp_path_factory.mktemp("own") / "ledger.json"
     ledger_file.save(path, Checkpoint(ledger, Place("ab", 7, "cd")))
@@ -291,12 +314,16 @@ def test_a_checkpoint_keeps_the_whole_ledger(tmp_path_factory: pytest.TempPathFa
 def test_a_changed_byte_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
     """The journal has it all again; half a date would go on to count."""
     path = tmp_path / "ledger.json"
-    ledger_file.save(path, Checkpoint(Ledger(sequence=3, records={"a": Record(Trust.HUMAN, when="2026-03-02")})))
+    ledger_file.save(
+        path, Checkpoint(Ledger(sequence=3, records={"a": Record(Trust.HUMAN, when="2026-03-02")}))
+    )
     path.write_bytes(path.read_bytes().replace(b"2026", b"202="))
     assert ledger_file.load(path) is None
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"format": 2}', b'{"format": 1, "offset": 0}', b"\xff"])
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b'{"format": 2}', b'{"format": 1, "offset": 0}', b"\xff"]
+)
 def test_a_damaged_checkpoint_is_none(tmp_path: Path, data: bytes) -> None:
     """The journal has it all again."""
     (tmp_path / "ledger.json").write_bytes(data)

@@ -38,7 +38,9 @@ def thrice(channel: ChannelStore, now: datetime, add: Add) -> tuple[ChannelStore
     return channel, texts
 
 
-def test_it_catches_up_with_what_others_commit(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_it_catches_up_with_what_others_commit(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """Their records are folded in, each once, also over a checkpoint of theirs."""
     channel.commit(add("bob likes tea"), now)
     state = loaded(channel)
@@ -103,11 +105,15 @@ def test_a_checkpoint_is_due_after_so_many_records(
     assert state.ledger.sequence == 2
 
 
-def test_without_a_state_of_its_own_the_history_tells_the_cursor(channel: ChannelStore, now: datetime) -> None:
+def test_without_a_state_of_its_own_the_history_tells_the_cursor(
+    channel: ChannelStore, now: datetime
+) -> None:
     """What HISTORY.md covers was consolidated; what was said later was not."""
     later = now.replace(hour=now.hour + 1)
     channel.append([Message.user("one", id="a", time=now), Message.user("two", id="b", time=later)])
-    assert fresh_ledger(channel.transcript, now) == Ledger(cursor=1, boundary=1, refreshed=1, epoch_start=1)
+    assert fresh_ledger(channel.transcript, now) == Ledger(
+        cursor=1, boundary=1, refreshed=1, epoch_start=1
+    )
     assert State.load(channel.folder, channel.transcript, lambda: now).ledger.cursor == 1
     assert State.load(channel.folder, channel.transcript, lambda: None).ledger.cursor == 0
 
@@ -139,7 +145,9 @@ def test_what_came_after_the_checkpoint_stays_when_the_journal_is_lost(
     assert facts(channel) == sorted([*wanted, "erin likes milk"])
 
 
-def test_so_it_is_with_an_older_journal_of_its_own(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_so_it_is_with_an_older_journal_of_its_own(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """A backup of the journal alone: it ends before the checkpoint begins."""
     own = channel.folder / ".pipimem"
     channel.commit(add("bob likes tea"), now)
@@ -150,7 +158,12 @@ def test_so_it_is_with_an_older_journal_of_its_own(channel: ChannelStore, now: d
     (own / "journal.jsonl").write_bytes(older)
     again = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
     again.commit(add("erin likes milk"), now)
-    assert facts(channel) == ["bob likes tea", "carol likes coffee", "dave likes water", "erin likes milk"]
+    assert facts(channel) == [
+        "bob likes tea",
+        "carol likes coffee",
+        "dave likes water",
+        "erin likes milk",
+    ]
     assert again.ledger.sequence == 3
 
 
@@ -160,7 +173,10 @@ def test_the_journal_or_the_checkpoint_of_another_channel_is_refused(
 ) -> None:
     """Nothing of that channel comes into this one's notes, and the sentence says which file to remove."""
     other = ChannelStore.open(channel.workspace, "garden", create=True)
-    for store, facts_of in ((channel, ("bob likes tea", "carol likes tea")), (other, ("roses are red", "so is wine"))):
+    for store, facts_of in (
+        (channel, ("bob likes tea", "carol likes tea")),
+        (other, ("roses are red", "so is wine")),
+    ):
         for fact in facts_of:
             store.commit(add(fact), now)
         store.checkpoint()
@@ -170,8 +186,16 @@ def test_the_journal_or_the_checkpoint_of_another_channel_is_refused(
     path.write_bytes((other.folder / ".pipimem" / name).read_bytes())
     again = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
     dave = add("dave likes water")
-    was_read_before = channel.notes, lambda: channel.commit(dave, now), lambda: channel.commit(dave, now)
-    for deed in (again.notes, lambda: again.commit(dave, now), *(was_read_before if name == "journal.jsonl" else ())):
+    was_read_before = (
+        channel.notes,
+        lambda: channel.commit(dave, now),
+        lambda: channel.commit(dave, now),
+    )
+    for deed in (
+        again.notes,
+        lambda: again.commit(dave, now),
+        *(was_read_before if name == "journal.jsonl" else ()),
+    ):
         with pytest.raises(JournalError, match="do not belong together"):
             deed()
     assert (channel.folder / File.MEMORY).read_text() == text
@@ -216,7 +240,9 @@ def test_a_damaged_journal_is_told_by_each_call_of_a_running_bot(
             channel.notes()
 
 
-def test_a_journal_with_a_gap_leads_to_no_text_and_to_no_error(channel: ChannelStore, now: datetime, add: Add) -> None:
+def test_a_journal_with_a_gap_leads_to_no_text_and_to_no_error(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
     """An older copy of it was gone on with, then the versions and the checkpoint were lost, and a person saved."""
     own, path = channel.folder / ".pipimem", channel.folder / File.MEMORY
     channel.commit(add("bob likes tea"), now)

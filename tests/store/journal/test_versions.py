@@ -35,7 +35,9 @@ def test_old_ones_go_and_the_newest_of_each_file_stays(tmp_path: Path, now: date
     assert texts(tmp_path) == {"b", "c", "d"}
 
 
-def test_at_most_so_many_a_file(tmp_path: Path, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_most_so_many_a_file(
+    tmp_path: Path, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The oldest go first."""
     monkeypatch.setattr(versions, "_KEPT", 20)
     for number in range(25):
@@ -44,7 +46,9 @@ def test_at_most_so_many_a_file(tmp_path: Path, now: datetime, monkeypatch: pyte
     assert texts(tmp_path) == {f"{number}" for number in range(20)}
 
 
-def test_all_together_have_a_size(tmp_path: Path, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_together_have_a_size(
+    tmp_path: Path, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The oldest of any file go first, but never the newest of one."""
     monkeypatch.setattr(versions, "_BYTES", 25)
     for number, file in enumerate((File.MEMORY, File.SESSION, File.MEMORY, File.SESSION)):
@@ -62,7 +66,9 @@ def test_the_past_of_a_forgetting_keeps_its_order(tmp_path: Path, now: datetime)
     kept(tmp_path, File.SESSION, "another file", now)
     past = [f"text {number}" for number in range(30)]
     Versions(tmp_path).keep_only(File.MEMORY, past, now)
-    assert [Versions(tmp_path).text(File.MEMORY, name) for name in Versions(tmp_path).names(File.MEMORY)] == past
+    assert [
+        Versions(tmp_path).text(File.MEMORY, name) for name in Versions(tmp_path).names(File.MEMORY)
+    ] == past
     assert texts(tmp_path) == {*past, "another file"}
 
 

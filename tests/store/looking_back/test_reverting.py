@@ -20,11 +20,18 @@ FACTS = "# Memory\n\n## Facts\n\n"
         ("- a", "- a\r\n- b\r\n", "- a\r\n- b\r\n- c\r\n", "- a\r\n- c\r\n"),
         ("- a\n", "- a\n- b\n", "- a\n", Clash(("- b\n",))),
         ("- a\n", "- b\n", "- c\n", Clash(("- b\n",))),
-        (FACTS + "- a\n", FACTS + "- a\n## Ours\n", FACTS + "- a\n## Ours\n- b\n", Clash(("## Ours\n",), True)),
+        (
+            FACTS + "- a\n",
+            FACTS + "- a\n## Ours\n",
+            FACTS + "- a\n## Ours\n- b\n",
+            Clash(("## Ours\n",), True),
+        ),
         ("- a\n", "- a\n\n", "- a\n- b\n\n", "- a\n- b\n"),
     ],
 )
-def test_the_change_goes_and_the_rest_stays(before: str, after: str, now: str, left: str | Clash) -> None:
+def test_the_change_goes_and_the_rest_stays(
+    before: str, after: str, now: str, left: str | Clash
+) -> None:
     """Or it says which of its lines were changed again, or are needed."""
     assert reverted(before, after, now) == left
 

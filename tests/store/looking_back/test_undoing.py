@@ -44,7 +44,9 @@ FILES = (File.SESSION, File.MEMORY, File.HISTORY)
 
 def texts(channel: ChannelStore) -> dict[File, bytes]:
     """The three files, byte for byte; one that is not there is empty."""
-    return {file: p.read_bytes() if (p := channel.folder / file).exists() else b"" for file in FILES}
+    return {
+        file: p.read_bytes() if (p := channel.folder / file).exists() else b"" for file in FILES
+    }
 
 
 def memory(channel: ChannelStore) -> list[str]:
@@ -82,7 +84,11 @@ def test_the_newest_change_is_taken_back(channel: ChannelStore, now: datetime, a
         "alice",
         done.sequence,
     )
-    assert channel.commit(add("bob likes coffee"), now).outcome.refused[0].reason.startswith("it was taken out")
+    assert (
+        channel.commit(add("bob likes coffee"), now)
+        .outcome.refused[0]
+        .reason.startswith("it was taken out")
+    )
     later = add("bob likes coffee").operations[0]
     assert isinstance(later, Add)
     did(channel, replace(later, evidence=Evidence(("m2",), 2, "bob", now)))
@@ -104,10 +110,16 @@ def test_going_back_step_by_step(channel: ChannelStore, now: datetime, add: Adds
     channel.undo(undo.sequence - 1, now)
     assert (memory(channel), texts(channel)) == (["one", "two"], full)
     record = channel.ledger.records[entry(channel, "two").id]
-    assert (record.trust, record.sources, channel.ledger.tombstones) == (Trust.INFERRED, ("m1",), {})
+    assert (record.trust, record.sources, channel.ledger.tombstones) == (
+        Trust.INFERRED,
+        ("m1",),
+        {},
+    )
 
 
-def test_a_change_is_taken_back_from_below_later_ones(channel: ChannelStore, now: datetime, add: Adds) -> None:
+def test_a_change_is_taken_back_from_below_later_ones(
+    channel: ChannelStore, now: datetime, add: Adds
+) -> None:
     """Headings it made stay while something stands below them; hand edits around it stay."""
     first = channel.commit(add("一月五日上线", "bob likes tea"), now).sequence
     channel.commit(add("carol likes tea"), now)
@@ -116,7 +128,9 @@ def test_a_change_is_taken_back_from_below_later_ones(channel: ChannelStore, now
     assert (channel.folder / "MEMORY.md").read_text() == "# 记忆\n\n## Facts\n\n- carol likes tea\n"
 
 
-def test_windows_line_ends_and_a_missing_last_one_come_back(channel: ChannelStore, now: datetime, add: Adds) -> None:
+def test_windows_line_ends_and_a_missing_last_one_come_back(
+    channel: ChannelStore, now: datetime, add: Adds
+) -> None:
     """The bytes are the person's own again."""
     write(channel, "# Notes\r\n\r\n## Facts\r\n\r\n- 甲\r\n- 乙")
     channel.notes()
@@ -140,7 +154,8 @@ def test_what_was_superseded_merged_invalidated_or_moved_comes_back(
     records, before = channel.ledger.records, texts(channel)
     said = Evidence(("m9",), 9, "bob", now)
     targets = [
-        entry(channel, text).target for text in ("the port is 80", "bob likes tea", "bob enjoys tea", "old news")
+        entry(channel, text).target
+        for text in ("the port is 80", "bob likes tea", "bob enjoys tea", "old news")
     ]
     for operation in (
         Supersede((targets[0],), "the port is 8080", Trust.INFERRED, said),
@@ -153,19 +168,29 @@ def test_what_was_superseded_merged_invalidated_or_moved_comes_back(
         channel.undo(number, now)
         assert texts(channel) == before
         assert {
-            name: record for name, record in channel.ledger.records.items() if record in records.values()
+            name: record
+            for name, record in channel.ledger.records.items()
+            if record in records.values()
         } == records
         assert not {name for target in targets for name in (target.id, still(target.id))} & set(
             channel.ledger.tombstones
         )
 
 
-def test_it_refuses_and_names_what_is_in_the_way(channel: ChannelStore, now: datetime, add: Adds) -> None:
+def test_it_refuses_and_names_what_is_in_the_way(
+    channel: ChannelStore, now: datetime, add: Adds
+) -> None:
     """Nothing is changed then; with the later change taken back first it works."""
     first = channel.commit(add("the port is 80"), now).sequence
-    second = did(channel, Supersede((entry(channel, "the port is 80").target,), "the port is 8080", Trust.EXPLICIT))
+    second = did(
+        channel,
+        Supersede((entry(channel, "the port is 80").target,), "the port is 8080", Trust.EXPLICIT),
+    )
     before = texts(channel)
-    with pytest.raises(CannotTakeBack, match=rf"changed again by {second} \(consolidate, person, 2026-03-02T09:10\)"):
+    with pytest.raises(
+        CannotTakeBack,
+        match=rf"changed again by {second} \(consolidate, person, 2026-03-02T09:10\)",
+    ):
         channel.undo(first, now)
     assert texts(channel) == before
     channel.undo(second, now)
@@ -215,7 +240,9 @@ def test_what_cannot_be_taken_back_is_told(channel: ChannelStore, now: datetime,
     assert "0199" not in str(texts(channel))
 
 
-def test_a_forgetting_ends_undo_restore_and_diff(channel: ChannelStore, now: datetime, add: Adds) -> None:
+def test_a_forgetting_ends_undo_restore_and_diff(
+    channel: ChannelStore, now: datetime, add: Adds
+) -> None:
     """What came before it is told to be over; what comes after it is taken back as ever."""
     channel.commit(add("bob likes tea"), now)
     channel.commit(add("bob's number is 555 0199", "carol likes tea"), now)
@@ -241,14 +268,18 @@ def test_a_forgetting_ends_undo_restore_and_diff(channel: ChannelStore, now: dat
     assert list(traces([channel.folder], "555 0199")) == []
 
 
-def test_where_nothing_was_forgotten_nothing_ends(channel: ChannelStore, now: datetime, add: Adds) -> None:
+def test_where_nothing_was_forgotten_nothing_ends(
+    channel: ChannelStore, now: datetime, add: Adds
+) -> None:
     """The text is not learnt from older talk, and that is all."""
     channel.commit(add("bob likes tea"), now)
     assert channel.forget("555 0199", keep_transcript=False, now=now).is_empty
     assert channel.undo(1, now).record.sequence == 1
 
 
-def test_a_deletion_by_hand_holds_until_it_is_told_anew(channel: ChannelStore, now: datetime, add: Adds) -> None:
+def test_a_deletion_by_hand_holds_until_it_is_told_anew(
+    channel: ChannelStore, now: datetime, add: Adds
+) -> None:
     """Older talk does not bring it back; a later word does, and so does undoing the deletion."""
     channel.append([Message.user(f"said {n}", id=f"m{n}") for n in (1, 2)])
     channel.commit(add("bob likes tea", "carol likes tea", cursor=1), now)
@@ -266,7 +297,9 @@ def test_a_deletion_by_hand_holds_until_it_is_told_anew(channel: ChannelStore, n
     assert memory(channel) == ["carol likes tea", "bob likes tea"]
 
 
-def test_restore_puts_the_notes_back_and_names_hand_edits(channel: ChannelStore, now: datetime, add: Adds) -> None:
+def test_restore_puts_the_notes_back_and_names_hand_edits(
+    channel: ChannelStore, now: datetime, add: Adds
+) -> None:
     """To a number or a time, as one commit that can be undone; what stood there is kept as a version."""
     channel.commit(add("one"), now)
     then = texts(channel)
@@ -287,7 +320,9 @@ def test_restore_puts_the_notes_back_and_names_hand_edits(channel: ChannelStore,
         channel.restore(99, now)
 
 
-def test_undo_works_across_checkpoints_and_restarts(workspace: WorkspaceStore, now: datetime, add: Adds) -> None:
+def test_undo_works_across_checkpoints_and_restarts(
+    workspace: WorkspaceStore, now: datetime, add: Adds
+) -> None:
     """Versions and ledger checkpoints are not needed: the journal alone leads back."""
     for number in range(5):
         channel = ChannelStore.open(workspace, "team", create=True)
@@ -301,7 +336,15 @@ def test_undo_works_across_checkpoints_and_restarts(workspace: WorkspaceStore, n
 # ── any decision ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 WORDS = st.sampled_from(
-    ["bob likes tea", "上线窗口是周四晚上九点", "port 8080", "端口 8080", "a", "乙", "never on Fridays"]
+    [
+        "bob likes tea",
+        "上线窗口是周四晚上九点",
+        "port 8080",
+        "端口 8080",
+        "a",
+        "乙",
+        "never on Fridays",
+    ]
 )
 FILLED = st.sampled_from(
     [
@@ -317,12 +360,15 @@ FILLED = st.sampled_from(
 @st.composite
 def decisions(draw: st.DrawFn) -> Callable[[ChannelStore], tuple[Operation, ...]]:
     """Operations of all kinds on whatever stands there."""
-    picks = draw(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 9), WORDS), min_size=1, max_size=5))
+    picks = draw(
+        st.lists(st.tuples(st.integers(0, 7), st.integers(0, 9), WORDS), min_size=1, max_size=5)
+    )
 
     def made(channel: ChannelStore) -> tuple[Operation, ...]:
         bullets = [entry for entry in channel.notes().memory.entries if entry.bullet]
         return tuple(
-            _operation(kind, bullets[place % len(bullets)] if bullets else None, text) for kind, place, text in picks
+            _operation(kind, bullets[place % len(bullets)] if bullets else None, text)
+            for kind, place, text in picks
         )
 
     return made
@@ -353,14 +399,21 @@ def _operation(kind: int, target, text: str) -> Operation:  # type: ignore[no-un
     is_edited=st.booleans(),
 )
 def test_undo_after_any_decision_restores_the_notes(
-    filled: str, made: Callable[[ChannelStore], tuple[Operation, ...]], authored: Author, is_edited: bool
+    filled: str,
+    made: Callable[[ChannelStore], tuple[Operation, ...]],
+    authored: Author,
+    is_edited: bool,
 ) -> None:
     """Byte for byte; and undoing the undo brings the decision's texts back, byte for byte."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "channels").mkdir()
         channel = ChannelStore.open(WorkspaceStore.open(Path(folder)), "team", create=True)
         write(channel, filled)
-        write(channel, "# History\n\n## 2026-03-01 09:10–10:10 +08:00 · talk\n\n- said\n", File.HISTORY)
+        write(
+            channel,
+            "# History\n\n## 2026-03-01 09:10–10:10 +08:00 · talk\n\n- said\n",
+            File.HISTORY,
+        )
         did(channel, Add(Kind.PREFERENCE, "first of all", Trust.EXPLICIT))
         if is_edited:
             write(channel, (channel.folder / "MEMORY.md").read_bytes().decode() + "- by hand\n")

@@ -14,7 +14,10 @@ from pipimem.text.dates import Span, dated, mentioned, without_days
 
 NOW = datetime(2026, 3, 4, 10, 0, tzinfo=UTC)  # a Wednesday
 CASES = [
-    json.loads(line) for line in (Path(__file__).parents[1] / "cases" / "dates.jsonl").read_text("utf-8").splitlines()
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "cases" / "dates.jsonl")
+    .read_text("utf-8")
+    .splitlines()
 ]
 SAID = [(case["said"], case["dated"]) for case in CASES if "dated" in case]
 NAMED = [(case["said"], case["spans"]) for case in CASES if "spans" in case]
@@ -29,7 +32,9 @@ def test_relative_dates_become_absolute(said, becomes):
 @pytest.mark.parametrize(("said", "spans"), NAMED, ids=lambda text: str(text)[:40])
 def test_the_days_a_text_names(said, spans):
     """Absolute and relative; without a year the nearest; a day is a span of one."""
-    expected = tuple(Span(date.fromisoformat(first), date.fromisoformat(last)) for first, last in spans)
+    expected = tuple(
+        Span(date.fromisoformat(first), date.fromisoformat(last)) for first, last in spans
+    )
     assert mentioned(said, NOW) == expected
 
 
@@ -50,10 +55,14 @@ def test_a_year_may_end_between(said, becomes):
     assert dated(said, datetime(2026, 1, 1, tzinfo=UTC)) == becomes
 
 
-@pytest.mark.parametrize("when", [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)])
+@pytest.mark.parametrize(
+    "when", [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)]
+)
 def test_the_end_of_the_calendar_is_no_error(when):
     """What cannot be counted stays as it was said."""
-    said = "yesterday tomorrow last week next week 999 years ago 去年 明年 上个月 下下周五 下个月 5月"
+    said = (
+        "yesterday tomorrow last week next week 999 years ago 去年 明年 上个月 下下周五 下个月 5月"
+    )
     beyond = "yesterday 去年" if when.year == 1 else "tomorrow 明年"
     assert dated(beyond, when) == beyond
     assert mentioned(beyond, when) == ()
@@ -103,7 +112,20 @@ def test_any_text_is_read(text):
 
 @pytest.mark.parametrize(
     "piece",
-    ["tomorrow ", "on Friday ", "in 2 days ", "下周", "三天", "月底", "1/", "5 ", "`", "a/", "2026-", "[("],
+    [
+        "tomorrow ",
+        "on Friday ",
+        "in 2 days ",
+        "下周",
+        "三天",
+        "月底",
+        "1/",
+        "5 ",
+        "`",
+        "a/",
+        "2026-",
+        "[(",
+    ],
 )
 def test_hostile_text_is_read_in_linear_time(piece):
     """100 KB of anything takes a second or so, not minutes."""

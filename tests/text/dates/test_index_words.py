@@ -74,7 +74,10 @@ def test_a_time_of_day_stays_in_the_text():
 @given(st.dates())
 def test_every_day_of_these_centuries_is_read(day):
     """ISO and Chinese writing agree on any day from 1900 to 2099; other years are no dates."""
-    iso, chinese = without_dates(day.isoformat())[1], without_dates(f"{day.year}年{day.month}月{day.day}日")[1]
+    iso, chinese = (
+        without_dates(day.isoformat())[1],
+        without_dates(f"{day.year}年{day.month}月{day.day}日")[1],
+    )
     if 1900 <= day.year <= 2099:
         assert iso == chinese
         assert iso[0] == day.isoformat()

@@ -14,7 +14,9 @@ from pipimem.text.secrets import Finding, redacted, secrets
 # Keys of providers stand in the file in pieces, so that no scanner of repositories takes them for real ones.
 CASES = [
     {**case, "text": "".join(case["text"])}
-    for line in (Path(__file__).parents[1] / "cases" / "secrets.jsonl").read_text("utf-8").splitlines()
+    for line in (Path(__file__).parents[1] / "cases" / "secrets.jsonl")
+    .read_text("utf-8")
+    .splitlines()
     for case in [json.loads(line)]
 ]
 POSITIVE = [case for case in CASES if case["secret"]]
@@ -40,7 +42,8 @@ def test_ordinary_talk_is_left_alone(text):
 def test_only_the_password_of_an_address_goes():
     """The rest of a connection string stays readable."""
     assert (
-        redacted("use postgres://bob:s3cr3t@db:5432/x now") == "use postgres://bob:[secret: url password]@db:5432/x now"
+        redacted("use postgres://bob:s3cr3t@db:5432/x now")
+        == "use postgres://bob:[secret: url password]@db:5432/x now"
     )
 
 
@@ -109,4 +112,7 @@ def test_hostile_text_is_read_in_linear_time(piece):
 def test_invisible_characters_hide_no_secret():
     """A blank of no width inside the cue or the value; where there is no secret, every character stays."""
     assert redacted("pass\u200bword: hunt\u00ader2") == "password: [secret: password]"
-    assert redacted("family: 👨\u200d👩\u200d👧, soft\u00adhyphen") == "family: 👨\u200d👩\u200d👧, soft\u00adhyphen"
+    assert (
+        redacted("family: 👨\u200d👩\u200d👧, soft\u00adhyphen")
+        == "family: 👨\u200d👩\u200d👧, soft\u00adhyphen"
+    )
