@@ -1,1 +1,3 @@
-"""Benchmarks: one command each, every figure printed with the machine and the versions it was measured on."""
+"""Benchmarks: one command each, every figure printed with the machine and the versions it was
+measured on.
+"""

@@ -1,4 +1,6 @@
-"""What the account of a request costs, beside the request itself: `python -m benchmarks.budgets`."""
+"""What the account of a request costs, beside the request itself: `python -m
+benchmarks.budgets`.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from pathlib import Path
 
 import anyio
 from pipimem.clock import Clock
+from pipimem.llm.admission import Admission
+from pipimem.llm.request import Completion, ModelRequest, Price, PromptMessage
 from pipimem.notes.usage import Usage
 from pipimem.settings import BudgetSettings, Limit
-from pipimem.sidecar.door import Ask, Completion, Price, Turn
-from pipimem.sidecar.governor import Governor
-from pipimem.store.books.books import Books
+from pipimem.store.usage.reservations import UsageStore
 
 from benchmarks.machine import heading
 
@@ -25,7 +27,7 @@ _PROMPT = "Dana moved the release to Friday, the port is 8443. " * 200
 class Free:
     """A door that answers at once."""
 
-    async def complete(self, _: Ask) -> Completion:
+    async def complete(self, _: ModelRequest) -> Completion:
         return Completion("ok", "stop", 2000, 200)
 
 
@@ -38,19 +40,30 @@ def _now() -> datetime:
 
 
 async def measured(lines: int) -> tuple[float, float]:
-    """Milliseconds of the first request of a process after so many calls of today, and of the later ones."""
+    """Milliseconds of the first request of a process after so many calls of today, and of the later
+    ones.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        books = Books(Path(folder))
+        usage_store = UsageStore(Path(folder))
         for _ in range(lines):
-            books.append(_usage(0))
+            usage_store.append(_usage(0))
         none = BudgetSettings(Limit(inf), Limit(inf), Limit(inf), Limit(inf))
-        governor = Governor(books, none, Clock(), print)
+        admission = Admission(usage_store, none, Clock(), print)
         times = []
         for number in range(_REQUESTS):
             started = time.perf_counter()
-            ask = Ask("m", (Turn("user", _PROMPT),), 30.0, 4000, None, "room", "chat", f"c{number}")
-            async with await governor.begin(ask, _no_price) as attempt:
-                attempt.completion = await Free().complete(attempt.ask)
+            ask = ModelRequest(
+                "m",
+                (PromptMessage("user", _PROMPT),),
+                30.0,
+                4000,
+                None,
+                "room",
+                "chat",
+                f"c{number}",
+            )
+            async with await admission.admit(ask, _no_price) as attempt:
+                attempt.completion = await Free().complete(attempt.request)
             times.append(1000 * (time.perf_counter() - started))
     return times[0], min(times[1:])
 

@@ -1,10 +1,12 @@
-"""Calls cancelled at random points: is anything acknowledged lost, a lock left held, or a hold left?
+"""Calls cancelled at random points: is anything acknowledged lost, a lock left held, or a hold
+left?
 
-Run: `python -m benchmarks.cancellations [--count 1500] [--seed 1] [--loop asyncio|trio] [DIR]`. A bot
-lives in one process with a model over HTTP: turns, recall with an embedder, remembering, the gate
-before a compaction, idle work, and whole lives of another bot. Each call is cancelled at a random
-instant of its usual time: by its scope, by a deadline, and on asyncio by the task's own `cancel`,
-which heeds no shield. What was acknowledged must be there once, what was not at most once.
+Run: `python -m benchmarks.cancellations [--count 1500] [--seed 1] [--loop asyncio|trio] [DIR]`. A
+bot lives in one process with a model over HTTP: turns, recall with an embedder, remembering, the
+gate before a compaction, idle work, and whole lives of another bot. Each call is cancelled at a
+random instant of its usual time: by its scope, by a deadline, and on asyncio by the task's own
+`cancel`, which heeds no shield. What was acknowledged must be there once, what was not at most
+once.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from anyio import to_thread
 from pipimem import Channel, Clock, Message, Pipimem, PipimemError
 from pipimem.settings import BudgetSettings, Limit, MaintenanceSettings, Settings
 from pipimem.store.channel import ChannelStore
-from pipimem.store.disk.lock import FolderLock
+from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.workspace import WorkspaceStore
 from tests.servers.openai import OpenAIServer
 
@@ -202,7 +204,9 @@ async def storm(root: Path, ledger: Ledger, count: int, seed: int, loop: str) ->
 async def timed(
     call: Callable[[Channel], Awaitable[None]], channel: Channel, usual: dict[str, list[float]]
 ) -> None:
-    """Does it to its end: it must not hang; how long it takes says where to cancel the next ones."""
+    """Does it to its end: it must not hang; how long it takes says where to cancel the next
+    ones.
+    """
     start = time.perf_counter()
     with anyio.fail_after(_HANGS):
         await call(channel)
@@ -213,14 +217,14 @@ async def timed(
 async def checked(root: Path, rooms: list[Channel], ledger: Ledger) -> None:
     """Nothing is under way now but idle work, which may hold for a moment."""
     for channel in rooms:
-        if channel._lock.locked():  # noqa: SLF001 - looked at by nobody else
+        if channel.channel_folder.lock.locked():
             ledger.wrong.append(f"{channel.id}: its lock is left held")
     await to_thread.run_sync(locks_free, root, ledger)
     with anyio.move_on_after(_HANGS):
-        while WorkspaceStore.open(root).books.held():
+        while WorkspaceStore.open(root).usage_store.held():
             await anyio.sleep(0.02)
         return
-    ledger.wrong.append(f"left holds: {list(WorkspaceStore.open(root).books.held())}")
+    ledger.wrong.append(f"left holds: {list(WorkspaceStore.open(root).usage_store.held())}")
 
 
 def locks_free(root: Path, ledger: Ledger) -> None:
@@ -237,7 +241,7 @@ def afterwards(root: Path, ledger: Ledger) -> None:
     """A fresh look: all that was acknowledged once, nothing twice, no hold, no leftover."""
     locks_free(root, ledger)
     workspace = WorkspaceStore.open(root)
-    if held := workspace.books.held():
+    if held := workspace.usage_store.held():
         ledger.wrong.append(f"left holds: {list(held)}")
     for problem in workspace.failing():
         ledger.wrong.append(problem.told())

@@ -27,7 +27,9 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A logarithmic axis: values from `low` to `high`, shown from `start` to `end` of the picture."""
+    """A logarithmic axis: values from `low` to `high`, shown from `start` to `end` of the
+    picture.
+    """
 
     low: float
     high: float
@@ -55,7 +57,10 @@ class Axis:
 
 
 def drawn(title: str, x_name: str, y_name: str, series: Mapping[str, Series]) -> str:
-    """The picture. Raises `ValueError` where there is nothing to draw, or a value is not above 0."""
+    """The picture.
+
+    Raises `ValueError` where there is nothing to draw, or a value is not above 0.
+    """
     points = [point for one in series.values() for point in (*one.points, *one.upper)]
     if not points or min(map(min, points)) <= 0:
         raise ValueError("only numbers above 0 have a place on a logarithmic axis")

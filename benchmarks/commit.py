@@ -1,4 +1,5 @@
-"""What the disk door costs: a commit beside a bare write, a turn, a window in a long log, an opening.
+"""What the disk door costs: a commit beside a bare write, a turn, a window in a long log, an
+opening.
 
 Run: `python -m benchmarks.commit [FOLDER]`; name a folder on the disk you care about.
 """
@@ -60,7 +61,9 @@ def fact(number: int) -> Decision:
 
 
 def bare(root: Path) -> None:
-    """The floor: one append synced, and one file replaced with both syncs that a power cut asks for."""
+    """The floor: one append synced, and one file replaced with both syncs that a power cut asks
+    for.
+    """
 
     def append(_: int) -> None:
         with (root / "bare.jsonl").open("ab") as file:
@@ -80,7 +83,9 @@ def bare(root: Path) -> None:
 
 
 def beside(workspace: WorkspaceStore, size: int) -> None:
-    """A commit to three files with its checkpoint, and the same files written and synced by hand, turn by turn."""
+    """A commit to three files with its checkpoint, and the same files written and synced by hand,
+    turn by turn.
+    """
     write_channel(workspace.root, size, f"beside{size}")
     channel = ChannelStore.open(workspace, f"beside{size}", create=True)
     commits, hands, acks = [], [], []
@@ -113,7 +118,9 @@ def beside(workspace: WorkspaceStore, size: int) -> None:
 
 
 def _by_hand(folder: Path, copy: Path) -> float:
-    """What a careful program does with three notes, a line of journal and a ledger: all synced, then the folder."""
+    """What a careful program does with three notes, a line of journal and a ledger: all synced,
+    then the folder.
+    """
     copy.mkdir(exist_ok=True)
     names = ("MEMORY.md", "SESSION.md", "HISTORY.md", ".pipimem/ledger.json")
     texts = [(Path(name).name, (folder / name).read_bytes()) for name in names]
@@ -139,7 +146,8 @@ def long_log(folder: Path) -> None:
     with (folder / "log.jsonl").open("w", encoding="utf-8") as file:
         for number in range(1, _LINES + 1):
             value = {
-                "id": f"id{number}", "n": number, "ts": "2026-03-02T09:10:00+08:00", "role": "user", "name": "alice",
+                "id": f"id{number}", "n": number, "ts": "2026-03-02T09:10:00+08:00", "role": "user",
+                "name": "alice",
                 "content": f"message {number} 上线窗口是什么时候 " * 5,
             }  # fmt: skip
             file.write(json.dumps(value, ensure_ascii=False) + "\n")

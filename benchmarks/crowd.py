@@ -1,4 +1,5 @@
-"""Several processes at one workspace: mixed operations, and whether an entry or message is lost or there twice.
+"""Several processes at one workspace: mixed operations, and whether an entry or message is lost or
+there twice.
 
 Run: `python -m benchmarks.crowd [--processes 8] [--operations 500] [--kills] [FOLDER]`.
 """
@@ -51,7 +52,9 @@ class Outcome:
 def crowd(
     root: Path, processes: int, operations: int, *, kills: bool = False, seed: int = 1
 ) -> Outcome:
-    """Lets processes work on two channels at once; with `kills`, one of them dies every now and then."""
+    """Lets processes work on two channels at once; with `kills`, one of them dies every now and
+    then.
+    """
     (root / "channels").mkdir(parents=True)
     for name in _CHANNELS:
         opened(root, name)
@@ -98,7 +101,9 @@ def _works(root: Path, part: int, operations: int, seed: int) -> None:
 
 
 def _operation(store: ChannelStore, dice: random.Random, mark: str, log: Path) -> str:
-    """One of what bots, watchers, commands and editors do; the answer is what must be true from now on."""
+    """One of what bots, watchers, commands and editors do; the answer is what must be true from now
+    on.
+    """
     match dice.choices(
         ("add", "take out", "say", "session", "read", "append", "checkpoint"), (8, 2, 4, 1, 3, 2, 1)
     )[0]:
@@ -204,7 +209,8 @@ def main() -> int:
             print(error)
             return 1
     print(
-        f"{asked.processes} processes, {found.operations} operations in {time.perf_counter() - start:.0f} s: lost "
+        f"{asked.processes} processes, {found.operations} operations in "
+        f"{time.perf_counter() - start:.0f} s: lost "
         f"{found.lost}, doubled {found.doubled}, back {found.back}, gave up {found.gave_up}, "
         f"p99 {found.slow_ms:.0f} ms"
     )

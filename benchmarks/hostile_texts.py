@@ -1,7 +1,9 @@
-"""`python -m benchmarks.hostile_texts [COUNT] [--seed N]`: texts made to break out of where they are put.
+"""`python -m benchmarks.hostile_texts [COUNT] [--seed N]`: texts made to break out of where they
+are put.
 
-Each text goes through every way in which texts get into the notes: remembered, an answer of a model, typed into a file by
-hand, said in a turn. After each, what stood there must stand in its section, and the same words must be what was written.
+Each text goes through every way in which texts get into the notes: remembered, an answer of a
+model, typed into a file by hand, said in a turn. After each, what stood there must stand in its
+section, and the same words must be what was written.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from tempfile import TemporaryDirectory
 
 from pipimem import Channel, NothingFound, Pipimem, Settings
 from pipimem.memory.remember import remembered
-from pipimem.notes.applied import applied
+from pipimem.notes.apply import applied
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
@@ -40,39 +42,51 @@ from pipimem.notes.operations import (
     Supersede,
     Trust,
 )
-from pipimem.recall.budgeting import rows_of
+from pipimem.recall.budget import rows_of
 from pipimem.recall.items import Item, Source
 from pipimem.settings import MaintenanceSettings
-from pipimem.sidecar.contracts import Consolidated, Learned, Refreshed
 from pipimem.sidecar.scripted import Reply, Scripted
-from pipimem.store import transcript
+from pipimem.sidecar.tasks import Consolidated, Learned, Refreshed
+from pipimem.store.transcript import log
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.fence import fenced, unfenced
-from pipimem.text.markdown import Document, parsed
+from pipimem.text.markdown.parser import Document, parsed
 
 NOW = datetime.fromisoformat("2026-03-12T18:00:00+08:00")
 _KEY = b"the key of a channel under attack"
-_MEMORY = "# Memory\n\n## Facts\n\n- tea is green\n- milk is white\n\n## Decisions\n\n- we ship on Thursday\n\n## 备注\n\n一段话。\n"
+_MEMORY = (
+    "# Memory\n\n## Facts\n\n- tea is green\n- milk is white\n\n"
+    "## Decisions\n\n- we ship on Thursday\n\n## 备注\n\n一段话。\n"
+)
 _SESSION = "# Session\n\n## Current State\n\n- brewing\n\n## 我的\n\n- keep this\n"
 _HISTORY = "# History\n\n## 2026-03-01 09:00–10:00 +08:00 · tea\n\n- they drank tea\n"
 _NONCE = "8f3ac2d1"
 _TAG = f"<pipimem-memory-{_NONCE}>"
 _PIECES = (
-    "```", "```python", "````", "~~~", "~~~~ sh", "`", "``", "<!--", "-->", "<!-- a -->", "<!---->", "<pre>", "</pre>",
-    "<script>", "</script>", "<div>", "<details>", "</details>", "<?php", "<![CDATA[", "---", "...", "***", "- - -", "===",
-    "title: x", "# ", "## Facts", "## Decisions", "###### ", "#", "- ", "* ", "+ ", "1. ", "2) ", "> ", "- [ ] ", "  ",
-    "    ", "\t", "|", "| a | b |", "|---|---|", "\\", "\\\\", "[x]: http://a", "&lt;", "&#10;", _TAG, "</" + _TAG[1:],
+    "```", "```python", "````", "~~~", "~~~~ sh", "`", "``", "<!--", "-->", "<!-- a -->", "<!---->",
+    "<pre>", "</pre>",
+    "<script>", "</script>", "<div>", "<details>", "</details>", "<?php", "<![CDATA[", "---", "...",
+    "***", "- - -", "===",
+    "title: x", "# ", "## Facts", "## Decisions", "###### ", "#", "- ", "* ", "+ ", "1. ", "2) ",
+    "> ", "- [ ] ", "  ",
+    "    ", "\t", "|", "| a | b |", "|---|---|", "\\", "\\\\", "[x]: http://a", "&lt;", "&#10;",
+    _TAG, "</" + _TAG[1:],
     '{"note": "obey"}', '{"id": "memory:x", "text": "y"}', "<private>", "</private>",
-    "tea is green", "milk is white", "we ship on Thursday", "红茶", "虾", "上线窗口是周四", "，", "。", "：", "\u3000",
-    "\ufeff", "\0", "\x01", "\x0b", "\x0c", "\x1b[2J", "\x7f", "\x85", "\xa0", "\xad", "\u061c", "\u200b", "\u200d", "\u200e", "\u200f",
-    "\u2028", "\u2029", "\u202e", "\u2066", "\u2069", "\ud800", "\udc00", "\U000e0041", "e\u0301", "שלום", "مرحبا", "👩\u200d👩", "x", "a b",
+    "tea is green", "milk is white", "we ship on Thursday", "红茶", "虾", "上线窗口是周四", "，", "。", "：",
+    "\u3000",
+    "\ufeff", "\0", "\x01", "\x0b", "\x0c", "\x1b[2J", "\x7f", "\x85", "\xa0", "\xad", "\u061c",
+    "\u200b", "\u200d", "\u200e", "\u200f",
+    "\u2028", "\u2029", "\u202e", "\u2066", "\u2069", "\ud800", "\udc00", "\U000e0041", "e\u0301",
+    "שלום", "مرحبا", "👩\u200d👩", "x", "a b",
 )  # fmt: skip
 _BREAKS = ("\n", "\n", "\n\n", "\r\n", "\r", " ", " ", "", "")
 _LONG = 1_000_000
 
 
 def hostile(rng: random.Random) -> str:
-    """A text of pieces that mean something to a reader of Markdown, of our files or of a terminal."""
+    """A text of pieces that mean something to a reader of Markdown, of our files or of a
+    terminal.
+    """
     parts = []
     for _ in range(rng.randint(1, 9)):
         parts.append(rng.choice(_PIECES))
@@ -249,7 +263,9 @@ def _go_on(notes: Notes, rng: random.Random, where: str) -> Iterator[str]:
 def _differences(
     what: str, before: Notes, outcome: Outcome, gone: Set[str] = frozenset()
 ) -> Iterator[str]:
-    """Entries that stood before and not after, or in another section; lines that went without an entry."""
+    """Entries that stood before and not after, or in another section; lines that went without an
+    entry.
+    """
     after = before.after(outcome)
     for file in _FILES:
         if file not in outcome.texts:
@@ -259,7 +275,8 @@ def _differences(
             yield f"{what}: parsing loses lines"
         missing = _places(before.note(file), gone) - _places(note, set())
         if len(before.note(file).document.sections) == 1:
-            # A file without a heading has no sections yet: what is open at its end may come to stand in the first.
+            # A file without a heading has no sections yet: what is open at its end may come to
+            # stand in the first.
             missing = Counter({place: count for place, count in missing.items() if place[0]})
         if missing:
             yield f"{what}: a neighbour changed or moved"
@@ -277,8 +294,8 @@ def _places(note: Note, gone: Set[str]) -> Counter[tuple[str, str]]:
 def _said(text: str, _: random.Random) -> Iterator[str]:
     """A message on its way to the log and back."""
     message = replace(Message.user(text, id="m1", speaker=text[:40]), number=1)
-    line = transcript.line(message)
-    back = transcript.parsed(line)
+    line = log.line(message)
+    back = log.parsed(line)
     if line.count(b"\n") != 1 or not line.endswith(b"\n"):
         yield "said: a message is not one line"
     if back is None or _storable(back.content) != _storable(text):
@@ -323,7 +340,9 @@ def run(count: int, seed: int) -> Found:
 
 
 async def run_runtime(root: Path, count: int, seed: int) -> Found:
-    """Takes texts through a whole bot: turns, remembering, hands in the files, a model that answers with them."""
+    """Takes texts through a whole bot: turns, remembering, hands in the files, a model that answers
+    with them.
+    """
     found = Found()
     assistant = Scripted({})
     async with Pipimem(root, assistant=assistant, settings=_SETTINGS) as pipimem:
@@ -411,7 +430,9 @@ def _is_fenced(context: str) -> bool:
 
 
 def main() -> None:
-    """Tells what was found, with the shortest text for each failure; exits with 1 where anything failed."""
+    """Tells what was found, with the shortest text for each failure; exits with 1 where anything
+    failed.
+    """
     numbers = [int(one) for one in sys.argv[1:] if one.isdigit()]
     count = numbers[0] if numbers else 5_000
     seed = numbers[1] if len(numbers) > 1 else 1

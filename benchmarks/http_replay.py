@@ -1,9 +1,10 @@
-"""Whole transcripts replayed through litellm over real HTTP: is every call in the ledger, to the token?
+"""Whole transcripts replayed through litellm over real HTTP: is every call in the ledger, to the
+token?
 
 usage: python -m benchmarks.http_replay TRANSCRIPT.jsonl...
 
-The server on loopback is the tests' own: it answers each window with one fact and one line of history, so the figures
-say what the plumbing does, not what a model knows.
+The server on loopback is the tests' own: it answers each window with one fact and one line of
+history, so the figures say what the plumbing does, not what a model knows.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 
 import anyio
 from pipimem import Pipimem, Settings
-from pipimem.runtime.replaying import EventTime, recorded, replay
+from pipimem.runtime.replay import EventTime, recorded, replay
 from pipimem.settings import MaintenanceSettings
 from pipimem.store.workspace import WorkspaceStore
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply
@@ -37,7 +38,8 @@ def respond(request: ChatRequest) -> Reply:
     if "learned" in keys:
         first, last = lines[0], lines[-1]
         fact = {
-            "sources": [first[0]], "speaker": first[1], "text": f"{first[1]} spoke first in {first[0]}", "kind": "fact",
+            "sources": [first[0]], "speaker": first[1],
+            "text": f"{first[1]} spoke first in {first[0]}", "kind": "fact",
             "necessity": "high", "confidence": 0.9, "explicit": False, "replaces": [],
         }  # fmt: skip
         told = {"sources": [first[0]], "text": f"the talk went from {first[0]} to {last[0]}"}
@@ -69,7 +71,8 @@ async def measured(path: Path, root: Path, server: OpenAIServer) -> None:
     )
     print(f"{path.stem}: {first} new messages in {seconds:.1f} s, a second replay {second} more")
     print(
-        f"  calls, tokens in, tokens out: ledger {ledger}, server {server_side}, equal: {ledger == server_side}"
+        f"  calls, tokens in, tokens out: ledger {ledger}, server {server_side}, "
+        f"equal: {ledger == server_side}"
     )
     print(f"  calls of the second replay: {server.billed.calls - billed.calls}")
 

@@ -17,7 +17,8 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.store.channel import ChannelStore
-from pipimem.store.forgetting.traces import traces
+from pipimem.store.forget.verify import traces
+from pipimem.store.history.undo import undo
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import heading
@@ -68,8 +69,8 @@ def main(folder: str | None) -> None:
         past = channel.past()
         timed("read the past", channel.past)
         timed("a text of 990 changes ago", lambda: past.text_after(File.MEMORY, 10))
-        timed("undo the newest change", lambda: channel.undo(None, NOW))
-        timed("undo change 5", lambda: channel.undo(5, NOW))
+        timed("undo the newest change", lambda: undo(channel, None, NOW))
+        timed("undo change 5", lambda: undo(channel, 5, NOW))
         timed("forget a text", lambda: channel.forget("number 77 ", keep_transcript=False, now=NOW))
         timed("verify that it is gone", lambda: list(traces([channel.folder], "number 77 about")))
         timed("an edit by hand after it", lambda: edited(channel))

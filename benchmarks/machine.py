@@ -10,7 +10,8 @@ from importlib.metadata import version
 def heading(title: str, *packages: str) -> str:
     """A title line and a line that says where it ran."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("pipimem", *packages))
-    return f"{title}\n{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}\n"
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return f"{title}\n{machine}, Python {platform.python_version()}, {versions}\n"
 
 
 def quantile(values: list[float], share: float) -> float:

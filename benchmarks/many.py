@@ -16,7 +16,9 @@ _FIRST = "c00000"
 
 
 def write_channels(root: Path, count: int) -> None:
-    """Channels `c00000` … that were looked after: one is made by the runtime, the others are its copies."""
+    """Channels `c00000` … that were looked after: one is made by the runtime, the others are its
+    copies.
+    """
     anyio.run(_write_first, root)
     first = root / "channels" / _FIRST
     folders = [path.relative_to(first) for path in first.rglob("*") if path.is_dir()]

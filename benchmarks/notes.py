@@ -50,7 +50,9 @@ _SHAPES = (
 
 
 def write_channel(root: Path, size: int, name: str = "") -> None:
-    """A channel, `n<size>` where it has no name, whose MEMORY.md has that many entries in two sections."""
+    """A channel, `n<size>` where it has no name, whose MEMORY.md has that many entries in two
+    sections.
+    """
     dice = random.Random(size)
     lines = [_line(dice, n) for n in range(size)]
     folder = root / "channels" / (name or f"n{size}")

@@ -1,9 +1,11 @@
-"""What the regression check of a tidying costs: 50 questions asked of the old and of the new memory.
+"""What the regression check of a tidying costs: 50 questions asked of the old and of the new
+memory.
 
 usage: python benchmarks/regression.py
 
-At 500 and 5,000 entries, three tidyings of 30 operations each: one that loses nothing, one with three operations that
-would lose an answer, and one where all 30 would. No model is asked by any of it.
+At 500 and 5,000 entries, three tidyings of 30 operations each: one that loses nothing, one with
+three operations that would lose an answer, and one where all 30 would. No model is asked by any of
+it.
 """
 
 from __future__ import annotations
@@ -13,14 +15,13 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from pipimem.memory.questions import Question
-from pipimem.memory.regression import Check
+from pipimem.memory.regression import RecallCase, RegressionCheck
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Supersede, Trust
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
 
 from benchmarks.machine import heading
 from benchmarks.segmenting import loaded_segmenter
@@ -48,7 +49,8 @@ _HOW = ("on port {}", "版本 {}", "since build {}", "在 {} 号机房", "with t
 def memory(count: int, chance: random.Random) -> str:
     """A MEMORY.md of so many entries, each with a number of its own."""
     lines = [
-        f"- {chance.choice(_WHO)} {chance.choice(_DOES)} {chance.choice(_WHAT)} {chance.choice(_HOW).format(1000 + n)}\n"
+        f"- {chance.choice(_WHO)} {chance.choice(_DOES)} {chance.choice(_WHAT)} "
+        f"{chance.choice(_HOW).format(1000 + n)}\n"
         for n in range(count)
     ]
     return "# Memory\n\n## Facts\n\n" + "".join(lines)
@@ -66,7 +68,9 @@ def notes_of(text: str) -> Notes:
 
 
 def tidying(entries: Sequence[Entry], wanted: Sequence[Entry], bad: int) -> Decision:
-    """30 operations: so many drop an entry that is asked for, the others drop or merge what nobody asks for."""
+    """30 operations: so many drop an entry that is asked for, the others drop or merge what nobody
+    asks for.
+    """
     free = [entry for entry in entries if entry not in wanted]
     good = [
         Supersede(
@@ -85,13 +89,15 @@ def tidying(entries: Sequence[Entry], wanted: Sequence[Entry], bad: int) -> Deci
 
 
 def measured(
-    notes: Notes, words: Words, questions: Sequence[Question], decision: Decision
+    notes: Notes, words: Words, questions: Sequence[RecallCase], decision: Decision
 ) -> tuple[float, float, int]:
-    """Milliseconds to build and ask the old memory, and to hold the decision; how many operations went. Best of some."""
+    """Milliseconds to build and ask the old memory, and to hold the decision; how many operations
+    went. Best of some.
+    """
     best = (float("inf"), float("inf"), 0)
     for _ in range(_REPEATS):
         start = time.perf_counter()
-        check = Check(notes, _NOW, questions, words)
+        check = RegressionCheck(notes, _NOW, questions, words)
         built = time.perf_counter()
         left = len(decision.operations) - len(check.held(decision).operations)
         end = time.perf_counter()
@@ -116,7 +122,7 @@ def main() -> None:
         chance = random.Random(count)
         notes = notes_of(memory(count, chance))
         wanted = chance.sample(notes.memory.entries, _QUESTIONS)
-        questions = [Question(f"{entry.text}?") for entry in wanted]
+        questions = [RecallCase(f"{entry.text}?") for entry in wanted]
         for bad in (0, 3, _OPERATIONS):
             built, held, left = measured(
                 notes, words, questions, tidying(notes.memory.entries, wanted, bad)

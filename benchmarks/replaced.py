@@ -2,12 +2,14 @@
 
 Run: `python -m benchmarks.replaced [--steps 2000] [--seed 1] [FOLDER]`.
 
-Two processes append, commit, forget, read and search in two channels. Between two calls a hand does something to a file:
-puts a copy, an older copy, the other channel's or one of the same length in its place, under the inode it had or another
-one, with the time it had. After each step what the files say is held against what was acknowledged since.
+Two processes append, commit, forget, read and search in two channels. Between two calls a hand does
+something to a file: puts a copy, an older copy, the other channel's or one of the same length in
+its place, under the inode it had or another one, with the time it had. After each step what the
+files say is held against what was acknowledged since.
 
-The processes run: each has looked at a channel before the hand does something to it, and is closed before it ends. An
-end of the journal that was cut while nobody ran leaves no sign (docs/RELIABILITY.md, "What nobody can tell").
+The processes run: each has looked at a channel before the hand does something to it, and is closed
+before it ends. An end of the journal that was cut while nobody ran leaves no sign
+(docs/design/reliability.md, "What nobody can tell").
 """
 
 from __future__ import annotations
@@ -32,10 +34,10 @@ from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
-from pipimem.recall.search.filters import Filters
-from pipimem.runtime.library import Library
+from pipimem.recall.transcript.filters import Filters
+from pipimem.runtime.search_service import SearchService
 from pipimem.store.channel import ChannelStore
-from pipimem.store.checkup.channels import channel_findings
+from pipimem.store.health.channels import channel_findings
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import heading
@@ -52,18 +54,20 @@ def word(number: int) -> str:
     return "".join(random.Random(number).choices(_LETTERS, k=9)) + f"{number:05d}"
 
 
-# ── a process ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── a process ─────────────────────────────────────────────────────────────────────────────────────
 
 
 class Process:
-    """What a bot does, in this process or in a child; a call that raises answers with the error's text."""
+    """What a bot does, in this process or in a child; a call that raises answers with the error's
+    text.
+    """
 
     def __init__(self, root: Path) -> None:
         self.workspace = WorkspaceStore.open(root)
         self.stores = {
             name: ChannelStore.open(self.workspace, name, create=True) for name in CHANNELS
         }
-        self.library = Library(self.workspace)
+        self.search_service = SearchService(self.workspace)
 
     def call(self, what: str, channel: str, *values: str) -> object:
         """The answer to a call, or an `Exception`."""
@@ -92,18 +96,18 @@ class Process:
 
     def search(self, channel: str, text: str) -> list[str]:
         """The messages that hold a word."""
-        hits = self.library.found(channel, text, 5, Filters())
+        hits = self.search_service.found(channel, text, 5, Filters())
         return [hit.item.text for hit in hits if text in hit.item.text]
 
     def close(self, channel: str) -> None:
         """As at a shutdown, or after quiet minutes."""
         self.stores[channel].close()
-        self.library.keep()
+        self.search_service.keep()
 
     def reopen(self, channel: str) -> None:
         """A new start of the process."""
         self.stores[channel] = ChannelStore.open(self.workspace, channel, create=True)
-        self.library = Library(self.workspace)
+        self.search_service = SearchService(self.workspace)
 
 
 class Child:
@@ -135,7 +139,7 @@ def _serves(root: Path, theirs: Connection) -> None:
         theirs.send(process.call(*asked))
 
 
-# ── a hand ────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── a hand ────────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass
@@ -170,7 +174,9 @@ class Hand:
             del self.copies[path]
 
     def put(self, path: Path, data: bytes) -> None:
-        """Other bytes under a name, with the time the file had, under the inode it had or another one."""
+        """Other bytes under a name, with the time the file had, under the inode it had or another
+        one.
+        """
         before = path.stat() if path.exists() else None
         if before is not None and self.dice.random() < 0.5:
             with path.open("r+b") as file:
@@ -212,12 +218,15 @@ class Hand:
         kept = b"".join(lines[: self.dice.randint(max(0, len(lines) - 4), len(lines))])
         self.put(path, data[: len(kept) + self.dice.choice([0, 0, 7, 40])])
         if path.name == "journal.jsonl":
-            # Of one that was cut to nothing no copy is put back behind the checkpoint of the next: that is refused.
+            # Of one that was cut to nothing no copy is put back behind the checkpoint of the next:
+            # that is refused.
             self.drop_copies(channel)
         return path.name
 
     def swapped_lines(self, channel: str) -> str:
-        """Two messages trade their ids: the log is as long as it was, and its last line the same."""
+        """Two messages trade their ids: the log is as long as it was, and its last line the
+        same.
+        """
         path = self.folder(channel) / "log.jsonl"
         if not path.exists():
             return ""
@@ -249,7 +258,8 @@ class Hand:
         path = self.dice.choice(self.files(channel))
         path.unlink()
         if path.name == "journal.jsonl":
-            # Another one begins: to put the one before it in its place says that nothing happened since.
+            # Another one begins: to put the one before it in its place says that nothing happened
+            # since.
             self.drop_copies(channel)
         return path.name
 
@@ -278,12 +288,14 @@ class Hand:
         return path.name
 
 
-# ── a judge ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── a judge ───────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass
 class Judge:
-    """What must stand: messages in their order, facts, the newest line of a person's; and what did not."""
+    """What must stand: messages in their order, facts, the newest line of a person's; and what did
+    not.
+    """
 
     root: Path
     messages: dict[str, list[str]] = field(default_factory=lambda: {name: [] for name in CHANNELS})
@@ -348,7 +360,7 @@ def _typed(text: str) -> str:
     return text.partition("- a person typed ")[2][:6]
 
 
-# ── the run ───────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the run ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def replaced(root: Path, steps: int, seed: int) -> Judge:
@@ -474,7 +486,8 @@ def main() -> None:
     for failure in judge.failures[:20]:
         print(failure)
     print(
-        f"{given.steps} steps, seed {given.seed}: {dict(judge.counts) or 'nothing lost, doubled, damaged or raised'}"
+        f"{given.steps} steps, seed {given.seed}: "
+        f"{dict(judge.counts) or 'nothing lost, doubled, damaged or raised'}"
     )
     raise SystemExit(bool(judge.failures))
 

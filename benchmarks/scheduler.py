@@ -2,8 +2,9 @@
 
 usage: python -m benchmarks.scheduler [--channels N] [--due N] [--minutes N] [--hours N]
 
-Two rows run `pipimem watch` as a process on real files for real minutes: once every due channel finds closed gates,
-once somebody has spoken in it and the offline rules think. One row runs the scheduler alone on a clock that jumps.
+Two rows run `pipimem watch` as a process on real files for real minutes: once every due channel
+finds closed gates, once somebody has spoken in it and the offline rules think. One row runs the
+scheduler alone on a clock that jumps.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from pathlib import Path
 
 import anyio
 from pipimem import Message
-from pipimem.runtime.scheduling import Scheduler
-from pipimem.store.agenda import Agenda, Appointment, looked, looks
+from pipimem.runtime.maintenance.scheduler import Scheduler
 from pipimem.store.channel import ChannelStore
+from pipimem.store.schedule import Schedule, ScheduledVisit, channel_stamp, channel_stamps
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import heading
@@ -61,7 +62,9 @@ def main() -> None:
 
 
 def simulated_row(channels: int, due: int, hours: int) -> None:
-    """The scheduler alone: each channel is due again when all others were; a clock that jumps to the next due time."""
+    """The scheduler alone: each channel is due again when all others were; a clock that jumps to
+    the next due time.
+    """
     now, end, works, sleeps = 0.0, hours * 3600.0, 0, 0
     again = channels / due * 60
 
@@ -93,8 +96,10 @@ def simulated_row(channels: int, due: int, hours: int) -> None:
     spent = time.process_time() - began
     share = 100 * spent / end
     print(
-        f"{'scheduler alone, ' + str(hours) + ' simulated hours':44}{share:9.4f} % of a core   target 2   "
-        f"({works:,} works, {sleeps:,} wakings, {spent:.1f} CPU s, +{resident_mb(os.getpid()) - before:.0f} MB)"
+        f"{'scheduler alone, ' + str(hours) + ' simulated hours':44}"
+        f"{share:9.4f} % of a core   target 2   "
+        f"({works:,} works, {sleeps:,} wakings, {spent:.1f} CPU s, "
+        f"+{resident_mb(os.getpid()) - before:.0f} MB)"
     )
 
 
@@ -103,7 +108,7 @@ def scan_row(root: Path) -> None:
     times = []
     for _ in range(5):
         began = time.process_time()
-        found = sum(1 for _ in looks(root / "channels"))
+        found = sum(1 for _ in channel_stamps(root / "channels"))
         times.append(time.process_time() - began)
     print(f"{f'comparing the stamps of {found:,} channels':44}{min(times):9.2f} CPU s")
 
@@ -112,13 +117,15 @@ def appoint(root: Path, due: int, minutes: int) -> None:
     """An agenda that knows every channel, with so many due a minute from now on."""
     path = root / ".pipimem" / "idle.jsonl"
     path.unlink(missing_ok=True)
-    agenda, now = Agenda(path), datetime.now().astimezone() + timedelta(seconds=SETTLE)
-    for number, (folder, look) in enumerate(looks(root / "channels")):
+    schedule, now = Schedule(path), datetime.now().astimezone() + timedelta(seconds=SETTLE)
+    for number, (folder, look) in enumerate(channel_stamps(root / "channels")):
         time_due = (
             now + timedelta(seconds=60 * number / due) if number < due * (minutes + 1) else None
         )
-        agenda.appointments[folder] = Appointment(time_due, look.mark)
-    agenda.note("c00000", Appointment(None, looked(root / "channels" / "c00000").mark + " "))
+        schedule.visits[folder] = ScheduledVisit(time_due, look.mark)
+    schedule.note(
+        "c00000", ScheduledVisit(None, channel_stamp(root / "channels" / "c00000").mark + " ")
+    )
 
 
 # Seconds from the start of the daemon until it has compared everything and sleeps.
@@ -143,7 +150,8 @@ def watching(root: Path) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(command, stdout=out, stderr=out) as daemon:
         time.sleep(SETTLE)
         print(
-            f"{'  its start: CPU, memory':44}{cpu(daemon.pid):9.2f} CPU s   {resident_mb(daemon.pid):.0f} MB"
+            f"{'  its start: CPU, memory':44}"
+            f"{cpu(daemon.pid):9.2f} CPU s   {resident_mb(daemon.pid):.0f} MB"
         )
         yield daemon
         began = time.monotonic()
@@ -156,7 +164,9 @@ def watching(root: Path) -> Iterator[subprocess.Popen[bytes]]:
 def measured_row(
     name: str, daemon: subprocess.Popen[bytes], due: int, minutes: int, stir: object
 ) -> None:
-    """CPU of the daemon over real minutes, while `stir(number)` is called for each channel that becomes due."""
+    """CPU of the daemon over real minutes, while `stir(number)` is called for each channel that
+    becomes due.
+    """
     began, before = time.monotonic(), cpu(daemon.pid)
     for number in range(due * minutes):
         time.sleep(max(0.0, began + number * 60 / due - time.monotonic()))

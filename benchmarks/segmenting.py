@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipimem.text.segmentation import Segmenter
+from pipimem.text.words.segmentation import Segmenter
 
 
 def loaded_segmenter() -> Segmenter:

@@ -1,12 +1,14 @@
-"""A month of many channels in minutes: talk, edits, restarts and faults at random, then everything is counted.
+"""A month of many channels in minutes: talk, edits, restarts and faults at random, then everything
+is counted.
 
 usage: python -m benchmarks.soak [--channels N] [--days N] [--seed N] [--talks N]
 
-The clock is simulated; files, journal, scheduler, budget and breaker are the real ones. The model is a function that
-answers as the prompts ask, and in a third of the cases as models do: late, busy, cut off, in prose, with foreign ids, with
-ten thousand operations. At the end:
+The clock is simulated; files, journal, scheduler, budget and breaker are the real ones. The model
+is a function that answers as the prompts ask, and in a third of the cases as models do: late, busy,
+cut off, in prose, with foreign ids, with ten thousand operations. At the end:
 
-- every text that was remembered on request stands in MEMORY.md or its archive, unless a hand took it out;
+- every text that was remembered on request stands in MEMORY.md or its archive, unless a hand took
+  it out;
 - every entry the journal says was added is there, unless the journal says who took it out;
 - every message is in the log, once;
 - the usage ledger holds each attempt, and its tokens are what the model billed.
@@ -31,10 +33,10 @@ from pathlib import Path
 import anyio
 from pipimem import Channel, Clock, Message, Pipimem
 from pipimem.errors import ModelTimeout, ModelUnavailable
+from pipimem.llm import litellm_client
+from pipimem.llm.request import Completion, ContextOverflow, ModelBusy, ModelRequest, Price
 from pipimem.notes.files import File
 from pipimem.notes.notes import Note
-from pipimem.sidecar import litellm_door
-from pipimem.sidecar.door import Ask, Completion, ContextOverflow, ModelBusy, Price
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import heading
@@ -64,7 +66,9 @@ class Hands:
         return Clock(now=lambda: self.now, wall=lambda: self.now, monotonic=self.monotonic)
 
     async def sleep(self, wake: anyio.Event, seconds: float) -> None:
-        """What the scheduler does when nothing is due: it says until when, and waits to be woken."""
+        """What the scheduler does when nothing is due: it says until when, and waits to be
+        woken.
+        """
         self.sleeping_until, self.asleep = self.monotonic() + seconds, wake
         await wake.wait()
         self.asleep = None
@@ -83,10 +87,10 @@ class Fickle:
         """Nobody knows."""
         return None
 
-    async def complete(self, ask: Ask) -> Completion:
+    async def complete(self, ask: ModelRequest) -> Completion:
         """An answer as asked for, or one of a model's bad habits."""
         self.calls += 1
-        prompt = ask.turns[-1].content
+        prompt = ask.messages[-1].content
         answer = _answer(ask.task, prompt, self.chance)
         habit = self.chance.choices(
             (
@@ -143,7 +147,8 @@ def _answer(task: str, prompt: str, chance: random.Random) -> str:
     match task:
         case "consolidate":
             learned = [
-                {"sources": [m["id"]], "speaker": m["name"], "text": f"{m['name']}: {m['text']}"[:250], "kind": "fact",
+                {"sources": [m["id"]], "speaker": m["name"],
+                "text": f"{m['name']}: {m['text']}"[:250], "kind": "fact",
                  "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": []}
                 for m in said if "remember " not in m["text"]
             ][:8]  # fmt: skip
@@ -154,7 +159,7 @@ def _answer(task: str, prompt: str, chance: random.Random) -> str:
             body: dict[str, object] = {
                 "learned": learned,
                 "over": [],
-                "title": "Work",
+                "title": "AppliedDraft",
                 "history": history,
             }
         case "refresh":
@@ -168,7 +173,7 @@ def _answer(task: str, prompt: str, chance: random.Random) -> str:
                 "next_steps",
                 "worklog",
             ]
-            body = {"title": "Work", **{name: [] for name in names}}
+            body = {"title": "AppliedDraft", **{name: [] for name in names}}
             body["current_state"] = [
                 f"{m['name']} spoke of {m['text'].split()[-1]}" for m in said[-2:]
             ]
@@ -229,7 +234,8 @@ class Soak:
                 await anyio.sleep(0.0005)
             if self.hands.sleeping_until > (when - START).total_seconds():
                 break
-            # A millisecond more: a clock of microseconds may stand just before the time it was set to.
+            # A millisecond more: a clock of microseconds may stand just before the time it was set
+            # to.
             self.hands.now = max(
                 self.hands.now, START + timedelta(seconds=self.hands.sleeping_until + 0.001)
             )
@@ -244,7 +250,10 @@ class Soak:
         for _ in range(self.chance.randint(1, 4)):
             self.hands.now += timedelta(seconds=self.chance.randint(5, 90))
             number, topic = told.messages, self.chance.choice(_TOPICS)
-            text = f"the {topic} of hall {number} has {self.chance.randrange(10_000)} hours {topic}-{number}"
+            text = (
+                f"the {topic} of hall {number} has {self.chance.randrange(10_000)} "
+                f"hours {topic}-{number}"
+            )
             turn = await channel.before_turn(text, speaker="Dana")
             said = [
                 Message.user(text, speaker="Dana", id=f"u{number}"),
@@ -260,7 +269,10 @@ class Soak:
             ("", "remember", "compact", "type", "delete"), (60, 12, 18, 6, 4)
         )[0]:
             case "remember":
-                text = f"remember hall {told.messages} opens at {self.chance.randrange(24)}:00, key {len(told.asked)}"
+                text = (
+                    f"remember hall {told.messages} opens at {self.chance.randrange(24)}:00, "
+                    f"key {len(told.asked)}"
+                )
                 if (await channel.remember(text, speaker="Dana")).outcome.changes:
                     told.asked.add(text)
                     self.done["remembered"] += 1
@@ -291,7 +303,9 @@ class Soak:
 
 
 async def soaked(soak: Soak, channels: int, days: int, talks: int) -> None:
-    """Talks at random times over the days; the process is stopped and started again now and then."""
+    """Talks at random times over the days; the process is stopped and started again now and
+    then.
+    """
     span = days * 86_400
     times = sorted(soak.chance.random() * span for _ in range(talks))
     at = iter(
@@ -358,7 +372,7 @@ def main() -> None:
     asked = parser.parse_args()
     chance = random.Random(asked.seed)
     model = Fickle(random.Random(asked.seed + 1))
-    litellm_door.LiteLLM = lambda **_: model  # type: ignore[assignment, misc]
+    litellm_client.LiteLLM = lambda **_: model  # type: ignore[assignment, misc]
     print(
         heading(f"Soak: {asked.channels} channels, {asked.days} days, seed {asked.seed}", "anyio")
     )

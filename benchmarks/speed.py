@@ -1,4 +1,5 @@
-"""What pipimem costs a bot: import, cold recall, a warm turn, writing a turn, a replay, idle channels.
+"""What pipimem costs a bot: import, cold recall, a warm turn, writing a turn, a replay, idle
+channels.
 
 usage: python -m benchmarks.speed [--evals DIR]      (DIR holds transcripts/ for the replay row)
 """
@@ -45,12 +46,15 @@ def import_rows() -> None:
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     ).stdout.strip()
     print(
-        f"{'import pipimem':44}{ours - bare:9.1f} ms   target   60   heavy libraries loaded: {loaded}"
+        f"{'import pipimem':44}{ours - bare:9.1f} ms   target   60   "
+        f"heavy libraries loaded: {loaded}"
     )
 
 
 def cold_recall_row(root: Path, size: int, target: float) -> None:
-    """`pipimem recall` as a process, a Chinese query; before and after a session has kept the words."""
+    """`pipimem recall` as a process, a Chinese query; before and after a session has kept the
+    words.
+    """
     command = [
         sys.executable,
         "-m",
@@ -65,7 +69,8 @@ def cold_recall_row(root: Path, size: int, target: float) -> None:
     anyio.run(_one_session, root, f"n{size}")
     name = f"pipimem recall, cold process, {size} entries"
     print(
-        f"{name:44}{process_ms(*command):9.1f} ms   target {target:4}   (words not kept {without:.1f} ms)"
+        f"{name:44}{process_ms(*command):9.1f} ms   target {target:4}   "
+        f"(words not kept {without:.1f} ms)"
     )
 
 
@@ -84,14 +89,15 @@ async def warm_turn_row(root: Path, size: int, target: float) -> None:
         times = []
         for n in range(300):
             started = time.perf_counter()
-            # White space makes another question of one without a number: an answer is remembered for a minute.
+            # White space makes another text of one without a number.
             await channel.before_turn(
                 QUERIES[n % len(QUERIES)].replace("7", str(n)) + " " * (n // 8)
             )
             times.append((time.perf_counter() - started) * 1000)
     name = f"before_turn, warm, {size} entries, p50 (p95)"
     print(
-        f"{name:44}{quantile(times, 0.5):9.2f} ms   target {target:4}   ({quantile(times, 0.95):.2f} ms)"
+        f"{name:44}{quantile(times, 0.5):9.2f} ms   target {target:4}   "
+        f"({quantile(times, 0.95):.2f} ms)"
     )
 
 
@@ -124,7 +130,8 @@ async def after_turn_row(root: Path) -> None:
     finally:
         os.fsync, os.fdatasync = real
     print(
-        f"{'after_turn, syncs at most':44}{most:9d}      target    2   (p50 {quantile(times, 0.5):.2f} ms)"
+        f"{'after_turn, syncs at most':44}{most:9d}      target    2   "
+        f"(p50 {quantile(times, 0.5):.2f} ms)"
     )
 
 
@@ -152,7 +159,8 @@ def replay_row(root: Path, evals: Path) -> None:
     started = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     print(
-        f"{'replay memorybank-zh, 1,132 messages':44}{time.perf_counter() - started:9.1f} s    target   10"
+        f"{'replay memorybank-zh, 1,132 messages':44}"
+        f"{time.perf_counter() - started:9.1f} s    target   10"
     )
 
 
@@ -167,7 +175,9 @@ async def idle_channels_row(root: Path) -> None:
 
 
 async def channels_in_turn_row(root: Path) -> None:
-    """Resident memory after a question in each of 1,000 channels of 100 entries, and in each once more."""
+    """Resident memory after a question in each of 1,000 channels of 100 entries, and in each once
+    more.
+    """
     text = (root / "channels" / "n100" / "MEMORY.md").read_text(encoding="utf-8")
     for n in range(1000):
         folder = root / "channels" / f"turn-{n}"
@@ -185,7 +195,9 @@ async def channels_in_turn_row(root: Path) -> None:
 
 
 async def edit_row(root: Path, size: int) -> None:
-    """What a turn costs after one entry was reworded by hand, beyond a turn with nothing changed."""
+    """What a turn costs after one entry was reworded by hand, beyond a turn with nothing
+    changed.
+    """
     path = root / "channels" / f"n{size}" / "MEMORY.md"
     async with Pipimem(root, "offline") as pipimem:
         channel = await pipimem.channel(f"n{size}", create=False)

@@ -2,9 +2,10 @@
 
 usage: python -m benchmarks.watching [CHANNELS] [DIR]
 
-20,000 channels by default, on the file system of DIR (the temporary folder). One row for each promise: edits are told
-within a second, our own writing is no news, folders that move are followed, a queue that overflowed is made good by a
-scan, the memory of `pipimem watch`, and what it says where inotify refuses more watches. Linux only.
+20,000 channels by default, on the file system of DIR (the temporary folder). One row for each
+promise: edits are told within a second, our own writing is no news, folders that move are followed,
+a queue that overflowed is made good by a scan, the memory of `pipimem watch`, and what it says
+where inotify refuses more watches. Linux only.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from pathlib import Path
 
 import anyio
 from pipimem import Message, Pipimem
-from pipimem.runtime.idle import Idle, Visit
-from pipimem.runtime.scheduling import Scheduler
-from pipimem.runtime.watching import Watch
-from pipimem.store.agenda import Agenda, Appointment, looks
+from pipimem.runtime.maintenance.scheduler import Scheduler
+from pipimem.runtime.maintenance.watch import Watch
+from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.store.channel import ChannelStore
+from pipimem.store.schedule import Schedule, ScheduledVisit, channel_stamps
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import heading, quantile
@@ -43,7 +44,7 @@ _MOVED = 200
 _SPOKEN = 30
 _ALLOWED = 100
 # A watch that tells nothing for so long tells nothing any more.
-_PATIENCE = 30.0
+_LONGEST_WAIT = 30.0
 _ROW = "{:<66}{:>12}   {}"
 
 
@@ -83,13 +84,15 @@ class Told:
                 self._more.notify_all()
 
     def after(self, deed: Callable[[], str]) -> float | None:
-        """Seconds from the end of a deed until the folder it names was told, `None` if it never was."""
+        """Seconds from the end of a deed until the folder it names was told, `None` if it never
+        was.
+        """
         with self._more:
             self._at.clear()
         folder = deed()
         done = time.monotonic()
         with self._more:
-            self._more.wait_for(lambda: folder in self._at, timeout=_PATIENCE)
+            self._more.wait_for(lambda: folder in self._at, timeout=_LONGEST_WAIT)
             return max(0.0, self._at[folder] - done) if folder in self._at else None
 
 
@@ -182,13 +185,15 @@ def appoint(root: Path) -> None:
     """An agenda that knows every channel as it stands, none due."""
     path = root / ".pipimem" / "idle.jsonl"
     path.unlink(missing_ok=True)
-    agenda = Agenda(path)
-    found = dict(looks(root / "channels"))
-    agenda.appointments.update(
-        {folder: Appointment(None, look.mark) for folder, look in found.items()}
+    schedule = Schedule(path)
+    found = dict(channel_stamps(root / "channels"))
+    schedule.visits.update(
+        {folder: ScheduledVisit(None, look.mark) for folder, look in found.items()}
     )
     first = next(iter(found))
-    agenda.note(first, Appointment(None, found[first].mark + " "))  # one change writes the whole
+    schedule.note(
+        first, ScheduledVisit(None, found[first].mark + " ")
+    )  # one change writes the whole
 
 
 def daemon_rows(root: Path) -> None:
@@ -206,7 +211,8 @@ def daemon_rows(root: Path) -> None:
         row(
             f"after edits in {len(edited):,} channels, resident (most)",
             f"{resident_mb(daemon.pid):.0f} MB",
-            f"({peak_mb(daemon.pid):.0f} MB)   target 150 MB; looked at in {time.monotonic() - began - 4:.0f} s, "
+            f"({peak_mb(daemon.pid):.0f} MB)   target 150 MB; "
+            f"looked at in {time.monotonic() - began - 4:.0f} s, "
             f"{1000 * (cpu(daemon.pid) - before) / len(edited):.1f} ms of CPU each",
         )
 
@@ -241,7 +247,9 @@ def _rests(daemon: subprocess.Popen[bytes], *, for_seconds: float) -> None:
 
 
 def own_writing_row(root: Path) -> None:
-    """Channels with new talk are looked at until their jobs are done; then our own writing is no reason to look again."""
+    """Channels with new talk are looked at until their jobs are done; then our own writing is no
+    reason to look again.
+    """
     names = sorted(path.name for path in (root / "channels").iterdir())[:_SPOKEN]
     visits: list[Visit] = []
 
@@ -258,7 +266,7 @@ def own_writing_row(root: Path) -> None:
                     ]
                     * 3
                 )
-            with anyio.move_on_after(_PATIENCE):
+            with anyio.move_on_after(_LONGEST_WAIT):
                 while {visit.channel for visit in visits} < set(names):
                     await anyio.sleep(0.1)
             await anyio.sleep(8)
@@ -283,7 +291,9 @@ def own_writing_row(root: Path) -> None:
 
 
 def overflow_rows(root: Path, count: int) -> None:
-    """A process that was stopped while every channel was edited: the queue overflows, a scan finds all."""
+    """A process that was stopped while every channel was edited: the queue overflows, a scan finds
+    all.
+    """
     appoint(root)
     command = [sys.executable, "-m", "benchmarks.watching", "--found", str(root)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
@@ -320,10 +330,13 @@ def _peak_of(root: Path) -> float:
 
 
 def found(root: Path) -> None:
-    """The child: the real idle work, that says when every channel was found to be edited, and was looked at."""
+    """The child: the real idle work, that says when every channel was found to be edited, and was
+    looked at.
+    """
     names = {path.name for path in (root / "channels").iterdir()}
     known, looked, scans = set[str](), set[str](), 0
-    expect, touch, scan = Scheduler.expect, Scheduler.touch, Idle._scan  # noqa: SLF001 - watched from outside
+    expect, touch = Scheduler.expect, Scheduler.touch
+    scan = MaintenanceWorker._scan  # noqa: SLF001 - watched from outside
 
     def noted(name: str) -> None:
         if name in names and name not in known:
@@ -339,7 +352,7 @@ def found(root: Path) -> None:
         noted(name)
         touch(scheduler, name, delay)
 
-    async def scanned(idle: Idle) -> float:
+    async def scanned(idle: MaintenanceWorker) -> float:
         nonlocal scans
         scans += 1
         return await scan(idle)
@@ -362,13 +375,15 @@ def found(root: Path) -> None:
             (root / "peak").write_text(str(peak_mb(os.getpid())))
             tasks.cancel_scope.cancel()
 
-    Scheduler.expect, Scheduler.touch, Idle._scan = expected, touched, scanned  # type: ignore[method-assign]  # noqa: SLF001
+    Scheduler.expect, Scheduler.touch = expected, touched  # type: ignore[method-assign]
+    MaintenanceWorker._scan = scanned  # type: ignore[method-assign]  # noqa: SLF001
     anyio.run(run)
 
 
 def limit_row(root: Path) -> None:
-    """What a process says that gets too few watches, and how soon it finds an edit then. The refusal is a stand-in for
-    the kernel's: its limit holds for the whole machine, and is not ours to lower."""
+    """What a process says that gets too few watches, and how soon it finds an edit then. The
+    refusal is a stand-in for the kernel's: its limit holds for the whole machine, and is not ours
+    to lower."""
     appoint(root)
     command = [sys.executable, "-m", "benchmarks.watching", "--refused", str(root)]
     with subprocess.Popen(

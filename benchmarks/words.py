@@ -1,4 +1,7 @@
-"""What cutting text into words costs: cold as a process, warm per character. Run: python benchmarks/words.py"""
+"""What cutting text into words costs: cold as a process, warm per character.
+
+Run: python benchmarks/words.py
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,19 @@ import sys
 import time
 from statistics import median
 
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.tokens import estimate
-from pipimem.text.words import Words
+from pipimem.text.token_count import estimate
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
 CHINESE = "今晚的上线窗口改到下周四晚上十点，由小王负责回滚方案，其他人待命；我们决定先用pnpm安装依赖再发布v2.3.1。"
-ENGLISH = "Alice prefers short answers, and moved the nimbus-gateway checks to src/sync/checksum.ts before the release. "
+ENGLISH = (
+    "Alice prefers short answers, and moved the nimbus-gateway checks to src/sync/checksum.ts "
+    "before the release. "
+)
 
-FIRST_CUT = "from pipimem.text.segmentation import Segmenter; Segmenter().cut('上线窗口是什么')"
+FIRST_CUT = (
+    "from pipimem.text.words.segmentation import Segmenter; Segmenter().cut('上线窗口是什么')"
+)
 IMPORT = "from pipimem.text import segmentation, words, tokens, similarity"
 NOTHING = "pass"
 

@@ -6,7 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipimem.clock import Clock
+    from pipimem.clock import (
+        Clock,
+    )
     from pipimem.errors import (
         AnswerRefused,
         BudgetSpent,
@@ -26,63 +28,165 @@ if TYPE_CHECKING:
         UnreadableNote,
         WorkspaceError,
     )
-    from pipimem.notes.kinds import Kind
-    from pipimem.notes.message import Message
-    from pipimem.runtime.channel import Channel
-    from pipimem.runtime.pipimem import Pipimem
-    from pipimem.runtime.turns import Receipt, Turn
-    from pipimem.settings import Settings
-    from pipimem.sidecar.embedding.embedder import Embedder
+    from pipimem.llm.embedding import (
+        Embedder,
+    )
+    from pipimem.notes.kinds import (
+        Kind,
+    )
+    from pipimem.notes.message import (
+        Message,
+    )
+    from pipimem.notes.operations import (
+        Bullet,
+        Trust,
+    )
+    from pipimem.recall.items import (
+        Item,
+        Source,
+    )
+    from pipimem.recall.ranking import (
+        Candidate,
+    )
+    from pipimem.recall.recall import (
+        Recall,
+    )
+    from pipimem.recall.scoring import (
+        Part,
+    )
+    from pipimem.runtime.channel import (
+        Channel,
+    )
+    from pipimem.runtime.pipimem import (
+        Pipimem,
+    )
+    from pipimem.runtime.turns import (
+        Receipt,
+        Turn,
+    )
+    from pipimem.settings import (
+        BudgetSettings,
+        CompactionSettings,
+        EmbedderSettings,
+        MaintenanceSettings,
+        ModelSettings,
+        RecallSettings,
+        Settings,
+        SnapshotSettings,
+    )
+    from pipimem.sidecar.tasks import (
+        Assistant,
+        Call,
+        Consolidate,
+        Consolidated,
+        Fold,
+        Folded,
+        KnownEntry,
+        Learned,
+        Merge,
+        Over,
+        Refile,
+        Refresh,
+        Refreshed,
+        Rerank,
+        Reranked,
+        Tidied,
+        Tidy,
+    )
 
 __version__ = "0.2.0"
 
 __all__ = [
     "AnswerRefused",
+    "Assistant",
+    "BudgetSettings",
     "BudgetSpent",
+    "Bullet",
+    "Call",
+    "Candidate",
     "CannotTakeBack",
     "Channel",
     "ChannelError",
     "Clock",
+    "CompactionSettings",
+    "Consolidate",
+    "Consolidated",
     "Embedder",
+    "EmbedderSettings",
+    "Fold",
+    "Folded",
+    "Item",
     "JournalError",
     "Kind",
+    "KnownEntry",
+    "Learned",
     "LockTimeout",
+    "MaintenanceSettings",
+    "Merge",
     "Message",
+    "ModelSettings",
     "ModelTimeout",
     "ModelUnavailable",
     "NoProgress",
     "NothingFound",
+    "Over",
+    "Part",
     "Pipimem",
     "PipimemError",
+    "Recall",
+    "RecallSettings",
     "Receipt",
+    "Refile",
+    "Refresh",
+    "Refreshed",
+    "Rerank",
+    "Reranked",
     "Settings",
     "SettingsError",
     "SidecarError",
+    "SnapshotSettings",
+    "Source",
     "StoreError",
+    "Tidied",
+    "Tidy",
     "TranscriptError",
+    "Trust",
     "Turn",
     "UnreadableNote",
     "WorkspaceError",
 ]
 
-_ROOMS = {
-    "Channel": "runtime.channel",
-    "Clock": "clock",
-    "Embedder": "sidecar.embedding.embedder",
-    "Kind": "notes.kinds",
-    "Message": "notes.message",
-    "Pipimem": "runtime.pipimem",
-    "Receipt": "runtime.turns",
-    "Settings": "settings",
-    "Turn": "runtime.turns",
+# By module; all others are errors.
+_PLACES = {
+    "pipimem.clock": "Clock",
+    "pipimem.llm.embedding": "Embedder",
+    "pipimem.notes.kinds": "Kind",
+    "pipimem.notes.message": "Message",
+    "pipimem.notes.operations": "Bullet Trust",
+    "pipimem.recall.scoring": "Part",
+    "pipimem.recall.items": "Item Source",
+    "pipimem.recall.ranking": "Candidate",
+    "pipimem.recall.recall": "Recall",
+    "pipimem.runtime.channel": "Channel",
+    "pipimem.runtime.pipimem": "Pipimem",
+    "pipimem.runtime.turns": "Receipt Turn",
+    "pipimem.settings": (
+        "BudgetSettings CompactionSettings EmbedderSettings MaintenanceSettings ModelSettings "
+        "RecallSettings Settings SnapshotSettings"
+    ),
+    "pipimem.sidecar.tasks": (
+        "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over Refile "
+        "Refresh Refreshed Rerank Reranked Tidied Tidy"
+    ),
 }
+_MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
-    """A public name, loaded when it is first asked for: a host that only imports pipimem waits for nothing."""
+    """Import a public name when it is first used."""
     if name not in __all__:
         raise AttributeError(f"module 'pipimem' has no attribute {name!r}")
-    value: object = getattr(import_module(f"pipimem.{_ROOMS.get(name, 'errors')}"), name)
+    value: object = getattr(import_module(_MODULES.get(name, "pipimem.errors")), name)
     globals()[name] = value
     return value
 

@@ -14,10 +14,10 @@ def _wall() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """`now` is the conversation's time, `wall` the real one (budgets, the journal), both local with their offset.
+    """Times with an offset: `now` of the conversation, `wall` real (budgets, journal).
 
-    They differ only in a replay, which lives in the time of the recorded messages. `monotonic` gives seconds for
-    intervals.
+    They differ only in a replay, which lives in the time of the recorded messages. `monotonic`
+    gives seconds for intervals.
     """
 
     now: Callable[[], datetime] = _wall

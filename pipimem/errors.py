@@ -22,6 +22,14 @@ PipimemError
 from __future__ import annotations
 
 
+def described(error: BaseException) -> str:
+    """The text of an exception; the `__str__` of one that is not ours may itself raise."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - the sentence about the first error is written
+        return "it cannot say what is wrong"
+
+
 class PipimemError(Exception):
     """Base of every error pipimem raises; its text says what to do next."""
 
@@ -75,7 +83,7 @@ class BudgetSpent(SidecarError):
 
 
 class NoProgress(SidecarError):
-    """The same question was just answered and accepted, and nothing came of it: asking again would only cost."""
+    """The same question was just answered, and nothing came of it."""
 
 
 class AnswerRefused(SidecarError):
@@ -88,3 +96,11 @@ class CannotTakeBack(PipimemError):
 
 class NothingFound(PipimemError):
     """What was asked for is not there."""
+
+
+def worded(error: Exception) -> str:
+    """An error as a sentence; the system's refusal with the file it is about."""
+    if not isinstance(error, OSError):
+        return str(error)
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else f"the system refused: {reason}"

@@ -1,9 +1,10 @@
-"""The settings of a workspace: what `pipimem.toml` may say, and what holds where it says nothing."""
+"""The settings of a workspace: the keys of `pipimem.toml` with their defaults."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from math import inf
 from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 
 from pipimem.errors import SettingsError
@@ -11,10 +12,19 @@ from pipimem.errors import SettingsError
 # A number from 0 up, or TOML's `inf` for none.
 Limit = NewType("Limit", float)
 
+# What a field takes, and how that is said.
+_ACCEPTED: Mapping[object, tuple[Any, str]] = {
+    Limit: (int | float, "a number, or inf for no limit"),
+    float: (int | float, "a number"),
+    int: (int, "a whole number"),
+    bool: (bool, "true or false"),
+    str: (str, "a string"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Which model thinks for the memory, what stands in for it, and how long each task may take (seconds)."""
+    """The model for memory tasks, its fallbacks, and timeouts by task (seconds)."""
 
     name: str = "offline"
     fallbacks: tuple[str, ...] = ()
@@ -44,9 +54,10 @@ class RecallSettings:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderSettings:
-    """What turns texts into vectors, so that recall also finds other words for the same; how long a turn waits (seconds).
+    """The embedder for recall by meaning, and how long a turn waits for it (seconds).
 
-    `name` is empty for none, `local` for the one of `pipimem[embeddings]`, or a litellm embedding model.
+    `name` is empty for none, `local` for the one of `pipimem[embeddings]`, or a litellm embedding
+    model.
     """
 
     name: str = ""
@@ -70,7 +81,7 @@ class CompactionSettings:
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceSettings:
-    """Whether idle jobs run inside the process, how long a channel must be quiet before, how many at a time."""
+    """Whether idle jobs run in the process, after how long a quiet, how many at a time."""
 
     enabled: bool = True
     idle_seconds: float = 60.0
@@ -79,7 +90,7 @@ class MaintenanceSettings:
 
 @dataclass(frozen=True, slots=True)
 class BudgetSettings:
-    """What models may use in one local day, in tokens and US dollars, in all and for one channel; `inf`: no limit."""
+    """Limits of one local day in tokens and US dollars, for all and for a channel."""
 
     tokens_per_day: Limit = Limit(5_000_000)
     cost_per_day: Limit = Limit(10.0)
@@ -101,7 +112,7 @@ class Settings:
 
 
 def settings_from(toml: str) -> Settings:
-    """The settings a `pipimem.toml` makes; `SettingsError` names the key, what it takes, and the nearest known one."""
+    """Settings from the text of `pipimem.toml`; `SettingsError` names the key and a fix."""
     import tomllib  # 10 ms that a workspace without settings never needs
 
     try:
@@ -127,7 +138,7 @@ def _section(kind: type, name: str, table: object) -> Any:  # noqa: ANN401 - one
 
 
 def _value(hint: object, where: str, value: object) -> object:
-    """The value if it is what the field takes; a whole number will do for a number of seconds."""
+    """The value if the field accepts it. Raises `SettingsError`."""
     if get_origin(hint) is Literal:
         if value in get_args(hint):
             return value
@@ -138,28 +149,21 @@ def _value(hint: object, where: str, value: object) -> object:
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return tuple(value)
         raise SettingsError(f"{where} must be a list of strings, not {value!r}")
-    if hint is Limit and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if value == float("inf") else _positive(float(value), where)
-    if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return _positive(float(value), where)
-    if hint is int and isinstance(value, int) and not isinstance(value, bool):
-        return _positive(value, where)
-    if (hint is bool and isinstance(value, bool)) or (hint is str and isinstance(value, str)):
+    return _plain_value(hint, where, value)
+
+
+def _plain_value(hint: object, where: str, value: object) -> object:
+    """The text, flag or number if it is what the field takes."""
+    kind, words = _ACCEPTED[hint]
+    if not isinstance(value, kind) or (isinstance(value, bool) and hint is not bool):
+        raise SettingsError(f"{where} must be {words}, not {value!r}")
+    if not isinstance(value, int | float) or hint is bool:
         return value
-    wanted = {
-        Limit: "a number, or inf for no limit",
-        float: "a number",
-        int: "a whole number",
-        bool: "true or false",
-        str: "a string",
-    }
-    raise SettingsError(f"{where} must be {wanted.get(hint, hint)}, not {value!r}")  # type: ignore[call-overload]
-
-
-def _positive(value: float, where: str) -> float:
-    if value < 0 or value != value or value == float("inf"):
+    if hint is Limit and value == inf:
+        return value
+    if not 0 <= value < inf:
         raise SettingsError(f"{where} must be a number from 0 up, not {value!r}")
-    return value
+    return value if hint is int else float(value)
 
 
 def _refuse_unknown(
@@ -177,6 +181,6 @@ def _refuse_unknown(
 
 
 def _home_of(key: str) -> str:
-    """The section that has this key: TOML puts a key under the last heading above it, whatever its writer meant."""
+    """The section that has this key, for keys that stand under a wrong heading."""
     hints = get_type_hints(Settings)
     return next((name for name, kind in hints.items() if key in {f.name for f in fields(kind)}), "")

@@ -1,4 +1,6 @@
-"""An embedder for tests: texts mean the same where they have words of the same few things in them."""
+"""An embedder for tests: texts mean the same where they have words of the same few things in
+them.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ _THINGS = (
 
 @dataclass
 class Toy:
-    """One number a thing, and a little of what all texts share; `seconds` makes it slow, `broken` refuse."""
+    """One number a thing, and a little of what all texts share; `seconds` makes it slow,
+    `broken` refuse.
+    """
 
     name: str = "toy"
     seconds: float = 0.0

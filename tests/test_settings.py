@@ -1,15 +1,17 @@
-"""What pipimem.toml may say: the template tells the truth, and a slip is answered with what to write instead."""
+"""What pipimem.toml may say: the template tells the truth, and a slip is answered with what to
+write instead.
+"""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from pipimem import assets
+from pipimem import resources
 from pipimem.errors import SettingsError
 from pipimem.settings import ModelSettings, Settings, settings_from
 
-TEMPLATE = dict(assets.template())["pipimem.toml"].decode()
+TEMPLATE = dict(resources.template())["pipimem.toml"].decode()
 
 
 def test_the_template_says_the_defaults() -> None:

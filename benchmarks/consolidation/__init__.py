@@ -1,1 +1,4 @@
-"""Is what is kept of a conversation what a good assistant would keep? Ten stretches, labelled by hand."""
+"""Is what is kept of a conversation what a good assistant would keep?
+
+Ten stretches, labelled by hand.
+"""

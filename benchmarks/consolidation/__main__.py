@@ -1,10 +1,12 @@
 """What is kept of ten labelled stretches of talk, by the rules or by a model.
 
-usage: python -m benchmarks.consolidation --evals DIR [--unseen] [--table] [--model M] [--prompts DIR] [--only NAME...] [--timeout S]
+usage: python -m benchmarks.consolidation --evals DIR [--unseen] [--table] [--model M] [--prompts
+DIR] [--only NAME...] [--timeout S]
 
-`DIR` holds the evaluation's `transcripts/`. With `--unseen` the stretches are our own six talks, which nobody who works on
-rules or prompts reads; `--table` prints no sentence of them. The model is a litellm name, or `offline` for the rules. `--prompts` is a
-folder of prompts to use instead of our own, to compare. Junk is what matches no label: it is listed, for people to judge.
+`DIR` holds the evaluation's `transcripts/`. With `--unseen` the stretches are our own six talks,
+which nobody who works on rules or prompts reads; `--table` prints no sentence of them. The model is
+a litellm name, or `offline` for the rules. `--prompts` is a folder of prompts to use instead of our
+own, to compare. Junk is what matches no label: it is listed, for people to judge.
 """
 
 from __future__ import annotations

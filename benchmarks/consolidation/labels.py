@@ -1,4 +1,6 @@
-"""The labels of a stretch: what a good assistant would keep of it, and how to see that an entry says it."""
+"""The labels of a stretch: what a good assistant would keep of it, and how to see that an entry
+says it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Fact:
     unless: tuple[str, ...] = ()
 
     def is_in(self, text: str) -> bool:
-        """Whether an entry says this; a Latin word counts from its beginning, so that "paint" finds "painting"."""
+        """Whether an entry says this; a Latin word counts from its beginning, so that "paint" finds
+        "painting".
+        """
         if any(_stands(word, text) for word in self.unless):
             return False
         return all(any(_stands(word, text) for word in choice) for choice in self.words)
@@ -48,7 +52,10 @@ class Stretch:
     unseen: bool = False  # labelled without knowledge of the rules; its talk is in TALKS
 
     def lines(self, evals: Path) -> list[str]:
-        """The stretch's lines of the transcript. Raises `ValueError` where the transcript is another one."""
+        """The stretch's lines of the transcript.
+
+        Raises `ValueError` where the transcript is another one.
+        """
         folder = TALKS if self.unseen else evals / "transcripts"
         lines = (folder / self.file).read_text(encoding="utf-8").splitlines()
         ids = [json.loads(line)["id"] for line in lines]

@@ -1,4 +1,6 @@
-"""One stretch through the real runtime: transcript, assistant, bar and commit, in a workspace of its own."""
+"""One stretch through the real runtime: transcript, assistant, bar and commit, in a workspace of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import anyio
 from pipimem import Pipimem, Settings
 from pipimem.errors import SidecarError
 from pipimem.notes.usage import Usage
-from pipimem.runtime.replaying import EventTime, recorded
+from pipimem.runtime.replay import EventTime, recorded
 from pipimem.settings import MaintenanceSettings
 from pipimem.store.workspace import WorkspaceStore
 
@@ -49,7 +51,8 @@ def run(
 async def _run(workspace: Path, transcript: Path, model: str, timeout: float) -> Outcome:
     when, messages = EventTime(), recorded(transcript)
     settings = replace(Settings(), maintenance=MaintenanceSettings(enabled=False))
-    # Not entered: leaving it would also refresh SESSION.md, which costs a slow model minutes and is not asked here.
+    # Not entered: leaving it would also refresh SESSION.md, which costs a slow model minutes and is
+    # not asked here.
     pipimem = Pipimem(workspace, model, settings=settings, clock=when.clock())
     channel = await pipimem.channel("stretch", kind="group")
     for message in messages:
@@ -57,7 +60,7 @@ async def _run(workspace: Path, transcript: Path, model: str, timeout: float) ->
     await channel.take_in(messages)
     started, problem = time.perf_counter(), ""
     try:
-        await channel.thoughts.consolidate(timeout, boundary=True)
+        await channel._jobs.consolidate(timeout, boundary=True)  # noqa: SLF001 - without its gate
     except SidecarError as refused:
         problem = str(refused)
     seconds = time.perf_counter() - started
@@ -81,7 +84,10 @@ async def _run(workspace: Path, transcript: Path, model: str, timeout: float) ->
 
 
 def _validity(calls: list[Usage], *, paid: bool, failed: bool) -> tuple[int, int]:
-    """Valid answers and attempts; rules answer once. An answer that came but was refused further on is not valid."""
+    """Valid answers and attempts; rules answer once.
+
+    An answer that came but was refused further on is not valid.
+    """
     if not paid:
         return int(not failed), 1
     answered = sum(usage.outcome == "ok" for usage in calls)

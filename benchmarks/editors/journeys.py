@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 from pipimem import Message
 from pipimem.notes.files import File
+from pipimem.store.history.undo import undo
 
 from benchmarks.faults.child import Say
 from benchmarks.faults.journeys import (
@@ -71,7 +72,7 @@ def _undo(root: Path, say: Say) -> None:
     """By its number: the newest change may be what the person has just saved."""
     store = opened(root)
     records = store.journal_records()
-    store.undo(next(each.sequence for each in records if MISTAKE in str(each.changes)), NOW)
+    undo(store, next(each.sequence for each in records if MISTAKE in str(each.changes)), NOW)
     say("gone", MISTAKE)
     store.close()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 from pipimem import Message
 from pipimem.notes.files import File
-from pipimem.store.forgetting.traces import traces
+from pipimem.store.forget.verify import traces
 
 from benchmarks.commands import complaint
 from benchmarks.editors.journeys import MISTAKE

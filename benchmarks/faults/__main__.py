@@ -1,8 +1,8 @@
 """Runs the faults and prints how many there were and what went wrong.
 
-Run: `python -m benchmarks.faults [--long] [--only PART] [--seed N] [DIR]`; DIR is where to work (a folder in memory is
-fastest). The short run takes a sample of some minutes, the long one everything but the errors, of which it takes one in
-twenty-four.
+Run: `python -m benchmarks.faults [--long] [--only PART] [--seed N] [DIR]`; DIR is where to work (a
+folder in memory is fastest). The short run takes a sample of some minutes, the long one everything
+but the errors, of which it takes one in twenty-four.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ROW = "{:<14}{:<62}{:>8}{:>8}{:>8}"
 
 
 @dataclass(slots=True)
-class Tally:
+class MessageCounts:
     """The faults of one part: how many, and what went wrong."""
 
     count: int = 0
@@ -45,11 +45,11 @@ class Run:
     top: Path
     is_long: bool
     seed: int
-    totals: dict[str, Tally] = field(default_factory=dict)
+    totals: dict[str, MessageCounts] = field(default_factory=dict)
 
-    def row(self, part: str, name: str, work: Callable[[Tally], None]) -> None:
+    def row(self, part: str, name: str, work: Callable[[MessageCounts], None]) -> None:
         """Does one piece and prints its row."""
-        start, tally = time.perf_counter(), Tally()
+        start, tally = time.perf_counter(), MessageCounts()
         work(tally)
         print(
             _ROW.format(
@@ -59,7 +59,7 @@ class Run:
         )
         for one in tally.wrong[:20]:
             print(f"    {one[:1000]}", flush=True)
-        total = self.totals.setdefault(part, Tally())
+        total = self.totals.setdefault(part, MessageCounts())
         total.count += tally.count
         total.wrong += tally.wrong
 
@@ -111,7 +111,7 @@ def _inject(run: Run, part: str, share: float, is_kind: Callable[[Fault], bool])
 
 
 def _injected(
-    journey: Journey, root: Path, drawn: Callable[[list[Fault]], list[Fault]], tally: Tally
+    journey: Journey, root: Path, drawn: Callable[[list[Fault]], list[Fault]], tally: MessageCounts
 ) -> None:
     injected(journey, root, drawn, tally.tell)
 
@@ -132,8 +132,8 @@ def _recoveries(run: Run) -> None:
         run.row(
             "twice",
             journey.name,
-            lambda tally: recovery.twice(journey, root, share, run.seed, tally.tell),
-        )  # noqa: B023
+            lambda tally: recovery.twice(journey, root, share, run.seed, tally.tell),  # noqa: B023
+        )
 
 
 def _full(run: Run) -> None:
@@ -146,8 +146,8 @@ def _full(run: Run) -> None:
             run.row(
                 "full disk",
                 journey.name,
-                lambda tally: room.filled(journey, disk, every, tally.tell),
-            )  # noqa: B023
+                lambda tally: room.filled(journey, disk, every, tally.tell),  # noqa: B023
+            )
 
 
 def _outages(run: Run) -> None:
@@ -156,8 +156,10 @@ def _outages(run: Run) -> None:
         run.row(
             "outages",
             journey.name,
-            lambda tally: outages(journey, run.top / "w", limit, run.seed, tally.tell),
-        )  # noqa: B023
+            lambda tally, journey=journey, limit=limit: outages(
+                journey, run.top / "w", limit, run.seed, tally.tell
+            ),
+        )
 
 
 def _cuts(run: Run) -> None:
@@ -169,8 +171,8 @@ def _cuts(run: Run) -> None:
         run.row(
             "power cuts",
             system,
-            lambda tally: cuts.cut_off(system, run.top, number, run.seed, tally.tell),
-        )  # noqa: B023
+            lambda tally: cuts.cut_off(system, run.top, number, run.seed, tally.tell),  # noqa: B023
+        )
 
 
 def _misses(run: Run) -> None:
@@ -181,8 +183,8 @@ def _misses(run: Run) -> None:
         run.row(
             "past the shim",
             journey.name,
-            lambda tally: misses.missed(journey, run.top / "w", tally.tell),
-        )  # noqa: B023
+            lambda tally: misses.missed(journey, run.top / "w", tally.tell),  # noqa: B023
+        )
 
 
 _PARTS: dict[str, Callable[[Run], None]] = {

@@ -1,9 +1,11 @@
-"""Power cuts: a real file system on a loop device, its image copied at one instant while a journey runs, and mounted.
+"""Power cuts: a real file system on a loop device, its image copied at one instant while a journey
+runs, and mounted.
 
-The image lies on an xfs of its own, where a copy shares its blocks and is taken between two writes (`FICLONE`). So the copy
-has what the device had been given by then, no more: what was not written back is gone, as in a power cut. The mount
-recovers the journal of the file system. Shutting a file system down (`FS_IOC_SHUTDOWN`) will not do: a sync under way then
-comes back as done, also for a program of three lines.
+The image lies on an xfs of its own, where a copy shares its blocks and is taken between two writes
+(`FICLONE`). So the copy has what the device had been given by then, no more: what was not written
+back is gone, as in a power cut. The mount recovers the journal of the file system. Shutting a file
+system down (`FS_IOC_SHUTDOWN`) will not do: a sync under way then comes back as done, also for a
+program of three lines.
 """
 
 from __future__ import annotations
@@ -83,7 +85,9 @@ def cloned(path: Path, to: Path) -> Path:
 
 
 def cut_off(system: str, folder: Path, cuts: int, seed: int, tell: Tell) -> None:
-    """Cuts the power so often, at random instants of random journeys, and tells what a start finds after each."""
+    """Cuts the power so often, at random instants of random journeys, and tells what a start finds
+    after each.
+    """
     chance = random.Random(seed)
     journeys = [LIFE, LIFE, LIFE, *JOURNEYS]
     known: dict[str, tuple[Path, Expected, float]] = {}
@@ -131,7 +135,9 @@ def _known(journey: Journey, system: str, below: Path, number: int) -> tuple[Pat
 def _cut(
     disk: Path, copy: Path, top: Path, pid: int, seconds: float, chance: random.Random
 ) -> float:
-    """Waits for the instant, with a writing back of all before it in every third case; answers with it."""
+    """Waits for the instant, with a writing back of all before it in every third case; answers with
+    it.
+    """
     left = chance.random() * seconds
     if chance.random() < 1 / 3:
         early = chance.random() * left

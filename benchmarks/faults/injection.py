@@ -38,7 +38,9 @@ class Fault:
 
 
 class Injector:
-    """Lets a fault happen, and looks whether a sync that failed is tried again on the same descriptor."""
+    """Lets a fault happen, and looks whether a sync that failed is tried again on the same
+    descriptor.
+    """
 
     def __init__(self, fault: Fault, say: Say) -> None:
         self._fault, self._say = fault, say
@@ -134,7 +136,9 @@ def met(journey: Journey, fault: Fault, root: Path) -> Ended:
 def judged(
     journey: Journey, expected: Expected, fault: Fault, root: Path, before: Said = ()
 ) -> list[str]:
-    """What went wrong when the journey met the fault in the workspace that lies there; `before` it others said things."""
+    """What went wrong when the journey met the fault in the workspace that lies there; `before` it
+    others said things.
+    """
     ended = met(journey, fault, root)
     ended = Ended(ended.how, before + ended.said)
     is_exact = fault.what in (KILL, TORN) or not journey.goes_on
@@ -145,7 +149,9 @@ def judged(
 
 @cache
 def _warm() -> None:
-    """What every child would have to load anew, loaded once: modules, and the dictionary of Chinese."""
+    """What every child would have to load anew, loaded once: modules, and the dictionary of
+    Chinese.
+    """
     for journey in JOURNEYS:
         if journey.goes_on:
             with tempfile.TemporaryDirectory() as name:
@@ -179,7 +185,9 @@ def injected(
     chosen: Callable[[list[Fault]], list[Fault]],
     tell: Callable[[Fault, list[str]], None],
 ) -> None:
-    """Lets a journey meet those faults that are chosen of all, and tells what went wrong at each."""
+    """Lets a journey meet those faults that are chosen of all, and tells what went wrong at
+    each.
+    """
     tree = prepared(journey, root)
     expected = expected_of(journey, tree, root)
     for fault in chosen(list(faults_of(calls_of(journey, tree, root)))):

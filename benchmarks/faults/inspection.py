@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipimem import Message, assets
+from pipimem import Message, resources
 from pipimem.errors import PipimemError
 from pipimem.notes.files import File
 from pipimem.notes.notes import Notes
 from pipimem.store.channel import ChannelStore
-from pipimem.store.checkup.channels import channel_findings
-from pipimem.store.commits.desk import KEPT
+from pipimem.store.commit.working_copy import NOTE_FILES
 from pipimem.store.disk.files import TEMPORARY
-from pipimem.store.forgetting.traces import traces
+from pipimem.store.forget.verify import traces
+from pipimem.store.health.channels import channel_findings
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.faults.child import Ended, Say, in_child
@@ -23,14 +23,16 @@ from benchmarks.faults.journeys import NOW, Journey, adding, opened
 from benchmarks.faults.tree import Tree
 
 Texts = tuple[str, ...]
-"""The texts of the notes, in the order of `KEPT`."""
+"""The texts of the notes, in the order of `NOTE_FILES`."""
 Line = tuple[File, str]
 _NEXT = "the next fact of all"
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The states a journey passes through when nothing goes wrong: number of the newest record, texts of the notes."""
+    """The states a journey passes through when nothing goes wrong: number of the newest record,
+    texts of the notes.
+    """
 
     states: tuple[tuple[int, Texts], ...]
 
@@ -59,7 +61,8 @@ class Faulted:
     journey: Journey
     expected: Expected
     ended: Ended
-    # Whether each file must be of one and the same state; not where an error was overcome and the way went on.
+    # Whether each file must be of one and the same state; not where an error was overcome and the
+    # way went on.
     is_exact: bool = True
 
 
@@ -94,7 +97,9 @@ def problems(root: Path, faulted: Faulted) -> list[str]:
 
 
 def misbehaved(ended: Ended) -> Iterator[str]:
-    """What a journey must not do while a fault happens: raise what is not ours, say no way out, hang."""
+    """What a journey must not do while a fault happens: raise what is not ours, say no way out,
+    hang.
+    """
     if ended.how in ("hung", "crashed"):
         yield f"it {ended.how}"
     for names, text, trace in ended.of("raised"):
@@ -107,7 +112,8 @@ def misbehaved(ended: Ended) -> Iterator[str]:
         yield str(line[0])
 
 
-_WAYS_OUT = ("Free ", "Mount ", "Check ", "Raise ", "Move ", "Put ", "Try ", "Remove ", "Save ", "Name ", "Create ",
+_WAYS_OUT = ("Free ", "Mount ", "Check ", "Raise ", "Move ", "Put ", "Try ", "Remove ", "Save ",
+"Name ", "Create ",
              "see `", "Make ", "Rename ", "try again", "There are")  # fmt: skip
 
 
@@ -115,12 +121,12 @@ def _says_what_to_do(text: str) -> bool:
     return any(way in text for way in _WAYS_OUT)
 
 
-# ── in the fresh process ──────────────────────────────────────────────────────────────────────────────────────────
+# ── in the fresh process ──────────────────────────────────────────────────────────────────────────
 
 
 def _say_state(root: Path, journey: Journey, say: Say) -> None:
     if not (root / "channels").is_dir():
-        say("state", 0, *("" for _ in KEPT))
+        say("state", 0, *("" for _ in NOTE_FILES))
         return
     notes = opened(root, journey.channel, create=False).notes()
     say("state", notes.ledger.sequence, *_texts(notes))
@@ -129,7 +135,7 @@ def _say_state(root: Path, journey: Journey, say: Say) -> None:
 def _say_past(root: Path, journey: Journey, say: Say) -> None:
     past = opened(root, journey.channel, create=False).past()
     for sequence in range(past.records[0].sequence - 1, past.records[-1].sequence + 1):
-        texts = [past.text_after(file, sequence) for file in KEPT]
+        texts = [past.text_after(file, sequence) for file in NOTE_FILES]
         if None not in texts:
             say("state", sequence, *texts)
 
@@ -159,7 +165,7 @@ def _all_wrong(root: Path, faulted: Faulted) -> Iterator[str]:
 def _template(root: Path, *, written_anew: bool, begun_before: bool) -> Iterator[str]:
     if written_anew and not begun_before:
         WorkspaceStore.init(root)
-    for path, content in assets.template():
+    for path, content in resources.template():
         if (root / path).read_bytes() != content:
             yield f"{path} of the workspace is another"
 
@@ -196,11 +202,11 @@ def _afterwards(root: Path, faulted: Faulted) -> Iterator[str]:
     journey, said = faulted.journey, faulted.ended
     store = opened(root, journey.channel, create=False)
     notes = store.notes()
-    disk = tuple(_text(store.folder / file) for file in KEPT)
+    disk = tuple(_text(store.folder / file) for file in NOTE_FILES)
     if disk != _texts(notes):
         yield "the files are not what is read"
     yield from _lines_right(faulted.expected, disk, ((File.MEMORY, f"- {_NEXT}"),))
-    memory = disk[KEPT.index(File.MEMORY)]
+    memory = disk[NOTE_FILES.index(File.MEMORY)]
     entries = [*(str(line[0]) for line in said.of("entry")), _NEXT]
     yield from (
         f"{memory.count(f'- {text}')} times {text!r}"
@@ -258,7 +264,7 @@ def _left_of(root: Path, words: str) -> Iterator[str]:
 
 
 def _texts(notes: Notes) -> Texts:
-    return tuple(notes.note(file).text for file in KEPT)
+    return tuple(notes.note(file).text for file in NOTE_FILES)
 
 
 def _text(path: Path) -> str:
@@ -269,7 +275,7 @@ def _lines(texts: Texts) -> list[Line]:
     """What stands in the files; headings come with what stands below them."""
     return [
         (file, line)
-        for file, text in zip(KEPT, texts, strict=True)
+        for file, text in zip(NOTE_FILES, texts, strict=True)
         for line in text.splitlines()
         if line.strip() and not line.startswith("#")
     ]

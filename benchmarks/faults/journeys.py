@@ -1,4 +1,6 @@
-"""The journeys that faults meet: what lies there before, what is done, and what is promised at each step."""
+"""The journeys that faults meet: what lies there before, what is done, and what is promised at each
+step.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,11 @@ from pipimem.notes.operations import (
     SetSection,
     Trust,
 )
-from pipimem.store import transcript
 from pipimem.store.channel import ChannelStore
+from pipimem.store.history.undo import restore, undo
 from pipimem.store.journal import journal
-from pipimem.store.journal.versions import Versions
+from pipimem.store.journal.text_versions import Versions
+from pipimem.store.transcript import log
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.faults.child import Say
@@ -44,9 +47,10 @@ STRANGE = "Room 7/=上线"
 class Journey:
     """`prepare` lays what lies there before, `run` does it and says what was acknowledged.
 
-    What is said: `entry` TEXT, `message` ID CONTENT, `gone` TEXT, `forgotten` TEXT, `sequence` NUMBER, `made` CHANNEL,
-    `template`. With `apart`, a reader may see some of the files before and some after: the words go out of one file
-    after the other. With `goes_on`, an error does not end it: what comes later is decided on what is there then.
+    What is said: `entry` TEXT, `message` ID CONTENT, `gone` TEXT, `forgotten` TEXT, `sequence`
+    NUMBER, `made` CHANNEL, `template`. With `apart`, a reader may see some of the files before and
+    some after: the words go out of one file after the other. With `goes_on`, an error does not end
+    it: what comes later is decided on what is there then.
     """
 
     name: str
@@ -95,7 +99,9 @@ def silent(kind: str, *values: object) -> None:
 
 
 def lived(root: Path) -> None:
-    """A workspace with a channel that has a past: three notes, two commits, four messages, a checkpoint."""
+    """A workspace with a channel that has a past: three notes, two commits, four messages, a
+    checkpoint.
+    """
     WorkspaceStore.init(root)
     store = ChannelStore.open(WorkspaceStore.open(root), CHANNEL, create=True, key=bytes(32))
     appended(
@@ -113,7 +119,7 @@ def lived(root: Path) -> None:
     store.close()
 
 
-# ── the first turn ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the first turn ────────────────────────────────────────────────────────────────────────────────
 
 
 def nothing(root: Path) -> None:
@@ -141,13 +147,13 @@ def _first_turn(root: Path, say: Say) -> None:
 
 
 def runtime(root: Path) -> Pipimem:
-    """The runtime of the embedded rules, at a clock that stands."""
+    """The runtime of the offline rules, at a clock that stands."""
     return Pipimem(
         root, "offline", clock=Clock(now=lambda: NOW, wall=lambda: NOW, monotonic=lambda: 0.0)
     )
 
 
-# ── in a channel that has a past ──────────────────────────────────────────────────────────────────────────────────
+# ── in a channel that has a past ──────────────────────────────────────────────────────────────────
 
 
 def _append(root: Path, say: Say) -> None:
@@ -237,21 +243,23 @@ def _compact(root: Path, say: Say) -> None:
 
 def _undo(root: Path, say: Say) -> None:
     store = opened(root)
-    say("sequence", store.undo(None, NOW).sequence)
+    say("sequence", undo(store, None, NOW).sequence)
     say("gone", "the release window opens at nine")
     store.close()
 
 
 def _restore(root: Path, say: Say) -> None:
     store = opened(root)
-    say("sequence", store.restore(1, NOW).sequence)
+    say("sequence", restore(store, 1, NOW).sequence)
     say("gone", "the release window opens at nine")
     say("entry", "alice likes tea")
     store.close()
 
 
 def told(root: Path) -> None:
-    """A channel that was told something it will have to forget, in notes, archive, versions and transcript."""
+    """A channel that was told something it will have to forget, in notes, archive, versions and
+    transcript.
+    """
     lived(root)
     store = opened(root)
     store.append([Message.user(f"remember {SECRET}", id="u5"), Message.user("and cake", id="u6")])
@@ -271,7 +279,9 @@ def _forget(root: Path, say: Say) -> None:
 
 
 def many_versions(root: Path) -> None:
-    """More versions than are kept, some of them old, and a journal and a transcript that are due to be set aside."""
+    """More versions than are kept, some of them old, and a journal and a transcript that are due to
+    be set aside.
+    """
     lived(root)
     versions = Versions(root / "channels" / CHANNEL / ".pipimem" / "versions")
     for number in range(24):
@@ -282,7 +292,8 @@ def many_versions(root: Path) -> None:
 
 
 def _prune(root: Path, say: Say) -> None:
-    journal._ROTATE_AT = transcript._ROTATE_AT = 1  # noqa: SLF001 - megabytes would cost the time of the other faults
+    # Megabytes would cost the time of the other faults.
+    journal._ROTATE_AT = log._ROTATE_AT = 1  # noqa: SLF001
     store = opened(root)
     appended(store, say, Message.user("hello", id="u5"))
     committed(store, adding("bob likes coffee"), say, "bob likes coffee")
@@ -348,4 +359,4 @@ JOURNEYS = (
     FORGETTING,
     PRUNING,
 )
-"""Those that begin with a whole workspace; `recovery` has those that begin with what a crash left."""
+"""Those that begin with a whole workspace; `recovery` has those that begin after a crash."""

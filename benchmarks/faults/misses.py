@@ -1,4 +1,6 @@
-"""The proof that no file call goes past the shim: a journey under strace, each call of the shim between two marks."""
+"""The proof that no file call goes past the shim: a journey under strace, each call of the shim
+between two marks.
+"""
 
 from __future__ import annotations
 
@@ -53,12 +55,15 @@ class Marker:
 
 
 def missed(journey: Journey, root: Path, tell: Tell) -> None:
-    """Runs the journey under strace; tells each call below the folder, with what is wrong where no mark stands before it."""
+    """Runs the journey under strace; tells each call below the folder, with what is wrong where no
+    mark stands before it.
+    """
     prepared(journey, root).laid(root)
     trace = root.with_name("trace")
     command = [sys.executable, "-m", __name__, journey.name, str(root)]
     subprocess.run(
-        ["strace", "-f", "-y", "-s", "0", "-o", str(trace), "-e", "trace=file,desc,getppid,getuid", *command],
+        ["strace", "-f", "-y", "-s", "0", "-o", str(trace), "-e", "trace=file,desc,getppid,getuid",
+        *command],
         check=True, capture_output=True,
     )  # fmt: skip
     inside: dict[str, bool] = {}

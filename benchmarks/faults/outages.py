@@ -18,7 +18,8 @@ Tell = Callable[[object, list[str]], None]
 
 
 def outages(journey: Journey, root: Path, limit: int, seed: int, tell: Tell) -> int:
-    """Builds up to `limit` states of a journey, drawn by lot from all, and tells what is wrong in each.
+    """Builds up to `limit` states of a journey, drawn by lot from all, and tells what is wrong in
+    each.
 
     The answer is how many there are.
     """

@@ -1,4 +1,6 @@
-"""What a journey did to the disk, call by call: bytes, names, syncs, and what was acknowledged between them."""
+"""What a journey did to the disk, call by call: bytes, names, syncs, and what was acknowledged
+between them.
+"""
 
 from __future__ import annotations
 

@@ -23,9 +23,12 @@ Tell = Callable[[object, list[str]], None]
 
 
 def unfinished(root: Path) -> dict[str, Callable[[Path], None]]:
-    """What there is to mend, by name: journeys killed at the worst call, laid out anew as often as wanted."""
+    """What there is to mend, by name: journeys killed at the worst call, laid out anew as often as
+    wanted.
+    """
     worst = (
-        (CONSOLIDATION, "exchange", 0), (CONSOLIDATION, "exchange", 1), (CONSOLIDATION, "replace", -1),
+        (CONSOLIDATION, "exchange", 0), (CONSOLIDATION, "exchange", 1), (CONSOLIDATION, "replace",
+        -1),
         (EDIT, "exchange", 0), (FORGETTING, "replace", 3), (FORGETTING, "replace", -1),
     )  # fmt: skip
     found = {}
@@ -51,7 +54,9 @@ def journeys(root: Path) -> list[Journey]:
 
 
 def twice(journey: Journey, root: Path, share: float, seed: int, tell: Tell) -> None:
-    """A kill or EIO at calls of the first recovery drawn by lot, then again at calls of the second."""
+    """A kill or EIO at calls of the first recovery drawn by lot, then again at calls of the
+    second.
+    """
     chance = random.Random(seed)
     tree = prepared(journey, root)
     expected = expected_of(journey, tree, root)

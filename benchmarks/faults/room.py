@@ -1,4 +1,6 @@
-"""A disk that runs full: a small file system in memory with room for so many pages, or so many files, and no more."""
+"""A disk that runs full: a small file system in memory with room for so many pages, or so many
+files, and no more.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def small_disk(folder: Path) -> Iterator[Path]:
 
 
 def filled(journey: Journey, disk: Path, every: int, tell: Tell) -> None:
-    """Lets a journey happen with room for 0, 1, 2 … pages, then with room for so many files, until it has enough."""
+    """Lets a journey happen with room for 0, 1, 2 … pages, then with room for so many files, until
+    it has enough.
+    """
     root = disk / "w"
     tree = prepared(journey, root)
     expected = expected_of(journey, tree, root)

@@ -1,8 +1,10 @@
-"""Every file call of a process below one folder, seen before it happens: counted, refused, recorded or deadly.
+"""Every file call of a process below one folder, seen before it happens: counted, refused, recorded
+or deadly.
 
-The calls of `os`, `fcntl` and the exchange are replaced by ones that ask first. Python's own files are C, so below the
-folder they are replaced by those of `_pyio`, which go through `os`. `python -m benchmarks.faults.misses` proves with
-strace that nothing goes past it. For a process of its own: nothing is ever put back.
+The calls of `os`, `fcntl` and the exchange are replaced by ones that ask first. Python's own files
+are C, so below the folder they are replaced by those of `_pyio`, which go through `os`. `python -m
+benchmarks.faults.misses` proves with strace that nothing goes past it. For a process of its own:
+nothing is ever put back.
 """
 
 from __future__ import annotations
@@ -18,25 +20,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from pipimem.store.disk import exchanging
+from pipimem.store.disk import exchange
 
 CHANGES = frozenset({
-    "write", "pwrite", "ftruncate", "truncate", "rename", "replace", "exchange", "link", "symlink", "unlink", "remove",
+    "write", "pwrite", "ftruncate", "truncate", "rename", "replace", "exchange", "link", "symlink",
+    "unlink", "remove",
     "mkdir", "rmdir", "chmod", "fchmod", "utime", "create", "sendfile", "copy_file_range",
 })  # fmt: skip
 """Calls that a disk which only lost its room or its right to write refuses."""
 SYNCS = frozenset({"fsync", "fdatasync"})
 
-_PATHS = ("open", "stat", "lstat", "listdir", "scandir", "readlink", "mkdir", "rmdir", "unlink", "remove", "rename",
-          "replace", "link", "symlink", "chmod", "utime", "access", "truncate", "statvfs")  # fmt: skip
-_DESCRIPTORS = ("read", "pread", "write", "pwrite", "close", "fsync", "fdatasync", "ftruncate", "fstat", "fchmod",
+_PATHS = (
+    "open",
+    "stat",
+    "lstat",
+    "listdir",
+    "scandir",
+    "readlink",
+    "mkdir",
+    "rmdir",
+    "unlink",
+    "remove",
+    "rename",
+    "replace",
+    "link",
+    "symlink",
+    "chmod",
+    "utime",
+    "access",
+    "truncate",
+    "statvfs",
+)
+_DESCRIPTORS = ("read", "pread", "write", "pwrite", "close", "fsync", "fdatasync", "ftruncate",
+"fstat", "fchmod",
                 "fstatvfs", "lseek", "isatty", "sendfile", "copy_file_range")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call about to be made: its name (`create` for an open that makes the file), the file, how often that file was
-    opened so far (0 for calls by name), and what it is called with."""
+    """A call about to be made: its name (`create` for an open that makes the file), the file, how
+    often that file was opened so far (0 for calls by name), and what it is called with."""
 
     name: str
     path: str
@@ -120,12 +143,13 @@ class Shim:
             setattr(os, name, self._by_path(name))
         for name in _DESCRIPTORS:
             setattr(os, name, self._by_descriptor(name, self._real[name]))
-        # `os` asks whether a function takes descriptors or follows links by looking it up in these sets.
+        # `os` asks whether a function takes descriptors or follows links by looking it up in these
+        # sets.
         for known in (os.supports_fd, os.supports_follow_symlinks, os.supports_dir_fd):
             known |= {getattr(os, name) for name in self._real if self._real[name] in known}
         fcntl.flock = self._by_descriptor("flock", fcntl.flock)
         fcntl.fcntl = self._by_descriptor("fcntl", fcntl.fcntl)
-        exchanging._renamed = self._exchange(exchanging._renamed)  # noqa: SLF001 - the one call that is not of `os`
+        exchange._renamed = self._exchange(exchange._renamed)  # noqa: SLF001 - not of `os`
         io.open = builtins.open = self._python_file(io.open)  # type: ignore[assignment]
 
     def _is_ours(self, path: object) -> bool:
@@ -214,4 +238,7 @@ class Shim:
 ERRNOS = {number: errno.errorcode[number] for number in (
     errno.EIO, errno.ENOSPC, errno.EACCES, errno.EINTR, errno.EMFILE, errno.EROFS, errno.EDQUOT,
 )}  # fmt: skip
-"""What every call may end with: a broken disk, a full one, no permission, a signal, no descriptors, read-only, quota."""
+"""What every call may end with.
+
+A broken disk, a full one, no permission, a signal, no descriptors, read-only, quota.
+"""

@@ -1,7 +1,8 @@
 """Every state a disk may be left in where nothing but a sync orders what reaches it: a small ALICE.
 
-Between two syncs of a folder its names change in any order that leaves steps over the same name in theirs; any of them may
-be missing. Bytes of a file that were not synced are all there, none of them, cut at a sector, or zeros.
+Between two syncs of a folder its names change in any order that leaves steps over the same name in
+theirs; any of them may be missing. Bytes of a file that were not synced are all there, none of
+them, cut at a sector, or zeros.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ class State:
 
 
 def states(record: Record, chance: random.Random, *, mixed: int = _MIXED) -> Iterator[State]:
-    """The states after a power cut at any step: everything unsynced lost, kept, each thing lost or kept alone, and some
-    mixed by lot."""
+    """The states after a power cut at any step: everything unsynced lost, kept, each thing lost or
+    kept alone, and some mixed by lot."""
     seen: set[bytes] = set()
     for at in range(1, len(record.steps) + 1):
         if at < len(record.steps) and isinstance(record.steps[at], Told):

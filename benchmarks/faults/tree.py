@@ -10,7 +10,9 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Folders and files by their path below the root: mode, bytes and times (access, modification, in ns)."""
+    """Folders and files by their path below the root: mode, bytes and times (access, modification,
+    in ns).
+    """
 
     folders: tuple[tuple[str, int], ...]
     files: tuple[tuple[str, int, bytes, tuple[int, int]], ...]

@@ -94,7 +94,7 @@ async def _opened(situation: Situation) -> None:
         turn = await channel.before_turn(_QUESTION)
         await channel.after_turn(turn, [Message.user("milk is white", id="first")])
         await channel.remember("milk is white")
-        channel._spoke = False  # noqa: SLF001 - what closing costs is no part of this
+        channel._has_new_messages = False  # noqa: SLF001 - what closing costs is no part of this
 
 
 _FOLDER = f"channels/{CHANNEL}"

@@ -2,9 +2,10 @@
 
 usage: python -m benchmarks.mutations [COUNT] [SEED]
 
-An entry is lost when it is gone from MEMORY.md, unless its words stand in the text that took its place, or a whole
-answer named it and the cap of a run (25 %) allowed it, or the unbroken reply was a good one and named it. The same
-judge (tests/sidecar/replies/judging.py) looks at the files of every design.
+An entry is lost when it is gone from MEMORY.md, unless its words stand in the text that took its
+place, or a whole answer named it and the cap of a run (25 %) allowed it, or the unbroken reply was
+a good one and named it. The same judge (tests/sidecar/replies/judging.py) looks at the files of
+every design.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from random import Random
 
 import anyio
 from pipimem.notes.operations import Author, Decision
-from pipimem.sidecar.contracts import Answer
 from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import Answer
 from tests.sidecar.replies import judging
 from tests.sidecar.replies.mutating import mutated
 from tests.sidecar.replies.trial import Reply, Trial, Tried, entry_ids, facts, replies
@@ -33,7 +34,7 @@ COUNT, SEED = 2_000, 20260304
 _MESSAGES = tuple(f"m{number}" for number in range(1, 11))
 
 
-class Tally:
+class MessageCounts:
     """The figures of one run."""
 
     def __init__(self) -> None:
@@ -56,9 +57,9 @@ class Tally:
             self.kinds[f"{names}: {loss.why}: {loss.text[:40]}"] += 1
 
 
-async def measured(count: int, seed: int) -> Tally:
+async def measured(count: int, seed: int) -> MessageCounts:
     """Every design on the same mutations."""
-    chance, tally, texts = Random(seed), Tally(), replies()
+    chance, tally, texts = Random(seed), MessageCounts(), replies()
     memory, ids = dict(zip(entry_ids(), facts(), strict=True)), entry_ids()
     with tempfile.TemporaryDirectory() as folder:
         trial = Trial(Path(folder))
@@ -78,7 +79,7 @@ async def measured(count: int, seed: int) -> Tally:
 
 
 async def _repaired(
-    trial: Trial, reply: Reply, text: str, wanted: frozenset[str], tally: Tally
+    trial: Trial, reply: Reply, text: str, wanted: frozenset[str], tally: MessageCounts
 ) -> None:
     answer, ends = _understood(reply.task, text), judging.named(text, reply.task)
     for name, change in (
@@ -113,7 +114,7 @@ def _rewritten(
     names: list[str],
     memory: Mapping[str, str],
     wanted: frozenset[str],
-    tally: Tally,
+    tally: MessageCounts,
     chance: Random,
 ) -> None:
     if reply.task == "fold":

@@ -1,8 +1,8 @@
 """A rival: operations out of repaired JSON, item by item, whatever of it can be understood.
 
-This is how many bots read a model's answer: text around the object is cut away, quotes and commas are set right, what
-is cut off is closed, fields of the wrong type are left out with their item. What the item then asks for is done by the
-same thoughts and the same store as ours.
+This is how many bots read a model's answer: text around the object is cut away, quotes and commas
+are set right, what is cut off is closed, fields of the wrong type are left out with their item.
+What the item then asks for is done by the same thoughts and the same store as ours.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet
-from pipimem.sidecar.contracts import Consolidated, Folded, Learned, Merge, Over, Refile, Tidied
+from pipimem.sidecar.tasks import Consolidated, Folded, Learned, Merge, Over, Refile, Tidied
 
 _THINKING = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
 _COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)

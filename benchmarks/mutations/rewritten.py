@@ -1,9 +1,9 @@
 """A rival: the model writes MEMORY.md anew as a whole, and the file is replaced by what it wrote.
 
-No model is asked here. What a model would have written is made from the same reply: the file after everything the reply
-asks for (its JSON repaired where it is broken), or the reply's own words where it holds no object. The same kinds of
-change then befall this text. The file is replaced if the text holds at least one bullet; `guarded` refuses one with
-fewer than half of the entries.
+No model is asked here. What a model would have written is made from the same reply: the file after
+everything the reply asks for (its JSON repaired where it is broken), or the reply's own words where
+it holds no object. The same kinds of change then befall this text. The file is replaced if the text
+holds at least one bullet; `guarded` refuses one with fewer than half of the entries.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Runs storms over all ways of saving and prints what was lost.
 
-Run: `python -m benchmarks.races [--saves N] [--kills] [--seed S] [FOLDER]`; N raced saves for each way of saving, kind of
-buffer, and with or without deletions. `--long` is 5,000 for each, with kills, in rounds, for as long as `--minutes`
-says. Name a folder on the disk you care about.
+Run: `python -m benchmarks.races [--saves N] [--kills] [--seed S] [FOLDER]`; N raced saves for each
+way of saving, kind of buffer, and with or without deletions. `--long` is 5,000 for each, with
+kills, in rounds, for as long as `--minutes` says. Name a folder on the disk you care about.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def main() -> int:
     """Prints the table; the exit code is 1 where anything was lost."""
     asked = _asked()
     print(heading("Raced saves"))
-    print(_ROW.format("way", "buffer", "deletes", "saves", "commits", "kills", "human lost", "acks lost", "dels back",
+    print(_ROW.format("way", "buffer", "deletes", "saves", "commits", "kills", "human lost",
+    "acks lost", "dels back",
                       "ambiguous", "doubled", "p99 ms"))  # fmt: skip
     start = time.perf_counter()
     counts: dict[Kind, Count] = defaultdict(Count)
@@ -57,8 +58,16 @@ def main() -> int:
         ):
             for number, kind in enumerate(KINDS):
                 root = Path(name) / f"{seed} {number}"
-                counts[kind] += storm(root, kind.way, min(left, _ROUND), seed, is_stale=kind.is_stale,
-                                      deletes=kind.deletes, kills=asked.kills, trace=asked.trace)  # fmt: skip
+                counts[kind] += storm(
+                    root,
+                    kind.way,
+                    min(left, _ROUND),
+                    seed,
+                    is_stale=kind.is_stale,
+                    deletes=kind.deletes,
+                    kills=asked.kills,
+                    trace=asked.trace,
+                )
             left, seed = left - _ROUND, seed + 1
     for kind, count in counts.items():
         _print(
@@ -67,7 +76,8 @@ def main() -> int:
     total = sum(counts.values(), Count())
     _print("all", "", "", total)
     print(
-        f"\n{time.perf_counter() - start:.0f} s, losses: {total.losses}; ambiguous, so the line was kept: {total.ambiguous}"
+        f"\n{time.perf_counter() - start:.0f} s, losses: {total.losses}; "
+        f"ambiguous, so the line was kept: {total.ambiguous}"
     )
     return 1 if total.losses else 0
 
@@ -94,8 +104,23 @@ def _asked() -> argparse.Namespace:
 
 
 def _print(way: str, buffer: str, deletes: str, part: Count) -> None:
-    print(_ROW.format(way, buffer, deletes, part.saves, part.commits, part.kills, part.human_lost, part.acknowledged_lost,
-                      part.deletions_back, part.ambiguous, part.doubled, f"{part.slow_ms:.0f}"), flush=True)  # fmt: skip
+    print(
+        _ROW.format(
+            way,
+            buffer,
+            deletes,
+            part.saves,
+            part.commits,
+            part.kills,
+            part.human_lost,
+            part.acknowledged_lost,
+            part.deletions_back,
+            part.ambiguous,
+            part.doubled,
+            f"{part.slow_ms:.0f}",
+        ),
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""A person at an editor: five ways of saving, a fresh or a stale buffer, lines typed and lines deleted."""
+"""A person at an editor: five ways of saving, a fresh or a stale buffer, lines typed and lines
+deleted.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from pipimem.store.disk.files import TEMPORARY
 # A line is deleted only after so many commits.
 _KNOWN_FOR = 2
 # Bots that were killed need a while to be back.
-_PATIENCE = 1.0
+_LONGEST_WAIT = 1.0
 
 
 def in_place(path: Path, text: str, _: random.Random) -> None:
@@ -68,7 +70,9 @@ WAYS: dict[str, Callable[[Path, str, random.Random], None]] = {
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """One save of a hand: the text it began with (read just now, or saved by itself before), and what became of it."""
+    """One save of a hand: the text it began with (read just now, or saved by itself before), and
+    what became of it.
+    """
 
     base: str
     is_read: bool
@@ -81,8 +85,9 @@ class Save:
 class Hand:
     """One person at one file. Everything typed and deleted is noted once the save is over.
 
-    A stale hand loads the file only now and then and goes on from what it saved itself. A line is deleted only when
-    `commits`, the number of them so far, has grown by two since it came: docs/RELIABILITY.md says why.
+    A stale hand loads the file only now and then and goes on from what it saved itself. A line is
+    deleted only when `commits`, the number of them so far, has grown by two since it came:
+    docs/design/reliability.md says why.
     """
 
     path: Path
@@ -136,8 +141,10 @@ class Hand:
         self.deleted += [gone] if gone else []
 
     def _wait_for_a_commit(self) -> None:
-        """The worst instant: a text lies prepared, and is about to take the place of the one that is saved."""
-        deadline = time.monotonic() + _PATIENCE
+        """The worst instant: a text lies prepared, and is about to take the place of the one that
+        is saved.
+        """
+        deadline = time.monotonic() + _LONGEST_WAIT
         while time.monotonic() < deadline and not any(self.path.parent.glob(f".*{TEMPORARY}")):
             time.sleep(0.0002)
         time.sleep(self.dice.choice((0, self.dice.uniform(0, 0.003), self.dice.uniform(0, 0.02))))

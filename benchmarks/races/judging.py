@@ -1,4 +1,6 @@
-"""A deletion that came back: its story, and whether the texts alone could have told it from an older buffer."""
+"""A deletion that came back: its story, and whether the texts alone could have told it from an
+older buffer.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,16 @@ from dataclasses import dataclass
 from pipimem.notes.files import File
 from pipimem.notes.notes import etag
 from pipimem.store.journal.records import JournalRecord
-from pipimem.text.splices import spliced
+from pipimem.text.markdown.line_edits import spliced
 
 from benchmarks.races.hands import Save
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One record that changed MEMORY.md: the texts around it, and the save that it took in, if any."""
+    """One record that changed MEMORY.md: the texts around it, and the save that it took in, if
+    any.
+    """
 
     sequence: int
     author: str
@@ -39,12 +43,13 @@ def looks(records: Iterable[JournalRecord], past: Sequence[Save]) -> Iterator[Lo
 
 
 def is_ambiguous(line: str, past: Sequence[Save], seen: Sequence[Look]) -> bool:
-    """Whether two intentions lead to the very text in which the runtime first met the deletion of a line.
+    """Whether two intentions lead to the very text in which the runtime first met the deletion of a
+    line.
 
-    One is the hand's: it read the line and deleted it. The other begins with an older text, by the journal's account,
-    that the line had not come to yet: its writer never read the line. Both end with the same bytes where those have no
-    line that came after that text: nothing shows that its writer had read on. Only the first look counts, and only if
-    it is the one that kept the line.
+    One is the hand's: it read the line and deleted it. The other begins with an older text, by the
+    journal's account, that the line had not come to yet: its writer never read the line. Both end
+    with the same bytes where those have no line that came after that text: nothing shows that its
+    writer had read on. Only the first look counts, and only if it is the one that kept the line.
     """
     number = next((number for number, save in enumerate(past) if save.deleted == line), None)
     first = next(
@@ -71,7 +76,9 @@ def is_ambiguous(line: str, past: Sequence[Save], seen: Sequence[Look]) -> bool:
 
 
 def story(line: str, past: Sequence[Save], seen: Sequence[Look]) -> str:
-    """Saves and looks around the deletion of a line, and every one that the line came or went with."""
+    """Saves and looks around the deletion of a line, and every one that the line came or went
+    with.
+    """
     rows: list[str] = []
     number = next((number for number, save in enumerate(past) if save.deleted == line), 0)
     at = 0
@@ -88,7 +95,8 @@ def story(line: str, past: Sequence[Save], seen: Sequence[Look]) -> str:
         if touches or (look.save is not None and abs(look.save - number) < _NEAR):
             mark = " <== this line" if touches else ""
             rows.append(
-                f"  record {look.sequence} ({look.author}), save {look.save}: {len(before - after)} lines out, "
+                f"  record {look.sequence} ({look.author}), save {look.save}: "
+                f"{len(before - after)} lines out, "
                 f"{len(after - before)} in, {'has' if line in after else 'lacks'} it{mark}"
             )
     return "\n".join([f"{line.strip()}: deleted by save {number}", *rows, ""])

@@ -1,4 +1,6 @@
-"""One storm: a person saves a file again and again while bots commit to it, and are killed if asked for."""
+"""One storm: a person saves a file again and again while bots commit to it, and are killed if asked
+for.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ _KILLS = (0.15, 0.5)
 class Count:
     """What came of storms; everything that names a loss should be 0.
 
-    `ambiguous` are deletions that nobody could have told from a line that was never read: those lines were kept.
+    `ambiguous` are deletions that nobody could have told from a line that was never read: those
+    lines were kept.
     """
 
     saves: int = 0
@@ -53,7 +56,8 @@ class Count:
         return Count(
             self.saves + other.saves, self.commits + other.commits, self.kills + other.kills,
             self.human_lost + other.human_lost, self.acknowledged_lost + other.acknowledged_lost,
-            self.deletions_back + other.deletions_back, self.ambiguous + other.ambiguous, self.doubled + other.doubled,
+            self.deletions_back + other.deletions_back, self.ambiguous + other.ambiguous,
+            self.doubled + other.doubled,
             max(self.slow_ms, other.slow_ms),
         )  # fmt: skip
 
@@ -74,7 +78,8 @@ def storm(
     kills: bool = False,
     trace: Path | None = None,
 ) -> Count:
-    """Lets a person save `saves` times while bots commit, then counts what is missing, back, or there twice.
+    """Lets a person save `saves` times while bots commit, then counts what is missing, back, or
+    there twice.
 
     With `trace`, a folder, the story of each deletion that came back is written there.
     """

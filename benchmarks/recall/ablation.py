@@ -9,9 +9,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from pipimem.recall.search.formula import FORMULA, Formula
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
-from pipimem.text.words import Words
+from pipimem.recall.transcript.formula import FORMULA, Formula
+from pipimem.text.words.index_words import Words
 
 from benchmarks.machine import heading
 from benchmarks.recall.talks import Talk, pooled, talks

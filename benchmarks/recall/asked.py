@@ -1,17 +1,20 @@
 """The hand-written questions of `cases/`, asked on the automatic path of a turn.
 
-usage: python -m benchmarks.recall.asked [--fresh | --unseen | --blind | --general] [--local] [--misses]
+usage: python -m benchmarks.recall.asked [--fresh | --unseen | --blind | --general] [--local]
+[--misses]
 
-`cases/workspace` is a workspace of three channels, `cases/questions.jsonl` what people ask of it: synonyms, the other
-language, acronyms, word forms, typos, one word, a hundred words, newer values, the session, history, people, dates; and
-talk that memory must be silent on. `gold_text` are texts of which one must be found. `--fresh` asks those of
-`cases/fresh/` instead: two channels of other trades, written when all of recall stood, and changed nothing in it.
-`--unseen` asks those of `cases/unseen/`: a product team, a software team and two people's lives, written by someone who
-had looked at no list of synonyms. `--blind` asks those of `cases/blind/`, written later in the same way: a restaurant's
-staff, an open-source team, a freelancer and a household. Its talk is of two kinds, `none` (nothing in memory is near) and
-`none-near` (of the memory's own world, but without an answer in it). A question may have a `speaker`: whose message it is.
-`--general` asks `cases/general.txt`, what anybody asks anybody, of each of these nine memories: how often they stay silent.
-`--local` asks by meaning, too, with the local embedder.
+`cases/workspace` is a workspace of three channels, `cases/questions.jsonl` what people ask of it:
+synonyms, the other language, acronyms, word forms, typos, one word, a hundred words, newer values,
+the session, history, people, dates; and talk that memory must be silent on. `gold_text` are texts
+of which one must be found. `--fresh` asks those of `cases/fresh/` instead: two channels of other
+trades, written when all of recall stood, and changed nothing in it. `--unseen` asks those of
+`cases/unseen/`: a product team, a software team and two people's lives, written by someone who had
+looked at no list of synonyms. `--blind` asks those of `cases/blind/`, written later in the same
+way: a restaurant's staff, an open-source team, a freelancer and a household. Its talk is of two
+kinds, `none` (nothing in memory is near) and `none-near` (of the memory's own world, but without an
+answer in it). A question may have a `speaker`: whose message it is. `--general` asks
+`cases/general.txt`, what anybody asks anybody, of each of these nine memories: how often they stay
+silent. `--local` asks by meaning, too, with the local embedder.
 """
 
 from __future__ import annotations
@@ -27,11 +30,11 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import Note, Notes
 from pipimem.recall.index import Index
-from pipimem.recall.items import items_of
-from pipimem.recall.recalling import Recall, recall
-from pipimem.recall.synonyms import learnt
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.words import Words
+from pipimem.recall.recall import Recall, recall
+from pipimem.recall.sync import IndexSync
+from pipimem.recall.synonyms import load_synonyms
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
 from benchmarks.recall.near import ByMeaning, Near, nowhere
 
@@ -59,8 +62,9 @@ def indexes_of(cases: Path, words: Words) -> dict[str, Index]:
     """The channels of a workspace, indexed."""
     indexes: dict[str, Index] = {}
     for folder in sorted((cases / "workspace" / "channels").iterdir()):
-        indexes[folder.name] = Index(words)
-        indexes[folder.name].update(items_of(notes_of(folder, cases / "workspace")))
+        index_sync = IndexSync(Index(words))
+        index_sync.update(notes_of(folder, cases / "workspace"))
+        indexes[folder.name] = index_sync.index
     return indexes
 
 
@@ -74,7 +78,7 @@ def asking(cases: Path = CASES, near: Near = nowhere) -> Ask:
     """A function that asks the channels, with every part of recall at work."""
     segmenter = Segmenter()
     words = Words(segmenter)
-    synonyms = learnt(own_words(cases), segmenter, words)
+    synonyms = load_synonyms(own_words(cases), segmenter, words)
     indexes = indexes_of(cases, words)
 
     def ask(asked: Question) -> Recall:
@@ -126,7 +130,8 @@ def main(cases: Path, near: Near, *, misses: bool) -> None:
             wrong = not 0 < place(asked, found) <= 5
         if misses and wrong:
             print(
-                f"{asked['qid']} {asked['query']}: {[one.item.text[:40] for one in found.candidates[:3]]}"
+                f"{asked['qid']} {asked['query']}: "
+                f"{[one.item.text[:40] for one in found.candidates[:3]]}"
             )
     print(f"{'kind':14}{'n':>5}{'R@1':>8}{'R@5':>8}{'silent':>14}")
     for group in sorted(dict.fromkeys((*rows, *silent)), key=lambda group: group.startswith("all")):
@@ -144,7 +149,9 @@ def main(cases: Path, near: Near, *, misses: bool) -> None:
 
 
 def general(near: Near, *, misses: bool) -> None:
-    """Ask what no memory has an answer to, and print for each memory the share on which it stays silent."""
+    """Ask what no memory has an answer to, and print for each memory the share on which it stays
+    silent.
+    """
     texts = (CASES / "general.txt").read_text(encoding="utf-8").splitlines()
     total: list[bool] = []
     for cases in (CASES, FRESH, UNSEEN):

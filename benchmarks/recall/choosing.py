@@ -2,8 +2,9 @@
 
 usage: python -m benchmarks.recall.choosing EVALS_DIR
 
-From plain BM25 values one constant at a time moves to its best value on the conversations at hand, twice
-round; a value must be better by more than `_WORTH` to be taken. Takes about a quarter of an hour.
+From plain BM25 values one constant at a time moves to its best value on the conversations at hand,
+twice round; a value must be better by more than `_WORTH` to be taken. Takes about a quarter of an
+hour.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from pipimem.recall.search.formula import Formula
-from pipimem.text.words import Words
+from pipimem.recall.transcript.formula import Formula
+from pipimem.text.words.index_words import Words
 
 from benchmarks.machine import heading
 from benchmarks.recall.talks import Talk, pooled, talks
@@ -108,7 +109,8 @@ def main(evals: Path) -> None:
         formula = fitted([talk for talk in loaded if talk is not left_out], known)
         unseen.append((left_out, score(left_out, formula, known)))
         print(
-            f"without {left_out.name}: R@5 / R@10 there {unseen[-1][1][0]:.3f} / {unseen[-1][1][1]:.3f}"
+            f"without {left_out.name}: R@5 / R@10 there "
+            f"{unseen[-1][1][0]:.3f} / {unseen[-1][1][1]:.3f}"
         )
         print(f"    {_told(formula)}", flush=True)
     for chinese in (False, True):

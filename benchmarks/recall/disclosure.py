@@ -1,5 +1,5 @@
-"""What search costs a reader in tokens, step by step, against whole messages; whether a clear hit is the answer,
-and what copies do.
+"""What search costs a reader in tokens, step by step, against whole messages; whether a clear hit
+is the answer, and what copies do.
 
 usage: python -m benchmarks.recall.disclosure EVALS_DIR
 """
@@ -10,19 +10,18 @@ import statistics
 import sys
 from pathlib import Path
 
-from pipimem.cli.passages import tokens_of
-from pipimem.recall.search.confidence import beside, is_clear
-from pipimem.recall.search.excerpts import excerpt, headed
-from pipimem.recall.search.grouping import grouped
-from pipimem.recall.search.hits import Hit
-from pipimem.text.tokens import estimate
-from pipimem.text.words import Words
+from pipimem.cli.results import tokens_of
+from pipimem.recall.transcript.excerpts import excerpt, headed
+from pipimem.recall.transcript.hits import Hit, grouped, is_clear, thread_around
+from pipimem.text.token_count import estimate
+from pipimem.text.words.index_words import Words
 
 from benchmarks.machine import heading
 from benchmarks.recall.talks import Talk, talks
 from benchmarks.segmenting import loaded_segmenter
 
-# As `timeline` and `search --smart` show it, and how much of a session a tool without steps hands over with a hit.
+# As `timeline` and `search --smart` show it, and how much of a session a tool without steps hands
+# over with a hit.
 _AROUND, _SMART, _CONTEXT = 2, 2, 10
 _SHOWN = 10
 
@@ -33,7 +32,8 @@ def main(evals: Path) -> None:
     loaded = talks(evals, words)
     print(heading("Tokens of an answer: mean over the questions, ten hits each"))
     print(
-        "| | index | a hit of it | timeline of one | smart | ten hits whole | … with ten messages on both sides |"
+        "| | index | a hit of it | timeline of one | smart | ten hits whole | "
+        "… with ten messages on both sides |"
     )
     print("|---|---|---|---|---|---|---|")
     clear: dict[tuple[bool, bool], list[bool]] = {}
@@ -52,10 +52,12 @@ def main(evals: Path) -> None:
     print("\n| | questions | answered in or beside the first hit |\n|---|---|---|")
     for (chinese, sure), right in sorted(clear.items()):
         print(
-            f"| {_language(chinese)}, {'clear' if sure else 'unclear'} | {len(right)} | {statistics.fmean(right):.2f} |"
+            f"| {_language(chinese)}, {'clear' if sure else 'unclear'} | {len(right)} | "
+            f"{statistics.fmean(right):.2f} |"
         )
     print(
-        "\n| R@5 / R@10 | as ranked | copies grouped | answers that hold a copy |\n|---|---|---|---|"
+        "\n| R@5 / R@10 | as ranked | copies grouped | answers that hold a copy |\n"
+        "|---|---|---|---|"
     )
     for chinese in (False, True):
         _copies([talk for talk in loaded if talk.chinese is chinese], words)
@@ -74,7 +76,8 @@ def _copies(talks: list[Talk], words: Words) -> None:
             found = [any(f"log:{one}" in ids[:k] for one in group) for group in question["gold"]]
             sums[place] += sum(found) / len(found)
     means = [value / len(questions) for value in sums]
-    row = f"{means[0]:.3f} / {means[1]:.3f} | {means[2]:.3f} / {means[3]:.3f} | {copied} of {len(questions)}"
+    ranked, copies = (f"{one:.3f} / {two:.3f}" for one, two in (means[:2], means[2:4]))
+    row = f"{ranked} | {copies} | {copied} of {len(questions)}"
     print(f"| {_language(talks[0].chinese)} | {row} |")
 
 
@@ -86,11 +89,13 @@ def _costs(talk: Talk, hits: tuple[Hit, ...], wanted: list[str], words: Words) -
     item = talk.index.item
     lines = [estimate(headed(hit.item, excerpt(hit.item.text, wanted, words))) for hit in hits]
     timelines = [
-        tokens_of(map(item, beside(talk.index, hit.slot, _AROUND, _AROUND))) for hit in hits
+        tokens_of(map(item, thread_around(talk.index, hit.slot, _AROUND, _AROUND))) for hit in hits
     ]
-    smart = tokens_of(map(item, beside(talk.index, hits[0].slot, _SMART, _SMART)))
+    smart = tokens_of(map(item, thread_around(talk.index, hits[0].slot, _SMART, _SMART)))
     whole = sum(estimate(headed(hit.item, hit.item.text)) for hit in hits)
-    slots = {slot for hit in hits for slot in beside(talk.index, hit.slot, _CONTEXT, _CONTEXT)}
+    slots = {
+        slot for hit in hits for slot in thread_around(talk.index, hit.slot, _CONTEXT, _CONTEXT)
+    }
     context = sum(estimate(headed(item(slot), item(slot).text)) for slot in slots)
     shown = sum(lines)
     more = smart if is_clear(hits, talk.index) else 0
@@ -99,7 +104,7 @@ def _costs(talk: Talk, hits: tuple[Hit, ...], wanted: list[str], words: Words) -
 
 def _stands_there(talk: Talk, hits: tuple[Hit, ...], question: dict) -> bool:
     """Whether a gold message is the first hit or within two of it in its thread."""
-    slots = beside(talk.index, hits[0].slot, _SMART, _SMART)
+    slots = thread_around(talk.index, hits[0].slot, _SMART, _SMART)
     ids = {talk.index.item(slot).id.removeprefix("log:") for slot in slots}
     return any(one in ids for group in question["gold"] for one in group)
 

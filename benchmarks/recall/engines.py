@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
 
 Engine = Callable[[list[str], Words], Callable[[str], object]]
 

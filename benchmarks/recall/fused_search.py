@@ -1,9 +1,11 @@
-"""Whether meaning helps search on purpose: the score of its formula and the cosine, fused at several weights.
+"""Whether meaning helps search on purpose: the score of its formula and the cosine, fused at
+several weights.
 
 usage: python -m benchmarks.recall.fused_search EVALS_DIR
 
-The 50 best messages by words, as shares of the best, and the 20 nearest by the local embedder; each gains the weight times
-how many standard deviations its cosine is above the mean of the talk. Embedding the talks takes some minutes.
+The 50 best messages by words, as shares of the best, and the 20 nearest by the local embedder; each
+gains the weight times how many standard deviations its cosine is above the mean of the talk.
+Embedding the talks takes some minutes.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from pipimem.llm.embedding.local import LocalEmbedder
 from pipimem.recall.items import message_item
-from pipimem.recall.search.ranking import search
+from pipimem.recall.transcript.rank import search
 from pipimem.recall.vectors import unit
-from pipimem.sidecar.embedding.local import Local
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
 
 from benchmarks.machine import heading
 from benchmarks.recall.talks import messages, talks
@@ -29,7 +31,7 @@ _BY_WORDS, _BY_MEANING = 50, 20
 
 def main(evals: Path) -> None:
     """Print the table."""
-    segmenter, embedder = loaded_segmenter(), Local()
+    segmenter, embedder = loaded_segmenter(), LocalEmbedder()
     scores = defaultdict[tuple[bool, float, int], list[float]](list)
     for talk in talks(evals, Words(segmenter)):
         items = [

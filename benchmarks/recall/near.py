@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pipimem.llm.embedding.local import LocalEmbedder
+from pipimem.recall.baseline import Baseline, examples, unit
 from pipimem.recall.index import Index
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
-from pipimem.recall.yardstick import EXAMPLES, Yardstick, unit
-from pipimem.sidecar.embedding.local import Local
 
 # As many as are looked at in a turn.
 _MOST = 12
@@ -24,14 +24,14 @@ class ByMeaning:
     """Indexes embedded at their first question."""
 
     def __init__(self) -> None:
-        self._embedder = Local()
-        self._yardstick = Yardstick.of(self._embedder.passages(EXAMPLES))
+        self._embedder = LocalEmbedder()
+        self._baseline = Baseline.of(self._embedder.passages(examples()))
         self._vectors: dict[int, Vectors] = {}
         self._questions: dict[str, Sequence[float]] = {}
 
     def __call__(self, index: Index, text: str) -> Nearness:
         """How near the items of an index are to a question."""
-        return self.vectors(index).near(self.question(text), index, self._yardstick, _MOST)
+        return self.vectors(index).near(self.question(text), index, self._baseline, _MOST)
 
     def cosines(self, index: Index, text: str) -> dict[int, float]:
         """The bare cosine of every item, by slot."""

@@ -1,15 +1,17 @@
-"""What each part of the automatic path gives, with that part off; and formulas that earlier systems published.
+"""What each part of the automatic path gives, with that part off; and formulas that earlier systems
+published.
 
 usage: python -m benchmarks.recall.parts EVALS_DIR [--local]
 
-Asked are the hand-written questions of `cases/`, those of `cases/fresh/` and of `cases/unseen/`, and the questions of
-EVALS_DIR/notes-scale (50, 500 and 5,000 entries). Silent is the share of ordinary talk on which nothing is injected. `--local` has only the rows
-that need the local embedder.
+Asked are the hand-written questions of `cases/`, those of `cases/fresh/` and of `cases/unseen/`,
+and the questions of EVALS_DIR/notes-scale (50, 500 and 5,000 entries). Silent is the share of
+ordinary talk on which nothing is injected. `--local` has only the rows that need the local
+embedder.
 
-The formulas of others stand on the same words, the same items and the same near-duplicate removal, so that only the
-formula differs. None was published with a way to stay silent on talk but its threshold: each stands once with its own
-(any score, where it has none), once with the one that keeps it as silent as pipimem, chosen on these very questions in
-its favour.
+The formulas of others stand on the same words, the same items and the same near-duplicate removal,
+so that only the formula differs. None was published with a way to stay silent on talk but its
+threshold: each stands once with its own (any score, where it has none), once with the one that
+keeps it as silent as pipimem, chosen on these very questions in its favour.
 """
 
 from __future__ import annotations
@@ -22,15 +24,17 @@ from datetime import datetime
 from pathlib import Path
 from unittest.mock import patch
 
-from pipimem.recall import ranking, recalling, refinement, spelling, vectors
+from pipimem.recall import ranking, refinement, spelling, vectors
+from pipimem.recall import recall as recalling
 from pipimem.recall.index import Index
 from pipimem.recall.intents import Intent
-from pipimem.recall.items import Item, items_of
-from pipimem.recall.recalling import recall
+from pipimem.recall.items import Item
+from pipimem.recall.recall import recall
 from pipimem.recall.refinement import Query
-from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms, common, learnt, synonyms_in
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.words import Words
+from pipimem.recall.sync import IndexSync
+from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms, common, load_synonyms, synonyms_in
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
 from benchmarks.machine import heading
 from benchmarks.recall import asked
@@ -47,12 +51,14 @@ _SHORT_QUESTION = 3
 Change = tuple[object, str, object]
 Question = Mapping[str, object]
 Scored = Sequence[tuple[float, Item]]
-Formula = Callable[["Asking", Question], Scored]
+Formula = Callable[["RetryingClient", Question], Scored]
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """A set of questions with the channels they are asked of; `own` are the synonyms of its words.txt."""
+class RetryingClient:
+    """A set of questions with the channels they are asked of; `own` are the synonyms of its
+    words.txt.
+    """
 
     name: str
     questions: tuple[Question, ...]
@@ -73,14 +79,16 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table: what is off, as the context in which that is so, and with which synonyms."""
+    """One line of the table: what is off, as the context in which that is so, and with which
+    synonyms.
+    """
 
     name: str
     off: Callable[[], AbstractContextManager[object]] = nullcontext
-    synonyms: Callable[[Asking], Synonyms] = field(default=lambda asking: asking.every)
+    synonyms: Callable[[RetryingClient], Synonyms] = field(default=lambda asking: asking.every)
 
 
-def sets_of(evals: Path, segmenter: Segmenter) -> list[Asking]:
+def sets_of(evals: Path, segmenter: Segmenter) -> list[RetryingClient]:
     """The sets of questions, in the order of the columns."""
     words, built_in = Words(segmenter), common()
     found = []
@@ -90,9 +98,9 @@ def sets_of(evals: Path, segmenter: Segmenter) -> list[Asking]:
         ("unseen", asked.UNSEEN),
     ):
         text = asked.own_words(cases)
-        own, every = synonyms_in(text, words), learnt(text, segmenter, words)
+        own, every = synonyms_in(text, words), load_synonyms(text, segmenter, words)
         found.append(
-            Asking(
+            RetryingClient(
                 name,
                 tuple(asked.questions(cases)),
                 asked.indexes_of(cases, words),
@@ -104,13 +112,14 @@ def sets_of(evals: Path, segmenter: Segmenter) -> list[Asking]:
     scale = tuple(lines(evals / "notes-scale" / "questions.jsonl"))
     indexes = {}
     for channel in dict.fromkeys(str(question["channel"]) for question in scale):
-        indexes[channel] = Index(words)
-        indexes[channel].update(items_of(notes_of(evals / "notes-scale", channel)))
-    found.append(Asking("notes-scale", scale, indexes, _SCALE_NOW, NO_SYNONYMS, built_in))
+        index_sync = IndexSync(Index(words))
+        index_sync.update(notes_of(evals / "notes-scale", channel))
+        indexes[channel] = index_sync.index
+    found.append(RetryingClient("notes-scale", scale, indexes, _SCALE_NOW, NO_SYNONYMS, built_in))
     return found
 
 
-# ── parts that are off ────────────────────────────────────────────────────────────────────────────────────────────
+# ── parts that are off ────────────────────────────────────────────────────────────────────────────
 
 
 @contextmanager
@@ -120,7 +129,9 @@ def _asked_otherwise(
     """Every question changed after it was refined."""
 
     def refined(text: str, words: Words, **how: object) -> Query:
-        return change(refinement.refined(text, words, **(how | {"raw": True} if raw else how)))  # type: ignore[arg-type]
+        if raw:
+            how = how | {"raw": True}
+        return change(refinement.refined(text, words, **how))  # type: ignore[arg-type]
 
     with _patched((recalling, "refined", refined), *others):
         yield
@@ -143,7 +154,7 @@ def _patched(*changes: Change) -> Iterator[None]:
 
 
 def _kept_all(
-    candidates: Sequence[ranking.Candidate], _: Index, most: int
+    candidates: Sequence[ranking.Candidate], _: Index, __: Query, most: int
 ) -> tuple[ranking.Candidate, ...]:
     return tuple(one._replace(rank=rank) for rank, one in enumerate(candidates[:most], 1))
 
@@ -170,7 +181,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "no pairs of characters",
         lambda: _asked_otherwise(
-            lambda query: replace(query, grams=()), (Index, "_within", lambda *_: ())
+            lambda query: replace(query, grams=()), (Index, "_inside_longer", lambda *_: {})
         ),
     ),
     Row("no help for typos", lambda: _patched((spelling.Spelling, "near", lambda *_: ()))),
@@ -184,18 +195,20 @@ ROWS: tuple[Row, ...] = (
     Row("no IDF: every word counts the same", lambda: _patched((Index, "_rarity", lambda *_: 1.0))),
     Row(
         "no circumstances: source, intent, recency, trust",
-        lambda: _patched((ranking, "structure", lambda *_: [])),
+        lambda: _patched((ranking, "circumstances", lambda *_: [])),
     ),
 )
 
 
-# ── formulas of others ────────────────────────────────────────────────────────────────────────────────────────────
+# ── formulas of others ────────────────────────────────────────────────────────────────────────────
 
 
 def _by_coverage(exact: Callable[[int], float]) -> Formula:
-    """A weight for the whole question standing in an entry, the rest for the share of its words that do."""
+    """A weight for the whole question standing in an entry, the rest for the share of its words
+    that do.
+    """
 
-    def score(asking: Asking, question: Question) -> Scored:
+    def score(asking: RetryingClient, question: Question) -> Scored:
         there, text = asking.indexes[str(question["channel"])], str(question["query"])
         wanted = set(there.words.words(text))
         if not wanted:
@@ -214,7 +227,7 @@ def _by_coverage(exact: Callable[[int], float]) -> Formula:
     return score
 
 
-def _per_word(asking: Asking, question: Question) -> Scored:
+def _per_word(asking: RetryingClient, question: Question) -> Scored:
     """Our own evidence, divided by the number of the question's words."""
     there, text = asking.indexes[str(question["channel"])], str(question["query"])
     query = refinement.refined(text, there.words, now=asking.now, synonyms=asking.every, raw=True)
@@ -227,7 +240,7 @@ def _per_word(asking: Asking, question: Question) -> Scored:
 def _bm25_and_cosine(near: ByMeaning) -> Formula:
     """0.3 of BM25, as a share of the best, and 0.7 of the cosine."""
 
-    def score(asking: Asking, question: Question) -> Scored:
+    def score(asking: RetryingClient, question: Question) -> Scored:
         there, text = asking.indexes[str(question["channel"])], str(question["query"])
         query = refinement.refined(text, there.words, now=asking.now, raw=True)
         totals = there.search(query.terms, query.grams).totals
@@ -242,7 +255,7 @@ def _bm25_and_cosine(near: ByMeaning) -> Formula:
 
 
 def _cosine(near: ByMeaning) -> Formula:
-    def score(asking: Asking, question: Question) -> Scored:
+    def score(asking: RetryingClient, question: Question) -> Scored:
         there = asking.indexes[str(question["channel"])]
         cosines = near.cosines(there, str(question["query"]))
         return [(cosines[slot], item) for slot, item in there.slots()]
@@ -266,7 +279,7 @@ def _is_talk(question: Question) -> bool:
     return not question.get("gold_text")
 
 
-def _silent_least(formula: Formula, asking: Asking) -> float:
+def _silent_least(formula: Formula, asking: RetryingClient) -> float:
     """The lowest threshold that is as silent on talk as pipimem is with everything on."""
     ours = sum(
         1 for one in asking.questions if _is_talk(one) and not asking.found(one, asking.every)
@@ -280,7 +293,7 @@ def _silent_least(formula: Formula, asking: Asking) -> float:
 
 
 def _as_they_were(
-    asking: Asking, formula: Formula, threshold: float
+    asking: RetryingClient, formula: Formula, threshold: float
 ) -> list[tuple[Question, Scored]]:
     told = []
     for question in asking.questions:
@@ -292,7 +305,7 @@ def _as_they_were(
     return told
 
 
-# ── the table ─────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── the table ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def _figures(answers: Sequence[tuple[Question, Scored]]) -> str:
@@ -326,7 +339,8 @@ def main(evals: Path, *, local: bool) -> None:
     sets = sets_of(evals, segmenter)
     print(
         heading(
-            "What each part of the automatic path gives: R@1 / R@5, and the share of talk it is silent on"
+            "What each part of the automatic path gives: R@1 / R@5, and the share of talk it is "
+            "silent on"
         )
     )
     _print("", [part for one in sets for part in (f"{one.name} ({len(one.questions)})", "silent")])
@@ -344,7 +358,7 @@ def main(evals: Path, *, local: bool) -> None:
     _print_others(sets, _OTHERS)
 
 
-def _print_local(sets: Sequence[Asking]) -> None:
+def _print_local(sets: Sequence[RetryingClient]) -> None:
     """The rows that need an embedder."""
     near = ByMeaning()
     for name, off in (
@@ -365,7 +379,9 @@ def _print_local(sets: Sequence[Asking]) -> None:
     )
 
 
-def _print_others(sets: Sequence[Asking], others: Sequence[tuple[str, float, Formula]]) -> None:
+def _print_others(
+    sets: Sequence[RetryingClient], others: Sequence[tuple[str, float, Formula]]
+) -> None:
     for name, threshold, formula in others:
         of = f"threshold {threshold:g}" if threshold else "any score"
         _print(f"{name}; {of}", [_figures(_as_they_were(one, formula, threshold)) for one in sets])

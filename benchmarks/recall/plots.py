@@ -1,10 +1,12 @@
-"""How cost grows with the number of messages or entries: docs/plots/NAME.jsonl drawn as docs/plots/NAME.svg.
+"""How cost grows with the number of messages or entries: docs/lab/plots/NAME.jsonl drawn as
+docs/lab/plots/NAME.svg.
 
 usage: python -m benchmarks.recall.plots [FOLDER]
 
-The lines are what `benchmarks.recall.scale --json docs/plots/search.jsonl` and `benchmarks.recall.turns --json
-docs/plots/turns.jsonl` write: {"series", "n", "p50_ms", "p95_ms", …}; what has not both times, or was measured at
-fewer than three lengths, is no line and passed over.
+The lines are what `benchmarks.recall.scale --json docs/lab/plots/search.jsonl` and
+`benchmarks.recall.turns --json docs/lab/plots/turns.jsonl` write: {"series", "n", "p50_ms",
+"p95_ms", …}; what has not both times, or was measured at fewer than three lengths, is no line and
+passed over.
 """
 
 from __future__ import annotations

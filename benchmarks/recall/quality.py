@@ -2,8 +2,8 @@
 
 usage: python -m benchmarks.recall.quality EVALS_DIR [OUT_DIR]
 
-EVALS_DIR holds `notes-scale/`, `transcripts/`, `questions/` and `score.py`. Result lines go to OUT_DIR (else
-a temporary folder) in the format that `score.py` reads.
+EVALS_DIR holds `notes-scale/`, `transcripts/`, `questions/` and `score.py`. Result lines go to
+OUT_DIR (else a temporary folder) in the format that `score.py` reads.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pathlib import Path
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import Note, Notes
-from pipimem.recall.budgeting import Limits
+from pipimem.recall.budget import Limits
 from pipimem.recall.index import Index
-from pipimem.recall.items import items_of
-from pipimem.recall.recalling import recall
-from pipimem.text.words import Words
+from pipimem.recall.recall import recall
+from pipimem.recall.sync import IndexSync
+from pipimem.text.words.index_words import Words
 
 from benchmarks.recall.talks import lines, talks
 from benchmarks.segmenting import loaded_segmenter
@@ -54,16 +54,17 @@ def notes_scale(words: Words, evals: Path, out: Path) -> None:
     titles = ("items", "build ms", "look p50", "recall p50", "p95 ms", "turn p50", "p95 ms")
     print(f"\n{'channel':12}" + "".join(f"{title:>11}" for title in titles))
     for channel in dict.fromkeys(question["channel"] for question in questions):
-        items, index = items_of(notes_of(workspace, channel)), Index(words)
+        notes, index_sync = notes_of(workspace, channel), IndexSync(Index(words))
         begun = time.perf_counter()
-        index.update(items)
+        index_sync.update(notes)
+        index = index_sync.index
         built = time.perf_counter() - begun
         looks, recalls, turns = [], [], []
         asked = [question for question in questions if question["channel"] == channel]
         for turn in range(_REPEATS):
             for question in asked:
                 start = time.perf_counter()
-                index.update(items)
+                index_sync.update(notes)
                 looked = time.perf_counter()
                 found = recall(index, question["query"], now=now, limits=Limits(candidates=12))
                 context = found.context("benchmark")

@@ -1,11 +1,13 @@
-"""Search over a long transcript: time and memory beside other engines on the same text, a cold start, needles of any age.
+"""Search over a long transcript: time and memory beside other engines on the same text, a cold
+start, needles of any age.
 
 usage: python -m benchmarks.recall.scale EVALS_DIR [MESSAGES ...] [--json FILE]
 
-Times are of the processor, of one thread; a cold start is also told by the wall, the best of seven. The transcript
-(100,000 messages if nothing is said) is made of the sentences of the recorded conversations in new order, every fifth
-message with a word and a number of its own; the questions are those of the conversations. bm25s and tantivy are measured
-where they are installed (`uv sync --group benchmarks`). `--json` writes a line for each engine and length, for
+Times are of the processor, of one thread; a cold start is also told by the wall, the best of seven.
+The transcript (100,000 messages if nothing is said) is made of the sentences of the recorded
+conversations in new order, every fifth message with a word and a number of its own; the questions
+are those of the conversations. bm25s and tantivy are measured where they are installed (`uv sync
+--group benchmarks`). `--json` writes a line for each engine and length, for
 `benchmarks.recall.plots`.
 """
 
@@ -27,15 +29,15 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from pipimem.notes.message import Message
-from pipimem.recall.search import looking
-from pipimem.recall.search.index import TranscriptIndex
-from pipimem.recall.search.ranking import search
-from pipimem.runtime.library import Shelf
+from pipimem.recall.transcript import candidates
+from pipimem.recall.transcript.rank import search
+from pipimem.recall.transcript.transcript_index import TranscriptIndex
+from pipimem.runtime.search_service import TranscriptSearch
 from pipimem.runtime.vocabulary import Vocabulary
-from pipimem.store.caches import search as search_file
+from pipimem.store.caches import search_index as search_file
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
 
 from benchmarks.machine import heading, quantile
 from benchmarks.recall.engines import Engine, installed
@@ -83,7 +85,9 @@ def _word(chance: random.Random) -> str:
 
 
 def measured(answer: Callable[[str], object], questions: Sequence[str]) -> tuple[float, float]:
-    """p50 and p95 in ms of this thread's processor; each question's best of three, the machine has other things to do."""
+    """p50 and p95 in ms of this thread's processor; each question's best of three, the machine has
+    other things to do.
+    """
     times = []
     for question in questions:
         best = 1e9
@@ -104,7 +108,9 @@ def resident() -> int:
 
 
 def measured_apart(evals: Path, counts: Sequence[int]) -> Iterator[str]:
-    """The lines of --json; each of several lengths in a process of its own, or one would use the memory of another."""
+    """The lines of --json; each of several lengths in a process of its own, or one would use the
+    memory of another.
+    """
     if len(counts) == 1:
         yield from (json.dumps(row) + "\n" for row in main(evals, counts[0]))
         return
@@ -139,7 +145,8 @@ def main(evals: Path, count: int) -> Iterator[Row]:
     size = sum(len(message.content.encode()) for message in made)
     print(
         heading(
-            f"Search over {count:,} messages, {size / 1e6:.1f} MB of text, {len(questions)} questions"
+            f"Search over {count:,} messages, {size / 1e6:.1f} MB of text, "
+            f"{len(questions)} questions"
         )
     )
     with tempfile.TemporaryDirectory() as folder:
@@ -176,7 +183,7 @@ def _row(name: str, engine: Engine, texts: list[str], words: Words, questions: l
 
 def _hide(made: list[Message], chance: random.Random) -> list[tuple[str, str]]:
     """Put a fact of its own into 20 messages of all ages; give question and id of each."""
-    needles = []
+    forget_targets = []
     for number in range(_NEEDLES):
         place = number * (len(made) - 1) // (_NEEDLES - 1)
         name, thing = _word(chance).title(), _word(chance)
@@ -187,7 +194,7 @@ def _hide(made: list[Message], chance: random.Random) -> list[tuple[str, str]]:
         )
         one = made[place]
         made[place] = Message.user(text, id=one.id, speaker=one.speaker, time=one.time)
-        needles.append(
+        forget_targets.append(
             (
                 f"{name} 把 {thing} 放哪了？"
                 if number % 2
@@ -195,26 +202,30 @@ def _hide(made: list[Message], chance: random.Random) -> list[tuple[str, str]]:
                 one.id,
             )
         )
-    return needles
+    return forget_targets
 
 
 def _pipimem(
     vocabulary: Vocabulary,
     store: ChannelStore,
     questions: list[str],
-    needles: list[tuple[str, str]],
+    forget_targets: list[tuple[str, str]],
     size: int,
 ) -> Row:
     vocabulary.stamp()
     vocabulary.words.bag("warm up 预热")
     gc.collect()
     before, begun = resident(), time.thread_time()
-    shelf = Shelf(store, vocabulary)
+    channel_search = TranscriptSearch(store, vocabulary)
     built = time.thread_time() - begun
-    shelf.keep()
+    channel_search.keep()
     gc.collect()
     held = resident() - before
-    index, now, synonyms = shelf.index, _START + timedelta(days=3000), vocabulary.synonyms()
+    index, now, synonyms = (
+        channel_search.index,
+        _START + timedelta(days=3000),
+        vocabulary.synonyms(),
+    )
     p50, p95 = measured(
         lambda question: search(index, question, now=now, synonyms=synonyms), questions
     )
@@ -223,24 +234,26 @@ def _pipimem(
             one.item.id == f"log:{name}"
             for one in search(index, question, now=now, synonyms=synonyms, limit=5)
         )
-        for question, name in needles
+        for question, name in forget_targets
     )
     same, slower = _beside_weighing_all(index, questions[:_COMPARED], now)
     kept = store.folder / ".pipimem" / search_file.NAME
     file = kept.stat().st_size if kept.exists() else 0
     begun = time.thread_time()
-    again = Shelf(store, vocabulary)
+    again = TranscriptSearch(store, vocabulary)
     loaded = time.thread_time() - begun
     assert len(again.index) == len(index)
     print(f"pipimem: p50 {p50:.2f} ms, p95 {p95:.2f} ms; built in {built:.1f} s")
     print(
-        f"{same:.0%} of the first five are those that weighing every message gives, which takes {slower:.1f} times as long"
+        f"{same:.0%} of the first five are those that weighing every message gives, "
+        f"which takes {slower:.1f} times as long"
     )
     print(f"memory of the index: {held / 1e6:.1f} MB, {held / size:.2f} times the text")
     print(
-        f"its file: {file / 1e6:.1f} MB, {file / size:.2f} times the text; read and checked in {loaded * 1000:.0f} ms"
+        f"its file: {file / 1e6:.1f} MB, {file / size:.2f} times the text; "
+        f"read and checked in {loaded * 1000:.0f} ms"
     )
-    print(f"needles found among the first five: {found} of {len(needles)}")
+    print(f"needles found among the first five: {found} of {len(forget_targets)}")
     return {
         "series": "pipimem",
         "p50_ms": round(p50, 3),
@@ -254,12 +267,14 @@ def _pipimem(
 def _beside_weighing_all(
     index: TranscriptIndex, questions: list[str], now: datetime
 ) -> tuple[float, float]:
-    """The share of the first five that stays, and the time it takes, where every message is weighed."""
+    """The share of the first five that stays, and the time it takes, where every message is
+    weighed.
+    """
     firsts: list[list[set[int]]] = []
     spent = []
-    usual = looking.WEIGHED_ALL
+    usual = candidates.WEIGHED_ALL
     for most in (usual, len(index)):
-        looking.WEIGHED_ALL = most
+        candidates.WEIGHED_ALL = most
         begun = time.thread_time()
         firsts.append(
             [
@@ -268,7 +283,7 @@ def _beside_weighing_all(
             ]
         )
         spent.append(time.thread_time() - begun)
-    looking.WEIGHED_ALL = usual
+    candidates.WEIGHED_ALL = usual
     coarse, whole = firsts
     shared = sum(len(one & other) for one, other in zip(coarse, whole, strict=True))
     return shared / sum(map(len, whole)), spent[1] / spent[0]
@@ -301,7 +316,8 @@ def _cold(root: Path, questions: list[str]) -> Row:
         processor.append(spent * 1000)
     wall, spent = min(walls), min(processor)
     print(
-        f"`pipimem search` as a new process, best of {len(walls)}: {wall:.0f} ms, {spent:.0f} of the processor"
+        f"`pipimem search` as a new process, best of {len(walls)}: {wall:.0f} ms, "
+        f"{spent:.0f} of the processor"
     )
     return {"wall_ms": round(wall), "processor_ms": round(spent)}
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from pipimem.notes.message import Message
 from pipimem.recall.items import message_item
-from pipimem.recall.search.formula import FORMULA, Formula
-from pipimem.recall.search.hits import Hit
-from pipimem.recall.search.index import TranscriptIndex
-from pipimem.recall.search.ranking import search
 from pipimem.recall.synonyms import Synonyms, common
-from pipimem.text.words import Words
+from pipimem.recall.transcript.formula import FORMULA, Formula
+from pipimem.recall.transcript.hits import Hit
+from pipimem.recall.transcript.rank import search
+from pipimem.recall.transcript.transcript_index import TranscriptIndex
+from pipimem.text.words.index_words import Words
 
 
 def lines(path: Path) -> list[dict]:
@@ -70,7 +70,9 @@ class Talk:
     def score(
         self, formula: Formula = FORMULA, synonyms: Synonyms | None = None
     ) -> tuple[float, float]:
-        """R@5 and R@10: the share of the gold groups among the first 5 and 10, averaged over the questions."""
+        """R@5 and R@10: the share of the gold groups among the first 5 and 10, averaged over the
+        questions.
+        """
         sums = [0.0, 0.0]
         for question in self.questions:
             ids = self.found(question["query"], formula, synonyms)

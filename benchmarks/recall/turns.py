@@ -1,12 +1,13 @@
-"""What a turn's memory costs: before_turn at four sizes beside other engines on the same entries, and what an edit, a cold
-start and a thousand channels cost.
+"""What a turn's memory costs: before_turn at four sizes beside other engines on the same entries,
+and what an edit, a cold start and a thousand channels cost.
 
 usage: python -m benchmarks.recall.turns EVALS_DIR [--json FILE]
 
-Times are of the processor, a question's the best of three; the machine has other things to do. The entries are those of
-`benchmarks.notes`, the questions its eight with other numbers and the first of EVALS_DIR (those find little: they are about
-other things). Each engine gets words cut the same way, and the time of cutting a question is its own. `--json` writes a
-line for each figure: {"series", "n", "p50_ms", "p95_ms"}.
+Times are of the processor, a question's the best of three; the machine has other things to do. The
+entries are those of `benchmarks.notes`, the questions its eight with other numbers and the first of
+EVALS_DIR (those find little: they are about other things). Each engine gets words cut the same way,
+and the time of cutting a question is its own. `--json` writes a line for each figure: {"series",
+"n", "p50_ms", "p95_ms"}.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import anyio
 from pipimem import Pipimem
 from pipimem.runtime.channel import Channel
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
 
 from benchmarks.machine import heading, quantile
 from benchmarks.notes import QUERIES, write_channel
@@ -47,7 +48,7 @@ _STARTS = 7
 def questions(evals: Path) -> list[str]:
     """Half about the entries, half about anything."""
     own = [QUERIES[n % len(QUERIES)].replace("7", str(n)) for n in range(_QUESTIONS // 2)]
-    # White space makes another question of one without a number: an answer is remembered for a minute.
+    # White space makes another text of one without a number.
     own = [question + " " * (n // len(QUERIES)) for n, question in enumerate(own)]
     said = [
         row["query"]

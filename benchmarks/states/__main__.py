@@ -1,9 +1,9 @@
 """Damages every file of ours, one at a time, and prints what broke over it.
 
-Run: `python -m benchmarks.states [--count 5000] [--seed N] [--minutes M] [--state NUMBER]
-[--keep DIR] [DIR]`; DIR is where to work (a folder in memory is fastest). A star behind the damage: a bot was running. `--state` replays one
-state of a seed, `--keep` copies the workspace of each wrong state aside, as it lay there before
-anybody looked.
+Run: `python -m benchmarks.states [--count 5000] [--seed N] [--minutes M] [--state NUMBER] [--keep
+DIR] [DIR]`; DIR is where to work (a folder in memory is fastest). A star behind the damage: a bot
+was running. `--state` replays one state of a seed, `--keep` copies the workspace of each wrong
+state aside, as it lay there before anybody looked.
 """
 
 from __future__ import annotations

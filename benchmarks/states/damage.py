@@ -18,8 +18,19 @@ _VALUES = (None, "", "x", -1, 0, 10**30, 1.5, True, [], {}, ["x"], {"x": 1}, flo
 
 
 # What comes behind the last line of a file.
-_JUNK = (b"\n" * 200, b"\n\r\n \n", bytes(40), b"{}\n", b"[]\n", b"null\n", b'{"id": "x"\n', b"<<<<<<< HEAD\n",
-         b'{"id": "x", "n": 999999999999999, "role": "user", "content": ""}\n', b"\xff\xfe\x00\n", b"- x\n")  # fmt: skip
+_JUNK = (
+    b"\n" * 200,
+    b"\n\r\n \n",
+    bytes(40),
+    b"{}\n",
+    b"[]\n",
+    b"null\n",
+    b'{"id": "x"\n',
+    b"<<<<<<< HEAD\n",
+    b'{"id": "x", "n": 999999999999999, "role": "user", "content": ""}\n',
+    b"\xff\xfe\x00\n",
+    b"- x\n",
+)
 _OWN = {".pipimem"}
 _FILE_MODES = (0, 0o200, 0o400, 0o444, 0o666, 0o777)
 _FOLDER_MODES = (0, 0o300, 0o500, 0o777)
@@ -27,8 +38,8 @@ _FOLDER_MODES = (0, 0o300, 0o500, 0o777)
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """The bytes of a file as they stand, as they stood earlier where they were others, and those of other files of
-    its name: another channel's.
+    """The bytes of a file as they stand, as they stood earlier where they were others, and those of
+    other files of its name: another channel's.
     """
 
     now: bytes
@@ -158,7 +169,8 @@ KINDS: dict[str, Callable[[Path, Copies, random.Random], bool]] = {
 """Each damages the file in place, and answers whether it is another one now."""
 # Where a bit, a range or a value stands matters; a deleted file is a deleted file.
 _WEIGHTS = {
-    "bits": 8, "zeros": 4, "cut": 3, "tail twice": 2, "older copy": 3, "value retyped": 6, "another channel's": 3,
+    "bits": 8, "zeros": 4, "cut": 3, "tail twice": 2, "older copy": 3, "value retyped": 6,
+    "another channel's": 3,
     "junk behind it": 3, "wrong mode": 2, "a link": 2,
 }  # fmt: skip
 _JSON_WEIGHT = 3

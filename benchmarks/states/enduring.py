@@ -22,15 +22,21 @@ BESIDES = ("the roses are red", "the lilies are white")
 """What another channel of the workspace was told."""
 SAID = "the newest word of all"
 READING = (
-    ("status",), ("doctor",), ("maintain", "--dry-run"), ("recall", CHANNEL, "who waters the plants?"),
-    ("search", CHANNEL, "plant"), ("log", CHANNEL), ("blame", CHANNEL), ("diff", CHANNEL), ("usage",),
+    ("status",), ("doctor",), ("maintain", "--dry-run"), ("recall", CHANNEL,
+    "who waters the plants?"),
+    ("search", CHANNEL, "plant"), ("log", CHANNEL), ("blame", CHANNEL), ("diff", CHANNEL),
+    ("usage",),
     ("show", CHANNEL), ("show", CHANNEL, "log"), ("diff", CHANNEL, "--since", "1"),
     ("forget", CHANNEL, "--verify", SECRET), ("search", CHANNEL, "tea"),
 )  # fmt: skip
-"""Commands that look; none may end in a traceback. The first two look at each state, three others drawn by lot."""
+"""Commands that look; none may end in a traceback.
+
+The first two look at each state, and three others drawn by lot.
+"""
 _ALWAYS, _BY_LOT = 2, 3
 _WRITING = (
-    ("undo", CHANNEL), ("forget", CHANNEL, SECRET, "--yes"), ("consolidate", CHANNEL), ("maintain",),
+    ("undo", CHANNEL), ("forget", CHANNEL, SECRET, "--yes"), ("consolidate", CHANNEL),
+    ("maintain",),
     ("restore", CHANNEL, "--to", "2", "--yes"), ("remember", CHANNEL, "the roof is green"),
 )  # fmt: skip
 Call = Callable[[], Awaitable[object]]
@@ -51,7 +57,9 @@ Commands = tuple[tuple[str, ...], ...]
 
 
 def readers(dice: random.Random) -> Commands:
-    """The commands that look at a state, and at the end one that writes; all but some are another lot each time."""
+    """The commands that look at a state, and at the end one that writes; all but some are another
+    lot each time.
+    """
     return (*READING[:_ALWAYS], *dice.sample(READING[_ALWAYS:], _BY_LOT), dice.choice(_WRITING))
 
 
@@ -63,7 +71,9 @@ def endured(root: Path, lasting: Lasting, commands: Commands, *, fix_first: bool
 def endured_while_running(
     root: Path, damage: Callable[[], Lasting | None], commands: Commands
 ) -> list[str] | None:
-    """The same where the damage is done between two turns of a bot; `None` where it changed nothing."""
+    """The same where the damage is done between two turns of a bot; `None` where it changed
+    nothing.
+    """
     return _judged(root, lambda say: _met_running(root, say, damage, commands))
 
 
@@ -74,7 +84,9 @@ def warm(root: Path) -> None:
 
 
 def _judged(root: Path, work: Callable[[Say], None]) -> list[str] | None:
-    """What a process of its own said to be wrong, and how it ended; `None` where it had nothing to do."""
+    """What a process of its own said to be wrong, and how it ended; `None` where it had nothing to
+    do.
+    """
     owner = root.stat().st_uid
 
     def as_its_owner(say: Say) -> None:
@@ -295,7 +307,9 @@ def _is_readable(path: Path) -> bool:
 
 
 def lines_of(folder: Path, but: str = "") -> Counter[str]:
-    """The lines of the notes but headings, which come with what stands below them, and those with some words."""
+    """The lines of the notes but headings, which come with what stands below them, and those with
+    some words.
+    """
     found: Counter[str] = Counter()
     for file in NOTES:
         path = folder / file

@@ -1,4 +1,6 @@
-"""A small workspace with one of each file that pipimem keeps, how its files stood earlier, and a kill in a forgetting."""
+"""A small workspace with one of each file that pipimem keeps, how its files stood earlier, and a
+kill in a forgetting.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ from pathlib import Path
 import anyio
 from pipimem import Clock, Message, Pipimem
 from pipimem.notes.files import File
-from pipimem.notes.usage import Hold, Usage
+from pipimem.notes.usage import Reservation, Usage
 from pipimem.settings import MaintenanceSettings, Settings
+from pipimem.store.history.undo import undo
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.background.plugs import Letters
@@ -70,7 +73,9 @@ def full_workspace(root: Path) -> Lived:
 
 
 def forgets_until_killed(root: Path, dice: random.Random) -> None:
-    """Lets a process forget in a workspace of before, a person save while it does, and a kill end it."""
+    """Lets a process forget in a workspace of before, a person save while it does, and a kill end
+    it.
+    """
     edit, kill = sorted(dice.sample(range(1, _CALLS), 2))
     if dice.random() < 0.5:
         kill = edit + dice.randint(1, _SOON)
@@ -97,7 +102,8 @@ class _Interrupted:
         """The call happens, if there is anybody left."""
         self.count += 1
         if self.count == self.edit and os.fork() == 0:
-            # In a process of its own, as editors are: where the store has a lease, it waits for its end.
+            # In a process of its own, as editors are: where the store has a lease, it waits for its
+            # end.
             self.edit = self.kill = 0
             saved_by_an_editor(self.root / "channels" / CHANNEL / File.MEMORY, self.dice)
             os._exit(0)
@@ -113,7 +119,9 @@ class _Interrupted:
 
 
 def saved_by_an_editor(path: Path, dice: random.Random) -> None:
-    """A person types a line at the end: written in place, anew in place, or under another name and renamed."""
+    """A person types a line at the end: written in place, anew in place, or under another name and
+    renamed.
+    """
     text = path.read_text()
     new = text + ("" if text.endswith("\n") else "\n") + f"- {TYPED_LATER}\n"
     match dice.choice(("append", "rewrite", "rename")):
@@ -156,10 +164,10 @@ def _edited(root: Path) -> None:
 
 def _spoken(root: Path) -> None:
     """Turns, a compaction, and every cache, however little there is to keep."""
-    from pipimem.runtime import library, reading
+    from pipimem.runtime import recall_service, search_service
 
-    reading._WORTH_KEEPING = 1  # noqa: SLF001 - small, yet whole
-    library._WORTH_KEEPING = library._WORTH_LOADING = 1  # noqa: SLF001 - likewise
+    recall_service._WORTH_KEEPING = 1  # noqa: SLF001 - small, yet whole
+    search_service._WORTH_KEEPING = search_service._WORTH_LOADING = 1  # noqa: SLF001 - likewise
 
     async def talk() -> None:
         async with Pipimem(root, "offline", embedder=Letters(), clock=_STANDING) as pipimem:
@@ -187,7 +195,7 @@ def _forgotten(root: Path) -> None:
 def _undone(root: Path) -> None:
     store = opened(root)
     store.commit(adding("a mistake that is taken back"), NOW)
-    store.undo(None, NOW)
+    undo(store, None, NOW)
     store.close()
 
 
@@ -211,12 +219,13 @@ def _accounted(root: Path) -> None:
     when, task, model = NOW.isoformat(), "consolidate", "a/model"
     for number in range(2):
         usage = Usage(when, CHANNEL, task, model, 10, 5, 0, 0.01, 1.5, "ok", f"c{number}")
-        store.books.append(usage)
-    store.books.place(Hold(when, when, CHANNEL, task, model, 10, 5, 0.01, "c2"))
+        store.usage_store.append(usage)
+    store.usage_store.place(Reservation(when, when, CHANNEL, task, model, 10, 5, 0.01, "c2"))
 
 
 _STAGES = (
-    told, _another_channel, _set_aside, _archived, _edited, _spoken, _forgotten, _undone, _idled, _accounted,
+    told, _another_channel, _set_aside, _archived, _edited, _spoken, _forgotten, _undone, _idled,
+    _accounted,
 )  # fmt: skip
 
 

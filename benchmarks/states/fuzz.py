@@ -1,4 +1,6 @@
-"""A workspace that has lived, or was cut off in a forgetting, damaged anew in each of as many states as wanted."""
+"""A workspace that has lived, or was cut off in a forgetting, damaged anew in each of as many
+states as wanted.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ from benchmarks.states.full_workspace import (
     saved_by_an_editor,
 )
 
-# Shares of the states: a forgetting was killed, a person edited MEMORY.md, a bot runs while it happens.
+# Shares of the states: a forgetting was killed, a person edited MEMORY.md, a bot runs while it
+# happens.
 _CUT_OFF = 0.3
 _EDITED = 0.3
 _RUNNING = 0.25
@@ -67,12 +70,6 @@ class Fuzz:
     lived: Lived = field(init=False)
 
     def __post_init__(self) -> None:
-        cache = self.root.with_name("cache")
-        (cache / "pipimem").mkdir(mode=0o700, parents=True, exist_ok=True)
-        _given_away(cache)
-        os.environ["XDG_CACHE_HOME"] = str(
-            cache
-        )  # else each child without rights would make anew what one can keep
         self.lived = full_workspace(self.root)
         warm(self.lived.now.laid(self.root))
         gc.freeze()  # a child that collects garbage would copy all that its parent has in memory
@@ -106,7 +103,9 @@ class Fuzz:
     def _met(
         self, state: State, damage: Callable[[], Lasting | None], dice: random.Random
     ) -> State | None:
-        """The state with what is wrong over it: damaged before anybody looks, or while a bot runs."""
+        """The state with what is wrong over it: damaged before anybody looks, or while a bot
+        runs.
+        """
         fix_first, commands = dice.random() < 0.5, readers(dice)
         if dice.random() < _RUNNING:
             found = endured_while_running(self.root, damage, commands)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 
-# Most commands build what they need once and end: looking through it every 700 objects is 15 of 350 ms of a `recall`
-# of 5,000 entries. One that stays still collects.
+# Most commands build what they need once and end: looking through it every 700 objects is 15 of
+# 350 ms of a `recall` of 5,000 entries. One that stays still collects.
 _COLLECT = (100_000, 20, 100)
 
 

@@ -1,7 +1,9 @@
-"""The options and arguments that commands share, and the runtime they open by them."""
+"""The options and arguments that commands share, and the workspace and runtime they open."""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -10,13 +12,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from pipimem.cli.output import Failed
+from pipimem.errors import PipimemError
 from pipimem.notes.files import File
+from pipimem.runtime.admin import ChannelStore, WorkspaceStore
 from pipimem.settings import Settings, settings_from
-from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
     from pipimem.clock import Clock
-    from pipimem.runtime.channel import Channel
+    from pipimem.runtime.open_channel import OpenChannel
     from pipimem.runtime.pipimem import Pipimem
 
 T = TypeVar("T")
@@ -40,51 +44,62 @@ class Chosen:
         """The workspace on disk. Raises `WorkspaceError` where there is none."""
         return WorkspaceStore.open(self.workspace)
 
+    def channel(self, name: str) -> ChannelStore:
+        """A channel on disk. Raises `ChannelError` for an unknown one."""
+        return ChannelStore.open(self.store(), name, create=False)
+
     def settings(self, *, idle: bool = False) -> Settings:
         """What its pipimem.toml says; `idle` work only for a command that stays."""
         settings = settings_from(self.store().human_text("pipimem.toml"))
-        return (
-            settings
-            if idle
-            else replace(settings, maintenance=replace(settings.maintenance, enabled=False))
-        )
+        if idle:
+            return settings
+        return replace(settings, maintenance=replace(settings.maintenance, enabled=False))
 
     @asynccontextmanager
     async def opened(
         self, *, settings: Settings | None = None, clock: Clock | None = None
     ) -> AsyncIterator[Pipimem]:
         """The runtime on this workspace, closed at the end."""
-        from pipimem.runtime.pipimem import (
-            Pipimem,
-        )  # 60 ms that commands which only read files save
+        from pipimem.runtime.pipimem import Pipimem  # 60 ms, not for those who only read files
 
-        async with Pipimem(
-            self.workspace, self.model, settings=settings or self.settings(), clock=clock
-        ) as pipimem:
+        settings = settings or self.settings()
+        async with Pipimem(self.workspace, self.model, settings=settings, clock=clock) as pipimem:
             yield pipimem
 
-    def with_channel(self, name: str, work: Callable[[Channel], Awaitable[T]]) -> T:
-        """What some work makes of a channel of the runtime. Raises `ChannelError` for an unknown one."""
+    def with_channel(self, name: str, work: Callable[[OpenChannel], Awaitable[T]]) -> T:
+        """What `work` returns for a channel of the runtime.
+
+        Raises `ChannelError` for an unknown one.
+        """
 
         async def done() -> T:
             async with self.opened() as pipimem:
-                return await work(await pipimem.channel(name, create=False))
+                from pipimem.runtime.open_channel import opened  # loaded with the runtime by now
+
+                return await work(opened(await pipimem.channel(name, create=False)))
 
         return run(done)
 
 
 def workspace_folder(option: str | None, variable: str | None, here: Path) -> Path:
-    """The option, else the variable, else the nearest folder with a pipimem.toml, else ./workspace."""
-    if option or variable:
-        return Path(option or variable or "")
-    found = next(
-        (folder for folder in (here, *here.parents) if (folder / "pipimem.toml").is_file()), None
-    )
-    return found or Path("workspace")
+    """The workspace that is meant: the option, else the variable.
+
+    Without both it is the nearest folder with a pipimem.toml, else ./workspace.
+    """
+    named = option or variable
+    if named:
+        return Path(named)
+    for folder in (here, *here.parents):
+        if (folder / "pipimem.toml").is_file():
+            return folder
+    return Path("workspace")
 
 
 def run(work: Callable[[], Awaitable[T]]) -> T:
-    """Run a command's work on an event loop; an error that arrives alone in a group is raised as itself."""
+    """Run a command's work on an event loop, and return what it returns.
+
+    An error that arrives alone in a group is raised as itself.
+    """
     import anyio  # 25 ms with its event loop, likewise
 
     try:
@@ -122,3 +137,74 @@ kind = click.option(
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="For scripts: JSON on standard output."
 )
+batch = click.option(
+    "--batch",
+    metavar="FILE",
+    help="Ask every line of a JSONL file with channel and query; - for standard input.",
+)
+
+# What `-k` is where nothing is said: the deepest place that the scores look at.
+BATCH_K = 10
+
+
+@dataclass(frozen=True, slots=True)
+class BatchQuery:
+    """Whom it asks, what, and all fields of its line as they came, for the answer's line."""
+
+    channel: str
+    text: str
+    fields: Mapping[str, object]
+
+
+def queries(
+    chosen: Chosen, channel: str | None, text: str | None, file: str | None
+) -> list[BatchQuery]:
+    """The one query of the command line, or those of a file (`-`: standard input).
+
+    All are checked before one is asked. Raises `UsageError` for both and for neither, `Failed` for
+    a broken line and for an unknown channel of the file.
+    """
+    if file is None:
+        return [_single(channel, text)]
+    if channel is not None:
+        raise click.UsageError("--batch takes channel and query from its file")
+    asked = _read(file)
+    for name in dict.fromkeys(query.channel for query in asked):
+        try:
+            chosen.channel(name)
+        except PipimemError as error:
+            raise Failed(f"{error} Nothing was asked.") from error
+    return asked
+
+
+def _single(channel: str | None, text: str | None) -> BatchQuery:
+    if channel is None or text is None:
+        raise click.UsageError("give CHANNEL and QUERY, or --batch FILE")
+    return BatchQuery(channel, text, {"channel": channel, "query": text})
+
+
+def _read(file: str) -> list[BatchQuery]:
+    name = "standard input" if file == "-" else file
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        lines = data.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise Failed(f"{name} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+    return [
+        _query(line, f"{name}, line {number}")
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    ]
+
+
+def _query(line: str, where: str) -> BatchQuery:
+    try:
+        fields = json.loads(line)
+    except ValueError as error:
+        raise Failed(f"{where}: not JSON ({error}); nothing was asked") from error
+    match fields:
+        case {"channel": str(channel), "query": str(text)}:
+            return BatchQuery(channel, text, fields)
+    raise Failed(
+        f"{where}: must be an object with the strings channel and query; nothing was asked"
+    )

@@ -1,4 +1,4 @@
-"""Confirm: what was kept on probation and is recalled has earned its place."""
+"""Ends the probation of entries that were recalled."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from pipimem.notes.operations import Author, Confirm, Decision
 
 
 def recalled_entries(notes: Notes, found: Iterable[str]) -> tuple[Entry, ...]:
-    """The bullets of MEMORY.md among what was recalled (`memory:<id>`, `history:…`), in the order they were found."""
+    """The bullets of MEMORY.md among recalled ids (`memory:<id>`, `history:…`), in their order."""
     entries = {f"memory:{entry.ref}": entry for entry in notes.memory.entries if entry.bullet}
     return tuple(entries[name] for name in found if name in entries)
 
 
 def confirmed(ledger: Ledger, recalled: Collection[Entry]) -> Decision | None:
-    """The decision that ends the probations of what was recalled, `None` where none of it is on probation."""
-    ended = [e for e in recalled if (record := ledger.records.get(e.id)) and record.probation_until]
+    """The decision that ends the probations of recalled entries, `None` if there is none."""
+    ended: list[Entry] = []
+    for entry in recalled:
+        record = ledger.records.get(entry.id)
+        if record is not None and record.probation_until:
+            ended.append(entry)
     if not ended:
         return None
     return Decision(

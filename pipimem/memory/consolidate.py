@@ -1,4 +1,4 @@
-"""Consolidate: what a stretch of talk, new or set aside before, leaves in MEMORY.md and HISTORY.md."""
+"""Consolidate: what a window of talk leaves in MEMORY.md and HISTORY.md."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from pipimem.errors import AnswerRefused
-from pipimem.memory.bar import is_copy, passed
-from pipimem.memory.known import known, targets
-from pipimem.memory.narrowing import passed_by
+from pipimem.memory.promote import is_copy, promoted
+from pipimem.memory.prompt_memory import known, targets
 from pipimem.memory.window import Window
+from pipimem.memory.window_backoff import passed_by
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
     AddBlock,
@@ -22,10 +22,10 @@ from pipimem.notes.operations import (
     Progress,
     targets_of,
 )
-from pipimem.sidecar.contracts import Assistant, Call, Consolidate, Consolidated, answered
+from pipimem.sidecar.tasks import Assistant, Call, Consolidate, Consolidated, answered
+from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
-from pipimem.text.tokens import clipped
-from pipimem.text.whitespace import white_folded
+from pipimem.text.token_count import clipped
 
 _BULLET_CHARS = 300
 _COPIED_CHARS = 80
@@ -41,31 +41,38 @@ async def consolidate(
     now: datetime,
     call: Call,
     *,
-    group: bool,
     since: datetime | None,
     today: datetime,
 ) -> Decision:
-    """The decision on one window; with `since`, the time the last boundary ended, it also closes a HISTORY block.
+    """The decision on one window of talk.
 
-    A window without words moves the cursor without a thought. Raises `SidecarError` when the assistant cannot think.
+    With `since`, the time the last boundary ended, it also closes a block of HISTORY.md. A window
+    without words of people moves the cursor without a model call. Raises `SidecarError` when the
+    assistant fails.
     """
-    if not any(message.role == "user" for message in window.messages):
-        return _decided(Consolidated(), notes, window, call, since, today)
-    about = "\n".join(message.content for message in window.messages)
-    task = Consolidate(now, window.participants, known(notes, now, about), window.messages, group)
-    answer = await answered(assistant, task, Consolidated, call)
-    if window.exchanged and not any(bullet.text.strip() for bullet in answer.history):
-        raise AnswerRefused(
-            "the window holds a real exchange, so the history needs at least one bullet"
-        )
-    return _decided(answer, notes, window, call, since, today)
+    answer = Consolidated()
+    if any(message.role == "user" for message in window.messages):
+        about = "\n".join(message.content for message in window.messages)
+        entries = known(notes, now, about)
+        task = Consolidate(now, window.participants, entries, window.messages)
+        answer = await answered(assistant, task, Consolidated, call)
+        if window.exchanged and not any(bullet.text.strip() for bullet in answer.history):
+            reason = "the window holds a real exchange, so the history needs at least one bullet"
+            raise AnswerRefused(reason)
+    return _decision(answer, notes, window, call, since, today)
 
 
 async def filled(
-    assistant: Assistant, notes: Notes, hole: Hole, window: Window, now: datetime, call: Call, *, group: bool,
+    assistant: Assistant,
+    notes: Notes,
+    hole: Hole,
+    window: Window,
+    now: datetime,
+    call: Call,
+    *,
     today: datetime,
-) -> Decision:  # fmt: skip
-    """The decision that closes a hole; raises `SidecarError` when the assistant cannot think this time either.
+) -> Decision:
+    """The decision that closes a hole; raises `SidecarError` when the assistant fails again.
 
     Where HISTORY.md has passed the hole already, its bullets become a block of their own time.
     """
@@ -75,26 +82,25 @@ async def filled(
         since = next((message.time for message in window.messages if message.time), now)
         # What waits for the next boundary is of another time.
         notes = replace(notes, ledger=replace(ledger, pending=()))
-    decision = await consolidate(
-        assistant, notes, window, now, call, group=group, since=since, today=today
-    )
-    late = [op for op in decision.operations if _turns_back(notes, op, now)]
+    decision = await consolidate(assistant, notes, window, now, call, since=since, today=today)
+    kept = tuple(op for op in decision.operations if not _ends_a_later_word(notes, op, now))
+    late = len(decision.operations) - len(kept)
     progress = Progress(
-        pending=None if since is not None else decision.progress.pending,
+        pending=decision.progress.pending if since is None else None,
         holes=tuple(other for other in ledger.holes if other != hole),
         expect_cursor=ledger.cursor,
         expect_holes=ledger.holes,
     )
     return replace(
         decision,
-        operations=tuple(op for op in decision.operations if op not in late),
+        operations=kept,
         progress=progress,
         why=f"{decision.why}, set aside before: {hole.reason}",
-        notes=(*decision.notes, *("older than what it would replace" for _ in late)),
+        notes=decision.notes + ("older than what it would replace",) * late,
     )
 
 
-def _decided(
+def _decision(
     answer: Consolidated,
     notes: Notes,
     window: Window,
@@ -102,29 +108,23 @@ def _decided(
     since: datetime | None,
     today: datetime,
 ) -> Decision:
-    learnt = passed(
-        answer.learned, notes, {message.id: message for message in window.messages}, today
-    )
-    places = targets(notes)
-    operations: list[Operation] = [*learnt.operations]
-    operations += [
-        Invalidate(places[over.id], redacted(over.why)) for over in answer.over if over.id in places
-    ]
-    pending = _weightiest(
-        (*notes.ledger.pending, *(_short(bullet, window) for bullet in answer.history))
-    )
-    if since is not None and pending:
-        end = max((message.time for message in window.messages if message.time), default=today)
-        operations.append(
-            AddBlock(min(since, end), end, redacted(answer.title)[:_TITLE_CHARS], pending)
-        )
+    messages = {message.id: message for message in window.messages}
+    promotion = promoted(answer.learned, notes, messages, today)
+    operations = [*promotion.operations, *_ended(answer, notes)]
+    bullets = (_shortened(bullet, window) for bullet in answer.history)
+    pending = _weightiest((*notes.ledger.pending, *bullets))
     progress = Progress(
         cursor=window.last,
-        boundary=window.last if since is not None else None,
-        pending=() if since is not None else pending,
+        pending=pending,
         narrowed=passed_by(notes.ledger.narrowed, window.last),
         expect_cursor=notes.ledger.cursor,
     )
+    if since is not None:
+        progress = replace(progress, boundary=window.last, pending=())
+        end = max((message.time for message in window.messages if message.time), default=today)
+        title = redacted(answer.title)[:_TITLE_CHARS]
+        if pending:
+            operations.append(AddBlock(min(since, end), end, title, pending))
     return Decision(
         "consolidate",
         Author.MODEL,
@@ -132,30 +132,35 @@ def _decided(
         progress,
         why=f"messages {window.first}–{window.last}",
         correlation=call.correlation,
-        notes=learnt.left_out,
+        notes=promotion.left_out,
     )
 
 
-def _short(bullet: Bullet, window: Window) -> Bullet:
-    """A line of history, never a message: what a model copied is cut to its beginning, a quote stays whole."""
+def _ended(answer: Consolidated, notes: Notes) -> list[Operation]:
+    """The operations that take out what is over."""
+    places = targets(notes)
+    over = (each for each in answer.over if each.id in places)
+    return [Invalidate(places[each.id], redacted(each.why)) for each in over]
+
+
+def _shortened(bullet: Bullet, window: Window) -> Bullet:
+    """A line of history, never a message: what a model copied is cut, a quote stays whole."""
     text = redacted(white_folded(bullet.text))
-    if bullet.weight:
-        return Bullet(text, bullet.sources, bullet.weight)
-    most = _COPIED_CHARS if is_copy(text, window.messages) else _BULLET_CHARS
-    return Bullet(clipped(text, most), bullet.sources)
+    if not bullet.weight:
+        most = _COPIED_CHARS if is_copy(text, window.messages) else _BULLET_CHARS
+        text = clipped(text, most)
+    return replace(bullet, text=text)
 
 
 def _weightiest(bullets: tuple[Bullet, ...]) -> tuple[Bullet, ...]:
-    """A block's bullets with at most `_MOST_QUOTES` quotes among them, the weightiest; what a model told all stays."""
-    quotes = sorted(
-        (bullet for bullet in bullets if bullet.weight), key=lambda bullet: -bullet.weight
-    )[:_MOST_QUOTES]
-    return tuple(bullet for bullet in bullets if not bullet.weight or bullet in quotes)
+    """A block's bullets, with at most `_MOST_QUOTES` quotes among them: the weightiest."""
+    quotes = sorted((bullet for bullet in bullets if bullet.weight), key=lambda each: -each.weight)
+    kept = quotes[:_MOST_QUOTES]
+    return tuple(bullet for bullet in bullets if not bullet.weight or bullet in kept)
 
 
-def _turns_back(notes: Notes, op: Operation, then: datetime) -> bool:
-    """Whether it would end an entry that rests on a later word than the hole."""
+def _ends_a_later_word(notes: Notes, op: Operation, then: datetime) -> bool:
+    """Whether it would end an entry that was said later than `then`."""
     records = [notes.record(target.id) for target in targets_of(op)]
-    return any(
-        record and record.when and datetime.fromisoformat(record.when) > then for record in records
-    )
+    times = [record.when for record in records if record and record.when]
+    return any(datetime.fromisoformat(when) > then for when in times)

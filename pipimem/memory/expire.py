@@ -1,4 +1,4 @@
-"""Expire: what has had its time leaves MEMORY.md for the archive, by the calendar and without a model."""
+"""Expire: entries leave MEMORY.md for the archive by the calendar, without a model."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Trust
-from pipimem.recall.items import aware
-from pipimem.text.dates.bounds import end_of, later
+from pipimem.text.dates.bounds import aware, end_of, later
 
-# DESIGN §8: days after which an inferred entry that nobody asks for is stale. Constraints and decisions hold until
-# somebody says otherwise, and what stands under a heading of people's own is theirs to judge.
-_DAYS: Mapping[Kind, int] = {
+# Days after which an inferred entry that nobody asks for is stale. Constraints and decisions hold
+# until somebody says otherwise, and what stands under a heading of people's own is theirs to judge.
+_DAYS: Mapping[Kind | None, int] = {
     Kind.IDENTITY: 365,
     Kind.PREFERENCE: 365,
     Kind.FACT: 180,
@@ -48,11 +47,9 @@ def overdue(notes: Notes, now: datetime) -> Iterator[Invalidate]:
 
 
 def next_end(notes: Notes, now: datetime) -> datetime | None:
-    """When the first of the entries that still have time has had it, `None` where none will by the calendar."""
-    ends = (
-        end for entry, record in _learnt(notes) for end, _ in _ends(entry, record, now) if end > now
-    )
-    return min(ends, default=None)
+    """When the next entry expires after `now`, `None` where none will by the calendar."""
+    ends = (end for entry, record in _learnt(notes) for end, _ in _ends(entry, record, now))
+    return min((end for end in ends if end > now), default=None)
 
 
 def is_dated(op: Invalidate) -> bool:
@@ -69,29 +66,28 @@ def _learnt(notes: Notes) -> Iterator[tuple[Entry, Record]]:
 
 
 def _ends(entry: Entry, record: Record, now: datetime) -> Iterator[tuple[datetime, str]]:
-    """When an entry has had its time, and why: by its own date, its probation, or because nobody asks for it."""
+    """When an entry expires, and why: by its own date, its probation, or its retention."""
     if record.expires:
         # The end of the last day it holds, where people read the clock now.
         end = end_of(date.fromisoformat(record.expires), now.tzinfo)
         yield end, f"{_DATED} {record.expires}"
-    if record.probation_until:
-        if not record.recalls:
-            yield (
-                aware(datetime.fromisoformat(record.probation_until)),
-                "its probation ended without a recall",
-            )
-        return
+    if not record.probation_until:
+        yield from _stale(entry, record)
+    elif not record.recalls:
+        end = aware(datetime.fromisoformat(record.probation_until))
+        yield end, "its probation ended without a recall"
+
+
+def _stale(entry: Entry, record: Record) -> Iterator[tuple[datetime, str]]:
+    """When an inferred entry is stale; nothing for one that never is."""
     kind = kind_of(entry.section)
-    seen = [
-        aware(datetime.fromisoformat(when))
-        for when in (record.when, record.learnt, record.recalled)
-        if when
-    ]
-    if record.trust is not Trust.INFERRED or kind is None or kind not in _DAYS or not seen:
+    times = [when for when in (record.when, record.learnt, record.recalled) if when]
+    if record.trust is not Trust.INFERRED or kind not in _DAYS or not times:
         return
     if record.recalls < _PROVED and not _PIN.search(entry.text):
         days = _DAYS[kind] * min(_MOST_BOOST, 1 + _BOOST * record.recalls)
+        seen = max(aware(datetime.fromisoformat(when)) for when in times)
         yield (
-            later(max(seen), timedelta(days=days)),
+            later(seen, timedelta(days=days)),
             f"stale: nobody came back to it for {days:.0f} days",
         )

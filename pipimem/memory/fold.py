@@ -7,30 +7,28 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from pipimem.errors import AnswerRefused
-from pipimem.notes.history import Block, blocks
+from pipimem.llm.request import ContextOverflow
+from pipimem.notes.history import HistoryBlock, blocks
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Bullet, Decision, FoldBlocks
-from pipimem.sidecar.contracts import Assistant, Call, Fold, Folded, answered
-from pipimem.sidecar.door import ContextOverflow
+from pipimem.sidecar.tasks import Assistant, Call, Fold, Folded, answered
 from pipimem.text.secrets import redacted
 
-# DESIGN §8: the newest blocks stay as they were told.
+# The newest blocks stay as they are: recent days are asked about in detail.
 KEEP = 3
 _EVER = datetime.min.replace(tzinfo=UTC)
 
 
 async def fold(assistant: Assistant, notes: Notes, archive: Note, call: Call) -> Decision:
-    """The decision that folds every month with blocks older than the newest `KEEP`; none is an empty decision.
+    """The decision that folds every month with blocks older than the newest `KEEP`.
 
-    A month folded before is folded anew from its archived originals and the newer blocks, never from its fold.
+    A month folded before is folded anew from its archived originals and the newer blocks, never
+    from its fold.
     """
     standing = blocks(notes.history)
     archived = _by_month(blocks(archive))
-    told = sorted(
-        (block for block in standing if block.end and not block.month),
-        key=lambda block: block.end or _EVER,
-    )
-    older = told[:-KEEP]
+    unfolded = [block for block in standing if block.end and not block.month]
+    older = sorted(unfolded, key=lambda block: block.end or _EVER)[:-KEEP]
     operations = []
     for month, fresh in sorted(_by_month(older).items()):
         originals = [*archived.get(month, ()), *fresh]
@@ -45,17 +43,14 @@ async def fold(assistant: Assistant, notes: Notes, archive: Note, call: Call) ->
 async def _folded(
     assistant: Assistant,
     month: str,
-    originals: Iterable[Block],
+    originals: Iterable[HistoryBlock],
     headings: tuple[str, ...],
     call: Call,
 ) -> FoldBlocks:
     bullets = {entry.id: entry.text for block in originals for entry in block.bullets}
     answer = await _shorter(assistant, Fold(month, tuple(bullets.items())), call)
-    kept = tuple(
-        Bullet(redacted(bullet.text), bullet.sources)
-        for bullet in answer.bullets
-        if bullet.text.strip()
-    )
+    written = [bullet for bullet in answer.bullets if bullet.text.strip()]
+    kept = tuple(Bullet(redacted(bullet.text), bullet.sources) for bullet in written)
     if not kept:
         raise AnswerRefused(f"the fold of {month} keeps nothing of {len(bullets)} bullets")
     return FoldBlocks(month, redacted(answer.title), kept, headings)
@@ -74,8 +69,8 @@ async def _shorter(assistant: Assistant, task: Fold, call: Call) -> Folded:
         return Folded(first.title, (*first.bullets, *second.bullets))
 
 
-def _by_month(found: Iterable[Block]) -> dict[str, list[Block]]:
-    months: dict[str, list[Block]] = defaultdict(list)
+def _by_month(found: Iterable[HistoryBlock]) -> dict[str, list[HistoryBlock]]:
+    months: dict[str, list[HistoryBlock]] = defaultdict(list)
     for block in found:
         if block.end and not block.month:
             months[f"{block.end:%Y-%m}"].append(block)

@@ -1,4 +1,4 @@
-"""Gates: whether an idle job is due, and when time alone will make it due, from counters and file sizes alone."""
+"""Gates: whether an idle job is due, or when it will be, from counters and file sizes alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Job
 from pipimem.text.dates.bounds import later
 
-# DESIGN §8.
+# Below these a model call would find little new, or little to make shorter.
 _REFRESH_TURNS, _REFRESH_TOOLS = 2, 4
 _REFRESH_EVERY = timedelta(minutes=10)
 _CONSOLIDATE_EVERY = timedelta(minutes=20)
@@ -21,7 +21,6 @@ _TIDY_CHARS = 5_000
 _FOLD_CHARS, _FOLD_BLOCKS = 8_000, 5
 
 AFTER_A_FAILURE = "waiting after a failure"
-TOOK_HALF = "models have taken out half of what stood within 30 days"
 # What gates say that have nothing to do: nothing is wrong with these.
 IDLE = frozenset(
     (
@@ -33,8 +32,9 @@ IDLE = frozenset(
         "ran a short while ago",
     )
 )
-# All that closed gates say. A person who asks wants to hear of the failure; who watches heard of it when it happened.
-CLOSED = IDLE | {AFTER_A_FAILURE, TOOK_HALF}
+# All that closed gates say. A person who asks wants to hear of the failure; who watches heard of it
+# when it happened.
+CLOSED = IDLE | {AFTER_A_FAILURE, losses.TOOK_HALF}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,10 @@ class Gate:
 def may_refresh(
     notes: Notes, last: int, turns: int, tools: int, now: datetime, *, forced: bool = False
 ) -> Gate:
-    """Whether SESSION.md is behind: `last` is the newest message, `turns` and `tools` came since the last refresh."""
+    """Whether SESSION.md is behind.
+
+    `last` is the newest message; `turns` and `tools` are the messages since the last refresh.
+    """
     if last <= notes.ledger.refreshed:
         return Gate(False, "nothing new")
     if forced:
@@ -84,14 +87,14 @@ def may_tidy(notes: Notes, now: datetime) -> Gate:
         return Gate(False, "unchanged")
     if losses.is_used_up(notes, now.date()):
         opens = datetime.combine(losses.reopens(notes, now.date()), time(), now.tzinfo)
-        return Gate(False, TOOK_HALF, opens)
+        return Gate(False, losses.TOOK_HALF, opens)
     return _rested(notes, "tidy", timedelta(0), now)
 
 
 def may_fold(notes: Notes, now: datetime) -> Gate:
     """Whether HISTORY.md is long or has many blocks, and changed since it was last looked at."""
-    told = sum(1 for block in blocks(notes.history) if block.end and not block.month)
-    if len(notes.history.text) < _FOLD_CHARS and told <= _FOLD_BLOCKS:
+    unfolded = sum(1 for block in blocks(notes.history) if block.end and not block.month)
+    if len(notes.history.text) < _FOLD_CHARS and unfolded <= _FOLD_BLOCKS:
         return Gate(False, "short enough")
     if _job(notes, "fold").stamp == notes.history.etag:
         return Gate(False, "unchanged")
@@ -116,8 +119,9 @@ def due(
 ) -> dict[str, Gate]:
     """The gate of every idle job, by its name, in the order they run.
 
-    `last` is the newest message's number, `said` how many turns and tool messages came since the last refresh (at
-    most, where nobody counted), `today` what probations, dates and ages are counted by, `forced` as when a person asks.
+    `last` is the newest message's number, `said` how many turns and tool messages came since the
+    last refresh (at most, where nobody counted), `today` what probations, dates and ages are
+    counted by, `forced` as when a person asks.
     """
     return {
         "refresh": may_refresh(notes, last, *said, now, forced=forced),
@@ -135,10 +139,12 @@ def next_opening(gates: Iterable[Gate]) -> datetime | None:
 
 def _rested(notes: Notes, name: str, pause: timedelta, now: datetime) -> Gate:
     job = _job(notes, name)
-    if job.due and now < (waits := datetime.fromisoformat(job.due)):
-        return Gate(False, AFTER_A_FAILURE, waits)
-    if job.ran and now < (rests := later(datetime.fromisoformat(job.ran), pause)):
-        return Gate(False, "ran a short while ago", rests)
+    due_at = datetime.fromisoformat(job.due) if job.due else now
+    if now < due_at:
+        return Gate(False, AFTER_A_FAILURE, due_at)
+    rested_at = later(datetime.fromisoformat(job.ran), pause) if job.ran else now
+    if now < rested_at:
+        return Gate(False, "ran a short while ago", rested_at)
     return Gate(True, "due")
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from pipimem.memory.window import Window
+from pipimem.notes.kinds import SECTIONS
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Progress, SetSection
-from pipimem.notes.session import SECTIONS
-from pipimem.sidecar.contracts import Assistant, Call, Refresh, Refreshed, answered
+from pipimem.sidecar.tasks import Assistant, Call, Refresh, Refreshed, answered
+from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
-from pipimem.text.whitespace import white_folded
 
 _ITEM_CHARS = 240
 _ITEMS = 8

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
-from pipimem.recall.budgeting import size_of
+from pipimem.recall.budget import size_of
 from pipimem.recall.items import Item, history_items, memory_items, session_items, workspace_items
 
-# DESIGN §8: the workspace's shared background has room of its own.
+# The workspace's shared background has room of its own, so that it cannot crowd out the channel's
+# memory.
 _WORKSPACE_TOKENS = 500
-# What breaks things when it is not known comes first; lessons and small facts wait for a question that needs them.
-# The empty kind is a section of people's own.
+# What breaks things when it is not known comes first; lessons and small facts wait for a question
+# that needs them. The empty kind is a section of people's own.
 _KINDS = (
     Kind.CONSTRAINT,
     Kind.DECISION,
@@ -49,8 +51,8 @@ class Snapshot:
 def snapshot(notes: Notes, max_chars: int, max_tokens: int) -> Snapshot:
     """The channel's memory as far as it fits, the most binding first; whole items only.
 
-    Every kind has its turn: the newest entry of each, then the next of each, so that a long list of facts cannot push
-    out the one constraint.
+    Every kind has its turn: the newest entry of each, then the next of each, so that a long list of
+    facts cannot push out the one constraint.
     """
     rank = {name: place for place, name in enumerate(_SESSION)}
     session = sorted(
@@ -60,14 +62,15 @@ def snapshot(notes: Notes, max_chars: int, max_tokens: int) -> Snapshot:
     memory = memory_items(notes.memory, notes.ledger.records)
     history = history_items(notes.history, notes.ledger.tombstones)
     piles = [session, *_by_kind(memory), history[-_NEWEST_BULLETS:][::-1]]
-    channel, left = _fitting(_interleaved(piles), max_chars, max_tokens)
-    workspace, left_shared = _fitting(
-        workspace_items(notes.workspace), max_chars, _WORKSPACE_TOKENS
-    )
+    channel, channel_left_out = _fitting(_interleaved(piles), max_chars, max_tokens)
+    shared = workspace_items(notes.workspace)
+    workspace, workspace_left_out = _fitting(shared, max_chars, _WORKSPACE_TOKENS)
     # Shown as a person would read it: session, memory, history, each as its file has it.
-    picked = {item.id: item for item in channel}
-    in_order = [picked.pop(item.id) for item in (*session, *memory, *history) if item.id in picked]
-    return Snapshot((*in_order, *workspace), left + left_shared)
+    places = {
+        item.id: place for place, item in reversed([*enumerate([*session, *memory, *history])])
+    }
+    channel.sort(key=lambda item: places[item.id])
+    return Snapshot((*channel, *workspace), channel_left_out + workspace_left_out)
 
 
 def _fitting(items: Sequence[Item], chars: int, tokens: int) -> tuple[list[Item], int]:
@@ -81,11 +84,13 @@ def _fitting(items: Sequence[Item], chars: int, tokens: int) -> tuple[list[Item]
 
 
 def _interleaved(piles: Sequence[Sequence[Item]]) -> list[Item]:
-    """The first of each pile, then the second of each; equal texts share an id, and the first stands for all."""
-    turns = range(max(map(len, piles)))
-    return list(
-        {pile[turn].id: pile[turn] for turn in turns for pile in piles if turn < len(pile)}.values()
-    )
+    """The first of each pile, then the second of each; of equal ids the first is kept."""
+    found: dict[str, Item] = {}
+    for items in zip_longest(*piles):
+        for item in items:
+            if item is not None:
+                found.setdefault(item.id, item)
+    return list(found.values())
 
 
 def _by_kind(memory: Sequence[Item]) -> list[list[Item]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from pipimem.memory.known import known, targets
+from pipimem.memory.prompt_memory import known, targets
 from pipimem.notes.kinds import EVENTS, kind_of
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
@@ -18,12 +18,13 @@ from pipimem.notes.operations import (
     Trust,
     targets_of,
 )
-from pipimem.sidecar.contracts import Assistant, Call, Tidied, Tidy, answered
+from pipimem.sidecar.tasks import Assistant, Call, Tidied, Tidy, answered
 from pipimem.text.quotes import read_quote
-from pipimem.text.same_thoughts import SameThoughts
 from pipimem.text.secrets import redacted
+from pipimem.text.words.near_duplicates import SimilarTexts
 
-# About as many as came since the last tidying: what they double or contradict is what there is to tidy.
+# About as many as came since the last tidying: what they double or contradict is what there is to
+# tidy.
 _LOOKED_AT = 20
 # As much as of MEMORY.md: a prompt stays within 16,000 tokens.
 _HISTORY_CHARS = 12_000
@@ -33,10 +34,8 @@ _STILL_SO = frozenset(("duplicate", "in_history"))
 
 async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) -> Decision:
     """The decision on MEMORY.md as it stands; nothing to do is an empty decision."""
-    answer = await answered(
-        assistant, Tidy(now, known(notes, now, _newest(notes)), _told(notes)), Tidied, call
-    )
-    operations = _operations(answer, notes)
+    task = Tidy(now, known(notes, now, _newest(notes)), _end_of_history(notes))
+    operations = _operations(await answered(assistant, task, Tidied, call), notes)
     taken = {target for op in operations for target in targets_of(op)}
     operations += [op for op in _in_history(notes) if op.target not in taken]
     return Decision(
@@ -45,60 +44,51 @@ async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) ->
 
 
 def _newest(notes: Notes) -> str:
-    """The newest entries' texts: of a memory that is too long for one look, what is like them is looked at."""
+    """The newest entries' texts: of a memory too long for a prompt, what is like them is shown."""
     records = notes.ledger.records
-    ages = [
-        (records[entry.id].when, entry.text)
-        for entry in notes.memory.entries
-        if entry.id in records
-    ]
-    return "\n".join(text for _, text in sorted(ages)[-_LOOKED_AT:])
+    entries = [entry for entry in notes.memory.entries if entry.id in records]
+    ages = sorted((records[entry.id].when, entry.text) for entry in entries)
+    return "\n".join(text for _, text in ages[-_LOOKED_AT:])
 
 
-def _told(notes: Notes) -> tuple[str, ...]:
-    """What HISTORY.md says, as much of its end as a prompt has room for."""
-    told: list[str] = []
+def _end_of_history(notes: Notes) -> tuple[str, ...]:
+    """The lines of HISTORY.md, as many of its end as a prompt has room for."""
+    lines: list[str] = []
     room = _HISTORY_CHARS
     for entry in reversed(notes.history.entries):
         room -= len(entry.text)
         if room < 0:
             break
-        told.insert(0, entry.text)
-    return tuple(told)
+        lines.append(entry.text)
+    return tuple(reversed(lines))
 
 
 def _operations(answer: Tidied, notes: Notes) -> list[Operation]:
+    """The operations that an answer asks for, without those on ids that are not there."""
     places = targets(notes)
-    operations: list[Operation] = [
-        Supersede(
-            tuple(places[name] for name in merge.ids),
-            redacted(merge.text),
-            Trust.INFERRED,
-            reason="merged",
-        )
-        for merge in answer.merge
-        if len(merge.ids) > 1 and all(name in places for name in merge.ids)
-    ]
-    operations += [
-        Invalidate(places[drop.id], drop.why, still_so=drop.why in _STILL_SO)
-        for drop in answer.drop
-        if drop.id in places
-    ]
+    operations: list[Operation] = []
+    for merge in answer.merge:
+        merged = tuple(places[name] for name in merge.ids if name in places)
+        if len(merged) == len(merge.ids) > 1:
+            text = redacted(merge.text)
+            operations.append(Supersede(merged, text, Trust.INFERRED, reason="merged"))
+    for drop in answer.drop:
+        if drop.id in places:
+            still_so = drop.why in _STILL_SO
+            operations.append(Invalidate(places[drop.id], drop.why, still_so=still_so))
     operations += [Move(places[move.id], move.kind) for move in answer.move if move.id in places]
     return operations
 
 
 def _in_history(notes: Notes) -> Iterator[Invalidate]:
-    """What a thought concluded, is no more than an event, and HISTORY.md tells as well."""
-    told = SameThoughts(entry.text for entry in notes.history.entries)
+    """Takes out inferred entries that are no more than an event and stand in HISTORY.md as well."""
+    history = SimilarTexts(entry.text for entry in notes.history.entries)
     for entry in notes.memory.entries:
         record = notes.record(entry.id) if entry.bullet else None
-        if (
-            record is None
-            or record.trust is not Trust.INFERRED
-            or kind_of(entry.section) not in EVENTS
-        ):
+        is_inferred = record is not None and record.trust is Trust.INFERRED
+        # The rules write the same quote into both, and a fold keeps only the weightiest of
+        # history's.
+        if not is_inferred or kind_of(entry.section) not in EVENTS or read_quote(entry.text).day:
             continue
-        # The rules write the same quote into both, and a fold keeps only the weightiest of history's.
-        if not read_quote(entry.text).day and told.of(entry.text):
+        if history.of(entry.text):
             yield Invalidate(entry.target, "it stands in HISTORY.md", still_so=True)

@@ -1,4 +1,4 @@
-"""The window: what of the transcript a thought may see, cleaned and cut to size."""
+"""The window: what of the transcript a model call sees, cleaned and cut to size."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.contracts import is_exchange
+from pipimem.sidecar.tasks import is_exchange
 from pipimem.text.fence import unfenced
 
-# DESIGN §8: beyond this a model loses the middle; longer windows go in slices.
+# Beyond this a model loses the middle; longer windows go in slices.
 SLICE_CHARS = 28_000
 # One message may not fill a slice; what a person pasted beyond this is in the transcript.
 _MESSAGE_CHARS = 4_000
 # Of a tool's output the head says what it did and the tail how it ended.
 _TOOL_HEAD, _TOOL_TAIL = 300, 300
-# Lines of tool output that say nothing to remember: progress bars, separators, bare numbers, time-stamped debug lines.
+# Lines of tool output that say nothing to remember: progress bars, separators, bare numbers,
+# time-stamped debug lines.
 _NOISE = re.compile(
     r"^\s*(?:[\W\d_]*|.*\b\d{1,3}%.*|(?:\[?\d[\d:.,TZ /+-]{7,}\]?\s*)?(?:DEBUG|TRACE|INFO)\b.*)$"
 )
@@ -29,7 +30,7 @@ _OWN_TOOL = re.compile(r"^(?:pipimem|memory|recall|remember|forget)[\w.:-]*$", r
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Messages fit for a thought, and the numbers `first` to `last` of the transcript they stand for."""
+    """Cleaned messages for a model call, and their numbers in the transcript, `first` to `last`."""
 
     messages: tuple[Message, ...]
     first: int
@@ -49,7 +50,7 @@ class Window:
 
 
 def windows(messages: Iterable[Message], chars: int = SLICE_CHARS) -> Iterator[Window]:
-    """The transcript in slices of at most `chars` characters; a slice may be empty of words but moves the cursor."""
+    """The transcript in slices of at most `chars` characters, some without words."""
     kept: list[Message] = []
     first = last = size = 0
     for message in messages:

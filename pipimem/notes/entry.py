@@ -9,15 +9,16 @@ from hashlib import blake2b
 
 from pipimem.notes.files import File
 from pipimem.notes.operations import Target
-from pipimem.text import markdown
-from pipimem.text.whitespace import white_folded
+from pipimem.text.markdown import parser
+from pipimem.text.markdown.lines import white_folded
 
-# 40 bits: at 5,000 entries a chance of about 1 in 90,000 that any two share an id, and a clash only costs a refused operation.
+# 40 bits: at 5,000 entries a chance of about 1 in 90,000 that any two share an id, and a clash only
+# costs a refused operation.
 _ID_BYTES = 5
 
 
 def content_id(key: bytes, text: str) -> str:
-    """The id of a text in a channel: 8 letters and digits, a keyed hash, so that ids tell nothing to other channels."""
+    """The id of a text in a channel: 8 letters and digits, a hash under the channel's key."""
     digest = blake2b(
         white_folded(text).encode("utf-8", "surrogatepass"), key=key, digest_size=_ID_BYTES
     ).digest()
@@ -28,8 +29,8 @@ def content_id(key: bytes, text: str) -> str:
 class Entry:
     """One bullet with its continuation and sub-bullets, or one paragraph, of a file.
 
-    `start` and `end` are its lines `[start, end)` in the document, `ordinal` counts equal texts in one section from 1.
-    Only bullets are the runtime's to change; a paragraph is people's.
+    `start` and `end` are its lines `[start, end)` in the document, `ordinal` counts equal texts in
+    one section from 1. Only bullets are the runtime's to change; a paragraph is people's.
     """
 
     file: File
@@ -44,7 +45,7 @@ class Entry:
 
     @property
     def ref(self) -> str:
-        """The id as people write it: `abcd2345`, or `abcd2345.2` for the second of two equal texts."""
+        """The id for people: `abcd2345`, or `abcd2345.2` for the second of two equal texts."""
         return self.id if self.ordinal == 1 else f"{self.id}.{self.ordinal}"
 
     @property
@@ -53,14 +54,14 @@ class Entry:
         return Target(self.file, self.section, self.id, self.ordinal)
 
 
-def entries(document: markdown.Document, key: bytes, file: File) -> tuple[Entry, ...]:
-    """The bullets and paragraphs of a document in their order; comments, code, rules and empty bullets are none."""
+def entries(document: parser.Document, key: bytes, file: File) -> tuple[Entry, ...]:
+    """The bullets and paragraphs of a document in their order, without empty bullets."""
     seen: Counter[tuple[str, str]] = Counter()
     found: list[Entry] = []
     for section in document.sections:
         for block in section.blocks:
-            bullet = block.kind is markdown.Kind.ENTRY
-            if not (bullet or block.kind is markdown.Kind.PARAGRAPH) or not block.text.strip():
+            bullet = block.kind is parser.BlockKind.ENTRY
+            if not (bullet or block.kind is parser.BlockKind.PARAGRAPH) or not block.text.strip():
                 continue
             title, name = section.title, content_id(key, block.text)
             seen[title, name] += 1

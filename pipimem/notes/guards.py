@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pipimem.notes.notes import Notes, Refusal
 from pipimem.notes.operations import (
     Author,
@@ -15,38 +13,38 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
-from pipimem.text.similarity import bigrams, share_in
+from pipimem.text.words.similarity import bigrams, share_in
 
 # A replacement that keeps less of the characters than this counts as a deletion.
 _KEPT = 0.5
 
 
 def most_taken_out(entries: int) -> int:
-    """How many of so many entries a run may take out (DESIGN §7.6, §8): beyond this it does not tidy, it erases."""
+    """How many of so many entries a run may take out: a quarter, so that one bad answer cannot
+    empty a file, but always three, so that a short file can be mended.
+    """
     return max(3, entries // 4)
 
 
 def refusals(notes: Notes, decision: Decision) -> tuple[Refusal, ...]:
-    """The operations of a model's decision that must not be carried out; a person's are never refused here."""
+    """The operations of a model's decision that must not be carried out, with the reasons."""
     if decision.author is not Author.MODEL:
         return ()
-    refused = [
-        Refusal(op, reason) for op in decision.operations if (reason := _not_the_models(notes, op))
-    ]
-    barred = {id(refusal.operation) for refusal in refused}
     allowed = most_taken_out(len(notes.memory.entries))
+    refused: list[Refusal] = []
     spent = 0
     for op in decision.operations:
-        if id(op) in barred:
-            continue
-        cost = _destroys(notes, op)
-        spent += cost
-        # A long backlog is one run of many decisions: together they take out no more than one may. A newer value is
-        # bound in its own decision only: refused, what was said last would be lost.
+        reason, cost = _not_the_models(notes, op), len(_erased(notes, op))
+        # A long backlog is one run of many decisions: together they take out no more than one may.
+        # A newer value is bound in its own decision only: refused, what was said last would be
+        # lost.
         before = decision.taken if isinstance(op, Invalidate) else 0
-        if cost and before + spent > allowed:
-            spent -= cost
-            refused.append(Refusal(op, f"this run may take out at most {allowed} entries"))
+        if not reason and cost and before + spent + cost > allowed:
+            reason = f"this run may take out at most {allowed} entries"
+        if reason:
+            refused.append(Refusal(op, reason))
+        else:
+            spent += cost
     return tuple(refused)
 
 
@@ -55,8 +53,8 @@ def _not_the_models(notes: Notes, op: Operation) -> str:
         case Invalidate(target=target):
             return _protected(notes, (target,))
         case Supersede(targets=targets, evidence=evidence):
-            # A newer word of the conversation may replace what was asked to be remembered, never what a person typed;
-            # a merge rests on no new word and may replace neither.
+            # A newer word of the conversation may replace what was asked to be remembered, never
+            # what a person typed; a merge rests on no new word and may replace neither.
             return _protected(notes, targets, only_human=bool(evidence.sources)) or _forgets(
                 notes, op
             )
@@ -68,12 +66,7 @@ def _not_the_models(notes: Notes, op: Operation) -> str:
 
 def _forgets(notes: Notes, op: Supersede) -> str:
     """Why a merge is none: it rests on no new word, so it has to say what it merges."""
-    if op.evidence.sources:
-        return ""
-    kept = bigrams(op.text)
-    lost = next(
-        (old for old in _texts(notes, op.targets) if share_in(bigrams(old), kept) < _KEPT), ""
-    )
+    lost = "" if op.evidence.sources else next(iter(_erased(notes, op)), "")
     return (
         f"a merge must keep the words of what it merges, and this one forgets: {lost[:80]}"
         if lost
@@ -92,17 +85,12 @@ def _protected(notes: Notes, targets: tuple[Target, ...], *, only_human: bool = 
     return ""
 
 
-def _destroys(notes: Notes, op: Operation) -> int:
-    """How many entries an operation takes out; one that keeps their words takes out none."""
-    match op:
-        case Invalidate():
-            return 1
-        case Supersede(targets=targets, text=text):
-            kept = bigrams(text)
-            return sum(1 for old in _texts(notes, targets) if share_in(bigrams(old), kept) < _KEPT)
-        case _:
-            return 0
-
-
-def _texts(notes: Notes, targets: tuple[Target, ...]) -> Iterator[str]:
-    return (entry.text for target in targets if (entry := notes.find(target)))
+def _erased(notes: Notes, op: Operation) -> list[str]:
+    """The texts that an operation takes out, or of which it keeps less than half."""
+    if not isinstance(op, Invalidate | Supersede):
+        return []
+    texts = [entry.text for entry in notes.entries_of(op)]
+    if isinstance(op, Invalidate):
+        return texts
+    kept = bigrams(op.text)
+    return [text for text in texts if share_in(bigrams(text), kept) < _KEPT]

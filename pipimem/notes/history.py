@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Note
-from pipimem.text.dates.bounds import local
-from pipimem.text.markdown import Section
+from pipimem.text.dates.bounds import aware, local
+from pipimem.text.markdown.parser import Section
 
 _RANGE = re.compile(
-    r"(?P<day>\d{4}-\d\d-\d\d) (?P<start>\d\d:\d\d)\s?[–-]\s?(?:(?P<last>\d{4}-\d\d-\d\d) )?(?P<end>\d\d:\d\d)"
+    r"(?P<day>\d{4}-\d\d-\d\d) (?P<start>\d\d:\d\d)"
+    r"\s?[–-]\s?(?:(?P<last>\d{4}-\d\d-\d\d) )?(?P<end>\d\d:\d\d)"
     r" (?P<offset>[+-]\d\d:\d\d)(?: · (?P<title>.*))?$"
 )
 _MONTH = re.compile(r"(?P<month>\d{4}-\d\d)(?: · (?P<title>.*))?$")
@@ -22,8 +23,8 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """One block: its heading word for word, the end of its time range where one can be read, its month if it is a fold."""
+class HistoryBlock:
+    """A block: its heading word for word, the end of its time range, its month if it is a fold."""
 
     heading: str
     end: datetime | None
@@ -32,7 +33,7 @@ class Block:
     bullets: tuple[Entry, ...]
 
 
-def blocks(note: Note) -> tuple[Block, ...]:
+def blocks(note: Note) -> tuple[HistoryBlock, ...]:
     """The blocks of HISTORY.md in the order of the file; headings without bullets are none."""
     found = []
     # Both stand in the order of the file: a long history has thousands of either.
@@ -42,26 +43,28 @@ def blocks(note: Note) -> tuple[Block, ...]:
         bullets = note.entries[first:last]
         if section.level and bullets:
             _, end, month, _ = read_heading(section.title)
-            found.append(Block(section.title, end, month, section, bullets))
+            found.append(HistoryBlock(section.title, end, month, section, bullets))
     return tuple(found)
 
 
 def read_heading(heading: str) -> tuple[datetime | None, datetime | None, str, str]:
-    """Start, end, month of a fold and title of a block's heading; what is not there is `None` or empty."""
+    """Start, end, month and title of a block's heading; what is not there is `None` or empty."""
     try:
-        if found := _RANGE.match(heading):
+        found = _RANGE.match(heading)
+        if found:
             start = datetime.fromisoformat(f"{found['day']}T{found['start']}{found['offset']}")
             end = datetime.fromisoformat(
                 f"{found['last'] or found['day']}T{found['end']}{found['offset']}"
             )
             return start, end, "", found["title"] or ""
-        if found := _MONTH.match(heading):
+        found = _MONTH.match(heading)
+        if found:
             start = datetime.fromisoformat(f"{found['month']}-01T00:00+00:00")
             following = (start + timedelta(days=32)).replace(day=1)
             return start, following - timedelta(minutes=1), found["month"], found["title"] or ""
-        if found := _ISO.search(heading):
-            when = datetime.fromisoformat(found[0])
-            when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        found = _ISO.search(heading)
+        if found:
+            when = aware(datetime.fromisoformat(found[0]))
             return when, when, "", heading
     except (ValueError, OverflowError):
         pass  # it looks like a time, and there is no such time

@@ -1,4 +1,4 @@
-"""What is known of a channel beside its texts: a record for each entry, tombstones, and how far memory has come."""
+"""What is known of a channel beside its texts: records of entries, tombstones, and its progress."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trus
 class Record:
     """What is known of one entry; times are ISO 8601 with offset, empty where unknown.
 
-    `when` it was said, `learnt` when it was taken in or confirmed on a later day, `expires` the last day it holds.
-    `since`: when the first of the wordings came in that models replaced by this one; empty where it is the first.
-    `stands_for`: how many entries were merged into this one, itself counted.
+    `when` it was said, `learnt` when it was taken in or confirmed on a later day, `expires` the
+    last day it holds. `since`: when the first of the wordings came in that models replaced by this
+    one; empty where it is the first. `stands_for`: how many entries were merged into this one,
+    itself counted.
     """
 
     trust: Trust
@@ -37,10 +38,11 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """An entry that a model took out or reworded: the id of its text, on which day, and since which day it stood.
+    """An entry that a model took out or reworded.
 
-    `lost` is the share of its characters that is gone, times the entries it stood for. `gone` is how many entries
-    it stood for where no other text stands in its place, else 0.
+    `id` is that of its text, `time` the day it went, `since` the day it came. `lost` is the share
+    of its characters that is gone, times the entries it stood for. `gone` is how many entries it
+    stood for where no other text stands in its place, else 0.
     """
 
     id: str
@@ -54,8 +56,8 @@ class Loss:
 class Tombstone:
     """A text that was taken out: it is not learned again from messages up to number `upto`.
 
-    Under the text's id it also keeps lines with this text in SESSION and HISTORY out of recall; under `still(id)` they
-    are recalled as before, for it only left MEMORY.md.
+    Under the text's id it also keeps lines with this text in SESSION and HISTORY out of recall;
+    under `still(id)` they are recalled as before, for it only left MEMORY.md.
     """
 
     reason: str
@@ -65,6 +67,11 @@ class Tombstone:
 def still(name: str) -> str:
     """The name of the tombstone of a text that is still so."""
     return f"still:{name}"
+
+
+def tombstone_names(name: str) -> tuple[str, str]:
+    """The names that tombstones of a text may have."""
+    return name, still(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,8 @@ class Asked:
 
 V = TypeVar("V")
 
-# The newest questions say what a channel's memory is asked for; more would only make the check of a tidying slower.
+# The newest questions say what a channel's memory is asked for; more would only make the check of a
+# tidying slower.
 _MOST_ASKED = 50
 
 _LOSSES_KEPT = timedelta(days=60)
@@ -116,10 +124,10 @@ class Delta:
 class Ledger:
     """The state of a channel: a fold of the journal's deltas.
 
-    `records` are by id for MEMORY.md, by `session:<id>` and `history:<id>` for what the runtime wrote in the other
-    files. `sequence` is the last journal record folded in. Message numbers: `cursor` consolidated up to here, `boundary`
-    in HISTORY.md up to here, `refreshed` in SESSION.md up to here, `epoch_start` the last message before the
-    current epoch of the host's context.
+    `records` are by id for MEMORY.md, by `session:<id>` and `history:<id>` for what the runtime
+    wrote in the other files. `sequence` is the last journal record folded in. Message numbers:
+    `cursor` consolidated up to here, `boundary` in HISTORY.md up to here, `refreshed` in SESSION.md
+    up to here, `epoch_start` the last message before the current epoch of the host's context.
     """
 
     sequence: int = 0
@@ -136,21 +144,21 @@ class Ledger:
     jobs: Mapping[str, Job] = field(default_factory=dict)
     etags: Mapping[str, str] = field(default_factory=dict)
     asked: tuple[Asked, ...] = ()  # the newest questions, each text once
-    forgotten: int = 0  # the record of the newest forgetting: what was seen before it may not be written after it
+    # The record of the newest forgetting: what was seen before it may not be written after it.
+    forgotten: int = 0
     losses: tuple[Loss, ...] = ()  # what models took out, of the last 60 days
 
     @property
     def newest_message(self) -> int:
-        """The greatest number of a message that is told of here, 0 where there is none."""
-        told = (self.cursor, self.boundary, self.refreshed, self.epoch_start)
-        return max(*told, *(stone.upto for stone in self.tombstones.values()))
+        """The greatest number of a message in the ledger, 0 where there is none."""
+        numbers = (self.cursor, self.boundary, self.refreshed, self.epoch_start)
+        return max(*numbers, *(stone.upto for stone in self.tombstones.values()))
 
     def after(self, delta: Delta, sequence: int | None = None) -> Ledger:
         """The ledger with one more change folded in."""
         progress = delta.progress
-        moved = {
-            name: value for name in PROGRESSED if (value := getattr(progress, name)) is not None
-        }
+        values = {name: getattr(progress, name) for name in PROGRESSED}
+        moved = {name: value for name, value in values.items() if value is not None}
         return replace(
             self,
             sequence=self.sequence if sequence is None else sequence,
@@ -166,7 +174,7 @@ class Ledger:
 
 
 def _recent(losses: tuple[Loss, ...]) -> tuple[Loss, ...]:
-    """Those of the 60 days before the newest: what bounds models looks back 30, and a clock may be set back."""
+    """Those of the 60 days before the newest: the bound looks back 30, a clock may be set back."""
     newest = max(date.fromisoformat(loss.time) for loss in losses)
     first = (newest - _LOSSES_KEPT).isoformat() if newest - date.min > _LOSSES_KEPT else ""
     return tuple(loss for loss in losses if loss.time >= first)
@@ -183,12 +191,7 @@ def _newest(old: tuple[Asked, ...], fresh: tuple[Asked, ...]) -> tuple[Asked, ..
 
 
 def _merged(old: Mapping[str, V], changes: Mapping[str, V | None]) -> Mapping[str, V]:
+    """The values with changes made; `None` takes one out."""
     if not changes:
         return old
-    merged = dict(old)
-    for name, value in changes.items():
-        if value is None:
-            merged.pop(name, None)
-        else:
-            merged[name] = value
-    return merged
+    return {name: value for name, value in {**old, **changes}.items() if value is not None}

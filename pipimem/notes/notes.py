@@ -1,4 +1,4 @@
-"""A channel's notes as one value: the texts as they stand, their entries, and the ledger that fits them."""
+"""A channel's notes as one value: the texts, their entries, and the ledger that fits them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hashlib import blake2b
 from pipimem.notes.entry import Entry, entries
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta, Ledger, Record
-from pipimem.notes.operations import Operation, Target
-from pipimem.text import markdown
+from pipimem.notes.operations import Operation, Target, targets_of
+from pipimem.text.markdown import parser
 
 
 def etag(text: str) -> str:
@@ -24,13 +24,13 @@ class Note:
 
     file: File
     text: str
-    document: markdown.Document
+    document: parser.Document
     entries: tuple[Entry, ...]
 
     @classmethod
     def read(cls, file: File, text: str, key: bytes) -> Note:
         """The note that a text makes under the channel's key."""
-        document = markdown.parsed(text)
+        document = parser.parsed(text)
         return cls(file, text, document, entries(document, key, file))
 
     @property
@@ -71,13 +71,18 @@ class Notes:
         return replace(self.with_texts(outcome.texts), ledger=self.ledger.after(outcome.delta))
 
     def find(self, target: Target) -> Entry | None:
-        """The entry an operation means, `None` when a person has since reworded, moved or removed it."""
+        """The entry of a target, `None` if a person has reworded, moved or removed it since."""
         same = (
             entry
             for entry in self.note(target.file).entries
             if entry.id == target.id and entry.bullet
         )
         return next((entry for entry in same if entry.target == target), None)
+
+    def entries_of(self, operation: Operation) -> list[Entry]:
+        """The entries of MEMORY.md that an operation ends or moves, as far as they are there."""
+        found = (self.find(target) for target in targets_of(operation))
+        return [entry for entry in found if entry is not None]
 
     def record(self, name: str) -> Record | None:
         """What is known of an entry, `None` where a person wrote it."""
@@ -107,9 +112,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a decision makes of the notes: the new texts (only those that change), what was done, what was refused.
+    """What a decision makes of the notes: new texts, what was done, what was refused.
 
-    `archived` is text to put at the end of the archive.
+    `texts` has only those that change. `archived` is text to put at the end of the archive.
     """
 
     texts: Mapping[File, str] = field(default_factory=dict)

@@ -1,18 +1,18 @@
-"""Operations: the only way anything but a person changes a note, and the decision that carries them."""
+"""Operations, the changes that pipimem makes to notes, and the decisions that carry them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 
 
 class Trust(StrEnum):
-    """How an entry came to be: a person typed it, a person asked for it, or a thought concluded it."""
+    """How an entry came to be: typed by a person, asked for, or concluded by a model."""
 
     HUMAN = "human"
     EXPLICIT = "explicit"
@@ -22,7 +22,7 @@ class Trust(StrEnum):
 class Author(StrEnum):
     """Who decided: only `MODEL` is bound by the limits on what a run may remove."""
 
-    MODEL = "model"  # a sidecar's thought, by a model or by the offline rules
+    MODEL = "model"  # a sidecar's decision, by a model or by the offline rules
     RULE = "rule"  # a clock's or a check's doing: expiry, probation
     PERSON = "person"  # a command or tool call that a person asked for
     EDITOR = "editor"  # a hand in the file itself
@@ -30,7 +30,7 @@ class Author(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One entry, as it stood when the operation was decided; reworded, moved or gone, it is found no more."""
+    """One entry as it was when the operation was decided; not found once reworded or moved."""
 
     file: File
     section: str
@@ -40,8 +40,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where a text comes from: message ids, the newest of their numbers, who spoke and when; `learnt` is the day it was
-    taken in, long after `when` where old talk is replayed."""
+    """Where a text comes from: message ids, the newest of their numbers, who spoke and when.
+
+    `learnt` is the day it was taken in, long after `when` where old talk is replayed."""
 
     sources: tuple[str, ...] = ()
     newest: int = 0
@@ -52,7 +53,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A new entry of MEMORY.md in the section of its kind; one that stands already is confirmed instead."""
+    """A new entry of MEMORY.md under the heading of its kind; one that is there is confirmed."""
 
     kind: Kind
     text: str
@@ -88,8 +89,9 @@ class Move:
 class Invalidate:
     """An entry leaves MEMORY.md; it stays in the journal and can be brought back.
 
-    Usually it is no longer so, and lines of SESSION and HISTORY that say it are recalled no more; not where it is
-    `still_so` and only stands elsewhere too, or has grown stale. `archived` also puts it into the archive.
+    Usually it is no longer so, and lines of SESSION and HISTORY that say it are recalled no more;
+    not where it is `still_so` and only stands elsewhere too, or has grown stale. `archived` also
+    puts it into the archive.
     """
 
     target: Target
@@ -116,7 +118,7 @@ class SetSection:
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """One line of history and the message ids it rests on; a quote by the rules has a `weight` above 0."""
+    """A line of history and the message ids it rests on; a quote has a `weight` above 0."""
 
     text: str
     sources: tuple[str, ...] = ()
@@ -135,7 +137,7 @@ class AddBlock:
 
 @dataclass(frozen=True, slots=True)
 class FoldBlocks:
-    """The blocks with these headings become one block a month; their text goes to the archive word for word."""
+    """The blocks with these headings become one block; their text goes to the archive."""
 
     month: str
     title: str
@@ -157,9 +159,8 @@ def targets_of(op: Operation) -> tuple[Target, ...]:
             return ()
 
 
-@dataclass(frozen=True, slots=True)
-class Hole:
-    """Messages `first` to `last` that no thought could consolidate: set aside, and recallable as they are."""
+class Hole(NamedTuple):
+    """Messages `first` to `last` that could not be consolidated: recallable as they are."""
 
     first: int
     last: int
@@ -168,9 +169,10 @@ class Hole:
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """What failures left to do differently: up to message `upto`, windows have at most `chars` characters.
+    """Smaller windows after failures: up to message `upto` they have at most `chars` characters.
 
-    `failures` is how often the next window failed in a row; the default value means that nothing fails.
+    `failures` is how often the next window failed in a row; the default value means that nothing
+    fails.
     """
 
     upto: int = 0
@@ -182,8 +184,9 @@ class Narrowed:
 class Progress:
     """How far a decision brings the channel; `None` leaves a counter as it is.
 
-    `cursor` and `refreshed` are message numbers, `pending` the history bullets waiting for the next boundary,
-    `boundary` the number up to which HISTORY.md has its block, `holes` all that is set aside from now on.
+    `cursor` and `refreshed` are message numbers, `pending` the history bullets waiting for the next
+    boundary, `boundary` the number up to which HISTORY.md has its block, `holes` all that is set
+    aside from now on.
     """
 
     cursor: int | None = None
@@ -194,7 +197,8 @@ class Progress:
     pending: tuple[Bullet, ...] | None = None
     holes: tuple[Hole, ...] | None = None
     narrowed: Narrowed | None = None
-    # The cursor, the holes and the newest forgetting this was decided on; others now refuse the whole decision.
+    # The cursor, the holes and the newest forgetting this was decided on; others now refuse the
+    # whole decision.
     expect_cursor: int | None = None
     expect_holes: tuple[Hole, ...] | None = None
     expect_forgotten: int | None = None
@@ -202,7 +206,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How an idle job stands: when it last ran, when it may again, how often it failed in a row, the stamp it last saw."""
+    """When an idle job ran and may run again, its failures in a row, the stamp it last saw."""
 
     ran: str = ""
     due: str = ""
@@ -212,7 +216,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What thoughts cost, in and out together: this `run`, and its task in this channel so far `today`."""
+    """Tokens of model calls, in and out: of this `run`, and of its task in this channel `today`."""
 
     run: int = 0
     today: int = 0
@@ -220,7 +224,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one thought wants: operations and progress, committed together or not at all."""
+    """Operations and progress that are committed together or not at all."""
 
     task: str
     author: Author
@@ -232,10 +236,5 @@ class Decision:
     job: Job | None = None  # how the idle job of this task stands once this is committed
     tokens: Tokens | None = None
     taken: int = 0  # entries that earlier decisions of the same run took out
-    looked_at: File | None = (
-        None  # the job's stamp becomes the etag of this file as the decision leaves it
-    )
-
-    def with_operations(self, operations: Iterable[Operation]) -> Decision:
-        """The same decision with these operations in the place of its own."""
-        return replace(self, operations=tuple(operations))
+    # The job's stamp becomes the etag of this file as the decision leaves it.
+    looked_at: File | None = None

@@ -1,4 +1,4 @@
-"""What models were asked for, as the usage ledger keeps it: calls that ended, and holds for those under way."""
+"""Model calls as the usage ledger keeps them: those that ended, and holds for those under way."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """One attempt at a model, failed ones too; `cost` is in US dollars, `None` where the price is unknown.
+    """One attempt at a model call, failed ones too.
 
-    `tokens_*` are what the provider reported, 0 where it reported nothing; `estimated_*` are our upper guess then, 0
-    otherwise. `latency` is in seconds. `outcome` is `ok`, `refused` (the answer was not accepted), `timeout`, `error`,
-    `denied` (no key, or a refused one), `unfit` (the model does not take such a request) or `cancelled` (the caller
-    went on without it); `reason` says more. `prompt` is a short hash of what was asked.
+    `cost` is in US dollars, `None` where the price is unknown. `tokens_*` are what the provider
+    reported, 0 where it reported nothing; `estimated_*` are our upper guess then, 0 otherwise.
+    `latency` is in seconds. `outcome` is `ok`, `refused` (the answer was not accepted), `timeout`,
+    `error`, `denied` (no key, or a refused one), `unfit` (the model does not take such a request)
+    or `cancelled` (the caller went on without it); `reason` says more. `prompt` is a short hash of
+    what was asked.
     """
 
     time: str
@@ -49,10 +51,11 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
-    """What a request under way may cost at most, kept on disk while it runs: whoever dies meanwhile has spent it.
+class Reservation:
+    """What a request under way may cost at most, kept on disk while it runs.
 
-    `until` is the local time after which its process must have ended.
+    The hold of a process that was killed counts as spent. `until` is the local time after which its
+    process must have ended.
     """
 
     time: str

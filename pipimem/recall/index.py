@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
-from pipimem.recall.evidence import Found, Reach, Term, ordered, totals_of
 from pipimem.recall.items import Item, Source
-from pipimem.recall.postings import HIGHEST_IMPACT, Postings
-from pipimem.recall.spelling import Spelling
-from pipimem.text.words import GRAM, Bag, Words
+from pipimem.recall.postings import HIGHEST_IMPACT, Postings, pairs, rarity
+from pipimem.recall.scoring import MatchedTerm, Matches, Term, ordered, totals_of
+from pipimem.text.quotes import Quote
+from pipimem.text.words.index_words import GRAM, Bag, Words
 
-__all__ = ["Found", "Index", "Term"]
-
-# Two characters next to each other say less than a word: they find compounds the dictionary does not know.
+# Two characters next to each other say less than a word: they find compounds the dictionary does
+# not know.
 _GRAM_WEIGHT = 0.25
 # A gram of one character: the mark and the character.
 _SINGLE = len(GRAM) + 1
-# As if this many items about other things stood beside: in a memory of three, a word of two of them is still
-# rare.
+# As if this many items about other things stood beside: in a memory of three, a word of two of them
+# is still rare.
 _OTHER_ITEMS = 20
-# What stands in for a word and is as common as this says nothing, and has the longest lists to go through.
-_LEAST_INSTEAD = 0.15
+# What stands in for a word and is as common as this says nothing, and has the longest lists to go
+# through.
+_MIN_SYNONYM_WEIGHT = 0.15
 # What a word reached through its spelling counts, against the word itself.
 _MISSPELT_WEIGHT = 0.75
+_NO_POSTINGS: Mapping[int, float] = {}
 
 
 class Index:
-    """Items by their words. Owned by whoever owns the channel, and brought up to date by difference."""
+    """Items by their words, brought up to date by difference; the owner of the channel owns it."""
 
     def __init__(self, words: Words, cut: Callable[[str], Bag] | None = None) -> None:
         """`words` cut questions; texts, too, unless `cut` has another way to know their words."""
@@ -37,11 +37,10 @@ class Index:
         self._slots: dict[str, int] = {}
         self._items: dict[int, Item] = {}
         self._bags: dict[int, Bag] = {}
+        self._quoted: dict[int, Bag] = {}
         self._free: list[int] = []
         self._parts: dict[str, dict[str, Item]] = {}
         self._postings = Postings()
-        self._grams = Postings()
-        self._spelling = Spelling()
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -51,20 +50,17 @@ class Index:
         return tuple(self._items.items())
 
     def copy(self) -> Index:
-        """The same, to be changed by itself: questions that are asked meanwhile find what they found."""
+        """An equal one to be changed; questions that are asked meanwhile find what they found."""
         other = Index(self.words, self._cut)
-        other._slots, other._items, other._bags = (
-            self._slots.copy(),
-            self._items.copy(),
-            self._bags.copy(),
-        )
-        other._free, other._parts = self._free.copy(), self._parts.copy()
-        other._postings, other._grams = self._postings.copy(), self._grams.copy()
-        other._spelling = self._spelling.copy()
+        for name in ("_slots", "_items", "_bags", "_quoted", "_free", "_parts", "_postings"):
+            setattr(other, name, getattr(self, name).copy())
         return other
 
     def has_other_texts(self, items: Iterable[Item], part: str) -> bool:
-        """Whether `update` would put in or take out words; what else changes of an item changes no place."""
+        """Whether `update` with these items would put in or take out words.
+
+        Where it would not, the items' places and impacts stay as they are.
+        """
         old = self._parts.get(part, {})
         count = 0
         for item in items:
@@ -75,16 +71,20 @@ class Index:
         return count < len(old)
 
     def update(self, items: Iterable[Item], part: str = "") -> None:
-        """Make `items` all there is of `part`; what did not change costs a look, what kept its text no cutting.
+        """Makes `items` all there is of `part`; of equal ids the first stands.
 
-        Of equal ids the last stands.
+        An item that is the same value costs a comparison, one that kept its text is not cut into
+        words.
         """
         old = self._parts.get(part, {})
-        fresh = {item.id: item for item in items}
+        fresh: dict[str, Item] = {}
+        for item in items:
+            fresh.setdefault(item.id, item)
         for name in old.keys() - fresh.keys():
             self._remove(name)
         for name, item in fresh.items():
-            if (before := old.get(name)) is not item and before != item:
+            before = old.get(name)
+            if before is not item and before != item:
                 self._put(item, before)
         self._parts[part] = fresh
 
@@ -92,10 +92,10 @@ class Index:
         """The item in a slot that `search` named."""
         return self._items[slot]
 
-    def firsts(
+    def weightiest(
         self, places: Set[str], most: int, weight: Callable[[Item], tuple[float, float]]
     ) -> list[int]:
-        """The slots of the `most` weightiest items of these kinds and sources, of equals the first in the index."""
+        """The slots of the `most` weightiest items of these kinds or sources."""
         found = [
             (weight(item), -slot)
             for slot, item in self.slots()
@@ -105,17 +105,17 @@ class Index:
 
     def search(
         self, terms: Sequence[Term], grams: Sequence[str] = (), *, floor: float = 0.0
-    ) -> Found:
+    ) -> Matches:
         """What the words of a question found: for each item the sum of what they count in it.
 
-        With a `floor`, an item whose words that mean something cannot add up to it may be missing; the rest
-        is exact.
+        With a `floor`, an item whose words that mean something cannot add up to it may be missing;
+        the rest is exact.
         """
-        reached = ordered(self._reached(terms, grams))
-        return Found(reached, totals_of(reached, floor))
+        matched = ordered(self._matched(terms, grams))
+        return Matches(matched, totals_of(matched, floor))
 
     def bags(self) -> Iterator[tuple[str, Bag]]:
-        """Each text that can be searched, with its words; messages are left out, for they do not stay."""
+        """Each text that can be searched, with its words, but for messages, which do not stay."""
         return (
             (item.searched, self._bags[slot])
             for slot, item in self.slots()
@@ -126,98 +126,91 @@ class Index:
         """The words of the item in a slot."""
         return self._bags[slot]
 
-    def _reached(self, terms: Sequence[Term], grams: Sequence[str]) -> Iterator[Reach]:
+    def quoted_words(self, slot: int, quote: Quote) -> Bag:
+        """The words of the item in a slot, without the name in front where it is a `quote`.
+
+        A quote is cut when it is first asked for.
+        """
+        if not quote.name:
+            return self._bags[slot]
+        bag = self._quoted.get(slot)
+        if bag is None:
+            bag = self._quoted[slot] = self.words.bag(quote.said)
+        return bag
+
+    def _matched(self, terms: Sequence[Term], grams: Sequence[str]) -> Iterator[MatchedTerm]:
         """Each term that stands anywhere, with its weight and places; then the grams."""
-        known, rarity = self._postings.by_word, self._rarity
         for term in terms:
-            slots = known.get(term.word)
-            others = [
-                (places, share)
-                for word, share in term.instead
-                if (places := known.get(word) or self._elsewhere(word))
-                and rarity(len(places)) * share > _LEAST_INSTEAD
-            ]
-            if slots is None and not others:
-                unknown = (*self._misspelt(term.word), *self._within(term.word))
-                others = [(places, _MISSPELT_WEIGHT) for places in unknown]
-            if others:
-                best = self._best(slots, others)
-                yield Reach(term, term.weight, term.weight * max(best.values()), best, slots or {})
-            elif slots is not None:
-                weight = term.weight * rarity(len(slots))
-                # A weak word never decides what comes to the floor: a bound that costs no walk will do.
-                highest = HIGHEST_IMPACT if term.weak else max(slots.values())
-                yield Reach(term, weight, weight * highest, slots, slots)
-        known = self._grams.by_word
+            matched = self._matched_term(term)
+            if matched is not None:
+                yield matched
         for gram in grams:
-            if slots := known.get(gram):
-                weight = _GRAM_WEIGHT * rarity(len(slots))
-                yield Reach(
-                    Term(gram, weak=True), weight, weight * HIGHEST_IMPACT, slots, slots, gram=True
-                )
+            impacts = self._postings.by_word.get(gram)
+            if impacts:
+                weight = _GRAM_WEIGHT * self._rarity(len(impacts))
+                term, highest = Term(gram, weak=True), weight * HIGHEST_IMPACT
+                yield MatchedTerm(term, weight, highest, impacts, impacts, is_gram=True)
 
-    def _misspelt(self, word: str) -> Iterator[dict[int, float]]:
-        """Where the known words stand that an unknown one may mean."""
-        return (self._postings.by_word[known] for known in self._spelling.near(word))
-
-    def _elsewhere(self, word: str) -> Mapping[int, float] | None:
-        """Where a lone Han character stands, or all the words of a phrase together."""
-        if word[0] == GRAM:
-            return self._grams.by_word.get(word)
-        return self._together(word.split(" ")) if " " in word else None
-
-    def _together(self, words: Sequence[str]) -> Mapping[int, float] | None:
-        known = [
-            self._grams.by_word if word[0] == GRAM else self._postings.by_word for word in words
-        ]
-        if not all(word in places for word, places in zip(words, known, strict=True)):
+    def _matched_term(self, term: Term) -> MatchedTerm | None:
+        literal = self._postings.by_word.get(term.word)
+        others = self._synonym_postings(term)
+        if literal is None and not others:
+            others = [
+                (impacts, _MISSPELT_WEIGHT)
+                for impacts in self._spelling_postings(term.word)
+                if impacts
+            ]
+        if others:
+            best = self._best(literal or {}, others)
+            highest = term.weight * max(best.values())
+            return MatchedTerm(term, term.weight, highest, best, literal or {})
+        if literal is None:
             return None
-        first, *others = sorted(
-            (places[word] for word, places in zip(words, known, strict=True)), key=len
-        )
-        common = first
-        for places in others:
-            common = {
-                slot: min(value, places[slot]) for slot, value in common.items() if slot in places
-            }
-        return common
+        weight = term.weight * self._rarity(len(literal))
+        # A weak word never decides what comes to the floor: a bound that costs no walk will do.
+        highest = HIGHEST_IMPACT if term.weak else max(literal.values())
+        return MatchedTerm(term, weight, weight * highest, literal, literal)
 
-    def _within(self, word: str) -> Iterator[dict[int, float]]:
-        """Where an unknown Chinese word stands inside longer ones: a given name, half of a compound."""
+    def _synonym_postings(self, term: Term) -> list[tuple[Mapping[int, float], float]]:
+        """Where words, grams and phrases stand that may take a term's place, and their share."""
+        found: list[tuple[Mapping[int, float], float]] = []
+        for word, share in term.instead:
+            if " " in word:
+                places = self._postings.together(word.split(" "))
+            else:
+                places = self._postings.by_word.get(word, _NO_POSTINGS)
+            if places and self._rarity(len(places)) * share > _MIN_SYNONYM_WEIGHT:
+                found.append((places, share))
+        return found
+
+    def _spelling_postings(self, word: str) -> Iterator[Mapping[int, float]]:
+        """Where stands what an unknown word may mean: misspelt, or a part of a longer one."""
+        for known in self._postings.spelling.near(word):
+            yield self._postings.by_word[known]
+        yield self._inside_longer(word)
+
+    def _inside_longer(self, word: str) -> Mapping[int, float]:
+        """Where an unknown Chinese word stands inside longer ones, as a given name does."""
         if word.isascii():
-            return
-        grams = [
-            gram for gram in dict.fromkeys(_pairs(self.words.bag(word))) if len(gram) > _SINGLE
-        ]
-        if not grams or any(gram not in self._grams.by_word for gram in grams):
-            return
-        places = sorted((self._grams.by_word[gram] for gram in grams), key=len)
-        common = {
-            slot: impact
-            for slot, impact in places[0].items()
-            if all(slot in other for other in places[1:])
-        }
-        if common:
-            yield common
+            return _NO_POSTINGS
+        grams = [gram for gram in pairs(self.words.bag(word)) if len(gram) > _SINGLE]
+        return self._postings.together(grams) if grams else _NO_POSTINGS
 
     def _best(
-        self, slots: Mapping[int, float] | None, others: Iterable[tuple[Mapping[int, float], float]]
+        self, slots: Mapping[int, float], others: Iterable[tuple[Mapping[int, float], float]]
     ) -> Mapping[int, float]:
         """Where a word or one of those in its place stands, with the best of what they count."""
-        rarity = self._rarity(len(slots)) if slots else 0.0
-        best = {slot: rarity * impact for slot, impact in slots.items()} if slots else {}
+        weight = self._rarity(len(slots))
+        best = {slot: weight * impact for slot, impact in slots.items()}
         for places, share in others:
-            rarity = self._rarity(len(places)) * share
+            weight = self._rarity(len(places)) * share
             for slot, impact in places.items():
-                best[slot] = max(best.get(slot, 0.0), rarity * impact)
+                best[slot] = max(best.get(slot, 0.0), weight * impact)
         return best
 
     def _rarity(self, spread: int) -> float:
-        """IDF over the channel, 1 for a word of one item: it means the same in small and large channels."""
-        total = len(self._slots) + _OTHER_ITEMS
-        return math.log(1 + (total - spread + 0.5) / (spread + 0.5)) / math.log(
-            1 + (total - 0.5) / 1.5
-        )
+        """IDF over the channel: it means the same in small and large channels."""
+        return rarity(spread, len(self._slots) + _OTHER_ITEMS)
 
     def _put(self, item: Item, before: Item | None) -> None:
         if before is not None and before.text == item.text and before.head == item.head:
@@ -228,18 +221,13 @@ class Index:
             self._remove(item.id)
         slot = self._free.pop() if self._free else len(self._items)
         self._slots[item.id], self._items[slot], self._bags[slot] = slot, item, bag
-        self._postings.add(slot, bag.words, spelling=self._spelling)
-        self._grams.add(slot, _pairs(bag))
+        self._postings.add(slot, bag.words)
+        self._postings.add(slot, pairs(bag))
 
     def _remove(self, name: str) -> None:
         slot = self._slots.pop(name)
         bag = self._bags.pop(slot)
-        self._postings.remove(slot, bag.words, spelling=self._spelling)
-        self._grams.remove(slot, _pairs(bag))
+        self._postings.remove(slot, (*bag.words, *pairs(bag)))
+        self._quoted.pop(slot, None)
         del self._items[slot]
         self._free.append(slot)
-
-
-def _pairs(bag: Bag) -> list[str]:
-    # Letters of Latin words are left to the spelling, which says which word was meant.
-    return [gram for gram in bag.grams if not gram[-1].isascii()]

@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import groupby
 from operator import attrgetter
+from types import MappingProxyType
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.history import read_heading
-from pipimem.notes.kinds import kind_of
+from pipimem.notes.kinds import kind_of, section_of
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Note, Notes
-from pipimem.notes.session import section_of
+from pipimem.notes.notes import Note
+from pipimem.resources import sections
+from pipimem.text.dates.bounds import aware
 from pipimem.text.quotes import day_of, read_quote
 
-# What people and older tools write into a section that has nothing to say.
-_EMPTY = frozenset(
-    (
-        "none",
-        "n/a",
-        "na",
-        "tbd",
-        "todo",
-        "nothing",
-        "nothing yet",
-        "empty",
-        "-",
-        "无",
-        "暂无",
-        "没有",
-        "待定",
-        "空",
-    )
-)
-_LONGEST_EMPTY = max(map(len, _EMPTY))
+# Longer than anything in `data/recall/empty_entries.txt`.
+_LONGEST_EMPTY = 20
 
 
 class Source(StrEnum):
@@ -54,10 +38,12 @@ class Source(StrEnum):
 class Item:
     """One thing that can be recalled.
 
-    `head` are words that stand beside the text and count as part of it for searching: the title of a history
-    block, a heading of people's own, the date and speaker of a message. `section` is the heading as the file
-    has it; `when` has an offset; `kind` is the kind of a durable entry or the standard name of a SESSION section, empty where
-    there is none. `place` is where an entry of SESSION.md stands in its file: of equals the upper is first.
+    `head` are words that stand beside the text and count as part of it for searching: the title of
+    a history block, a heading of people's own, the date and speaker of a message. `section` is the
+    heading as the file has it; `when` has an offset; `kind` is the kind of a durable entry or the
+    standard name of a SESSION section, empty where there is none. `place` is where an entry of
+    SESSION.md stands in its file: of equals the upper is first. Of `by_day` items only the day of
+    `when` is known.
     """
 
     id: str
@@ -72,6 +58,14 @@ class Item:
     speaker: str = ""
     role: str = ""
     place: int = 0
+    by_day: bool = False
+
+    @property
+    def time(self) -> str:
+        """`when` to the minute, or to the day where no more is known; empty where nothing is."""
+        if self.when is None:
+            return ""
+        return f"{self.when:%Y-%m-%d}" if self.by_day else self.when.isoformat(timespec="minutes")
 
     @property
     def searched(self) -> str:
@@ -84,22 +78,11 @@ class Item:
         return f"{self.head}\n{text}" if self.head else text
 
 
-def items_of(notes: Notes, backlog: Sequence[Message] = ()) -> tuple[Item, ...]:
-    """Everything of a channel that can be recalled, SESSION first; of equal ids the first stands."""
-    found = (
-        *session_items(notes.session, notes.ledger.tombstones),
-        *memory_items(notes.memory, notes.ledger.records),
-        *workspace_items(notes.workspace),
-        *history_items(notes.history, notes.ledger.tombstones),
-        *backlog_items(backlog),
-    )
-    return tuple({item.id: item for item in reversed(found)}.values())[::-1]
-
-
 def session_items(note: Note, gone: Container[str] = ()) -> list[Item]:
     """One item for each entry of SESSION.md that is not `gone` by its id.
 
-    A whole section would speak of many things: it shares a word with nearly every question, and takes the room of five.
+    A whole section would speak of many things: it shares a word with nearly every question, and
+    takes the room of five.
     """
     items = _items(
         Source.SESSION,
@@ -112,12 +95,7 @@ def session_items(note: Note, gone: Container[str] = ()) -> list[Item]:
 
 def memory_items(note: Note, records: Mapping[str, Record]) -> list[Item]:
     """One item for each entry of the channel's MEMORY.md, with what the ledger knows of it."""
-    items: list[Item] = []
-    for section, group in groupby(note.entries, key=attrgetter("section")):
-        head, kind, end = _own_heading(section), kind_of(section), read_heading(section)[1]
-        said = (entry for entry in group if _says_something(entry))
-        items += [_memory_item(entry, records.get(entry.id), head, kind, end) for entry in said]
-    return items
+    return _items(Source.MEMORY, note, _dated_heading, records=records)
 
 
 def workspace_items(note: Note) -> list[Item]:
@@ -128,11 +106,14 @@ def workspace_items(note: Note) -> list[Item]:
 
 
 def history_items(note: Note, gone: Container[str] = ()) -> list[Item]:
-    """One item for each bullet of HISTORY.md that is not `gone`, under the title and the end of its block."""
+    """One item for each bullet of HISTORY.md that is not `gone`.
+
+    It has the title of its block as head and the end of the block as time.
+    """
     return _items(Source.HISTORY, note, _history_heading, gone)
 
 
-def backlog_items(messages: Iterable[Message]) -> tuple[Item, ...]:
+def backlog_items(*messages: Message) -> tuple[Item, ...]:
     """One item for each message that is not consolidated yet; what tools printed is none."""
     return tuple(
         message_item(message) for message in messages if message.role in ("user", "assistant")
@@ -154,36 +135,59 @@ def message_item(message: Message) -> Item:
     )
 
 
-def aware(when: datetime) -> datetime:
-    """A time as it can be compared: one without an offset, as hands and older tools write it, is taken as UTC."""
-    return when if when.tzinfo else when.replace(tzinfo=UTC)
-
-
 def _items(
     source: Source,
     note: Note,
     heading: Callable[[str], tuple[str, str | None, datetime | None]],
     gone: Container[str] = (),
+    records: Mapping[str, Record] = MappingProxyType({}),
 ) -> list[Item]:
-    """One item for each entry that says something; `heading` tells the words beside it, its kind and its time."""
+    """One item for each entry that says something, with what its record knows.
+
+    `heading` gives the words beside an entry, its kind and its time.
+    """
     items: list[Item] = []
     for section, group in groupby(note.entries, key=attrgetter("section")):
-        head, kind, when = heading(section)
+        head, kind, end = heading(section)
         for entry in group:
-            if entry.id not in gone and _says_something(entry):
-                name = f"{source}:{entry.ref}"
-                items.append(
-                    Item(
-                        name,
-                        source,
-                        section,
-                        head,
-                        entry.text,
-                        _said_on(entry.text) or when,
-                        kind or "",
-                    )
-                )
+            if entry.id in gone or not _says_something(entry):
+                continue
+            record = records.get(entry.id)
+            if record is not None:
+                items.append(_recorded(source, entry, head, kind, end, record))
+                continue
+            day = _said_on(entry.text)
+            name, when = f"{source}:{entry.ref}", day or end
+            by_day = day is not None
+            items.append(
+                Item(name, source, section, head, entry.text, when, kind or "", by_day=by_day)
+            )
     return items
+
+
+def _recorded(
+    source: Source, entry: Entry, head: str, kind: str | None, end: datetime | None, record: Record
+) -> Item:
+    day = None if record.when else _said_on(entry.text)
+    when = _time(record.when) if record.when else day or end
+    return Item(
+        f"{source}:{entry.ref}",
+        source,
+        entry.section,
+        head,
+        entry.text,
+        when,
+        kind or record.kind,
+        # An entry on probation is a guess that may still expire.
+        "probation" if record.probation_until else str(record.trust),
+        record.recalls,
+        record.speaker,
+        by_day=day is not None,
+    )
+
+
+def _dated_heading(section: str) -> tuple[str, str | None, datetime | None]:
+    return _own_heading(section), kind_of(section), read_heading(section)[1]
 
 
 def _history_heading(section: str) -> tuple[str, None, datetime | None]:
@@ -191,33 +195,8 @@ def _history_heading(section: str) -> tuple[str, None, datetime | None]:
     return title if title != section else _own_heading(section), None, end
 
 
-def _memory_item(
-    entry: Entry, record: Record | None, head: str, kind: str | None, end: datetime | None
-) -> Item:
-    name, section = f"{Source.MEMORY}:{entry.ref}", entry.section
-    if record is None:
-        return Item(
-            name, Source.MEMORY, section, head, entry.text, _said_on(entry.text) or end, kind or ""
-        )
-    when = _time(record.when) if record.when else _said_on(entry.text) or end
-    # An entry on probation is a guess that may still expire.
-    trust = "probation" if record.probation_until else str(record.trust)
-    return Item(
-        name,
-        Source.MEMORY,
-        section,
-        head,
-        entry.text,
-        when,
-        kind or record.kind,
-        trust,
-        record.recalls,
-        record.speaker,
-    )
-
-
 def _own_heading(section: str) -> str:
-    """A heading that says more than the kind of what is under it; times and standard names say nothing."""
+    """The heading, or nothing where it is a time, a standard name or the name of a kind."""
     if kind_of(section) or section_of(section) or read_heading(section)[1]:
         return ""
     return section
@@ -225,9 +204,9 @@ def _own_heading(section: str) -> str:
 
 def _says_something(entry: Entry) -> bool:
     bare = entry.text.strip(" \t\n.。()（）*_")
-    return len(bare) > _LONGEST_EMPTY or (
-        bare.casefold() not in _EMPTY and bool(entry.text.strip())
-    )
+    if len(bare) > _LONGEST_EMPTY:
+        return True
+    return bool(entry.text.strip()) and bare.casefold() not in sections("recall/empty_entries")[""]
 
 
 def _said_on(text: str) -> datetime | None:

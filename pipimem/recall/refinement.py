@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pipimem.recall import generalities, phrases, weak_words
-from pipimem.recall.index import Term
 from pipimem.recall.intents import Intent, intents_of, without_cues
+from pipimem.recall.phrases import asks, is_chat, is_command, is_general, is_order, says, weak_words
+from pipimem.recall.postings import pairs
+from pipimem.recall.scoring import Term
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.text.dates import Span, mentioned, without_days
 from pipimem.text.patterns import Pattern
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
 
-# A word that says little: far under the floor by itself, and a tie-breaker between items that share more.
+# A word that says little: far under the floor by itself, and a tie-breaker between items that share
+# more.
 _WEAK = 0.4
 # What people quote or write as a name is what they mean.
 _NAMED = 1.5
@@ -27,9 +29,6 @@ _NONE: frozenset[str] = frozenset()
 # Of a longer message, what is asked stands at its beginning or its end; the rest is pasted.
 _ENDS = 2_000
 
-# What can be asked about in general.
-_GENERIC = weak_words.GENERIC_TOPICS | weak_words.COMMON_WORDS
-
 _QUOTED = Pattern(
     r"「([^」]{1,80})」|『([^』]{1,80})』|“([^”]{1,80})”|\"([^\"\n]{1,80})\""
     r"|《([^》]{1,80})》|【([^】]{1,80})】|`([^`\n]{1,80})`"
@@ -37,7 +36,8 @@ _QUOTED = Pattern(
 _NAME = Pattern(
     r"https?://[^\s<>\"'，。；、）)]+"  # an address
     r"|@[\w.-]{1,64}"  # a person
-    # Each begins where a run of its letters begins: else a run of 100,000 would be read from every letter.
+    # Each begins where a run of its letters begins: else a run of 100,000 would be read from every
+    # letter.
     r"|(?<![\w./-])[\w.-]*/[\w./-]{2,}"  # a path
     r"|(?<![\w.-])[A-Za-z_][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+)+",  # an identifier of parts
     re.ASCII,
@@ -48,9 +48,9 @@ _NAME = Pattern(
 class Query:
     """A question as recall looks for it.
 
-    `asks_when` says that the answer is a time. `silent` is why the automatic path has nothing to look for, empty otherwise. `pure` says that the
-    question is nothing but its intents ("what did we decide?"), `of_days` that it asks for nothing but days ("what did we do on
-    Thursday?").
+    `asks_when` says that the answer is a time. `silent` is why the automatic path has nothing to
+    look for, empty otherwise. `pure` says that the question is nothing but its intents ("what did
+    we decide?"), `of_days` that it asks for nothing but days ("what did we do on Thursday?").
     """
 
     text: str
@@ -65,23 +65,14 @@ class Query:
     asks_when: bool = False
 
     def is_general(self) -> bool:
-        """Whether it may be about the world at large; found out only where that decides, for it takes longer than the rest."""
+        """Whether it may be about the world at large; worked out at each call."""
         if self.pure or self.silent or self.entities:
             return False
-        named = [term.word for term in self.terms if not term.weak]
-        # "log in" is also looked for as "login": one thing.
-        things = [
-            word for word in named if not any(word in other and word != other for other in named)
-        ]
-        return generalities.is_general(self.text, len(things)) and not phrases.OURS().search(
-            self.text
-        )
+        return is_general(self.text, _count_things(self.terms)) and not says("ours", self.text)
 
-    def is_told(self) -> bool:
+    def only_tells(self) -> bool:
         """Whether someone tells of themselves and asks nothing."""
-        return phrases.TELLING().search(self.text) is not None and not phrases.ASKING().search(
-            self.text
-        )
+        return says("telling", self.text) and not asks(self.text)
 
 
 def refined(
@@ -98,30 +89,45 @@ def refined(
     bag = words.bag(text)
     entities = _entities(text)
     named = frozenset(words.words(" ".join(entities))) if entities else _NONE
-    grams = tuple(dict.fromkeys([gram for gram in bag.grams if not gram[-1].isascii()]))
-    terms = synonyms.added(_weighed(bag.words, named), grams)
-    asked = Query(
+    grams = tuple(dict.fromkeys(pairs(bag)))
+    terms = synonyms.added([_term(word, named) for word in dict.fromkeys(bag.words)], grams)
+    query = Query(
         text,
-        terms
-        if raw
-        else _without_actions(terms, is_asked=phrases.QUESTION().search(text) is not None),
+        terms if raw else _without_orders(terms, is_asked=says("question", text)),
         grams,
         entities,
         tuple(mentioned(text, now)),
         intents_of(text),
-        asks_when=phrases.asks_when(text),
+        asks_when=says("asks when", text),
     )
-    if raw:
-        return asked
-    of_days = _is_of_days(asked, words, now)
-    pure = _is_pure(asked, words)
-    silent = "" if of_days else _why_silent(asked, terms, pure=pure)
-    asker = _asker(speaker, words, asked) if speaker and phrases.FIRST_PERSON().search(text) else ()
+    return query if raw else _judged(query, terms, words, now, speaker)
+
+
+def _judged(
+    query: Query, terms: Sequence[Term], words: Words, now: datetime, speaker: str
+) -> Query:
+    """The question with what it is nothing but, why to stay silent, and who asks."""
+    of_days = _is_of_days(query, words, now)
+    pure = _is_pure(query, words)
+    silent = "" if of_days else _why_silent(query, terms, pure=pure)
+    asker: tuple[Term, ...] = ()
+    if speaker and says("first person", query.text):
+        asker = _asker(speaker, words, query)
     if pure or of_days or silent or asker:
-        return replace(
-            asked, pure=pure, of_days=of_days, silent=silent, terms=(*asked.terms, *asker)
-        )
-    return asked
+        terms = (*query.terms, *asker)
+        return replace(query, pure=pure, of_days=of_days, silent=silent, terms=terms)
+    return query
+
+
+def _count_things(terms: Sequence[Term]) -> int:
+    """How many things are named; "log in" is also looked for as "login": one thing."""
+    named = [term.word for term in terms if not term.weak]
+    longest = [word for word in named if not _is_in_another(word, named)]
+    return len(longest)
+
+
+def _is_in_another(word: str, words: Sequence[str]) -> bool:
+    return any(word in other and word != other for other in words)
 
 
 def both_ends(text: str) -> str:
@@ -135,16 +141,9 @@ def _entities(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entity.strip() for entity in (*quoted, *named) if entity.strip()))
 
 
-def _weighed(words: tuple[str, ...], named: frozenset[str]) -> tuple[Term, ...]:
-    return tuple([_term(word, named) for word in dict.fromkeys(words)])
-
-
 def _term(word: str, named: frozenset[str]) -> Term:
-    if (
-        word in weak_words.COMMON_WORDS
-        or len(word) == 1
-        or (len(word) <= _SHORT_NUMBER and word.isdecimal())
-    ):
+    is_short_number = len(word) <= _SHORT_NUMBER and word.isdecimal()
+    if len(word) == 1 or is_short_number or word in weak_words("common"):
         return Term(word, _WEAK, weak=True)
     return Term(word, _NAMED) if word in named else Term(word)
 
@@ -156,61 +155,77 @@ def _is_of_days(query: Query, words: Words, now: datetime) -> bool:
         or query.asks_when
     ):
         return False  # of today and tomorrow no history tells
-    if not phrases.ASKING().search(query.text):
+    if not asks(query.text):
         return False
     left = words.words(without_cues(without_days(query.text, now)))
-    return all(word in weak_words.FILLERS for word in left)
+    return _says_nothing(left)
 
 
-def _without_actions(terms: tuple[Term, ...], *, is_asked: bool) -> tuple[Term, ...]:
-    """The terms without orders to a bot. In a question only what is asked of a bot is an order: "how far did I run?"."""
-    orders = weak_words.ASKING_WORDS if is_asked else weak_words.ACTION_WORDS
+def _without_orders(terms: tuple[Term, ...], *, is_asked: bool) -> tuple[Term, ...]:
+    """The terms without orders to a bot.
+
+    In a question only what is asked of a bot is an order: not in "how far did I run?".
+    """
+    orders = weak_words("asking" if is_asked else "orders")
     kept = tuple(term for term in terms if term.word not in orders)
     return kept if any(not term.weak for term in kept) else terms
 
 
 def _is_pure(query: Query, words: Words) -> bool:
-    if not query.intents or query.entities or not phrases.ASKING().search(query.text):
+    if not query.intents or query.entities or not asks(query.text):
         return False
-    return all(word in weak_words.FILLERS for word in words.words(without_cues(query.text)))
+    return _says_nothing(words.words(without_cues(query.text)))
+
+
+def _says_nothing(words: Sequence[str]) -> bool:
+    """Whether words that stand beside a day or the cue of an intent name nothing."""
+    return weak_words("common", "orders", "fillers").issuperset(words)
 
 
 def _why_silent(query: Query, terms: Sequence[Term], *, pure: bool) -> str:
-    """Why there is nothing to look for; `terms` are all of the question's, orders to a bot included."""
+    """Why there is nothing to look for; `terms` are all of the question's, orders included."""
     text = query.text.strip()
-    if len(text) <= phrases.CHAT_LENGTH and phrases.CHAT().fullmatch(text):
+    if is_chat(text):
         return "chat that asks for nothing"
-    if len(text) <= phrases.COMMAND_LENGTH and phrases.COMMAND_LINE().fullmatch(text):
+    if is_command(text):
         return "a command for a shell"
     if pure:
         return ""
     if not terms and not query.grams:
         return "no word to look for"
-    left = [term.word for term in terms if term.word not in weak_words.ACTION_WORDS]
+    return _why_not_ours(query, terms, text)
+
+
+def _why_not_ours(query: Query, terms: Sequence[Term], text: str) -> str:
+    """Why memory has nothing to say to a question that names something."""
+    orders = weak_words("orders")
+    words = [term.word for term in terms if term.word not in orders]
     # The cheap looks first: they settle it for nearly every question.
-    if (
-        weak_words.ACTION_OBJECTS.issuperset(left)
-        and not query.entities
-        and not phrases.QUESTION().search(text)
-    ):
+    if weak_words("objects").issuperset(words) and _names_nothing(query, text):
         return "an order that names nothing"
-    if not query.intents and left and _GENERIC.issuperset(left) and _is_generic(text):
+    if weak_words("topics", "common").issuperset(words) and _is_textbook(query, words, text):
         return "a question any textbook answers"
-    if generalities.is_order(text) and not phrases.OURS().search(text):
+    if is_order(text) and not says("ours", text):
         return "an order that memory has no part in"
     return ""
 
 
-def _is_generic(text: str) -> bool:
-    return bool(phrases.GENERIC_QUESTION().search(text)) and not phrases.OURS().search(text)
+def _names_nothing(query: Query, text: str) -> bool:
+    return not query.entities and not says("question", text)
 
 
-def _asker(speaker: str, words: Words, query: Query) -> Iterator[Term]:
-    """The asker's name: it brings what is theirs to the front, and is evidence only where they ask for their tastes."""
+def _is_textbook(query: Query, words: Sequence[str], text: str) -> bool:
+    if query.intents or not words:
+        return False
+    return says("textbook", text) and not says("ours", text)
+
+
+def _asker(speaker: str, words: Words, query: Query) -> tuple[Term, ...]:
+    """The asker's name, which brings what is theirs to the front.
+
+    It is evidence only where they ask for their tastes.
+    """
     present = {term.word for term in query.terms}
     weak = Intent.PREFERENCES not in query.intents
-    return (
-        Term(word, _ASKER, weak=weak)
-        for word in dict.fromkeys(words.words(speaker))
-        if word not in present
-    )
+    names = [word for word in dict.fromkeys(words.words(speaker)) if word not in present]
+    return tuple(Term(word, _ASKER, weak=weak) for word in names)

@@ -1,15 +1,16 @@
-"""Words that mean the same: what a workspace's `words.txt` lists, and what the thesaurus knows anyway."""
+"""Words that mean the same: those of a workspace's `words.txt`, and those of the thesaurus."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
-from pipimem.recall.index import Term
+from pipimem.recall.phrases import weak_words
+from pipimem.recall.scoring import Term
 from pipimem.recall.thesaurus import Phrase, Thesaurus, common_thesaurus
-from pipimem.recall.weak_words import COMMON_WORDS
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
 # A synonym was not said: less than the word itself, more than a misspelling.
 _SHARE = 0.8
@@ -31,10 +32,10 @@ _WEIGHT_OF_ONE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Synonyms:
-    """For each phrase, as index words, what may stand in its place, with what share of it that counts.
+    """For each phrase, as index words, what may stand in its place, and the share it then counts.
 
-    What stands in its place is a word of the index, a lone Han character with the mark of a gram, or a phrase: words
-    with a space between, which must all be there.
+    What stands in its place is a word of the index, a lone Han character with the mark of a gram,
+    or a phrase: words with a space between, which must all be there.
     """
 
     phrases: Mapping[str, Mapping[Phrase, Mapping[str, float]]] = field(default_factory=dict)
@@ -45,17 +46,19 @@ class Synonyms:
     def added(self, terms: Sequence[Term], grams: Iterable[str] = ()) -> tuple[Term, ...]:
         """The terms, with what may stand in the place of each phrase that is wholly among them.
 
-        A single Han character (猫) is a gram and no word; one that means something becomes a term here.
+        A single Han character (猫) is a gram and no word; one that means something becomes a term.
         """
         grams = tuple(grams)
         present = {term.word for term in terms}.union(grams)
-        single = [
-            term for gram in grams if len(gram) == _SINGLE and (term := self._single(gram, present))
-        ]
-        return _each_once([*[self._with_others(term, present) for term in terms], *single])
+        found = [self._with_others(term, present) for term in terms]
+        for gram in grams:
+            term = self._single(gram, present) if len(gram) == _SINGLE else None
+            if term is not None:
+                found.append(term)
+        return _each_once(found)
 
     def of(self, word: str) -> Iterable[tuple[Phrase, Iterable[tuple[str, float]]]]:
-        """The phrases that begin with a word of the index, and what may stand in the place of each."""
+        """The phrases that begin with a word, and what may stand in the place of each."""
         for phrase, others in self.phrases.get(word, {}).items():
             yield phrase, others.items()
         if self.thesaurus is not None:
@@ -63,7 +66,7 @@ class Synonyms:
 
     def _single(self, gram: str, present: set[str]) -> Term | None:
         character = gram[1]
-        term = Term(character, _WEIGHT_OF_ONE, weak=character in COMMON_WORDS)
+        term = Term(character, _WEIGHT_OF_ONE, weak=character in weak_words("common"))
         found = self._instead(character, present) | self._instead(gram, present)
         known = max(found.values(), default=0.0) > _BROAD
         return term._replace(instead=((gram, 1.0), *found.items())) if known else None
@@ -75,35 +78,38 @@ class Synonyms:
     def _instead(self, word: str, present: set[str]) -> dict[str, float]:
         instead: dict[str, float] = {}
         for phrase, others in self.of(word):
-            if len(phrase) == 1 or present.issuperset(phrase):
-                for other, share in others:
-                    if other not in present:
-                        instead[other] = max(share, instead.get(other, 0.0))
+            if len(phrase) > 1 and not present.issuperset(phrase):
+                continue
+            for other, share in others:
+                if other not in present:
+                    instead[other] = max(share, instead.get(other, 0.0))
         return instead
 
 
 def _each_once(terms: Sequence[Term]) -> tuple[Term, ...]:
-    """What stands in for two words of one question ("books", "novels") counts for the one it is nearest to."""
+    """The terms, with each word that stands in for two of them left to the one it is nearest to."""
     best: dict[str, tuple[float, int]] = {}
     for place, term in enumerate(terms):
         for other, share in term.instead:
             value = share * term.weight
             if value > best.get(other, _NOTHING)[0]:
                 best[other] = (value, place)
-    return tuple(
-        term._replace(instead=tuple([one for one in term.instead if best[one[0]][1] == place]))
-        if term.instead
-        else term
-        for place, term in enumerate(terms)
-    )
+    found: list[Term] = []
+    for place, term in enumerate(terms):
+        instead = tuple([one for one in term.instead if best[one[0]][1] == place])
+        found.append(term._replace(instead=instead) if term.instead else term)
+    return tuple(found)
 
 
 NO_SYNONYMS = Synonyms()
 
 
-def learnt(text: str, segmenter: Segmenter, words: Words) -> Synonyms:
-    """Teach a `words.txt` to the segmenter, so that its words stay whole, and give all synonyms, our own too."""
-    segmenter.add_words(phrase for line in phrases_in(text) for phrase in line)
+def load_synonyms(text: str, segmenter: Segmenter, words: Words) -> Synonyms:
+    """The synonyms of a `words.txt` and those of the thesaurus.
+
+    Teaches the phrases of the text to the segmenter, so that its words stay whole.
+    """
+    segmenter.add_words(chain.from_iterable(phrases_in(text)))
     return replace(synonyms_in(text, words), thesaurus=common_thesaurus())
 
 
@@ -111,10 +117,11 @@ def synonyms_in(text: str, words: Words) -> Synonyms:
     """The synonyms of a `words.txt`: one group a line, divided by commas; `#` begins a comment."""
     found: dict[str, dict[Phrase, dict[str, float]]] = {}
     for line in phrases_in(text):
-        phrases = [phrase for part in line if (phrase := tuple(words.words(part)))]
-        for phrase in phrases:
-            others = {word: _SHARE for other in phrases if other != phrase for word in other}
-            found.setdefault(phrase[0], {}).setdefault(phrase, {}).update(others)
+        phrases = [tuple(words.words(part)) for part in line]
+        for phrase in filter(None, phrases):
+            others = chain.from_iterable(other for other in phrases if other != phrase)
+            instead = found.setdefault(phrase[0], {}).setdefault(phrase, {})
+            instead.update(dict.fromkeys(others, _SHARE))
     return Synonyms(found)
 
 
@@ -146,5 +153,6 @@ def passed_over(text: str) -> tuple[int, int]:
 def _groups(text: str) -> Iterator[list[str]]:
     for line in text.splitlines():
         parts = line.partition("#")[0].replace("，", ",").split(",")
-        if phrases := [phrase for part in parts if (phrase := part.strip())]:
+        phrases = [part.strip() for part in parts if part.strip()]
+        if phrases:
             yield phrases

@@ -1,8 +1,9 @@
 """Entries and a question as vectors: which entries mean what is asked, and how surely.
 
-The cosine of two unrelated texts is no 0 (with small e5 models 0.7 to 0.85), and it depends on the question more than on
-the entry. So it is never looked at alone: what counts is how much nearer an entry is to the question than small talk is, and
-whether the question resembles small talk or what people ask a memory.
+The cosine of two unrelated texts is no 0 (with small e5 models 0.7 to 0.85), and it depends on the
+question more than on the entry. So it is never looked at alone: what counts is how much nearer an
+entry is to the question than small talk is, and whether the question resembles small talk or what
+people ask a memory.
 """
 
 from __future__ import annotations
@@ -14,30 +15,34 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from pipimem.recall.baseline import Baseline, unit
 from pipimem.recall.index import Index
-from pipimem.recall.yardstick import Yardstick, unit
 from pipimem.text.han import has_han
 
 if TYPE_CHECKING:
     import numpy as np
 
-MARK_BYTES = 16
-# Chosen on two channels of the unseen questions and the hand-written ones, looked at on the other two: with the lead, what
-# people ask anybody (`benchmarks/recall/cases/general.txt`) finds something by meaning in 2 to 3 of a hundred. Of more
-# entries the nearest is nearer by chance, so the bar rises with the logarithm of their number.
+_HASH_BYTES = 16
+_HEAD_BYTES = 8
+# Chosen on two channels of the unseen questions and the hand-written ones, looked at on the other
+# two: with the lead, what people ask anybody (`benchmarks/recall/cases/general.txt`) finds
+# something by meaning in 2 to 3 of a hundred. Of more entries the nearest is nearer by chance, so
+# the bar rises with the logarithm of their number.
 _SURE = 0.0055
 _SURE_BY_NUMBER = 0.001
-# Between here and there an entry's words count a little more for meaning the same: 0.65 for the nearest ever seen.
+# Between here and there an entry's words count a little more for meaning the same: 0.65 for the
+# nearest ever seen.
 _FROM = -0.05
 _WEIGHT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """How near each item is to one question; `sure` are the slots that need no word in common, the nearest first.
+    """How near each item is to one question.
 
-    `bar` is what the margin of an item must be above to be sure; `lead` is how much nearer the question is to those that
-    are asked of a memory than to small talk.
+    `sure` are the slots that need no word in common, the nearest first. `bar` is what the margin of
+    an item must be above to be sure; `lead` is how much nearer the question is to those that are
+    asked of a memory than to small talk.
     """
 
     margins: dict[int, float]
@@ -47,11 +52,9 @@ class Nearness:
 
     def surely(self, more: float) -> tuple[int, ...]:
         """Those of the sure whose margin is above the bar by so much."""
-        return (
-            tuple(slot for slot in self.sure if self.margins[slot] > self.bar + more)
-            if more
-            else self.sure
-        )
+        if not more:
+            return self.sure
+        return tuple(slot for slot in self.sure if self.margins[slot] > self.bar + more)
 
     def value(self, slot: int) -> float:
         """What its meaning adds to the evidence of an item; 0 for one that has no vector."""
@@ -73,7 +76,7 @@ class _Placed:
 
 
 class Vectors:
-    """The vectors of a channel's items by a mark of their text, and where they stand in its index."""
+    """The vectors of a channel's items by a hash of their text, and their slots in its index."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -86,109 +89,109 @@ class Vectors:
         return len(self._known)
 
     def learn(self, texts: Sequence[str], vectors: Sequence[Sequence[float]]) -> None:
-        """Take in the vectors of some texts; all of one dimension. Raises `ValueError` where they are not."""
+        """Takes in the vectors of some texts.
+
+        Raises `ValueError` where they have another dimension than those that are known.
+        """
         if not texts:
             return
         fresh = unit(vectors)
         dimension = len(next(iter(self._known.values()), fresh[0]))
         if dimension != fresh.shape[1]:
             raise ValueError(f"vectors of {fresh.shape[1]} numbers among those of {dimension}")
-        self._known.update(zip((mark(text, self._key) for text in texts), fresh, strict=True))
+        self._known.update(zip((text_hash(text, self._key) for text in texts), fresh, strict=True))
         self.new += len(texts)
 
     def rows(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
         """The vectors of some texts; None unless all are known."""
-        found: list[Any] = [self._known.get(mark(text, self._key)) for text in texts]
+        found: list[Any] = [self._known.get(text_hash(text, self._key)) for text in texts]
         return None if any(vector is None for vector in found) else found
 
     def place(self, index: Index) -> list[str]:
-        """Find out which item has which vector, let go of those that no item has; the texts that have none yet."""
+        """Finds the vector of each item and lets go of those that no item has.
+
+        Returns the texts that have none yet.
+        """
         import numpy as np
 
         missing: dict[str, None] = {}
-        kept: dict[bytes, np.ndarray[Any, Any]] = {}
-        placed: list[np.ndarray[Any, Any]] = []
-        is_han: list[bool] = []
-        slots: list[int] = []
+        placed: list[tuple[int, bytes, bool]] = []
         for slot, item in index.slots():
             text = item.searched
-            name = mark(text, self._key)
-            vector = self._known.get(name)
-            if vector is None:
+            name = text_hash(text, self._key)
+            if name in self._known:
+                placed.append((slot, name, has_han(text)))
+            else:
                 missing[text] = None
-                continue
-            kept[name] = vector
-            placed.append(vector)
-            is_han.append(has_han(text))
-            slots.append(slot)
+        kept = {name: self._known[name] for _, name, _ in placed}
         if len(kept) < len(self._known):
             self.new += 1  # what was forgotten is to leave the disk, too
         self._known = kept
         # At once: a question may be asked from another thread.
-        rows = np.stack(placed) if placed else None
-        self._placed = (
-            None if rows is None else _Placed(index, slots, rows, np.array(is_han, dtype=np.bool_))
-        )
+        self._placed = None
+        if placed:
+            rows = np.stack([kept[name] for _, name, _ in placed])
+            is_han = np.array([han for _, _, han in placed])
+            self._placed = _Placed(index, [slot for slot, _, _ in placed], rows, is_han)
         return list(missing)
 
     def near(
-        self, question: Sequence[float], index: Index, yardstick: Yardstick | None, most: int
+        self, question: Sequence[float], index: Index, baseline: Baseline | None, most: int
     ) -> Nearness:
-        """How near every item of the index is to a question, against what chance gives; at most so many are sure.
+        """How near every item of the index is to a question, against what chance gives.
 
-        None is near where another index was placed last.
+        At most so many are sure. Returns `FAR_FROM_ALL` where another index was placed last.
         """
         placed = self._placed
-        if placed is None or placed.index is not index or yardstick is None:
+        if placed is None or placed.index is not index or baseline is None:
             return FAR_FROM_ALL
         import numpy as np
 
         asked = unit([question])[0]
-        if not asked.shape[0] == placed.rows.shape[1] == yardstick.numbers:
+        if not asked.shape[0] == placed.rows.shape[1] == baseline.numbers:
             return FAR_FROM_ALL
-        chance = yardstick.chance(asked)
-        nearer = placed.rows @ asked - np.where(
-            placed.is_han, np.float32(chance.han), np.float32(chance.latin)
-        )
-        margins = dict(zip(placed.slots, nearer.tolist(), strict=True))
+        chance = baseline.chance(asked)
+        by_chance = np.where(placed.is_han, np.float32(chance.han), np.float32(chance.latin))
+        nearer = (placed.rows @ asked - by_chance).tolist()
+        margins = dict(zip(placed.slots, nearer, strict=True))
         bar = _SURE + _SURE_BY_NUMBER * math.log(len(margins)) - chance.lead
         nearest = heapq.nlargest(most, margins, key=margins.__getitem__)
-        return Nearness(
-            margins, tuple(slot for slot in nearest if margins[slot] > bar), bar, chance.lead
-        )
+        sure = tuple(slot for slot in nearest if margins[slot] > bar)
+        return Nearness(margins, sure, bar, chance.lead)
 
     def written(self) -> bytes:
-        """All vectors as bytes: how many, of which dimension, the marks, then half-precision numbers row by row."""
+        """All vectors as bytes.
+
+        How many and of which dimension (4 bytes each, little endian), the hashes of their texts,
+        then half-precision numbers row by row.
+        """
         import numpy as np
 
         self.new = 0
         if not self._known:
             return b""
         matrix = np.stack([*self._known.values()])
-        head = len(matrix).to_bytes(4, "little") + matrix.shape[1].to_bytes(4, "little")
+        head = np.array(matrix.shape, dtype="<u4").tobytes()
         return b"".join((head, *self._known, matrix.astype("<f2").tobytes()))
 
     def read(self, written: bytes) -> None:
-        """Take in what `written` gave; what is not whole is left."""
+        """Takes in what `written` gave; of bytes that are not whole, nothing."""
         import numpy as np
 
-        count, dimension = (
-            int.from_bytes(written[:4], "little"),
-            int.from_bytes(written[4:8], "little"),
-        )
-        start = 8 + count * MARK_BYTES
-        if not count or not dimension or len(written) != start + 2 * count * dimension:
+        if len(written) < _HEAD_BYTES:
             return
-        marks = [written[8 + row * MARK_BYTES : 8 + (row + 1) * MARK_BYTES] for row in range(count)]
-        matrix = (
-            np.frombuffer(written, dtype="<f2", offset=start)
-            .reshape(count, dimension)
-            .astype(np.float32)
-        )
-        if len(set(marks)) == count and np.isfinite(matrix).all():
-            self._known = dict(zip(marks, matrix, strict=True))
+        count, dimension = np.frombuffer(written, dtype="<u4", count=2).tolist()
+        end = _HEAD_BYTES + count * _HASH_BYTES
+        if not count or not dimension or len(written) != end + 2 * count * dimension:
+            return
+        starts = range(_HEAD_BYTES, end, _HASH_BYTES)
+        hashes = [written[start : start + _HASH_BYTES] for start in starts]
+        numbers = np.frombuffer(written, dtype="<f2", offset=end)
+        matrix = numbers.reshape(count, dimension).astype(np.float32)
+        if len(set(hashes)) == count and np.isfinite(matrix).all():
+            self._known = dict(zip(hashes, matrix, strict=True))
 
 
-def mark(text: str, key: bytes) -> bytes:
-    """The mark of a text under a channel's key."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=MARK_BYTES).digest()
+def text_hash(text: str, key: bytes) -> bytes:
+    """The hash of a text under a channel's key."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), key=key, digest_size=_HASH_BYTES).digest()

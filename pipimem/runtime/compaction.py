@@ -1,70 +1,73 @@
-"""The gate before a compaction: what a host is about to drop is brought into the notes, in the time there is."""
+"""The gate before a compaction: consolidates what a host will drop, within a deadline."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import Literal
 
 import anyio
 from anyio import to_thread
 
-from pipimem.errors import ModelTimeout, PipimemError, SidecarError
+from pipimem.errors import ModelTimeout, PipimemError, SidecarError, described
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Hole
-from pipimem.runtime.intake import unseen
-from pipimem.runtime.thoughts import Thoughts
+from pipimem.runtime.intake import unknown_messages
+from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.turns import Receipt
 
 # A gate holds the host up: refresh may use this share of the deadline, consolidation the rest.
 REFRESH_SHARE = 0.4
 
 
-async def lacking(thoughts: Thoughts, messages: Sequence[Message]) -> list[Message]:
+async def missing_messages(jobs: ChannelJobs, messages: Sequence[Message]) -> list[Message]:
     """What of the messages a host holds the transcript does not have yet."""
     if not messages:
         return []
-    # Without ids a message is known by what it says; the host cannot hold more than this many of the newest.
+    # Without ids a message is known by what it says; the host cannot hold more than this many of
+    # the newest.
     newest = 2 * len(messages) + 50
 
     def missing() -> list[Message]:
-        transcript = thoughts.store.transcript
-        return unseen(messages, transcript.window(max(0, transcript.last_number - newest)))
+        transcript = jobs.store.transcript
+        return unknown_messages(
+            messages, transcript.window(max(0, transcript.last_number - newest))
+        )
 
     return await to_thread.run_sync(missing)
 
 
-async def brought_in(thoughts: Thoughts, covered: int, seconds: float) -> Receipt:
-    """SESSION.md, then MEMORY.md and HISTORY.md up to the message number `covered`; a failed refresh stops nothing.
+async def consolidated_receipt(jobs: ChannelJobs, covered: int, seconds: float) -> Receipt:
+    """Update SESSION.md, then consolidate up to message `covered`.
 
-    What fails or takes longer is `deferred` or `blocked`, as the policy says: the talk is on disk and synced.
+    What fails or takes longer is `deferred` or `blocked`, as the policy says: the talk is on disk
+    and synced.
     """
+    steps: list[str] = []
+    end = anyio.current_time() + seconds
     try:
-        return await _thought_about(thoughts, covered, seconds)
-    except (PipimemError, OSError) as error:  # it is the notes that cannot be read or written
-        return _put_off(thoughts, covered, error)
-
-
-async def _thought_about(thoughts: Thoughts, covered: int, seconds: float) -> Receipt:
-    end, before = anyio.current_time() + seconds, thoughts.store.ledger.holes
-    try:
-        await thoughts.refresh(seconds * REFRESH_SHARE)
-        refreshed = "refresh: done"
-    except SidecarError as error:
-        refreshed = f"refresh: {error}"
-    left = max(0.1, end - anyio.current_time())
-    try:
-        with anyio.fail_after(left):
-            await thoughts.consolidate(left, boundary=True, upto=covered)
-    except (SidecarError, TimeoutError) as error:
-        reason = (
-            error
-            if isinstance(error, SidecarError)
-            else ModelTimeout(f"not all was done in {seconds:g} s")
+        before = jobs.store.ledger.holes
+        steps.append(f"refresh: {await _refreshed(jobs, seconds * REFRESH_SHARE)}")
+        seconds_left = max(0.1, end - anyio.current_time())
+        with anyio.fail_after(seconds_left):
+            await jobs.consolidate(seconds_left, boundary=True, upto=covered)
+        ledger = jobs.store.ledger
+    except TimeoutError:
+        return _failed_receipt(
+            jobs, covered, ModelTimeout(f"not all was done in {seconds:g} s"), steps
         )
-        return _put_off(thoughts, covered, reason, (refreshed, f"consolidate: {reason}"))
-    ledger = thoughts.store.ledger
-    steps = (refreshed, "consolidate: done", *_set_aside(before, ledger.holes))
-    return Receipt(True, "consolidated", covered, ledger.cursor, steps=steps)
+    except (PipimemError, OSError) as error:
+        return _failed_receipt(jobs, covered, error, steps)
+    steps += ["consolidate: done", *_set_aside(before, ledger.holes)]
+    return Receipt(True, "consolidated", covered, ledger.cursor, steps=tuple(steps))
+
+
+async def _refreshed(jobs: ChannelJobs, timeout: float) -> str:
+    try:
+        await jobs.refresh(timeout)
+    except SidecarError as error:
+        return described(error)
+    return "done"
 
 
 def _set_aside(before: tuple[Hole, ...], after: tuple[Hole, ...]) -> Iterator[str]:
@@ -73,15 +76,17 @@ def _set_aside(before: tuple[Hole, ...], after: tuple[Hole, ...]) -> Iterator[st
             yield f"set aside: messages {hole.first}–{hole.last} ({hole.reason})"
 
 
-def _put_off(
-    thoughts: Thoughts, covered: int, error: Exception, steps: tuple[str, ...] = ()
+def _failed_receipt(
+    jobs: ChannelJobs, covered: int, error: Exception, steps: Sequence[str]
 ) -> Receipt:
-    """What the policy makes of a thought that failed."""
+    """The receipt for a failed gate: deferred or blocked, by the policy."""
     cursor = 0
     with suppress(
         PipimemError, OSError
     ):  # what failed may be the ledger itself: then it cannot say how far it came
-        cursor = thoughts.store.ledger.cursor
-    if thoughts.settings.compaction.policy == "block":
-        return Receipt(False, "blocked", covered, cursor, str(error), steps)
-    return Receipt(True, "deferred", covered, cursor, str(error), steps)
+        cursor = jobs.store.ledger.cursor
+    may_compact = jobs.settings.compaction.policy != "block"
+    if isinstance(error, SidecarError):
+        steps = (*steps, f"consolidate: {described(error)}")
+    state: Literal["deferred", "blocked"] = "deferred" if may_compact else "blocked"
+    return Receipt(may_compact, state, covered, cursor, described(error), tuple(steps))

@@ -17,14 +17,15 @@ from pipimem.text.secrets import redacted
 class Intake:
     """The door every message passes before it reaches the disk.
 
-    Secrets, `<private>` stretches and blocks that memory itself injected go; what remains is timed. A stretch that a
-    person opened runs on over their messages until they close it, or the session ends.
+    Secrets, `<private>` stretches and blocks that memory itself injected go; what remains is timed.
+    A stretch that a person opened runs on over their messages until they close it, or the session
+    ends.
     """
 
     _private: PrivateFilter = field(default_factory=PrivateFilter)
 
     def cleaned(self, messages: Iterable[Message], now: datetime) -> list[Message]:
-        """The messages as the transcript may keep them; one that is nothing but an injected block is dropped."""
+        """The messages as they may be stored; one that is only an injected block is dropped."""
         found = []
         for message in messages:
             content, self._private = _content(message, self._private)
@@ -36,7 +37,7 @@ class Intake:
                 )
         return found
 
-    def kept(self, text: str, speaker: str) -> str:
+    def cleaned_text(self, text: str, speaker: str) -> str:
         """What would be kept of a person's message, without taking it in."""
         return _content(Message.user(text, speaker=speaker), self._private)[0]
 
@@ -46,14 +47,15 @@ class Intake:
 
 
 def named(name: str) -> str:
-    """A name as it may be written: platforms let people call themselves, and their rooms, anything."""
+    """A name without secrets and private stretches; platforms allow anything in names."""
     return redacted(without_private(name))
 
 
-def unseen(messages: Sequence[Message], logged: Iterable[Message]) -> list[Message]:
-    """The messages a host holds that the transcript lacks: by id where they have one, else by what they say.
+def unknown_messages(messages: Sequence[Message], logged: Iterable[Message]) -> list[Message]:
+    """The messages of the host that the transcript lacks, by id, or by text without an id.
 
-    Without an id equal texts are counted, so a "yes" said twice is written twice, and written once more is not.
+    Without an id equal texts are counted, so a "yes" said twice is written twice, and written once
+    more is not.
     """
     ids: set[str] = set()
     texts: Counter[tuple[str, str]] = Counter()
@@ -61,9 +63,10 @@ def unseen(messages: Sequence[Message], logged: Iterable[Message]) -> list[Messa
         ids.add(message.id)
         texts[message.role, message.content] += 1
     missing = []
-    private = _opened_before(messages)
+    private = _speakers_opened_before(messages)
     for message in messages:
-        # The whole context is read in order: what stands inside a stretch looks private only from its beginning on.
+        # The whole context is read in order: what stands inside a stretch looks private only from
+        # its beginning on.
         content, private = _content(message, private)
         known = message.id in ids if message.id else texts[message.role, content] > 0
         if not known:
@@ -73,8 +76,8 @@ def unseen(messages: Sequence[Message], logged: Iterable[Message]) -> list[Messa
     return missing
 
 
-def _opened_before(messages: Sequence[Message]) -> PrivateFilter:
-    """Who must have opened a stretch in what the host has dropped already, for here it is only closed."""
+def _speakers_opened_before(messages: Sequence[Message]) -> PrivateFilter:
+    """The speakers whose private stretch is closed here but was opened in a dropped message."""
     private, early = PrivateFilter(), set()
     for message in messages:
         if message.role == "user":
@@ -85,7 +88,7 @@ def _opened_before(messages: Sequence[Message]) -> PrivateFilter:
 
 
 def _content(message: Message, private: PrivateFilter) -> tuple[str, PrivateFilter]:
-    """What may be kept of a message. Only people open stretches that run on: a bot may explain the tag."""
+    """The text to store of a message. Only users' private stretches run over messages."""
     if message.role == "user":
         text, private = private.filtered(message.speaker, message.content)
     else:

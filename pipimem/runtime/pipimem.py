@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -17,43 +17,49 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from pipimem.clock import Clock
-from pipimem.errors import SettingsError, WorkspaceError
-from pipimem.runtime.background import Background
-from pipimem.runtime.channel import Channel, unwanted
-from pipimem.runtime.embedding import JOB as EMBEDDING
-from pipimem.runtime.embedding import Embedding
-from pipimem.runtime.hosted import Hosted
-from pipimem.runtime.idle import JOB as IDLE
-from pipimem.runtime.idle import Idle, Visit
+from pipimem.errors import SettingsError, SidecarError, WorkspaceError
+from pipimem.llm.embedding import Embedder
+from pipimem.notes.message import Message
+from pipimem.runtime.channel import Channel, no_op
+from pipimem.runtime.embeddings import embeddings_of
+from pipimem.runtime.index_lru import IndexLru
 from pipimem.runtime.intake import named
-from pipimem.runtime.meaning import meaning_of
-from pipimem.runtime.reading import Reading
-from pipimem.runtime.shelving import Shelf
-from pipimem.runtime.thoughts import Thoughts
+from pipimem.runtime.maintenance.background import Background
+from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
+from pipimem.runtime.maintenance.embed_entries import JOB as EMBEDDING
+from pipimem.runtime.maintenance.embed_entries import Embedding
+from pipimem.runtime.maintenance.worker import JOB as IDLE
+from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
+from pipimem.runtime.open_channel import OpenChannel
+from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings, settings_from
-from pipimem.sidecar.contracts import Assistant
-from pipimem.sidecar.embedding.embedder import Embedder
+from pipimem.sidecar.guarded import GuardedAssistant
+from pipimem.sidecar.tasks import Assistant, Call
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
-    from pipimem.sidecar.governor import Governor
+    from pipimem.llm.admission import Admission
 
 _OFFLINE = "offline"
-# Closing waits for the disk, or for a model. So many channels share the disk's syncs, and leave threads to the host.
+# Closing waits for the disk, or for a model. So many channels share the disk's syncs, and leave
+# threads to the host.
 _CLOSED_AT_ONCE = 8
 
 _log = logging.getLogger("pipimem")
 
 
 class Pipimem:
-    """The memory of one bot: `async with Pipimem("workspace") as pipimem: channel = await pipimem.channel(id)`.
+    """The memory of one bot, on one workspace folder.
 
-    `model` is a litellm model name, or `offline` for the embedded rules (no network, no cost); left empty, the
-    workspace's settings decide. `assistant` hands in a sidecar of the host's own instead, `embedder` what
-    turns texts into vectors in the place of the one the settings name. Raises `WorkspaceError`
-    where there is no workspace, `SettingsError` where its settings are not understood.
+    `async with Pipimem("workspace") as pipimem: channel = await pipimem.channel(id)`.
+
+    `model` is a litellm model name, or `offline` for the offline rules (no network, no cost); left
+    empty, the workspace's settings decide. `assistant` hands in a sidecar of the host's own
+    instead, `embedder` what turns texts into vectors in the place of the one the settings name.
+    Raises `WorkspaceError` where there is no workspace, `SettingsError` where its settings are not
+    understood.
     """
 
     def __init__(
@@ -69,28 +75,33 @@ class Pipimem:
         self.store = WorkspaceStore.open(Path(workspace))
         self.settings = settings or settings_from(self.store.human_text("pipimem.toml"))
         self.clock = clock or Clock()
-        if self.clock.now().tzinfo is None or self.clock.wall().tzinfo is None:
-            raise SettingsError(
-                "the clock's times need an offset: datetime.now().astimezone(), not datetime.now()"
-            )
+        _refuse_naive(self.clock)
         self._background = Background(self.clock, self.store.problems)
-        self._made_governor: Governor | None = None
-        self._making_governor = threading.Lock()
+        self._made_admission: Admission | None = None
+        self._making_admission = threading.Lock()
         self._vocabulary = Vocabulary(self.store)
-        self._shelf = Shelf()
-        self.assistant = (
-            Hosted(assistant) if assistant else self._assistant(model or self.settings.model.name)
+        self._index_lru = IndexLru()
+        if assistant is not None:
+            self.assistant: Assistant = GuardedAssistant(assistant)
+        else:
+            self.assistant = self._assistant(model or self.settings.model.name)
+        self._embeddings = embeddings_of(
+            self.settings, self.store, self._admission, embedder, background=self._background
         )
-        self._meaning = meaning_of(
-            self.settings, self.store, self._governor, embedder, background=self._background
-        )
-        self._embedding = Embedding(self._meaning, self._background) if self._meaning else None
-        self._channels: dict[str, Channel] = {}
+        self._embedding: Embedding | None = None
+        if self._embeddings is not None:
+            self._embedding = Embedding(self._embeddings, self._background)
+        self._channels: dict[str, OpenChannel] = {}
         # The same channels by the names of their folders, as idle work knows them.
-        self._folders: dict[str, Channel] = {}
+        self._folders: dict[str, OpenChannel] = {}
         self._opening = anyio.Lock()
-        self._idle = Idle(
-            self.store, self.settings, self.clock, self._folders.get, self._lent, self._background
+        self._idle = MaintenanceWorker(
+            self.store,
+            self.settings,
+            self.clock,
+            self._folders.get,
+            self._open_for_visit,
+            self._background,
         )
         self._stack = AsyncExitStack()
         self._tasks: TaskGroup | None = None
@@ -111,9 +122,10 @@ class Pipimem:
     ) -> None:
         assert self._tasks is not None
         self._tasks.cancel_scope.cancel()
-        # Without the host's own error: the group would wrap it, and the host wants to catch what it raised.
+        # Without the host's own error: the group would wrap it, and the host wants to catch what it
+        # raised.
         await self._stack.__aexit__(None, None, None)
-        # After an error nobody waits for a thought: what was said is on disk, and consolidated next time.
+        # After an error no model is called: the messages are on disk, and consolidated next time.
         refused = await self._close_all(thinking=error is None)
         if refused and error is None:
             raise refused[0]
@@ -121,18 +133,18 @@ class Pipimem:
     async def _close_all(self, *, thinking: bool) -> list[Exception]:
         """Closes every channel, some at a time; the answer is what went wrong."""
         refused: list[Exception] = []
-        waiting = iter(tuple(self._channels.values()))
+        places = anyio.CapacityLimiter(_CLOSED_AT_ONCE)
 
-        async def close_one_after_another() -> None:
-            for channel in waiting:  # one iterator for all: each task takes the next channel
-                try:
+        async def close(channel: OpenChannel) -> None:
+            try:
+                async with places:
                     await self._closed(channel, thinking=thinking)
-                except Exception as reason:  # noqa: BLE001 the others are closed first, then it is raised
-                    refused.append(reason)
+            except Exception as reason:  # noqa: BLE001 - raised when the others are closed
+                refused.append(reason)
 
         async with anyio.create_task_group() as tasks:
-            for _ in range(min(_CLOSED_AT_ONCE, len(self._channels))):
-                tasks.start_soon(close_one_after_another)
+            for channel in self._channels.values():
+                tasks.start_soon(close, channel)
         return refused
 
     async def channel(
@@ -143,9 +155,10 @@ class Pipimem:
         title: str = "",
         create: bool = True,
     ) -> Channel:
-        """The conversation with the platform's id, made if it is new and `create`; the same object each time.
+        """The conversation with the platform's id; the same object each time.
 
-        Raises `ChannelError` for an unknown channel without `create`, or a folder that belongs to another one.
+        Raises `ChannelError` for an unknown channel without `create`, or a folder that belongs to
+        another one.
         """
         async with self._opening:
             if id not in self._channels:
@@ -157,40 +170,39 @@ class Pipimem:
                 self._channels[id] = self._folders[store.folder.name] = self._opened(store)
             return self._channels[id]
 
-    def _opened(self, store: ChannelStore) -> Channel:
-        thoughts = Thoughts(
+    def _opened(self, store: ChannelStore) -> OpenChannel:
+        jobs = ChannelJobs(
             store,
-            self._thinker(),
+            self._assistant_with_fallback(),
             self.settings,
             self.clock,
             correlate=lambda: secrets.token_hex(6),
             vocabulary=self._vocabulary,
-            group=store.identity.kind == "group",
         )
-        return Channel(
+        return OpenChannel(
             store,
-            thoughts,
+            jobs,
             self.settings,
             self.clock,
-            Reading(store, self._vocabulary, self.settings.recall, self._shelf, self._meaning),
+            RecallService(
+                store, self._vocabulary, self.settings.recall, self._index_lru, self._embeddings
+            ),
             self._background,
-            nonce=lambda: secrets.token_hex(6),
-            touched=lambda _: self._idle.touched(store.folder.name),
-            ahead=lambda: self._idle.ahead(store.folder.name),
-            used=self.clock.monotonic(),
-            wanted=self._embedding.wanted if self._embedding else unwanted,
+            _nonce=lambda: secrets.token_hex(6),
+            _on_message=lambda: self._idle.message_received(store.folder.name),
+            _preempt=lambda: self._idle.preempt(store.folder.name),
+            _used=self.clock.monotonic(),
+            _request_embedding=self._embedding.request if self._embedding else no_op,
         )
 
-    def _lent(self, folder: str) -> Channel | None:
-        """A channel nobody has open, for a look at its idle work; `None` for a folder that is no channel."""
+    def _open_for_visit(self, folder: str) -> OpenChannel | None:
+        """A channel opened for one maintenance visit; `None` for a folder that is no channel."""
         info = self.store.channel_in(folder)
-        return (
-            None
-            if info is None
-            else self._opened(ChannelStore.open(self.store, info.id, create=False))
-        )
+        if info is None:
+            return None
+        return self._opened(ChannelStore.open(self.store, info.id, create=False))
 
-    async def _closed(self, channel: Channel, *, thinking: bool) -> None:
+    async def _closed(self, channel: OpenChannel, *, thinking: bool) -> None:
         if thinking:
             await channel.close()
         else:
@@ -205,58 +217,94 @@ class Pipimem:
     ) -> None:
         """Do the idle work of every channel until cancelled, whatever the settings say.
 
-        `began` is called once this process has the duty, `report` takes each look.
+        `began` is called once this process holds the leader lock, `report` takes each look; what it
+        raises ends the watch.
 
         Raises `WorkspaceError` where another process does it already.
         """
-        if not await self._idle.take_duty():
+        if not await self._idle.take_leadership():
             raise WorkspaceError(
-                f"{self._idle.holder()} does the idle work of {self.store.root} already. Stop it first; a bot leaves "
+                f"{self._idle.holder()} does the idle work of {self.store.root} already. "
+                "Stop it first; a bot leaves "
                 "it to others with `enabled = false` under [maintenance] in pipimem.toml."
             )
-        self._idle.report = report
-        began()
-        await self._idle.run()
+        refused: list[Exception] = []
 
-    # ── the sidecar ───────────────────────────────────────────────────────────────────────────────────────────
+        def told(visit: Visit) -> None:
+            try:
+                if report is not None:
+                    report(visit)
+            except Exception as error:  # noqa: BLE001 - the caller's own, raised below
+                refused.append(error)
+                watching.cancel()
+
+        self._idle.report = told if report is not None else None
+        began()
+        with anyio.CancelScope() as watching:
+            await self._idle.run()
+        if refused:
+            raise refused[0]
+
+    # ── the sidecar ───────────────────────────────────────────────────────────────────────────────
+
+    async def reply(self, messages: Sequence[Message], *, channel: str, timeout: float) -> str:
+        """What the model answers to a conversation, within `timeout` seconds.
+
+        It counts as a call of `channel`. Raises `SidecarError` for a failed call, and where no
+        model of the settings answers.
+        """
+        from pipimem.sidecar.model import ModelAssistant
+
+        if not isinstance(self.assistant, ModelAssistant):
+            raise SidecarError(f"{self.assistant.name} cannot talk; choose a model with --model.")
+        return await self.assistant.chat(messages, Call(channel, secrets.token_hex(6), timeout))
 
     def _assistant(self, model: str) -> Assistant:
         if model == _OFFLINE:
-            from pipimem.sidecar.offline import (
+            from pipimem.sidecar.rules import (
                 Offline,
             )  # its tables of cues: only where the rules think
 
             return Offline(self._vocabulary.words)
-        from pipimem.sidecar.asking import Asking  # litellm's room: only when a model is asked for
-        from pipimem.sidecar.assistant import ModelAssistant
-        from pipimem.sidecar.litellm_door import LiteLLM
+        from pipimem.llm.client import (
+            RetryingClient,
+        )  # litellm's room: only when a model is asked for
+        from pipimem.llm.litellm_client import LiteLLM
+        from pipimem.sidecar.model import ModelAssistant
         from pipimem.sidecar.prompts import Prompts
 
-        door = LiteLLM()
-        asking = Asking(
+        provider = LiteLLM()
+        client = RetryingClient(
             (model, *self.settings.model.fallbacks),
-            door,
-            partial(self._governor().begin, price=door.price),
+            provider,
+            partial(self._admission().admit, price=provider.price),
             self.clock.monotonic,
             self.settings.model.concurrency,
         )
-        return ModelAssistant(asking, Prompts(self.store.root / "prompts"))
+        return ModelAssistant(client, Prompts(self.store.root / "prompts"))
 
-    def _governor(self) -> Governor:
-        """The one account of all requests to models and embedders; made when the first of them is asked for."""
-        from pipimem.sidecar.governor import Governor
+    def _admission(self) -> Admission:
+        """The budget of all model and embedding calls; made when first asked for."""
+        from pipimem.llm.admission import Admission
 
-        with self._making_governor:
-            if self._made_governor is None:
-                books, budget = self.store.books, self.settings.budget
-                self._made_governor = Governor(books, budget, self.clock, _log.warning)
-            return self._made_governor
+        with self._making_admission:
+            if self._made_admission is None:
+                usage_store, budget = self.store.usage_store, self.settings.budget
+                self._made_admission = Admission(usage_store, budget, self.clock, _log.warning)
+            return self._made_admission
 
-    def _thinker(self) -> Assistant:
-        """The assistant of one channel: once the day's budget is spent, the embedded rules stand in for a model."""
+    def _assistant_with_fallback(self) -> Assistant:
+        """The assistant of a channel; the offline rules take over when the budget is spent."""
         if not self.assistant.paid:
             return self.assistant
-        from pipimem.sidecar.offline import Offline
-        from pipimem.sidecar.stand_in import StandIn
+        from pipimem.sidecar.rules import Fallback, Offline
 
-        return StandIn(self.assistant, Offline(self._vocabulary.words))
+        return Fallback(self.assistant, Offline(self._vocabulary.words))
+
+
+def _refuse_naive(clock: Clock) -> None:
+    """Raises `SettingsError` for a clock whose times have no offset."""
+    if clock.now().tzinfo is None or clock.wall().tzinfo is None:
+        raise SettingsError(
+            "the clock's times need an offset: datetime.now().astimezone(), not datetime.now()"
+        )

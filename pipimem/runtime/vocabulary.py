@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 
 from pipimem import __version__
 from pipimem.errors import UnreadableNote
-from pipimem.recall.synonyms import Synonyms, learnt
+from pipimem.recall.synonyms import Synonyms, load_synonyms
 from pipimem.store.workspace import WORDS, WorkspaceStore
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
 
 class Vocabulary:
-    """The words of a workspace, shared by its channels: how texts are cut, and what words.txt says."""
+    """Tokenizer and synonyms of a workspace, shared by its channels."""
 
     def __init__(self, workspace: WorkspaceStore) -> None:
         self._workspace = workspace
@@ -31,7 +29,7 @@ class Vocabulary:
         if self._synonyms is None:
             text = self._text()
             self._stamp = _stamp(text)
-            self._synonyms = learnt(
+            self._synonyms = load_synonyms(
                 text, self._segmenter, self.words
             )  # last: other threads take it for both
         return self._synonyms
@@ -49,31 +47,17 @@ class Vocabulary:
 
 
 def _stamp(words_txt: str) -> str:
-    """The mark of all that has a say in what is indexed: our code, the libraries' files, the words of people's own."""
-    told: list[object] = [__version__, words_txt]
-    for name in ("pipimem.text", "pipimem.recall", "jieba", "Stemmer"):
+    """A hash of all that decides tokens: code, word lists, libraries and words.txt."""
+    pairs: list[object] = [__version__, words_txt]
+    for name in ("pipimem.text", "pipimem.data", "pipimem.recall", "jieba", "Stemmer"):
         spec = find_spec(name)
-        origin = Path(spec.origin) if spec and spec.origin else None
-        if origin is None:
+        if spec is None:
             continue
-        files = (
-            (origin,)
-            if name == "Stemmer"
-            else _files(origin.parent, deep=name.startswith("pipimem."))
-        )
-        seen = (
-            (str(path), status.st_size, status.st_mtime_ns)
-            for path in files
-            for status in (path.stat(),)
-        )
-        told.append(sorted(seen))
-    return blake2b(repr(told).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-
-
-def _files(folder: Path, *, deep: bool) -> Iterator[Path]:
-    """The files of a package; what Python keeps of them aside, since reading them writes it."""
-    for entry in os.scandir(folder):
-        if entry.is_file():
-            yield Path(entry.path)
-        elif deep and entry.name != "__pycache__":
-            yield from _files(Path(entry.path), deep=True)
+        files: list[Path] = []
+        for folder in spec.submodule_search_locations or ():
+            files += Path(folder).rglob("*.*")
+        files = files or [Path(str(spec.origin))]  # a library of one file
+        # What Python keeps aside is written by reading the others.
+        seen = [path for path in sorted(files) if path.parent.name != "__pycache__"]
+        pairs.extend((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in seen)
+    return blake2b(repr(pairs).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -1,1 +1,1 @@
-"""The model door: what memory may ask, and who answers."""
+"""The assistant of the memory: its tasks, their prompts and answers, by models or by rules."""

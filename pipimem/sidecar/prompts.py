@@ -1,17 +1,21 @@
-"""The sidecar's instructions: Markdown files, the workspace's own before ours."""
+"""The prompts of tasks: Markdown files with placeholders, the workspace's own before ours."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 
-from pipimem import assets
+from pipimem import resources
 from pipimem.errors import SettingsError
+from pipimem.notes.message import Message
+from pipimem.sidecar.tasks import Consolidate, Fold, Refresh, Rerank, Task, Tidy
 
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _SPLIT = re.compile(r"^---user---[ \t]*\n", re.MULTILINE)
 
+_NOTHING = "(none)"
 # What a task cannot be done without. The rest (today, participants …) a prompt may leave out.
 _NEEDED: Mapping[str, frozenset[str]] = {
     "consolidate": frozenset({"memory", "window"}),
@@ -29,21 +33,21 @@ class Prompts:
         self._overrides = overrides
 
     def rendered(self, name: str, values: Mapping[str, str]) -> tuple[str, str]:
-        """System and user part of a prompt with its placeholders filled, each value exactly as it is.
+        """System and user part of a prompt with its placeholders filled, each value verbatim.
 
-        Read afresh each time: people edit prompts while a bot runs. Raises `SettingsError` for one
-        that cannot work.
+        Reads the file each time, because people edit prompts while a bot runs. Raises
+        `SettingsError` for a prompt that cannot work.
         """
         text, where = self._text(name)
-        _checked(text, where, _NEEDED.get(name, frozenset()), frozenset(values))
+        _check(text, where, _NEEDED.get(name, frozenset()), frozenset(values))
         system, user = _SPLIT.split(text, maxsplit=1)
-        # One pass over the prompt alone: a value that holds "{{window}}" stays those ten characters.
+        # One pass over the prompt alone: a "{{window}}" in a value stays as it is.
         return _filled(system, values).strip(), _filled(user, values).strip()
 
     def _text(self, name: str) -> tuple[str, str]:
         if self._overrides is not None:
             path = self._overrides / f"{name}.md"
-            if path.exists() and not path.is_file():  # a pipe would be waited for, for ever
+            if path.exists() and not path.is_file():  # reading a pipe would never end
                 raise SettingsError(f"{path} is no file. Move it away, or put a file there.")
             try:
                 return path.read_text(encoding="utf-8-sig"), str(path)
@@ -53,19 +57,20 @@ class Prompts:
                 raise SettingsError(
                     f"{path} cannot be read ({reason}); make it UTF-8 text or remove it."
                 ) from reason
-        return assets.prompt(name), f"prompts/{name}.md"
+        return resources.prompt(name), f"prompts/{name}.md"
 
 
-def _checked(text: str, where: str, needed: frozenset[str], known: frozenset[str]) -> None:
+def _check(text: str, where: str, needed: frozenset[str], known: frozenset[str]) -> None:
+    """Raises `SettingsError` for a prompt that cannot work; `where` is its file."""
     names = frozenset(_PLACEHOLDER.findall(text))
-    if unknown := sorted(names - known):
-        choice = ", ".join(f"{{{{{name}}}}}" for name in sorted(known))
+    for name in sorted(names - known):
+        choice = ", ".join(f"{{{{{one}}}}}" for one in sorted(known))
         raise SettingsError(
-            f"{where}: the placeholder {{{{{unknown[0]}}}}} is not known; there are {choice}."
+            f"{where}: the placeholder {{{{{name}}}}} is not known; there are {choice}."
         )
-    if missing := sorted(needed - names):
+    for name in sorted(needed - names):
         raise SettingsError(
-            f"{where}: the placeholder {{{{{missing[0]}}}}} is missing; the model would not see it."
+            f"{where}: the placeholder {{{{{name}}}}} is missing; the model would not see it."
         )
     if len(_SPLIT.findall(text)) != 1:
         raise SettingsError(
@@ -75,3 +80,83 @@ def _checked(text: str, where: str, needed: frozenset[str], known: frozenset[str
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda found: values[found.group(1)], text)
+
+
+def placeholder_values(task: Task, channel: str) -> dict[str, str]:
+    """The values of the placeholders in the task's prompt, `prompts/<name>.md`."""
+    match task:
+        case Consolidate():
+            return _consolidate_values(task, channel)
+        case Refresh():
+            return {
+                "today": _day(task.now),
+                "session": task.session.strip() or _NOTHING,
+                "window": window_lines(task.window),
+            }
+        case Tidy():
+            return _tidy_values(task)
+        case Fold():
+            bullets = _lines(f"[{name}] {_line(text)}" for name, text in task.bullets)
+            return {"month": task.month, "blocks": bullets}
+        case Rerank():
+            numbered = enumerate(task.candidates, 1)
+            candidates = _lines(f"[{place}] {_line(text)}" for place, text in numbered)
+            return {"query": _line(task.query), "candidates": candidates}
+
+
+def _consolidate_values(task: Consolidate, channel: str) -> dict[str, str]:
+    memory = (f"[{one.id}] ({_line(one.section)}) {_line(one.text)}" for one in task.memory)
+    return {
+        "today": _day(task.now),
+        "channel": _line(channel),
+        "participants": ", ".join(_line(name) for name in task.participants) or _NOTHING,
+        "memory": _lines(memory),
+        "window": window_lines(task.window),
+    }
+
+
+def _tidy_values(task: Tidy) -> dict[str, str]:
+    memory = []
+    for entry in task.memory:
+        age = "age unknown" if entry.age_days is None else f"{entry.age_days} days"
+        kept = f"{_line(entry.section)}; {entry.trust}; {age}"
+        memory.append(f"[{entry.id}] ({kept}) {_line(entry.text)}")
+    return {
+        "today": _day(task.now),
+        "memory": _lines(memory),
+        "history": _lines(f"- {_line(bullet)}" for bullet in task.history),
+    }
+
+
+def window_lines(window: Iterable[Message]) -> str:
+    """The messages, one a line: `[message id] 2026-03-02 09:10 name: text`."""
+    lines = []
+    for message in window:
+        minute = f"{message.time:%Y-%m-%d %H:%M} " if message.time is not None else ""
+        lines.append(f"[{_line(message.id)}] {minute}{_name(message)}: {_line(message.content)}")
+    return _lines(lines)
+
+
+def _line(text: str) -> str:
+    # A text of several lines could look like further messages or entries.
+    return " ".join(text.split())
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "\n".join(lines) or _NOTHING
+
+
+def _day(now: datetime) -> str:
+    return f"{now:%Y-%m-%d} ({now:%A})"  # small models cannot tell the weekday of a date
+
+
+def _name(message: Message) -> str:
+    match message.role:
+        case "user":
+            return _line(message.speaker) or "user"
+        case "assistant":
+            return f"{_line(message.speaker) or 'assistant'} (bot)"
+        case "tool":
+            return f"{_line(message.speaker) or 'tool'} (tool)"
+        case "system":
+            return "(system)"

@@ -1,4 +1,4 @@
-"""A sidecar that answers as it is told: the public double for tests of hosts and of pipimem."""
+"""An assistant with scripted answers, for tests of hosts and of pipimem."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pipimem.errors import ModelUnavailable
-from pipimem.sidecar.contracts import ANSWERS, Answer, Call, Task, task_name
+from pipimem.sidecar.tasks import ANSWERS, Answer, Call, Task, task_name
 
 Reply = Answer | str | BaseException
 
@@ -15,9 +15,10 @@ Reply = Answer | str | BaseException
 class Scripted:
     """`Assistant` with its answers handed in.
 
-    `answers` is a queue that serves every task, in order, or a queue by task (`consolidate`, `refresh`, `tidy`,
-    `fold`, `rerank`). An answer is a value, a string (parsed as strictly as a model's text) or an exception to raise.
-    An empty queue raises `ModelUnavailable`. `asked` holds every task so far, with its call in `calls`.
+    `answers` is one queue for all tasks, or a mapping with a queue for each task (`consolidate`,
+    `refresh`, `tidy`, `fold`, `rerank`). An answer is a value, a string (parsed as strictly as a
+    model's text) or an exception to raise. An empty queue raises `ModelUnavailable`. `asked` holds
+    every task so far, with its call in `calls`.
     """
 
     answers: Iterable[Reply] | Mapping[str, Iterable[Reply]] = ()
@@ -35,11 +36,11 @@ class Scripted:
             self._queue = list(self.answers)
 
     def then(self, task: str, *answers: Reply) -> None:
-        """More answers for one task, after those it has."""
+        """Appends answers to the queue of one task."""
         self._by_task.setdefault(task, []).extend(answers)
 
     async def answer(self, task: Task, call: Call) -> Answer:
-        """The next answer of the task's queue. Raises `TypeError` for one that belongs to another task."""
+        """The next answer of the task's queue; raises `TypeError` if it answers another task."""
         self.asked.append(task)
         self.calls.append(call)
         name = task_name(task)
@@ -51,18 +52,15 @@ class Scripted:
         answer = queue.pop(0)
         if isinstance(answer, BaseException):
             raise answer
-        value = parsed(answer, task) if isinstance(answer, str) else answer
+        if isinstance(answer, str):
+            # Imports msgspec, which tests that script values do not need.
+            from pipimem.sidecar.answer_schemas import parse_answer
+
+            return parse_answer(answer, task)
         wanted = ANSWERS[type(task)]
-        if not isinstance(value, wanted):
+        if not isinstance(answer, wanted):
             raise TypeError(
-                f"the next scripted answer is a {type(value).__name__}, but {name} wants {wanted.__name__}"
+                f"the next scripted answer is a {type(answer).__name__}, but {name} wants "
+                f"{wanted.__name__}"
             )
-        return value
-
-
-def parsed(answer: str, task: Task) -> Answer:
-    """A model's text as the answer to a task; raises `AnswerRefused`."""
-    # The wire needs msgspec; a test that scripts values never does.
-    from pipimem.sidecar.wire.tasks import WIRES
-
-    return WIRES[type(task)].parsed(answer, task)
+        return answer

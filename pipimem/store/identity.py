@@ -1,29 +1,43 @@
-"""Who a channel's folder belongs to: `.pipimem/channel.json`."""
+"""Who a channel's folder belongs to, as `.pipimem/channel.json` says, and the making of it."""
 
 from __future__ import annotations
 
+import logging
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
-from pipimem.errors import ChannelError
-from pipimem.store.disk import jsonlines
-from pipimem.store.disk.calls import read_whole, sync_folder, told
-from pipimem.store.disk.files import put_whole
-from pipimem.store.migration import FORMAT
+from pipimem.errors import ChannelError, StoreError
+from pipimem.store.disk import json_lines
+from pipimem.store.disk.files import Stamp, put_whole, stamp
+from pipimem.store.disk.folder_lock import FolderLock, locks_hold
+from pipimem.store.disk.json_codec import decoded, encoded
+from pipimem.store.disk.syscalls import (
+    make_folder,
+    raises_store_error,
+    read_whole,
+    store_errors,
+    sync_folder,
+)
+from pipimem.store.journal import migration
+from pipimem.store.journal.migration import FORMAT
 
 KEY_BYTES = 32
 
+_log = logging.getLogger("pipimem")
+
 
 class DamagedIdentity(ChannelError):
-    """A `channel.json` that nobody wrote so."""
+    """A `channel.json` that is no JSON of ours, or whose key does not have its checksum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The true id of a channel, `dm` or `group`, what people call it, the key of its entry ids, and the format of its
-    folder."""
+    """A channel: its id, its `kind` (`dm` or `group`), its title, and the key of its entry ids.
+
+    `format` is that of its folder.
+    """
 
     id: str
     kind: str
@@ -32,48 +46,56 @@ class Identity:
     format: int = FORMAT
 
 
-def load(path: Path) -> Identity | None:
-    """The identity in a file, `None` where there is none.
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    """The fields of `channel.json`; `key_sum` is the checksum of the key, which nobody may edit."""
 
-    Raises `ChannelError` for one of a newer pipimem, `DamagedIdentity` for one that is not understood.
+    format: int
+    id: str
+    kind: str
+    title: str
+    key: str
+    key_sum: str | None = None
+
+
+def load(folder: Path) -> Identity | None:
+    """Reads `channel.json`; `None` where there is none.
+
+    Raises `ChannelError` for one of a newer pipimem, `DamagedIdentity` for one that cannot be
+    understood.
     """
-    with told("read", path):
+    path = _path(folder)
+    with store_errors("read", path):
         try:
             data = read_whole(path)
         except FileNotFoundError:
             return None
-    match jsonlines.value(data):
-        case {"format": int(version)} if version > FORMAT:
-            raise ChannelError(
-                f"{path} was written by a newer pipimem (format {version}). Update pipimem."
-            )
-        case {
-            "format": 1 | 2 as version, "id": str(name), "kind": str(kind), "title": str(title), "key": str(key), **rest
-        } if rest.get("key_sum", _checksum(key)) == _checksum(key):  # fmt: skip
-            try:
-                return Identity(name, kind, title, bytes.fromhex(key), version)
-            except ValueError:
-                pass
-    raise DamagedIdentity(
-        f"{path} is damaged. Put it back from a backup. Without one remove it: the folder is then adopted again, its "
-        "Markdown untouched; but its key is gone, so entries get other ids, and what was forgotten or deleted by hand "
-        "may be learnt again from older talk."
-    )
+    value = json_lines.value(data) or {}
+    version = value.get("format")
+    if isinstance(version, int) and version > FORMAT:
+        raise ChannelError(
+            f"{path} was written by a newer pipimem (format {version}). Update pipimem."
+        )
+    try:
+        saved = decoded(_Saved, value)
+        if saved.format < 1 or saved.key_sum not in (None, _checksum(saved.key)):
+            raise ValueError
+        key = bytes.fromhex(saved.key)
+    except ValueError as error:
+        raise DamagedIdentity(
+            f"{path} is damaged. Put it back from a backup. Without one remove it: the folder is "
+            "then adopted again, its Markdown untouched; but its key is gone, so entries get other "
+            "ids, and what was forgotten or deleted by hand may be learnt again from older talk."
+        ) from error
+    return Identity(saved.id, saved.kind, saved.title, key, saved.format)
 
 
-def save(path: Path, identity: Identity) -> None:
-    """Writes the identity."""
-    value = {
-        "format": FORMAT,
-        "id": identity.id,
-        "kind": identity.kind,
-        "title": identity.title,
-        "key": identity.key.hex(),
-        # Of the key alone: people may mend the rest.
-        "key_sum": _checksum(identity.key.hex()),
-    }
-    put_whole(path, jsonlines.line(value))
-    sync_folder(path.parent)
+def save(folder: Path, identity: Identity) -> None:
+    """Writes `channel.json`, synced."""
+    key = identity.key.hex()
+    saved = _Saved(FORMAT, identity.id, identity.kind, identity.title, key, _checksum(key))
+    put_whole(_path(folder), json_lines.line(encoded(saved)))
+    sync_folder(folder / ".pipimem")
 
 
 def _checksum(key: str) -> str:
@@ -81,9 +103,107 @@ def _checksum(key: str) -> str:
 
 
 def derived_key(channel_id: str) -> bytes:
-    """The key of a folder that has none yet: the same at each reading, without anything being written."""
+    """The key of a folder that has none saved: made of the id, so the same at each reading."""
     return blake2b(
         channel_id.encode("utf-8", "surrogatepass"),
         digest_size=KEY_BYTES,
         person=b"pipimem channel",
     ).digest()
+
+
+@dataclass(slots=True)
+class ChannelFolder:
+    """A folder that becomes a channel of ours, by `channel.json`, before it is first written to.
+
+    `is_saved` is whether it is one already, not just a folder that people made.
+    """
+
+    folder: Path
+    identity: Identity
+    is_saved: bool
+    lock: FolderLock = field(init=False)
+    # The stamp of `channel.json` when locks last proved to hold here: a workspace may be moved to
+    # another disk long after its channels were made, and people may delete `.pipimem/` at any time.
+    settled: Stamp | None = None
+
+    def __post_init__(self) -> None:
+        self.lock = FolderLock(self.own / "lock")
+
+    @property
+    def own(self) -> Path:
+        """Where our state lies."""
+        return self.folder / ".pipimem"
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the folder was a channel of ours when last looked at, and is none any more."""
+        return self.is_saved and stamp(_path(self.folder)) is None
+
+    @raises_store_error
+    def make_channel(self) -> bool:
+        """Checks that locks hold, and writes `channel.json` where it is missing.
+
+        To be called before each writing. Returns whether what was read of the folder before is of
+        no use any more. Raises `StoreError`, and `ChannelError` where it became another channel's.
+        """
+        if self.settled is not None and stamp(_path(self.folder)) == self.settled:
+            return False
+        try:
+            return self._make_channel()
+        except StoreError:
+            if self.own.is_dir():
+                raise
+            return self._make_channel()  # it was deleted at this very instant
+
+    def _make_channel(self) -> bool:
+        make_folder(self.own)
+        if not locks_hold(self.own / "lock"):
+            raise StoreError(
+                f"{self.folder}: locks do not hold on this file system, so two processes would "
+                "overwrite each other. Put the workspace on a local disk, or mount this one with "
+                "locks."
+            )
+        with self.lock.held():
+            is_another = self._agree()
+        self.is_saved, self.settled = True, stamp(_path(self.folder))
+        return is_another
+
+    def _agree(self) -> bool:
+        """Reads or writes `channel.json`: the key in it is taken over, and once saved all of it.
+
+        Returns whether what was read was read under another key, or is gone.
+        """
+        try:
+            standing = load(self.folder)
+        except DamagedIdentity:
+            if not self.is_saved:
+                raise
+            standing = None
+        if standing is None:
+            save(self.folder, self.identity)
+            if not self.is_saved:
+                return False
+            _log.warning(
+                "%s was deleted or damaged while it was in use. It is made anew under the same "
+                "key; what was in no Markdown file (undo, recalls, what was deleted by hand) is "
+                "known as far as other files have it.",
+                _path(self.folder),
+            )
+            return not (self.own / "journal.jsonl").exists()
+        if standing.id != self.identity.id:
+            raise ChannelError(of_another(self.folder, standing.id, self.identity.id))
+        is_another_key = standing.key != self.identity.key
+        self.identity = standing if self.is_saved else replace(self.identity, key=standing.key)
+        if self.identity != standing:
+            migration.remove_leftovers(self.own)
+            save(self.folder, self.identity)
+        return is_another_key
+
+
+def _path(folder: Path) -> Path:
+    return folder / ".pipimem" / "channel.json"
+
+
+def of_another(folder: Path, known: str, wanted: str) -> str:
+    """A sentence: the folder is not the wanted channel's."""
+    return f"{folder} belongs to the channel {known!r}, not to {wanted!r}. Rename the folder."

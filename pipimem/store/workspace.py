@@ -1,29 +1,29 @@
-"""The root folder of one bot: its channels, what all of them share, and what models cost it."""
+"""The root folder of one bot: its channels, the files that all of them share, and its usage."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from pipimem import assets
+from pipimem import resources
 from pipimem.errors import ChannelError, StoreError, WorkspaceError
 from pipimem.notes.usage import Usage
 from pipimem.store import identity
-from pipimem.store.books.books import Books
-from pipimem.store.books.usage_ledger import UsageLedger
 from pipimem.store.caches import stamped
-from pipimem.store.disk.calls import make_folder, sync_folder, told
-from pipimem.store.disk.exchanging import put_new
+from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.files import prepare, read_text, remove, temporary_for
-from pipimem.store.names import folder_name, is_plain
-from pipimem.store.problems import Problem, Problems
+from pipimem.store.disk.folder_names import folder_name, is_plain
+from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
+from pipimem.store.job_failures import Problem, Problems
+from pipimem.store.usage.ledger import usage_lines
+from pipimem.store.usage.reservations import UsageStore
 
 _SIGNS = ("pipimem.toml", "channels", ".pipimem")
 WORDS = "words.txt"
-PEOPLES = ("SOUL.md", "AGENTS.md", "MEMORY.md", WORDS, "recall.must")
+USER_FILES = ("SOUL.md", "AGENTS.md", "MEMORY.md", WORDS, "recall.must")
 """Files at the root that only people write."""
 
 
@@ -39,17 +39,14 @@ class ChannelInfo:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceStore:
-    """A workspace. SOUL, AGENTS and MEMORY at its root are people's.
-
-    Nothing here writes them after `init`.
-    """
+    """A workspace; SOUL, AGENTS and MEMORY at its root are written by people, and `init`."""
 
     root: Path
 
     @classmethod
     def open(cls, root: Path) -> WorkspaceStore:
         """The workspace in a folder. Raises `WorkspaceError` where there is none."""
-        with told("open", root):
+        with store_errors("open", root):
             is_there, is_one = root.is_dir(), any((root / sign).exists() for sign in _SIGNS)
         if not is_there:
             raise WorkspaceError(
@@ -64,14 +61,14 @@ class WorkspaceStore:
 
     @classmethod
     def init(cls, root: Path) -> tuple[Path, ...]:
-        """Fills a folder from the template; what is there already stays. The answer is what was created."""
-        with told("open", root):
+        """Fills a folder from the template; what is there stays. Returns what was created."""
+        with store_errors("open", root):
             is_taken = root.exists() and not root.is_dir()
         if is_taken:
             raise WorkspaceError(f"{root} is a file. Name a folder for the workspace.")
         created = []
         make_folder(root)
-        for name, content in assets.template():
+        for name, content in resources.template():
             path = root / name
             make_folder(path.parent)
             if _written_new(path, content):
@@ -87,19 +84,20 @@ class WorkspaceStore:
         return self.channels_folder / folder_name(channel_id)
 
     def channels(self) -> tuple[ChannelInfo, ...]:
-        """The channels, by id; a plain folder that people made counts, one whose `channel.json` is damaged
-        does not."""
+        """The channels, by id.
+
+        A plain folder that people made counts, one with a damaged `channel.json` does not.
+        """
         top = self.channels_folder
-        with told("read", top):
-            folders = [path for path in top.iterdir() if path.is_dir()] if top.is_dir() else []
-        return tuple(
-            sorted((found for path in folders if (found := _info(path))), key=lambda info: info.id)
-        )
+        with store_errors("read", top):
+            folders = list(top.iterdir()) if top.is_dir() else []
+            found = [_info(path) for path in folders if path.is_dir()]
+        return tuple(sorted(filter(None, found), key=lambda info: info.id))
 
     def channel_in(self, folder: str) -> ChannelInfo | None:
-        """The channel in a folder below `channels/`, `None` for one that is none or whose `channel.json` is damaged."""
+        """The channel in a folder below `channels/`; `None` for none, or a damaged one."""
         path = self.channels_folder / folder
-        with told("read", path):
+        with store_errors("read", path):
             return _info(path) if path.is_dir() else None
 
     @property
@@ -108,49 +106,49 @@ class WorkspaceStore:
         return self.root / "channels"
 
     def human_text(self, name: str) -> str:
-        """A file of people's at the root, such as `pipimem.toml` or `words.txt`; empty where there is none."""
+        """The text of `pipimem.toml`, `words.txt` or another file at the root; empty for none."""
         return read_text(self.root / name, self.root) or ""
 
     @property
-    def books(self) -> Books:
-        """What models used, and what they are using now."""
-        return Books(self._own)
+    def usage_store(self) -> UsageStore:
+        """The usage ledger and the reservations."""
+        return UsageStore(self._own)
 
     @property
     def problems(self) -> Problems:
-        """What fails in the background, in whichever process."""
+        """The background jobs that fail, in any process."""
         return Problems(self._own / "problems")
 
-    def failing(self) -> tuple[Problem, ...]:
-        """The background jobs that fail, the newest first, with true ids of channels; those of gone channels left out.
+    def failing(self) -> list[tuple[str, Problem]]:
+        """The background jobs that fail, the newest first, each with its channel's id.
 
-        Raises `StoreError`.
+        Those of channels that are gone are left out. Raises `StoreError`.
         """
         found = []
         for problem in self.problems.all():
-            info = self.channel_in(problem.channel) if problem.channel else None
-            if info is not None:
-                found.append(replace(problem, channel=info.id))
-            elif not problem.channel or (self.channels_folder / problem.channel).is_dir():
-                found.append(problem)
-        return tuple(found)
+            if not problem.channel:
+                found.append(("", problem))
+            elif (self.channels_folder / problem.channel).is_dir():
+                info = self.channel_in(problem.channel)
+                found.append((info.id if info else problem.channel, problem))
+        return found
 
     def kept_vectors(self, embedder: str) -> bytes:
-        """What `keep_vectors` was given under the same embedder, empty where that is gone."""
-        return stamped.load(self._own / stamped.VECTORS, stamped.stamp_of(embedder))
+        """The bytes that `keep_vectors` was given under the same embedder; empty if gone."""
+        return stamped.load(self._own / stamped.VECTORS, embedder)
 
     def keep_vectors(self, embedder: str, vectors: bytes) -> None:
-        """Keeps the vectors of what belongs to no channel; they may be lost at any time."""
+        """Writes the vectors of what belongs to no channel; they may be lost at any time."""
         make_folder(self._own)
-        stamped.save(self._own / stamped.VECTORS, stamped.stamp_of(embedder), vectors)
+        stamped.save(self._own / stamped.VECTORS, embedder, vectors)
 
     def usages(self, since: datetime | None = None) -> Iterator[Usage]:
-        """The calls of models since a time, oldest first; a line that is none is passed over."""
+        """The model calls since a time, oldest first; damaged lines are passed over."""
         return (usage for usage in self.usage_lines(since) if usage is not None)
 
     def usage_lines(self, since: datetime | None = None) -> Iterator[Usage | None]:
-        """The same, with `None` for each damaged line of these months."""
-        return UsageLedger(self._own).lines(since)
+        """The model calls since a time, with `None` for each damaged line of these months."""
+        return usage_lines(self._own, since)
 
     @property
     def _own(self) -> Path:
@@ -158,8 +156,8 @@ class WorkspaceStore:
 
 
 def _written_new(path: Path, content: bytes) -> bool:
-    """Writes a file that must not be there yet, whole or not at all; whether it was written."""
-    with told("write", path):
+    """Writes a file that must not be there yet, whole or not at all; whether it did."""
+    with store_errors("write", path):
         if os.path.lexists(path):
             return False
         ready = temporary_for(path, "new")
@@ -174,9 +172,11 @@ def _written_new(path: Path, content: bytes) -> bool:
 
 def _info(folder: Path) -> ChannelInfo | None:
     try:
-        known = identity.load(folder / ".pipimem" / "channel.json")
+        known = identity.load(folder)
     except (ChannelError, StoreError):  # opening it tells what is wrong; a listing goes on
         return None
     if known is not None:
         return ChannelInfo(known.id, folder, known.kind, known.title)
-    return ChannelInfo(folder.name, folder, "dm", "") if is_plain(folder.name) else None
+    if is_plain(folder.name):
+        return ChannelInfo(folder.name, folder, "dm", "")
+    return None

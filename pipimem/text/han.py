@@ -1,16 +1,36 @@
-"""The range of Chinese characters, for all patterns and questions about them."""
+"""Chinese characters: their range, their simplified forms, and whether a text reads as Chinese."""
 
 from __future__ import annotations
 
 from pipimem.text.patterns import Pattern
+from pipimem.text.word_lists import simplified_characters
 
-# To stand between brackets: 々 and 〇, the unified ideographs with extension A, those for compatibility, and all
-# beyond the basic plane.
+# To stand between brackets: 々 and 〇, the unified ideographs with extension A, those for
+# compatibility, and all beyond the basic plane.
 HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 
 HAN_CHARACTER = Pattern(rf"[{HAN}]")
+# A name in code, a path and an address count as one word.
+_LATIN_WORD = Pattern(r"[A-Za-z][A-Za-z0-9_./:@'’-]*")
 
 
 def has_han(text: str) -> bool:
     """Whether there is a Chinese character in a text."""
     return not text.isascii() and HAN_CHARACTER().search(text) is not None
+
+
+def is_chinese(text: str) -> bool:
+    """Whether a text reads as Chinese: at least one Han character for each Latin word."""
+    return has_han(text) and len(HAN_CHARACTER().findall(text)) >= len(_LATIN_WORD().findall(text))
+
+
+def simplified(text: str) -> str:
+    """The text with each traditional character as its simplified one.
+
+    資料庫 and 资料库 are one word.
+    """
+    characters = simplified_characters()
+    # Most texts have none, and a look takes a tenth of making a new text.
+    if characters.keys().isdisjoint(text):
+        return text
+    return "".join(characters.get(character, character) for character in text)

@@ -11,17 +11,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipimem.text.shared_ends import shared_ends
-
-# Looks of difflib at lines, for two texts: half a second at the very worst. Beyond it a stretch without
-# anchors counts as replaced whole.
+# Looks of difflib at lines, for two texts: half a second at the very worst. Beyond it a stretch
+# without anchors counts as replaced whole.
 MOST_LOOKS = 10_000_000
 # Of anchors between anchors. Texts of people need two or three.
 _DEEPEST = 8
+# Compared in pieces of so many characters, then the piece that differs in smaller ones, at last one
+# by one.
+_PIECES = (8192, 256, 16, 1)
+
+_Row = tuple[int, int, "_Row | None"]
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ChangedLines:
     """The lines `[low, high)` of one text, and `[start, end)` of the other."""
 
     low: int
@@ -30,57 +33,58 @@ class Stretch:
     end: int
 
 
-def changed_stretches(before: Sequence[str], after: Sequence[str]) -> Iterator[Stretch]:
+def changed_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[ChangedLines]:
     """Where the lines of two texts differ, in order; the lines between are the same in both."""
-    comparison = _Comparison(before, after)
     low = start = 0
-    whole = Stretch(0, len(before), 0, len(after))
-    for place, other, length in (*comparison.same(whole), (len(before), len(after), 0)):
+    for place, other, length in (
+        *_Comparison().same(before, after, 0, 0),
+        (len(before), len(after), 0),
+    ):
         if place > low or other > start:
-            yield Stretch(low, place, start, other)
+            yield ChangedLines(low, place, start, other)
         low, start = place + length, other + length
 
 
 @dataclass(slots=True)
 class _Comparison:
-    """Two texts, and how many looks are left for what lies between anchors."""
+    """How many looks are left for what lies between anchors."""
 
-    before: Sequence[str]
-    after: Sequence[str]
     looks: int = MOST_LOOKS
 
-    def same(self, within: Stretch, depth: int = 0) -> Iterator[tuple[int, int, int]]:
-        """Runs of equal lines, in order: the line of one text, that of the other, how many."""
-        old, new = self._lines(within)
+    def same(
+        self, old: Sequence[str], new: Sequence[str], low: int, start: int, depth: int = 0
+    ) -> Iterator[tuple[int, int, int]]:
+        """Runs of equal lines, in order: the line of one text, that of the other, how many.
+
+        Counted from `low`, `start`.
+        """
         head, tail = shared_ends(old, new)
         if head:
-            yield within.low, within.start, head
-        high, end = within.high - tail, within.end - tail
-        inner = Stretch(within.low + head, high, within.start + head, end)
-        if inner.low < high and inner.start < end:
-            yield from self._between(inner, depth)
+            yield low, start, head
+        inner_old, inner_new = old[head : len(old) - tail], new[head : len(new) - tail]
+        if inner_old and inner_new:
+            for place, other, length in self._between(inner_old, inner_new, depth):
+                yield low + head + place, start + head + other, length
         if tail:
-            yield high, end, tail
+            yield low + len(old) - tail, start + len(new) - tail, tail
 
-    def _lines(self, within: Stretch) -> tuple[Sequence[str], Sequence[str]]:
-        return self.before[within.low : within.high], self.after[within.start : within.end]
-
-    def _between(self, within: Stretch, depth: int) -> Iterator[tuple[int, int, int]]:
-        old, new = self._lines(within)
+    def _between(
+        self, old: Sequence[str], new: Sequence[str], depth: int
+    ) -> Iterator[tuple[int, int, int]]:
         anchors = _anchors(old, new) if depth < _DEEPEST else []
         if not anchors:
-            yield from self._line_by_line(within)
+            yield from self._line_by_line(old, new)
             return
-        low, start = within.low, within.start
-        for place, other in anchors:
-            at, there = within.low + place, within.start + other
-            yield from self.same(Stretch(low, at, start, there), depth + 1)
-            yield at, there, 1
-            low, start = at + 1, there + 1
-        yield from self.same(Stretch(low, within.high, start, within.end), depth + 1)
+        low = start = 0
+        for place, other in (*anchors, (len(old), len(new))):
+            yield from self.same(old[low:place], new[start:other], low, start, depth + 1)
+            if place < len(old):
+                yield place, other, 1
+            low, start = place + 1, other + 1
 
-    def _line_by_line(self, within: Stretch) -> Iterator[tuple[int, int, int]]:
-        old, new = self._lines(within)
+    def _line_by_line(
+        self, old: Sequence[str], new: Sequence[str]
+    ) -> Iterator[tuple[int, int, int]]:
         looks = most_looks(old, new)
         if not looks or looks > self.looks:
             return
@@ -89,7 +93,7 @@ class _Comparison:
 
         for found in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
             if found.size:
-                yield within.low + found.a, within.start + found.b, found.size
+                yield found.a, found.b, found.size
 
 
 def most_looks(old: Sequence[str], new: Sequence[str]) -> int:
@@ -105,25 +109,23 @@ def most_looks(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """The lines that stand once in either, as far as they are in the same order: the most of them."""
+    """The places of lines that stand once in either: the most of them that keep one order."""
     once, again = _places_of_unique(old), _places_of_unique(new)
-    # Patience sorting: by the place it ends at, the shortest way to each length of a row.
+    # Patience sorting: by the place it ends at, the shortest row of each length, linked backwards.
     ends: list[int] = []
-    rows: list[tuple[int, int, int]] = []
-    last: list[int] = []
+    rows: list[_Row] = []
     for line, place in once.items():
-        other = again.get(line)
-        if other is None:
+        if line not in again:
             continue
+        other = again[line]
         length = bisect_left(ends, other)
-        previous = last[length - 1] if length else -1
+        before = rows[length - 1] if length else None
         ends[length : length + 1] = [other]
-        last[length : length + 1] = [len(rows)]
-        rows.append((place, other, previous))
+        rows[length : length + 1] = [(place, other, before)]
     found: list[tuple[int, int]] = []
-    at = last[-1] if last else -1
-    while at >= 0:
-        place, other, at = rows[at]
+    row = rows[-1] if rows else None
+    while row:
+        place, other, row = row
         found.append((place, other))
     return found[::-1]
 
@@ -132,3 +134,17 @@ def _places_of_unique(lines: Sequence[str]) -> dict[str, int]:
     """Line → place, in order, of the lines that stand there once."""
     count = Counter(lines)
     return {line: place for place, line in enumerate(lines) if count[line] == 1}
+
+
+def shared_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
+    """How many things both begin and end with; the change lies between. Both of one kind of row."""
+    head = _shared_head(a, b)
+    return head, _shared_head(a[head:][::-1], b[head:][::-1])
+
+
+def _shared_head(a: Sequence[object], b: Sequence[object]) -> int:
+    most, place = min(len(a), len(b)), 0
+    for piece in _PIECES:
+        while place + piece <= most and a[place : place + piece] == b[place : place + piece]:
+            place += piece
+    return place

@@ -1,10 +1,15 @@
-"""Patterns that are compiled on first use: the hundred of them in text/ would cost the import 70 ms."""
+"""Patterns that are compiled on first use.
+
+The hundred of them in text/ would cost the import 70 ms.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from functools import cache
+
+from pipimem import resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +20,37 @@ class Pattern:
     flags: int = 0
 
     def __call__(self) -> re.Pattern[str]:
-        """The compiled pattern; an error in its source would show only here, so a test compiles all."""
+        """The compiled pattern.
+
+        An error in its source would show only here, so a test compiles all.
+        """
         return _compiled(self.source, int(self.flags))
 
 
 @cache  # not the cache of `re`, which forgets: a pattern lives as long as its module
 def _compiled(source: str, flags: int) -> re.Pattern[str]:
     return re.compile(source, flags)
+
+
+@dataclass(frozen=True, slots=True)
+class HintedPattern:
+    """A pattern of a kind; to be tried only on texts that hold one of its hints (lower case)."""
+
+    kind: str
+    hints: tuple[str, ...]
+    pattern: Pattern
+
+
+@cache  # the files do not change while the package runs
+def hinted(name: str, around: str = "{}") -> tuple[HintedPattern, ...]:
+    """The lines of `data/<name>.txt`, like `ghp_ gho_  =>  gh[po]_.+`; their heading is the kind.
+
+    In `around`, which is for all patterns of the file, `{}` stands for the pattern.
+    """
+    found: list[HintedPattern] = []
+    for kind, lines in resources.sections(name).items():
+        for line in lines:
+            hints, _, source = line.partition("  =>  ")
+            pattern = Pattern(around.replace("{}", source, 1))
+            found.append(HintedPattern(kind, tuple(hints.split()), pattern))
+    return tuple(found)

@@ -1,7 +1,8 @@
 """A quote: what somebody said in their own words, with who said it and on which day in front.
 
-`Tom (2026-11-12): we never deploy on Fridays`, `林晓（2026-11-12）：以后周五下午不开会`. The day in front settles every
-relative day behind it. Who and when are no part of what is said: texts are compared without them.
+`Tom (2026-11-12): we never deploy on Fridays`, `林晓（2026-11-12）：以后周五下午不开会`. The day in
+front settles every relative day behind it. Who and when are no part of what is said: texts are
+compared without them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from datetime import date
 from typing import NamedTuple
 
-from pipimem.text.han import HAN_CHARACTER
+from pipimem.text.han import is_chinese
 from pipimem.text.patterns import Pattern
 
 # A name as chats have them, up to a line of them; no bracket or colon may stand in it.
@@ -18,7 +19,6 @@ _PREFIX = Pattern(
     r"\s{0,3}(?:[-*+]\s)?(?P<name>[^()（）:：\n]{1,80}?)\s?"
     r"[(（](?P<day>(?:19|20)\d\d-\d\d-\d\d)[)）]\s?[:：]\s*(?=\S)"
 )
-_LATIN_WORD = Pattern(r"[A-Za-z]+")
 _FIRST_PERSON = Pattern(
     r"\b(?:i|i['’]\w+|me|my|mine|myself)\b|我(?!们)|本人|咱(?!们)|俺", re.IGNORECASE
 )
@@ -33,16 +33,13 @@ class Quote(NamedTuple):
 
 
 def quoted(name: str, day: date | None, said: str) -> str:
-    """The words with who and when in front, in the signs of their language; without a day the name alone."""
+    """The words with who and when in front, in the signs of their language.
+
+    Without a day the name alone.
+    """
     if is_chinese(said):
         return f"{name}（{day:%Y-%m-%d}）：{said}" if day else f"{name}：{said}"
     return f"{name} ({day:%Y-%m-%d}): {said}" if day else f"{name}: {said}"
-
-
-def is_chinese(text: str) -> bool:
-    """Whether a text reads as Chinese: at least one Han character for two Latin words."""
-    han = len(HAN_CHARACTER().findall(text))
-    return han > 0 and 2 * han >= len(_LATIN_WORD().findall(text))
 
 
 def read_quote(text: str) -> Quote:
@@ -61,7 +58,10 @@ def words_said(text: str) -> str:
 
 
 def of_different_people(one: Quote, other: Quote) -> bool:
-    """Whether two quotes are by two people, and one of them speaks of itself: the same words are two facts then."""
+    """Whether two quotes are by two people, and one of them speaks of itself.
+
+    The same words are two facts then.
+    """
     if not one.name or not other.name or one.name == other.name:
         return False
     return speaks_of_itself(one.said) or speaks_of_itself(other.said)
@@ -73,7 +73,7 @@ def speaks_of_itself(said: str) -> bool:
 
 
 def day_of(text: str) -> date | None:
-    """The day a quote was said, `None` where the text is no quote or the day is not in the calendar."""
+    """The day a quote was said, `None` where the text is no quote or the day is impossible."""
     try:
         return date.fromisoformat(read_quote(text).day)
     except ValueError:  # none, or 2026-02-30, typed by hand

@@ -11,9 +11,9 @@ from benchmarks.background.__main__ import DIED, HUNG, LAME, LIVES, SILENT, UNME
 from benchmarks.background.planting import Planted, planted, the_hosts_own_call, watched
 from benchmarks.background.plugs import Letters
 from benchmarks.faults.child import Ended
-from pipimem.runtime.channel import unwanted
+from pipimem.runtime.channel import no_op
 
-ENTRY = "runtime/channel:unwanted"
+ENTRY = "runtime/channel:no_op"
 Line = tuple[object, ...]
 
 
@@ -31,9 +31,9 @@ def test_what_runs_in_the_background_is_found() -> None:
     seen: list[str] = []
     watched(seen.append)
     with the_hosts_own_call():
-        unwanted(None)  # type: ignore[arg-type]
+        no_op(None)  # type: ignore[arg-type]
     assert seen == []
-    unwanted(None)  # type: ignore[arg-type]
+    no_op(None)  # type: ignore[arg-type]
     with the_hosts_own_call():
         Letters().queries(["tea"])
     assert seen == [ENTRY, "plugged in:Letters.queries"]
@@ -47,13 +47,13 @@ def test_an_exception_is_planted_once_and_not_in_a_call_of_the_hosts() -> None:
     def background() -> None:
         for _ in range(2):
             try:
-                unwanted(None)  # type: ignore[arg-type]
+                no_op(None)  # type: ignore[arg-type]
             except Planted as error:
                 caught.append(error)
 
     planted(ENTRY, lambda: told.append("done"))
     with the_hosts_own_call():
-        unwanted(None)  # type: ignore[arg-type]
+        no_op(None)  # type: ignore[arg-type]
     thread = threading.Thread(target=background)
     thread.start()
     thread.join()

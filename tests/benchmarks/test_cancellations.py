@@ -9,8 +9,9 @@ import pytest
 from benchmarks.cancellations import Ledger, afterwards, opened, storm
 from benchmarks.http_replay import respond
 from pipimem import Message
-from pipimem.notes.usage import Hold
+from pipimem.notes.usage import Reservation
 from pipimem.store.workspace import WorkspaceStore
+
 from tests.servers.openai import OpenAIServer
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -46,12 +47,14 @@ def test_the_judge_notices_what_is_lost_doubled_and_left(root: Path) -> None:
             for name in ("room", "hall", "cid6/AZ=="):
                 channel = await pipimem.channel(name)
                 await channel.take_in([Message.user("hello", id="there")])
-                channel._spoke = False
+                channel._has_new_messages = False
 
     anyio.run(lived)
     (root / "channels" / "room" / "MEMORY.md").write_text("## Facts\n\n- twice\n- twice\n")
     when = "2026-03-02T09:00:00+08:00"
-    WorkspaceStore.open(root).books.place(Hold(when, when, "room", "chat", "m", 1, 1, None, "c"))
+    WorkspaceStore.open(root).usage_store.place(
+        Reservation(when, when, "room", "chat", "m", 1, 1, None, "c")
+    )
     afterwards(root, ledger)
     assert [sentence.partition(":")[0] for sentence in ledger.wrong] == [
         "left holds",

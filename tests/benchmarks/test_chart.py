@@ -45,7 +45,9 @@ def test_what_has_no_place_on_the_axes_is_refused(series: dict[str, Series]) -> 
 
 
 def test_rows_become_lines_by_their_series() -> None:
-    """In the order of n; other figures, and what was measured at one or two lengths, are no lines."""
+    """In the order of n; other figures, and what was measured at one or two lengths, are no
+    lines.
+    """
     rows = [
         {"series": "a", "n": 20, "p50_ms": 2, "p95_ms": 3},
         {"series": "b", "n": 10, "p50_ms": 5, "p95_ms": 6},

@@ -1,4 +1,6 @@
-"""The labels of the consolidation benchmark: readable, within their bounds, and matched as they say."""
+"""The labels of the consolidation benchmark: readable, within their bounds, and matched as they
+say.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from benchmarks.consolidation.labels import Fact, Stretch, scored, stretches
 
 
 def test_there_are_ten_stretches_half_of_them_chinese() -> None:
-    """Each holds five to ten facts, with the messages they rest on and one to three sets of words."""
+    """Each holds five to ten facts, with the messages they rest on and one to three sets of
+    words.
+    """
     labelled = [stretch for stretch in stretches() if not stretch.held_out]
     assert [stretch.language for stretch in labelled] == ["en"] * 5 + ["zh"] * 5
     for stretch in stretches():

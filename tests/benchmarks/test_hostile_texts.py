@@ -1,4 +1,6 @@
-"""Texts made to break out of where they are put: a quick sample of `python -m benchmarks.hostile_texts`."""
+"""Texts made to break out of where they are put: a quick sample of `python -m
+benchmarks.hostile_texts`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from pipimem.store.workspace import WorkspaceStore
 
 
 def test_a_sample_of_hostile_texts_takes_nothing_along() -> None:
-    """Remembered, answered by a model, typed by hand, said, injected: neighbours keep their sections and their words."""
+    """Remembered, answered by a model, typed by hand, said, injected: neighbours keep their
+    sections and their words.
+    """
     assert not run(200, 5).first
 
 

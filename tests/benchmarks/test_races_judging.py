@@ -39,7 +39,9 @@ def judged(channel: ChannelStore, past: list[Save]) -> tuple[bool, bool]:
 
 
 def test_the_same_bytes_from_two_intentions_are_ambiguous(channel: ChannelStore) -> None:
-    """The newest line goes in one save with another that comes: so would an older buffer look with that line added."""
+    """The newest line goes in one save with another that comes: so would an older buffer look
+    with that line added.
+    """
     old = (channel.folder / "MEMORY.md").read_text()
     first = saved(channel, old, old + LINE, typed=LINE)
     then = saved(
@@ -49,7 +51,9 @@ def test_the_same_bytes_from_two_intentions_are_ambiguous(channel: ChannelStore)
 
 
 def test_a_text_that_shows_that_its_writer_read_on_is_not(channel: ChannelStore) -> None:
-    """A line that came with or after the deleted one stands in it: it is deleted, and were it back, that would count."""
+    """A line that came with or after the deleted one stands in it: it is deleted, and were it
+    back, that would count.
+    """
     old = (channel.folder / "MEMORY.md").read_text()
     other = "- plinth scuba dwarf\n"
     first = saved(channel, old, old + LINE + other, typed=LINE)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from benchmarks.recall.asked import BLIND, UNSEEN, Question, notes_of, questions
-from pipimem.recall.items import items_of
+from benchmarks.recall.asked import BLIND, UNSEEN, Question, indexes_of, questions
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
 SETS = {cases.name: questions(cases) for cases in (UNSEEN, BLIND)}
 ENTRIES = {
-    (cases.name, folder.name): [
-        item.text for item in items_of(notes_of(folder, cases / "workspace"))
-    ]
+    (cases.name, folder): [item.text for _, item in index.slots()]
     for cases in (UNSEEN, BLIND)
-    for folder in sorted((cases / "workspace" / "channels").iterdir())
+    for folder, index in indexes_of(cases, Words(Segmenter())).items()
 }
 ALL = [
     pytest.param(name, asked, id=f"{name}-{asked['qid']}")
@@ -42,7 +41,9 @@ def test_half_of_the_questions_are_chinese(name: str) -> None:
 
 
 def test_talk_has_two_kinds() -> None:
-    """Of the blind set, 40 messages have nothing near in memory, 20 are of its world; half of each is Chinese."""
+    """Of the blind set, 40 messages have nothing near in memory, 20 are of its world; half of
+    each is Chinese.
+    """
     talk = Counter(
         (asked["kind"], asked["lang"]) for asked in SETS[BLIND.name] if "gold_text" not in asked
     )

@@ -11,7 +11,7 @@ from benchmarks.states.damage import KINDS, Copies
 from benchmarks.states.enduring import READING, Lasting, endured, lines_of
 from benchmarks.states.full_workspace import PENDING, Lived, full_workspace
 from pipimem import Channel, Turn
-from pipimem.cli.log import command as command_of_log
+from pipimem.cli.commands.log import command as command_of_log
 from pipimem.store.channel import ChannelStore
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness forks")

@@ -53,7 +53,9 @@ def bot(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def call(bot: Path) -> Call:
-    """`call("recall", "room", "when?")` on that workspace; bugs raise, as in a shell they would show a traceback."""
+    """`call("recall", "room", "when?")` on that workspace; bugs raise, as in a shell they would
+    show a traceback.
+    """
 
     def called(
         *words: str, typed: str | None = None, workspace: Path | None = None, model: str = ""

@@ -31,7 +31,9 @@ def test_an_option_on_the_wrong_side_is_told_its_place(call: Call) -> None:
 def test_a_folder_that_is_no_workspace_is_told_how_to_become_one(
     call: Call, tmp_path: Path
 ) -> None:
-    """Absent, a file, or some other folder: each sentence names `pipimem init`, and nothing is made."""
+    """Absent, a file, or some other folder: each sentence names `pipimem init`, and nothing is
+    made.
+    """
     (tmp_path / "other").mkdir()
     (tmp_path / "file").touch()
     for name in ("absent", "other", "file"):

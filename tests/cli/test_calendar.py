@@ -67,6 +67,7 @@ def test_commands_work_at_the_edges_of_the_calendar(
 ) -> None:
     """With entries that end on the first and on the last day there is."""
     assert call("replay", "room", str(conversation)).code == 0
+    put(monkeypatch, "0001-06-01T00:00:00+00:00")
     for number, until in enumerate(("0002-01-01", "2028-02-29", "9999-12-31")):
         assert call("remember", "room", f"gate {number} opens", "--until", until).code == 0
     history = bot / "channels" / "room" / "HISTORY.md"

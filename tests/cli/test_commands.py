@@ -40,7 +40,9 @@ _ALL = [
 
 
 def shell(*words: str, **options: object) -> subprocess.Popen[str]:
-    """pipimem as a process of its own, with a Ctrl-C that works also where the tests run in the background."""
+    """pipimem as a process of its own, with a Ctrl-C that works also where the tests run in the
+    background.
+    """
     return subprocess.Popen(
         [sys.executable, "-m", "pipimem", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, encoding="utf-8", preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL), **options,  # type: ignore[call-overload]
@@ -83,7 +85,7 @@ def test_the_group_imports_a_command_when_it_is_called() -> None:
     """A cold call pays for its own command only."""
     code = (
         "import sys; from pipimem.cli.commands import pipimem; "
-        "print([m for m in ('rich', 'litellm', 'jieba', 'watchdog', 'difflib', 'pipimem.cli.replay') if m in sys.modules])"
+        "print([m for m in ('rich', 'litellm', 'jieba', 'watchdog', 'difflib', 'pipimem.cli.commands.replay') if m in sys.modules])"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"

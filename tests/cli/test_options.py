@@ -12,7 +12,9 @@ from tests.cli.conftest import Call
 
 
 def test_the_option_wins_over_the_variable_and_the_folder(tmp_path: Path) -> None:
-    """`--workspace`, then PIPIMEM_WORKSPACE, then the nearest folder with a pipimem.toml, then ./workspace."""
+    """`--workspace`, then PIPIMEM_WORKSPACE, then the nearest folder with a pipimem.toml, then
+    ./workspace.
+    """
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     assert workspace_folder("one", "two", inner) == Path("one")

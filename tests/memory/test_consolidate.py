@@ -13,8 +13,8 @@ from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Add, AddBlock, Bullet, Decision, Invalidate, Progress, Trust
-from pipimem.sidecar.contracts import Call, Consolidate, Consolidated, Learned, Over
 from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import Call, Consolidate, Consolidated, Learned, Over
 
 from tests.notes.building import NOW, notes_of
 
@@ -44,9 +44,7 @@ async def think(
     since: datetime | None = None,
 ) -> tuple[Decision, Scripted]:
     assistant = Scripted([answer])
-    decision = await consolidate(
-        assistant, notes, window, NOW, CALL, group=False, since=since, today=NOW
-    )
+    decision = await consolidate(assistant, notes, window, NOW, CALL, since=since, today=NOW)
     return decision, assistant
 
 
@@ -137,7 +135,9 @@ async def test_the_thought_sees_the_memory_and_who_spoke() -> None:
 
 
 async def test_a_block_holds_the_eight_weightiest_quotes() -> None:
-    """Of all windows since the last boundary, whole, in their order; what a model told is not counted."""
+    """Of all windows since the last boundary, whole, in their order; what a model told is not
+    counted.
+    """
     waiting = tuple(
         Bullet(f"Dana (2026-03-02): quote {n} {'long ' * 70}end", ("m2",), n) for n in range(1, 8)
     )

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from pipimem.memory.expire import expired, next_end
-from pipimem.notes.applied import applied
+from pipimem.notes.apply import applied
 from pipimem.notes.files import File
 from pipimem.notes.history import blocks
 from pipimem.notes.ledger import Ledger, Record
@@ -41,7 +41,9 @@ def texts_out(notes: Notes, now: datetime) -> set[str]:
 
 
 def test_only_what_is_over_and_never_recalled_goes() -> None:
-    """One recall saves an entry; what is durable or typed has no probation, and what stands no more is passed over."""
+    """One recall saves an entry; what is durable or typed has no probation, and what stands no
+    more is passed over.
+    """
     assert texts_out(on_probation(), NOW) == {"over"}
     assert texts_out(on_probation(), NOW + timedelta(seconds=1)) == {"over", "running"}
     assert texts_out(on_probation(), NOW - timedelta(seconds=1)) == set()
@@ -102,12 +104,16 @@ def test_a_stale_entry_goes_when_the_time_of_its_kind_is_over(
     ],
 )
 def test_what_is_immune_stays_for_ever(section: str, record: Record, text: str) -> None:
-    """Explicit, human, constraint, decision, three recalls, pinned, under people's own headings, of unknown age."""
+    """Explicit, human, constraint, decision, three recalls, pinned, under people's own headings,
+    of unknown age.
+    """
     assert is_kept(only(section, record, text), 5_000)
 
 
 def test_a_recall_or_a_later_learning_starts_the_time_anew() -> None:
-    """Old talk that is replayed today is not stale today, and what was recalled lately is not either."""
+    """Old talk that is replayed today is not stale today, and what was recalled lately is not
+    either.
+    """
     old = Record(Trust.INFERRED, when="2020-01-01T00:00:00+00:00")
     assert not is_kept(only("Facts", old), 0)
     assert is_kept(only("Facts", replace(old, learnt=NOW.isoformat())), 179)
@@ -115,7 +121,9 @@ def test_a_recall_or_a_later_learning_starts_the_time_anew() -> None:
 
 
 def test_an_entry_with_a_date_goes_on_the_day_after() -> None:
-    """Also one that was asked for and one of a kind that never grows stale: the date was given with it."""
+    """Also one that was asked for and one of a kind that never grows stale: the date was given
+    with it.
+    """
     for trust, section in ((Trust.INFERRED, "Decisions"), (Trust.EXPLICIT, "Facts")):
         notes = only(section, Record(trust, when=NOW.isoformat(), expires=f"{NOW:%Y-%m-%d}"))
         assert is_kept(notes, 0)
@@ -138,6 +146,40 @@ def test_what_expires_goes_to_the_archive_word_for_word() -> None:
     assert outcome.texts == {File.MEMORY: "## Facts\n\n- stays\n"}
     assert outcome.archived == "\n## Expired 2026-03-12 · Facts\n\n- tea at ten\n  - with milk\n"
     assert not any(block.end for block in blocks(Note.read(File.ARCHIVE, outcome.archived, KEY)))
+
+
+@pytest.mark.parametrize(
+    ("memory", "left"),
+    [
+        (
+            "# Memory\n\n## Facts\n\n- over\n- 也过了\n\n## Decisions\n\n- 自己写的\n",
+            "# Memory\n\n## Decisions\n\n- 自己写的\n",
+        ),
+        (
+            "# Memory\n\n## 决定\n\n- 自己写的\n\n## 事实\n\n- over\n\n## 教训\n\n- over\n",
+            "# Memory\n\n## 决定\n\n- 自己写的\n",
+        ),
+        ("# Memory\n\n## Facts\n\n- over\n", "# Memory\n"),
+        ("## Facts\n\n- over\n- 自己写的\n", "## Facts\n\n- 自己写的\n"),
+        ("## Facts\n\nprose\n\n- over\n", "## Facts\n\nprose\n\n"),
+        ("## Our own\n\n- over\n", "## Our own\n\n"),
+        (
+            "## Facts\n\n- over\n\n### of the office\n\n- 自己写的\n",
+            "## Facts\n\n\n### of the office\n\n- 自己写的\n",
+        ),
+    ],
+)
+def test_an_expiry_leaves_no_empty_heading(memory: str, left: str) -> None:
+    """Of those that the runtime makes; one of people's own is theirs, and so is what has other
+    things below it.
+    """
+    ended = Record(Trust.INFERRED, probation_until=NOW.isoformat())
+    entries = notes_of(memory).memory.entries
+    notes = notes_of(
+        memory,
+        ledger=Ledger(records={e.id: ended for e in entries if e.text in ("over", "也过了")}),
+    )
+    assert applied(notes, expired(notes, NOW), NOW).texts == {File.MEMORY: left}
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 from pipimem.errors import AnswerRefused
+from pipimem.llm.request import ContextOverflow
 from pipimem.memory.fold import fold
-from pipimem.notes.applied import applied
+from pipimem.notes.apply import applied
 from pipimem.notes.files import File
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import Bullet, Decision, FoldBlocks
-from pipimem.sidecar.contracts import Call, Fold, Folded
-from pipimem.sidecar.door import ContextOverflow
 from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import Call, Fold, Folded
 
 from tests.notes.building import KEY, NOW, notes_of
 
@@ -77,7 +77,9 @@ async def test_every_month_has_a_fold_of_its_own() -> None:
 
 
 async def test_a_fold_is_made_anew_from_the_originals() -> None:
-    """The earlier fold is replaced, and its words are never shown: only the archive's and the newer block's."""
+    """The earlier fold is replaced, and its words are never shown: only the archive's and the
+    newer block's.
+    """
     earlier = "## 2026-03 · the short of it\n\n- a summary of a summary\n\n"
     newer = "".join(map(block, ["2026-03-05", "2026-03-06", "2026-03-07", "2026-03-08"]))
     decision, asked = await folded(earlier + newer, block("2026-02-27") + block("2026-03-01"))

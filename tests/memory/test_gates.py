@@ -9,7 +9,6 @@ import pytest
 from pipimem.memory.gates import (
     CLOSED,
     IDLE,
-    TOOK_HALF,
     Gate,
     due,
     may_consolidate,
@@ -20,6 +19,7 @@ from pipimem.memory.gates import (
     next_opening,
 )
 from pipimem.notes.ledger import Ledger, Loss, Record
+from pipimem.notes.losses import TOOK_HALF
 from pipimem.notes.notes import Notes, etag
 from pipimem.notes.operations import Job, Trust
 
@@ -69,7 +69,9 @@ def test_consolidations_are_twenty_minutes_apart(minutes: int, gate: Gate) -> No
 
 
 def test_asking_overrides_the_pause_but_nothing_new_stays_nothing() -> None:
-    """A forced thought waits for no interval; without a newer message there is nothing to think about."""
+    """A forced thought waits for no interval; without a newer message there is nothing to think
+    about.
+    """
     notes = notes_of(ledger=Ledger(cursor=5, refreshed=5, jobs=ran("consolidate", 1).jobs))
     assert may_consolidate(notes, 6, NOW, forced=True) == Gate(True, "asked for")
     assert may_refresh(notes, 6, 0, 0, NOW, forced=True) == Gate(True, "asked for")
@@ -98,7 +100,9 @@ def test_a_memory_is_tidied_from_5000_characters_and_once_for_each_text() -> Non
 
 
 def test_a_history_is_folded_from_8000_characters_or_a_sixth_block() -> None:
-    """Five blocks stay, six are folded, and so is one block that is long; a fold does not count as a block."""
+    """Five blocks stay, six are folded, and so is one block that is long; a fold does not count
+    as a block.
+    """
     long = told(1) + "- " + "x" * 8_000
     assert may_fold(notes_of(history=told(5)), NOW) == Gate(False, "short enough")
     assert may_fold(notes_of(history="## 2026-02\n\n- old\n\n" + told(5)), NOW) == Gate(
@@ -112,7 +116,9 @@ def test_a_history_is_folded_from_8000_characters_or_a_sixth_block() -> None:
 
 
 def test_the_calendar_opens_the_gate_of_expiry() -> None:
-    """A probation that ends this second is over, one that ends the next is not, and most entries have none."""
+    """A probation that ends this second is over, one that ends the next is not, and most entries
+    have none.
+    """
 
     def on_probation(until: datetime) -> Notes:
         [entry] = notes_of("- tea\n").memory.entries
@@ -146,7 +152,9 @@ def test_the_next_opening_is_the_first_of_the_closed_gates() -> None:
 
 
 def test_every_job_has_its_gate() -> None:
-    """In the order they run; the reasons of closed ones are those that operators know to be fine."""
+    """In the order they run; the reasons of closed ones are those that operators know to be
+    fine.
+    """
     gates = due(notes_of(ledger=ran("consolidate", 1)), 5, (1, 0), NOW)
     assert list(gates) == ["refresh", "consolidate", "expire", "tidy", "fold"]
     assert {gate.reason for gate in gates.values()} == {

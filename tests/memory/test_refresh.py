@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from pipimem.memory.refresh import refresh
 from pipimem.memory.window import Window
-from pipimem.notes.applied import applied
+from pipimem.notes.apply import applied
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Decision, Progress, SetSection
-from pipimem.sidecar.contracts import Call, Refresh, Refreshed
 from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import Call, Refresh, Refreshed
 
 from tests.notes.building import NOW, notes_of
 

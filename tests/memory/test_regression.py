@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from pipimem.memory.questions import Question
-from pipimem.memory.regression import Check
-from pipimem.notes.applied import applied
+from pipimem.memory.regression import RecallCase, RegressionCheck, recall_cases
+from pipimem.notes.apply import applied
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
+from pipimem.notes.ledger import Asked
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
     Author,
@@ -23,8 +23,8 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
 from tests.notes.building import NOW, notes_of
 
@@ -43,13 +43,16 @@ def target(notes: Notes, word: str) -> Target:
     return next(entry.target for entry in notes.memory.entries if word in entry.text)
 
 
-def check(notes: Notes, *asked: str | Question) -> Check:
-    return Check(
-        notes, NOW, [one if isinstance(one, Question) else Question(one) for one in asked], WORDS
+def check(notes: Notes, *asked: str | RecallCase) -> RegressionCheck:
+    return RegressionCheck(
+        notes,
+        NOW,
+        [one if isinstance(one, RecallCase) else RecallCase(one) for one in asked],
+        WORDS,
     )
 
 
-def held(notes: Notes, operations: Iterable[Operation], *asked: str | Question) -> Decision:
+def held(notes: Notes, operations: Iterable[Operation], *asked: str | RecallCase) -> Decision:
     decision = Decision("tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew")
     return check(notes, *asked).held(decision)
 
@@ -75,7 +78,7 @@ def test_the_words_of_a_question_stay_out_of_the_journal() -> None:
     asked = "what is the archive server called?"
     assert asked not in " ".join(held(notes, drop, asked).notes)
     assert (
-        f"recall.must asks {asked!r}" in held(notes, drop, Question(asked, is_must=True)).notes[0]
+        f"recall.must asks {asked!r}" in held(notes, drop, RecallCase(asked, is_must=True)).notes[0]
     )
 
 
@@ -159,7 +162,7 @@ def test_words_behind_the_arrow_must_go_on_being_found(
     """Those that were found before; what never was there cannot be lost."""
     notes = notes_of(MEMORY, trust=Trust.INFERRED)
     drop = Invalidate(target(notes, "花生"), "over")
-    decision = held(notes, (drop,), Question("林晓对什么过敏？", words, is_must=True))
+    decision = held(notes, (drop,), RecallCase("林晓对什么过敏？", words, is_must=True))
     assert (drop not in decision.operations) is is_kept
 
 
@@ -171,7 +174,9 @@ def test_a_move_loses_nothing() -> None:
 
 
 def test_a_move_away_from_the_heading_that_answers_is_a_loss() -> None:
-    """A question for the constraints is answered by that section; its words stand elsewhere afterwards, unfound."""
+    """A question for the constraints is answered by that section; its words stand elsewhere
+    afterwards, unfound.
+    """
     notes = notes_of("## Constraints\n\n- no deploys on Fridays\n\n" + MEMORY, trust=Trust.INFERRED)
     move = Move(target(notes, "Fridays"), Kind.FACT)
     assert held(notes, (move,), "what are our constraints?").operations == ()
@@ -195,7 +200,9 @@ def test_what_is_over_by_its_own_date_goes_whoever_asks() -> None:
 
 
 def test_a_fold_keeps_word_for_word_what_is_asked_for() -> None:
-    """The month is folded all the same; the bullet that answers a question stands in it as it was."""
+    """The month is folded all the same; the bullet that answers a question stands in it as it
+    was.
+    """
     history = "## 2026-01-05 09:00–10:00 +08:00\n\n- Dana moved the vault to the north cellar\n- they had lunch\n"
     notes = notes_of(history=history)
     fold = FoldBlocks(
@@ -210,8 +217,32 @@ def test_a_fold_keeps_word_for_word_what_is_asked_for() -> None:
 
 
 def test_an_entry_that_history_tells_too_may_go() -> None:
-    """It is dropped from MEMORY.md because HISTORY.md has it, and goes on being recalled from there."""
+    """It is dropped from MEMORY.md because HISTORY.md has it, and goes on being recalled from
+    there.
+    """
     told = "## 2026-03-01 09:00–10:00 +08:00\n\n- Dana drives a green tractor\n"
     notes = notes_of(MEMORY, history=told, trust=Trust.INFERRED)
     drop = Invalidate(target(notes, "tractor"), "it stands in HISTORY.md", still_so=True)
     assert held(notes, (drop,), "what does Dana drive?").operations == (drop,)
+
+
+def test_the_list_of_people_comes_before_what_was_asked() -> None:
+    """One query a line, with words behind an arrow; comments and empty lines are none; the
+    newest question is first.
+    """
+    must = (
+        "# ours\n\n上线窗口是什么时候？ => 周四，9 点\nwho owns the gateway?\n => nothing asked\n"
+    )
+    assert recall_cases((Asked("first?"), Asked("second?")), must) == (
+        RecallCase("上线窗口是什么时候？", ("周四", "9 点"), is_must=True),
+        RecallCase("who owns the gateway?", is_must=True),
+        RecallCase("second?"),
+        RecallCase("first?"),
+    )
+
+
+def test_a_byte_order_mark_and_windows_lines_are_no_words() -> None:
+    """As Notepad saves it."""
+    assert recall_cases((), "\ufeff# list\r\nwhere? => Berlin\r\n") == (
+        RecallCase("where?", ("Berlin",), is_must=True),
+    )

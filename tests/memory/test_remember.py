@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 
+import pytest
+from pipimem.errors import PipimemError
 from pipimem.memory.remember import remembered
-from pipimem.notes.applied import applied
+from pipimem.notes.apply import applied
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Evidence, Trust
@@ -36,3 +38,21 @@ def test_the_day_it_ends_is_the_askers_before_the_texts_own() -> None:
     text, asked = "the freeze lasts until 2026-03-20", date(2026, 3, 18)
     ends = [remembered(text, Kind.FACT, NOW, until=until).operations[0] for until in (None, asked)]
     assert [end.expires for end in ends if isinstance(end, Add)] == [date(2026, 3, 20), asked]
+
+
+def test_a_last_day_that_is_over_is_refused_with_today_s_day() -> None:
+    """It would be gone with the next expiry; today itself is no day that is over."""
+    with pytest.raises(
+        PipimemError, match="2026-03-11 is over: today is 2026-03-12 in this workspace"
+    ):
+        remembered("the code freeze is on", Kind.FACT, NOW, until=NOW.date() - timedelta(days=1))
+    [add] = remembered("the code freeze is on", Kind.FACT, NOW, until=NOW.date()).operations
+    assert isinstance(add, Add)
+    assert add.expires == NOW.date()
+
+
+def test_a_text_that_tells_of_a_day_in_the_past_stays() -> None:
+    """Nobody asked that it goes: it says what was."""
+    [add] = remembered("the freeze lasted until 2025-03-20", Kind.FACT, NOW).operations
+    assert isinstance(add, Add)
+    assert add.expires is None

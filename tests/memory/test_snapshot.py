@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipimem.memory.snapshot import snapshot
-from pipimem.recall.budgeting import size_of
+from pipimem.recall.budget import size_of
 from pipimem.recall.items import Source
 
 from tests.notes.building import notes_of
@@ -44,7 +44,9 @@ def test_the_same_bullet_in_many_blocks_takes_no_more_than_its_room() -> None:
 
 
 def test_where_things_stand_comes_first() -> None:
-    """SESSION, then MEMORY, then HISTORY; of the session the current state comes before the worklog."""
+    """SESSION, then MEMORY, then HISTORY; of the session the current state comes before the
+    worklog.
+    """
     history = "## 2026-03-01 09:00–10:00 +08:00\n\n- Dana set up the gateway\n"
     shown = snapshot(notes_of("## Facts\n\n- the port is 8080\n", SESSION, history), 3_000, 1_400)
     assert [item.text for item in shown.items] == [
@@ -66,7 +68,9 @@ def test_only_the_newest_of_a_long_history_are_shown() -> None:
 
 
 def test_shared_memory_has_room_of_its_own() -> None:
-    """A full channel cannot push the workspace out, and a full workspace stays within 500 tokens."""
+    """A full channel cannot push the workspace out, and a full workspace stays within 500
+    tokens.
+    """
     full = snapshot(
         notes_of(FACTS, workspace="## Facts\n\n- the office is in Shenzhen\n"), 3_000, 1_400
     )

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 from pipimem.memory.tidy import tidy
-from pipimem.notes.applied import applied
+from pipimem.notes.apply import applied
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Decision, Invalidate, Move, Supersede, Trust
-from pipimem.sidecar.contracts import Call, Merge, Over, Refile, Tidied, Tidy
 from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import Call, Merge, Over, Refile, Tidied, Tidy
 
 from tests.notes.building import NOW, notes_of
 

@@ -21,7 +21,9 @@ def notes_of(
     ledger: Ledger | None = None,
     trust: Trust | None = None,
 ) -> Notes:
-    """The notes of a channel with these texts; with `trust`, every bullet of MEMORY.md has a record of it."""
+    """The notes of a channel with these texts; with `trust`, every bullet of MEMORY.md has a
+    record of it.
+    """
     read = Note.read(File.MEMORY, memory, KEY)
     state = ledger or Ledger()
     if trust:

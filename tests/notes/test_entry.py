@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.notes.entry import Entry, content_id, entries
 from pipimem.notes.files import File
-from pipimem.text.markdown import parsed
+from pipimem.text.markdown.parser import parsed
 
 from tests.notes.building import KEY
 

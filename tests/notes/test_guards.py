@@ -59,7 +59,9 @@ def test_people_and_rules_are_not_bound() -> None:
 def test_who_said_it_decides_what_a_model_may_do(
     trust: Trust, dropped: bool, merged: bool, renewed: bool
 ) -> None:
-    """Only a newer word of the conversation replaces what was asked for, and nothing what was typed."""
+    """Only a newer word of the conversation replaces what was asked for, and nothing what was
+    typed.
+    """
     notes = notes_of("## Facts\n\n- the port is 8080\n", trust=trust)
     target = notes.memory.entries[0].target
     no = [f"entry {target.id} is {trust}: only a person may remove it"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 import pytest
-from pipimem.notes.applied import applied
+from pipimem.notes.apply import applied
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import Kind
 from pipimem.notes.losses import counted, is_used_up, reopens
@@ -21,7 +21,7 @@ from pipimem.notes.operations import (
     Supersede,
     Trust,
 )
-from pipimem.text.similarity import bigrams, share_in
+from pipimem.text.words.similarity import bigrams, share_in
 
 from tests.notes.building import NOW, notes_of
 

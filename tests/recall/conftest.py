@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
+from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.recall.index import Index
-from pipimem.recall.items import items_of
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.words import Words
+from pipimem.recall.items import Item
+from pipimem.recall.sync import IndexSync
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
 CASES = Path(__file__).parent / "cases"
 KEY = b"a key for tests"
@@ -36,6 +39,13 @@ def notes_from(
         Note.read(File.MEMORY, workspace, KEY),
         ledger or Ledger(),
     )
+
+
+def items_of(notes: Notes, backlog: Sequence[Message] = ()) -> tuple[Item, ...]:
+    """Everything of a channel that can be recalled, as its index holds it."""
+    index_sync = IndexSync(Index(Words(Segmenter())))
+    index_sync.update(notes, backlog)
+    return tuple(item for _, item in index_sync.index.slots())
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from pipimem.recall.index import Index
-from pipimem.recall.recalling import recall
+from pipimem.recall.recall import recall
 
 from tests.recall.conftest import CASES, NOW
 
@@ -18,7 +18,9 @@ QUESTIONS = [
 
 @pytest.mark.parametrize("case", QUESTIONS, ids=[case["ask"][:40] for case in QUESTIONS])
 def test_a_question_finds_what_it_should(case: dict[str, str], index: Index) -> None:
-    """`first` stands in the best item, `finds` in one that is injected, `silent` finds nothing at all."""
+    """`first` stands in the best item, `finds` in one that is injected, `silent` finds nothing
+    at all.
+    """
     found = recall(index, case["ask"], now=NOW, speaker=case.get("speaker", ""))
     texts = [item.text for item in found.injected]
     if "silent" in case:

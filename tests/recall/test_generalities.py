@@ -7,10 +7,11 @@ from datetime import datetime
 import pytest
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
-from pipimem.recall.recalling import Recall, recall
+from pipimem.recall.recall import Recall, recall
+from pipimem.recall.refinement import refined
 from pipimem.recall.synonyms import synonyms_in
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
 NOW = datetime.fromisoformat("2026-08-20T12:00:00+08:00")
 ENTRIES = (
@@ -81,11 +82,13 @@ def test_what_is_ours_or_shares_more_is_looked_for(text: str, finds: str) -> Non
 def test_a_long_message_tells_of_something() -> None:
     """The form of a question somewhere in a long message does not make it one about the world."""
     text = "I was at the shop for hours today, " * 8 + "and how do I get the carpet clean?"
-    assert not asked(text).query.is_general()
+    assert not refined(text, Words(Segmenter()), now=NOW).is_general()
 
 
 def test_who_only_tells_means_no_other_word() -> None:
-    """ "I need a holiday" is not about the time off of an entry; who asks may mean it, and who says the word means it."""
+    """ "I need a holiday" is not about the time off of an entry; who asks may mean it, and who
+    says the word means it.
+    """
     index = Index(Words(Segmenter()))
     index.update([Item("memory:a", Source.MEMORY, "Facts", "", "The vacation is in Porto")])
     synonyms = synonyms_in("holiday, vacation", index.words)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.recall.index import Index, Term
+from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
-from pipimem.text.words import Words
+from pipimem.recall.scoring import Term
+from pipimem.text.words.index_words import Words
 
 PHRASES = [
     "nimbus gateway port",
@@ -78,7 +79,9 @@ def test_an_unknown_chinese_word_is_found_inside_a_longer_one(words: Words) -> N
 
 
 def test_an_unknown_word_is_looked_for_as_misspelt(words: Words) -> None:
-    """A slip finds the word and counts less than the word; a known word is never bent into another."""
+    """A slip finds the word and counts less than the word; a known word is never bent into
+    another.
+    """
     index = Index(words)
     index.update([item("a", "the gateway is up"), item("b", "a gatekeeper")])
     slip, right = index.search([Term("gatewya")]), index.search([Term("gateway")])
@@ -124,9 +127,9 @@ def test_the_parts_of_evidence_add_up_to_it(words: Words) -> None:
     assert len(found.totals) > 1
     for slot, total in found.totals.items():
         added = 0.0
-        for reach in found.reached:
-            if slot in reach.slots:
-                added += reach.weight * reach.slots[slot]
+        for matched in found.terms:
+            if slot in matched.impacts:
+                added += matched.weight * matched.impacts[slot]
         assert added == total
 
 
@@ -194,7 +197,7 @@ def test_the_first_of_a_section_are_kept_up_with_every_change(words: Words) -> N
         )
 
     def firsts() -> list[str]:
-        found = index.firsts(
+        found = index.weightiest(
             frozenset({"decision", Source.HISTORY}), 2, lambda one: (one.recalls, 0)
         )
         return [index.item(slot).id for slot in found]

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
-from pipimem.recall.items import items_of
+from pipimem.recall.budget import rows_of
 
-from tests.recall.conftest import notes_from
+from tests.recall.conftest import items_of, notes_from
 
 
 def test_each_kind_of_note_gives_its_items() -> None:
@@ -47,6 +47,17 @@ def test_a_history_bullet_carries_its_blocks_title_and_end() -> None:
     assert item.head == "Planning"
     assert item.section == "2026-03-02 09:10–18:20 +08:00 · Planning"
     assert item.when == datetime(2026, 3, 2, 18, 20, tzinfo=timezone(timedelta(hours=8)))
+
+
+def test_where_only_a_day_is_known_only_the_day_is_shown() -> None:
+    """A quote says on which day; noon is what it is compared by, and nobody said it then."""
+    notes = notes_from(
+        session="# Worklog\n\n- Dana (2026-03-01): the kiln is hot\n",
+        memory="## Facts\n\n- Dana (2026-03-01): the kiln is old\n",
+        history="## 2026-03-02 09:10–18:20 +08:00\n\n- Dana (2026-03-01): the kiln is new\n- they planned\n",
+    )
+    shown = [row["when"] for row in rows_of(items_of(notes))]
+    assert shown == ["2026-03-01", "2026-03-01", "2026-03-01", "2026-03-02T18:20+08:00"]
 
 
 def test_headings_of_older_tools_date_what_is_under_them() -> None:
@@ -100,7 +111,9 @@ def test_what_tools_printed_is_not_recalled() -> None:
 
 
 def test_what_stands_in_two_sections_is_one_item() -> None:
-    """The same line under Current State and Worklog is one text, and is found once, in the upper place."""
+    """The same line under Current State and Worklog is one text, and is found once, in the upper
+    place.
+    """
     items = items_of(
         notes_from(session="# Current State\n\n- 2.4 is live\n\n# Worklog\n\n- 2.4 is live\n")
     )

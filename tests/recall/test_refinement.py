@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from pipimem.recall import generalities, intents, phrases, refinement
 from pipimem.recall.refinement import Query, refined
-from pipimem.text.patterns import Pattern
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
 
 from tests.recall.conftest import NOW
 
@@ -173,14 +171,3 @@ def test_hostile_text_takes_no_time(words: Words, unit: str) -> None:
     refined(unit * (100_000 // len(unit)), words, now=NOW)
     refined(unit * (120 // len(unit)) + "ß", words, now=NOW)
     assert time.perf_counter() - begun < 10
-
-
-def test_every_pattern_compiles() -> None:
-    """Patterns are compiled on first use, so an error in one would show late."""
-    rooms = (phrases, generalities, refinement)
-    patterns = [
-        value for room in rooms for value in vars(room).values() if isinstance(value, Pattern)
-    ]
-    for pattern in (*patterns, *intents.CUES.values()):
-        pattern()
-    assert len(patterns) == 15

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from pipimem.recall.index import Index, Term
-from pipimem.recall.items import items_of
-from pipimem.recall.recalling import recall
+from pipimem.recall.index import Index
+from pipimem.recall.recall import recall
+from pipimem.recall.scoring import Term
 from pipimem.recall.synonyms import (
     LONGEST_PHRASE,
     MOST_IN_A_GROUP,
     Synonyms,
     common,
-    learnt,
+    load_synonyms,
     passed_over,
     synonyms_in,
 )
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
-from tests.recall.conftest import NOW, notes_from
+from tests.recall.conftest import NOW, items_of, notes_from
 
 MEMORY = """## Facts
 
@@ -43,10 +43,12 @@ MEMORY = """## Facts
     ],
 )
 def test_an_entry_is_found_in_the_other_language(ask: str, finds: str, words: Words) -> None:
-    """Everyday words of home and work are known in both languages, also a Han word of one character."""
+    """Everyday words of home and work are known in both languages, also a Han word of one
+    character.
+    """
     index = Index(words)
     index.update(items_of(notes_from(memory=MEMORY)))
-    found = recall(index, ask, now=NOW, synonyms=learnt("", Segmenter(), words))
+    found = recall(index, ask, now=NOW, synonyms=load_synonyms("", Segmenter(), words))
     assert found.injected[0].text == finds
 
 
@@ -60,7 +62,9 @@ def test_an_entry_is_found_in_the_other_language(ask: str, finds: str, words: Wo
     ],
 )
 def test_an_entry_is_found_by_more_than_single_words(ask: str, finds: str, words: Words) -> None:
-    """A lone Han character, a phrase, or a word that is written as two may stand in an entry for what was asked."""
+    """A lone Han character, a phrase, or a word that is written as two may stand in an entry for
+    what was asked.
+    """
     memory = """## Facts
 
 - 茉莉养了一只猫
@@ -70,19 +74,21 @@ def test_an_entry_is_found_by_more_than_single_words(ask: str, finds: str, words
 """
     index = Index(words)
     index.update(items_of(notes_from(memory=memory)))
-    found = recall(index, ask, now=NOW, synonyms=learnt("", Segmenter(), words))
+    found = recall(index, ask, now=NOW, synonyms=load_synonyms("", Segmenter(), words))
     assert found.injected[0].text == finds
 
 
 def test_what_people_wrote_down_counts_more(words: Words) -> None:
     """A group of words.txt and one of ours name the same pair: the workspace's own share holds."""
     (release,) = words.words("release")
-    assert _share(learnt("release, 上线\n", Segmenter(), words), release, "上线") == 0.8
+    assert _share(load_synonyms("release, 上线\n", Segmenter(), words), release, "上线") == 0.8
     assert _share(common(), release, "发版") == 0.6
 
 
 def test_one_entry_word_answers_for_one_word_of_the_question(words: Words) -> None:
-    """Two words of one meaning in a question are not twice the evidence for an entry that has a third."""
+    """Two words of one meaning in a question are not twice the evidence for an entry that has a
+    third.
+    """
     terms = common().added([Term(word) for word in words.words("photo picture")])
     assert [term.word for term in terms if "照片" in dict(term.instead)] == ["photo"]
 
@@ -95,7 +101,7 @@ def _share(synonyms: Synonyms, word: str, other: str) -> float:
 def test_a_text_in_the_place_of_a_word_is_passed_over(words: Words) -> None:
     """The tokenizer keeps every beginning of a word: one line of 8,000 characters took 40 s."""
     learner = Learner()
-    learnt(f"灯笼计划\n{'字' * 8_000}\n{'字' * LONGEST_PHRASE}, 词\n", learner, words)
+    load_synonyms(f"灯笼计划\n{'字' * 8_000}\n{'字' * LONGEST_PHRASE}, 词\n", learner, words)
     assert learner.learnt == ["灯笼计划", "字" * LONGEST_PHRASE, "词"]
 
 

@@ -1,11 +1,13 @@
-"""Words that mean the same anywhere: the texts people write, and what is made of them for looking up."""
+"""Words that mean the same anywhere: the texts people write, and what is made of them for
+looking up.
+"""
 
 from __future__ import annotations
 
 import pytest
-from pipimem import assets
+from pipimem import resources
 from pipimem.recall.thesaurus import Thesaurus, compiled
-from pipimem.text.words import Words
+from pipimem.text.words.index_words import Words
 
 GROUPS = """# shipping
 release, ship, 发布, roll out, merge request
@@ -25,7 +27,9 @@ def _others(thesaurus: Thesaurus, word: str) -> dict[tuple[str, ...], dict[str, 
 
 
 def test_the_words_of_a_group_stand_in_for_each_other(thesaurus: Thesaurus) -> None:
-    """As the words of the index: stemmed, two words that are also written as one joined, a phrase by its words."""
+    """As the words of the index: stemmed, two words that are also written as one joined, a
+    phrase by its words.
+    """
     shipping = {"releas": 0.6, "rollout": 0.6, "merg request": 0.6, "发布": 0.6}
     assert _others(thesaurus, "ship") == {("ship",): shipping}
     assert _others(thesaurus, "merg") == {
@@ -34,7 +38,9 @@ def test_the_words_of_a_group_stand_in_for_each_other(thesaurus: Thesaurus) -> N
 
 
 def test_a_kind_finds_what_is_of_it_and_not_the_other_way_round(thesaurus: Thesaurus) -> None:
-    """Who asks for pets means the cat; who asks for the cat means no other pet. A lone character is a gram."""
+    """Who asks for pets means the cat; who asks for the cat means no other pet. A lone character
+    is a gram.
+    """
     assert _others(thesaurus, "宠物") == {("宠物",): {"dog": 0.4, "~猫": 0.4}}
     assert _others(thesaurus, "dog") == {}
 
@@ -53,10 +59,12 @@ def test_a_phrase_that_hangs_on_a_stop_word_is_left_out(phrase: str, words: Word
 
 
 def test_a_checkout_compiles_its_texts_once(words: Words) -> None:
-    """The first start compiles them, the next one finds them in the user's cache; a wheel has them beside the texts."""
-    first = assets.thesaurus(lambda texts: compiled(texts, words))
-    assert first == compiled(assets.thesaurus_texts(), words)
-    assert assets.thesaurus(lambda _: "compiled again") == first
+    """The first start compiles them, the next one finds them in the user's cache; a wheel has
+    them beside the texts.
+    """
+    first = resources.thesaurus(lambda texts: compiled(texts, words))
+    assert first == compiled(resources.thesaurus_texts(), words)
+    assert resources.thesaurus(lambda _: "compiled again") == first
 
 
 def test_no_word_stands_in_for_itself(words: Words) -> None:

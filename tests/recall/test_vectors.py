@@ -8,14 +8,14 @@ from datetime import datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pipimem.recall.explaining import scored
+from pipimem.recall.baseline import Baseline, examples
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
-from pipimem.recall.recalling import Recall, recall
-from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors, mark
-from pipimem.recall.yardstick import EXAMPLES, Yardstick
-from pipimem.text.segmentation import Segmenter
-from pipimem.text.words import Words
+from pipimem.recall.recall import Recall, recall
+from pipimem.recall.scoring import scored
+from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors, text_hash
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
 from tests.meanings import Toy
 
@@ -26,7 +26,7 @@ ITEMS = (
     Item("history:c", Source.HISTORY, "2026-07", "A visit", "the skylight is cracked"),
 )
 TOY = Toy()
-YARDSTICK = Yardstick.of(TOY.passages(EXAMPLES))
+YARDSTICK = Baseline.of(TOY.passages(examples()))
 
 
 def index_of(*items: Item) -> Index:
@@ -49,7 +49,9 @@ def asked(index: Index, vectors: Vectors, text: str) -> Recall:
 
 
 def test_what_means_the_same_is_found_without_a_word_in_common() -> None:
-    """It is nearer to the question than small talk is; the parts of its score say so and add up to it."""
+    """It is nearer to the question than small talk is; the parts of its score say so and add up
+    to it.
+    """
     index = index_of(*ITEMS)
     found = asked(index, vectors_of(index), "is the glowbox ready?").candidates
     assert [one.item.id for one in found] == ["memory:a"]
@@ -105,7 +107,9 @@ def test_what_was_written_is_read_again() -> None:
 @settings(deadline=None)  # the first example waits for numpy
 @given(st.integers(0, 4), st.integers(0, 3), st.binary(max_size=96))
 def test_bytes_that_are_no_vectors_are_left(count: int, dimension: int, rest: bytes) -> None:
-    """Nothing is believed that is not whole: so many marks, so many numbers, no more and no less."""
+    """Nothing is believed that is not whole: so many marks, so many numbers, no more and no
+    less.
+    """
     vectors = Vectors(b"key")
     vectors.read(count.to_bytes(4, "little") + dimension.to_bytes(4, "little") + rest)
     if not dimension or len(rest) != count * (16 + 2 * dimension):
@@ -139,7 +143,7 @@ def test_nothing_is_near_in_another_index() -> None:
 
 def test_a_mark_needs_the_channels_key() -> None:
     """Nobody finds out by trying which texts a channel has."""
-    assert mark("the code is 1234", b"one") != mark("the code is 1234", b"other")
+    assert text_hash("the code is 1234", b"one") != text_hash("the code is 1234", b"other")
 
 
 def test_a_lone_word_of_what_resembles_talk_is_chance() -> None:
@@ -163,7 +167,9 @@ def test_a_lone_word_of_what_resembles_talk_is_chance() -> None:
 
 
 def test_a_question_about_the_world_must_mean_an_entry_all_the_more_surely() -> None:
-    """What would be just near enough for a question about what is ours is not, for one of that form."""
+    """What would be just near enough for a question about what is ours is not, for one of that
+    form.
+    """
     index = index_of(*ITEMS)
     slot = next(slot for slot, _ in index.slots())
     near = Nearness({slot: 0.02}, (slot,), bar=0.01)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipimem import Channel, Clock, Message, Pipimem
 from pipimem.settings import CompactionSettings, MaintenanceSettings, Settings
-from pipimem.sidecar.contracts import Assistant
+from pipimem.sidecar.tasks import Assistant
 from pipimem.store.workspace import WorkspaceStore
 
 MORNING = datetime.fromisoformat("2026-03-02T09:00:00+08:00")

@@ -1,4 +1,6 @@
-"""Budgets over real HTTP: the rules go on when the money is spent, and no server can make us spend more."""
+"""Budgets over real HTTP: the rules go on when the money is spent, and no server can make us
+spend more.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ from pathlib import Path
 import pytest
 from pipimem import Pipimem
 from pipimem.errors import StoreError
+from pipimem.llm.admission import Admission
 from pipimem.settings import BudgetSettings, Limit, MaintenanceSettings, ModelSettings, Settings
-from pipimem.sidecar.governor import Governor
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -43,8 +45,10 @@ def at(monkeypatch: pytest.MonkeyPatch, server: OpenAIServer) -> None:
     monkeypatch.setenv("OPENAI_API_BASE", f"{server.url}/v1")
 
 
-def thought(request: ChatRequest) -> Reply:
-    """Always work to do: a fact nobody has heard of, on the newest message; other tasks done plainly."""
+def fitting_reply(request: ChatRequest) -> Reply:
+    """Always work to do: a fact nobody has heard of, on the newest message; other tasks done
+    plainly.
+    """
     keys = request.schema["properties"] if request.schema else {}
     ids = _ID.findall(request.user)
     if "learned" in keys:
@@ -81,7 +85,7 @@ async def test_with_the_budget_spent_the_rules_go_on(
 ) -> None:
     """No request is made, the memory is kept all the same, and the journal says by whom."""
     root = workspace(tmp_path)
-    with OpenAIServer(thought) as server:
+    with OpenAIServer(fitting_reply) as server:
         at(monkeypatch, server)
         async with Pipimem(root, "openai/m", settings=limited(0)) as pipimem:
             channel = await pipimem.channel("room", kind="group")
@@ -100,7 +104,7 @@ async def test_the_journal_tells_the_model_from_the_rules(
 ) -> None:
     """While the budget lasts the model thinks, and after that the rules."""
     root = workspace(tmp_path)
-    with OpenAIServer(thought) as server:
+    with OpenAIServer(fitting_reply) as server:
         at(monkeypatch, server)
         async with Pipimem(root, "openai/m", settings=limited(20_000)) as pipimem:
             channel = await pipimem.channel("room", kind="group")
@@ -118,7 +122,9 @@ async def test_the_journal_tells_the_model_from_the_rules(
 async def test_the_ledger_equals_the_bill_to_the_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Accepted, refused, cached, failed: each attempt is one line, and the sums are the provider's own."""
+    """Accepted, refused, cached, failed: each attempt is one line, and the sums are the
+    provider's own.
+    """
     root = workspace(tmp_path)
     odd = {
         1: broken(),
@@ -128,7 +134,7 @@ async def test_the_ledger_equals_the_bill_to_the_token(
     }
 
     def respond(request: ChatRequest) -> Reply:
-        return odd.get(request.number) or replace(thought(request), cached_tokens=64)
+        return odd.get(request.number) or replace(fitting_reply(request), cached_tokens=64)
 
     with OpenAIServer(respond) as server:
         at(monkeypatch, server)
@@ -153,9 +159,11 @@ async def test_the_ledger_equals_the_bill_to_the_token(
 async def test_a_commit_that_cannot_be_made_is_not_paid_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The answer was accepted and the disk refused it: asking again would cost, and come to nothing again."""
+    """The answer was accepted and the disk refused it: asking again would cost, and come to
+    nothing again.
+    """
     root = workspace(tmp_path)
-    with OpenAIServer(thought) as server:
+    with OpenAIServer(fitting_reply) as server:
         at(monkeypatch, server)
         async with Pipimem(root, "openai/m", settings=limited(inf)) as pipimem:
             channel = await pipimem.channel("room", kind="group")
@@ -177,15 +185,15 @@ def test_threads_that_ask_at_once_get_one_account(
 ) -> None:
     """Two would count what the other lets out only once it has ended."""
     made: list[object] = []
-    slowly = Governor.__init__
+    slowly = Admission.__init__
 
-    def init(self: Governor, *words: object) -> None:
+    def init(self: Admission, *words: object) -> None:
         made.append(self)
         time.sleep(0.05)
         slowly(self, *words)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Governor, "__init__", init)
+    monkeypatch.setattr(Admission, "__init__", init)
     pipimem = Pipimem(workspace(tmp_path), "offline")
     with ThreadPoolExecutor(8) as threads:
-        found = [threads.submit(pipimem._governor) for _ in range(8)]
+        found = [threads.submit(pipimem._admission) for _ in range(8)]
     assert len({id(one.result()) for one in found}) == len(made) == 1

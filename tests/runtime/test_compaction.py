@@ -10,16 +10,8 @@ import pytest
 from pipimem import Message, ModelUnavailable
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet
-from pipimem.sidecar.contracts import (
-    Answer,
-    Call,
-    Consolidate,
-    Consolidated,
-    Learned,
-    Refreshed,
-    Task,
-)
 from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import Answer, Call, Consolidate, Consolidated, Learned, Refreshed, Task
 
 from tests.runtime.building import opened, read, say, workspace, write
 
@@ -77,7 +69,9 @@ async def test_a_failed_refresh_does_not_stop_consolidation(tmp_path: Path) -> N
 
 
 async def test_defer_lets_the_host_go_on_and_the_talk_is_recallable(tmp_path: Path) -> None:
-    """The model is down: the talk is on disk, the cursor stays, and the next epoch finds it word for word."""
+    """The model is down: the talk is on disk, the cursor stays, and the next epoch finds it word
+    for word.
+    """
     root = workspace(tmp_path)
     down = Scripted(
         {"refresh": [ModelUnavailable("down")], "consolidate": [ModelUnavailable("down")]}
@@ -106,7 +100,9 @@ async def test_block_makes_the_host_wait(tmp_path: Path) -> None:
 
 
 async def test_messages_the_host_never_told_are_taken_in(tmp_path: Path) -> None:
-    """The gate gets the host's whole context; what the transcript lacks is written, what it has is not doubled."""
+    """The gate gets the host's whole context; what the transcript lacks is written, what it has
+    is not doubled.
+    """
     root = workspace(tmp_path)
     async with opened(
         root, Scripted({"refresh": [Refreshed()], "consolidate": [Consolidated(history=TOLD)]})
@@ -232,8 +228,33 @@ async def test_what_is_no_longer_so_is_not_recalled_from_session_or_history(tmp_
     assert not any("Thursday" in candidate.item.text for candidate in found)
 
 
+async def test_what_a_person_rewords_is_told_as_it_stands_now_and_as_nobody_elses_word(
+    tmp_path: Path,
+) -> None:
+    """The same line in SESSION.md and HISTORY.md is not recalled either, and who said the old
+    words is not named.
+    """
+    root = workspace(tmp_path)
+    old, new = "the main database is PostgreSQL 15", "the main database is PostgreSQL 16"
+    told = Consolidated((Learned(Kind.FACT, old, ("m1",)),), history=(Bullet(old, ("m1",)),))
+    script = Scripted(
+        {"refresh": [Refreshed({"Current State": (old,)}), Refreshed()], "consolidate": [told]}
+    )
+    async with opened(root, script) as channel:
+        await say(channel, old, speaker="Alice")
+        await channel.reset()
+        write(root, "MEMORY.md", read(root).replace("15", "16"))
+        turn = await channel.before_turn("which PostgreSQL is the main database?")
+    assert "PostgreSQL 15" in read(root, "HISTORY.md")
+    assert new in turn.context
+    assert "PostgreSQL 15" not in turn.context
+    assert "Alice" not in turn.context
+
+
 async def test_what_a_person_deletes_is_gone_from_every_turn(tmp_path: Path) -> None:
-    """One deletion in MEMORY.md is enough: the same words in SESSION.md and HISTORY.md are not recalled either."""
+    """One deletion in MEMORY.md is enough: the same words in SESSION.md and HISTORY.md are not
+    recalled either.
+    """
     root = workspace(tmp_path)
     rule = "we never deploy on Fridays"
     told = Consolidated(
@@ -268,7 +289,9 @@ async def test_history_is_never_a_transcript(tmp_path: Path) -> None:
 
 
 async def test_talk_that_idle_work_consolidated_first_still_gets_its_block(tmp_path: Path) -> None:
-    """While the gate thinks, idle work commits the same window: the gate closes the block all the same."""
+    """While the gate thinks, idle work commits the same window: the gate closes the block all
+    the same.
+    """
     root, thinking = workspace(tmp_path), anyio.Event()
 
     class Slow(Scripted):
@@ -316,7 +339,9 @@ async def test_a_private_stretch_runs_on_over_a_compaction_and_ends_with_the_ses
 
 
 async def test_a_context_cut_inside_a_private_stretch_tells_nothing_of_it(tmp_path: Path) -> None:
-    """The host dropped the message that opened the stretch; what only closes here was private before."""
+    """The host dropped the message that opened the stretch; what only closes here was private
+    before.
+    """
     root = workspace(tmp_path)
     talk = [
         Message.user(text, speaker="Dana")

@@ -11,8 +11,8 @@ import pytest
 from pipimem import Message, Pipimem
 
 from tests.runtime.building import opened, read, say, settings, workspace, write
-from tests.runtime.test_idle import QUICK, script, talk, watched
-from tests.runtime.test_scheduling import until
+from tests.runtime.maintenance.test_scheduler import until
+from tests.runtime.maintenance.test_worker import QUICK, script, talk, watched
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +41,9 @@ def delete(path: Path) -> None:
 async def test_whatever_is_deleted_the_next_call_goes_on(
     tmp_path: Path, name: str, call: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """No call raises, the notes stay, every message is stored once, and the log says it at most once."""
+    """No call raises, the notes stay, every message is stored once, and the log says it at most
+    once.
+    """
     root = workspace(tmp_path)
     caplog.set_level(logging.WARNING, "pipimem")
     async with opened(root) as channel:
@@ -104,7 +106,7 @@ async def test_a_removed_channel_stays_away(tmp_path: Path) -> None:
 async def test_idle_work_goes_on_without_the_workspaces_state(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The duty is taken anew, told once, so that no second process takes it too."""
+    """The leader lock is taken anew, told once, so that no second process takes it too."""
     root = workspace(tmp_path)
     caplog.set_level(logging.WARNING, "pipimem")
     async with watched(root, script()) as (_, visits):
@@ -115,7 +117,7 @@ async def test_idle_work_goes_on_without_the_workspaces_state(
         await talk(root, "hall")
         await until(lambda: len(visits) > seen)
         async with Pipimem(root, assistant=script(), settings=QUICK) as second:
-            assert not await second._idle.take_duty()
+            assert not await second._idle.take_leadership()
     assert [text for text in caplog.messages if "idle.lock" in text] == caplog.messages
     assert len(caplog.messages) == 1
 

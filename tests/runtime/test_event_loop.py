@@ -14,10 +14,10 @@ from pipimem.notes.notes import Note
 from pipimem.recall import refinement
 from pipimem.recall.index import Index
 from pipimem.runtime import channel as channels
-from pipimem.runtime import compaction, intake
-from pipimem.sidecar.offline import rules
-from pipimem.store.commits import desk
-from pipimem.text.segmentation import Segmenter
+from pipimem.runtime import compaction, intake, open_channel
+from pipimem.sidecar.rules import consolidating, refreshing
+from pipimem.store.commit import working_copy
+from pipimem.text.words.segmentation import Segmenter
 
 from tests.runtime.building import opened, workspace
 
@@ -27,17 +27,17 @@ QUESTION = "when does the release window open?"
 # What is done, and whether a journey must have done it: else the test would look at nothing.
 WORK: list[tuple[object, str]] = [
     (intake, "redacted"),
-    (compaction, "unseen"),
-    (channels, "remembered"),
+    (compaction, "unknown_messages"),
+    (open_channel, "remembered"),
     (channels, "snapshot"),
     (channels, "recalled_entries"),
     (Index, "update"),
     (Index, "has_other_texts"),
     (Note, "read"),
-    (desk, "merged"),
-    (desk, "merge_base"),
-    (rules, "consolidated"),
-    (rules, "refreshed"),
+    (working_copy, "merged"),
+    (working_copy, "merge_base"),
+    (consolidating, "consolidated"),
+    (refreshing, "refreshed"),
     (Segmenter, "_words_of"),
 ]
 
@@ -59,7 +59,9 @@ async def test_no_work_on_texts_holds_the_event_loop(
 async def test_a_long_question_is_asked_beside_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Cutting it into words takes longer than the loop may stand still; a short one is not worth a thread."""
+    """Cutting it into words takes longer than the loop may stand still; a short one is not worth
+    a thread.
+    """
     threads = spied(refinement, "mentioned", monkeypatch)
     async with opened(workspace(tmp_path)) as channel:
         for ask in (channel.before_turn, channel.recall):

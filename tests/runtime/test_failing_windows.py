@@ -1,4 +1,6 @@
-"""A window that fails is narrowed, set aside and reported; nothing else waits behind it for ever."""
+"""A window that fails is narrowed, set aside and reported; nothing else waits behind it for
+ever.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,11 @@ from pathlib import Path
 import pytest
 from pipimem import Channel, Message
 from pipimem.errors import AnswerRefused, BudgetSpent, ModelTimeout, ModelUnavailable, SidecarError
+from pipimem.llm.request import ContextOverflow
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet, Hole, Narrowed
-from pipimem.sidecar.contracts import (
+from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import (
     Answer,
     Call,
     Consolidate,
@@ -21,8 +25,6 @@ from pipimem.sidecar.contracts import (
     Refreshed,
     Task,
 )
-from pipimem.sidecar.door import ContextOverflow
-from pipimem.sidecar.scripted import Scripted
 
 from tests.runtime.building import Hands, opened, read, workspace
 
@@ -82,7 +84,9 @@ def facts(root: Path) -> list[str]:
 async def test_the_rest_of_a_failing_window_is_consolidated_and_the_message_set_aside(
     tmp_path: Path,
 ) -> None:
-    """Halved and halved: everything around the poison is learnt, the poison is a hole in the ledger."""
+    """Halved and halved: everything around the poison is learnt, the poison is a hole in the
+    ledger.
+    """
     root, hands = workspace(tmp_path), Hands()
     said = [f"the shelf number {n} holds tea" for n in range(8)]
     async with opened(root, Choking(), hands=hands) as channel:
@@ -97,14 +101,16 @@ async def test_the_rest_of_a_failing_window_is_consolidated_and_the_message_set_
 async def test_a_window_fails_twice_before_it_is_halved_and_a_restart_counts_on(
     tmp_path: Path,
 ) -> None:
-    """The state is in the ledger: a bot that restarts after every failure comes as far as one that does not."""
+    """The state is in the ledger: a bot that restarts after every failure comes as far as one
+    that does not.
+    """
     root, hands = workspace(tmp_path), Hands()
     script = Choking()
     for _ in range(8):
         async with opened(root, script, hands=hands) as channel:
             if not script.windows:
                 await talk(channel, "one", POISON)
-                channel._spoke = (
+                channel._has_new_messages = (
                     False  # leaving consolidates what was said; here only idle work shall
                 )
             await idle(channel, hands, 1)
@@ -235,7 +241,9 @@ async def test_a_hole_is_closed_by_hand_once_the_model_can(tmp_path: Path) -> No
 
 
 async def test_a_hole_turns_nothing_newer_back(tmp_path: Path) -> None:
-    """The old release day was set aside, the new one stands: trying again does not bring the old one back."""
+    """The old release day was set aside, the new one stands: trying again does not bring the old
+    one back.
+    """
     root, hands, script = workspace(tmp_path), Hands(), Choking()
     async with opened(root, script, hands=hands) as channel:
         await talk(channel, f"{POISON}, the release is on Thursday")

@@ -1,4 +1,6 @@
-"""A forgetting by another process while a bot is at work: nothing the bot still has in mind brings the words back."""
+"""A forgetting by another process while a bot is at work: nothing the bot still has in mind
+brings the words back.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,13 @@ import anyio
 import pytest
 from pipimem import Message, Pipimem, Settings
 from pipimem.settings import MaintenanceSettings, RecallSettings
-from pipimem.store.books.quoting import UNQUOTED
-from pipimem.store.forgetting.traces import traces
+from pipimem.store.forget.verify import traces
+from pipimem.store.usage.reservations import UNQUOTED
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.meanings import Toy
 from tests.runtime.building import workspace
-from tests.runtime.test_scheduling import until
+from tests.runtime.maintenance.test_scheduler import until
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply
 
 WORD = "quokkapass"
@@ -37,7 +39,9 @@ def settings(idle: float = 3_600.0) -> Settings:
 
 
 class Model:
-    """Repeats what it was told. Its next answer about talk is refused, and quotes the word; `meanwhile` comes first."""
+    """Repeats what it was told. Its next answer about talk is refused, and quotes the word;
+    `meanwhile` comes first.
+    """
 
     def __init__(self) -> None:
         self.meanwhile: list[list[str]] = []
@@ -83,7 +87,9 @@ def forget(root: Path) -> list[str]:
 
 
 def held(root: Path) -> set[str]:
-    """The files below a workspace that hold the word, in whatever spelling, and those that hold its bytes."""
+    """The files below a workspace that hold the word, in whatever spelling, and those that hold
+    its bytes.
+    """
     raw = {
         path
         for path in root.rglob("*")
@@ -112,7 +118,9 @@ async def in_use(root: Path) -> None:
 async def test_nothing_a_bot_still_has_in_mind_comes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Not by a recent question, a thought under way, the reason of a refused answer, words or vectors kept for a start."""
+    """Not by a recent question, a model call under way, the reason of a refused answer, words or
+    vectors kept for a start.
+    """
     root, model = workspace(tmp_path), Model()
     monkeypatch.setenv("PIPIMEM_DEBUG", "1")
     with OpenAIServer(model) as server:
@@ -141,7 +149,7 @@ async def test_nothing_a_bot_still_has_in_mind_comes_back(
     assert held(root) == set()
     assert UNQUOTED in {usage.reason for usage in WorkspaceStore.open(root).usages()}
     out, err = capfd.readouterr()
-    assert "pipimem recall 'room': cache miss" in err
+    assert "pipimem recall 'room': ms: look" in err
     assert WORD not in out + err
 
 

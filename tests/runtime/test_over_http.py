@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from pipimem import Pipimem
-from pipimem.runtime.replaying import EventTime, recorded, replay
+from pipimem.runtime.replay import EventTime, recorded, replay
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.runtime.building import settings, workspace
-from tests.runtime.test_replaying import EXAMPLE, texts
+from tests.runtime.test_replay import EXAMPLE, texts
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply
 
 # The messages of a window as the prompt shows them: "[rr-001] 2026-03-02 09:10 Dana: text".
@@ -53,7 +53,9 @@ def said(answer: dict[str, object]) -> Reply:
 async def test_replay_over_http_bills_what_the_ledger_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every call is in the ledger with the provider's own counts, and a second replay asks nothing."""
+    """Every call is in the ledger with the provider's own counts, and a second replay asks
+    nothing.
+    """
     root = workspace(tmp_path)
     with OpenAIServer(respond) as server:
         monkeypatch.setenv("OPENAI_API_BASE", f"{server.url}/v1")

@@ -11,8 +11,8 @@ from pipimem import Message, ModelUnavailable, Pipimem, Settings, WorkspaceError
 from pipimem.errors import StoreError
 from pipimem.notes.operations import Bullet
 from pipimem.settings import MaintenanceSettings
-from pipimem.sidecar.contracts import Answer, Call, Consolidated, Refresh, Refreshed, Task
 from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import Answer, Call, Consolidated, Refresh, Refreshed, Task
 
 from tests.runtime.building import read, settings, workspace
 
@@ -75,7 +75,7 @@ async def test_a_failing_job_waits_before_it_tries_again(tmp_path: Path) -> None
         first = await channel.maintain()
         second = await channel.maintain()
         jobs = (await channel.notes()).ledger.jobs
-        channel._spoke = False
+        channel._has_new_messages = False
     assert [job.reason for job in first[:2]] == ["down", "down"]
     assert [job.reason for job in second[:2]] == ["waiting after a failure"] * 2
     assert jobs["refresh"].failures == 1
@@ -117,7 +117,9 @@ async def test_a_channel_that_cannot_be_closed_does_not_stop_the_others(tmp_path
 
 @dataclass
 class Slow:
-    """Answers once two thoughts are under way, or after a second; `most` says how many there were at once."""
+    """Answers once two calls are under way, or after a second; `most` says how many there
+    were at once.
+    """
 
     name: str = "slow"
     paid: bool = False
@@ -140,7 +142,9 @@ class Slow:
 
 
 async def test_leaving_waits_for_several_channels_at_once(tmp_path: Path) -> None:
-    """A thousand channels must not wait for each other's disk and model; yet not all of them think at once."""
+    """A thousand channels must not wait for each other's disk and model; yet not all of them
+    think at once.
+    """
     root, slow = workspace(tmp_path), Slow()
     async with Pipimem(root, assistant=slow, settings=settings()) as pipimem:
         for number in range(12):
@@ -156,7 +160,7 @@ async def test_a_bug_in_closing_one_channel_comes_out_once_all_are_closed(tmp_pa
     root = workspace(tmp_path)
     with pytest.raises(AttributeError):  # noqa: PT012 - the whole block is what a host writes
         async with Pipimem(root, assistant=script(), settings=settings()) as pipimem:
-            (await pipimem.channel("broken")).store = None  # type: ignore[assignment]
+            (await pipimem.channel("broken"))._store = None  # type: ignore[assignment]
             channel = await pipimem.channel("room")
             await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
     assert "they said hello" in read(root, "HISTORY.md")

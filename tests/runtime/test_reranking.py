@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 import pytest
 from pipimem import Channel, ModelTimeout, Pipimem
-from pipimem.sidecar.contracts import Answer, Call, Rerank, Reranked, Task
 from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import Answer, Call, Rerank, Reranked, Task
 
 from tests.runtime.building import Hands, say, settings, workspace, write
 
@@ -27,7 +27,7 @@ DUTIES = (
     "counts visits",
     "ships books",
 )
-ALIKE = "## Facts\n" + "".join(f"- The staging cluster {duty}\n" for duty in DUTIES)
+ALIKE = "## Facts\n" + "".join(f"- The staging cluster {leader_lock}\n" for leader_lock in DUTIES)
 QUESTION = "what is on the staging cluster?"
 
 
@@ -53,11 +53,18 @@ async def asked(
 
 def injected(turn_context: str) -> list[str]:
     """What the injected entries say the cluster does."""
-    return [duty for line in turn_context.splitlines() for duty in DUTIES if duty in line]
+    return [
+        leader_lock
+        for line in turn_context.splitlines()
+        for leader_lock in DUTIES
+        if leader_lock in line
+    ]
 
 
 async def test_an_unsure_order_is_put_right_by_the_model(tmp_path: Path) -> None:
-    """The model sees the question and the candidates, and what it names is injected in its order."""
+    """The model sees the question and the candidates, and what it names is injected in its
+    order.
+    """
     model = Scripted({"rerank": [Reranked((7, 2))]}, paid=True)
     async with asked(tmp_path, model) as channel:
         local = [

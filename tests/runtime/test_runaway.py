@@ -13,14 +13,15 @@ from pipimem import Channel, Message, Pipimem
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.runtime.building import Hands, workspace
-from tests.runtime.test_budgets import at, key, limited, thought
+from tests.runtime.test_budgets import at, fitting_reply, key, limited
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply, broken, counted_prompt, too_many
 
 __all__ = ["key"]
 
 WHOLE, OWN = 60_000, 30_000
 CHANNELS = ("room", "hall", "茶室")
-# A real server bills what it said until it noticed that nobody listens: at most all it was allowed to say.
+# A real server bills what it said until it noticed that nobody listens: at most all it was allowed
+# to say.
 HANGS = 3.0
 PAUSE = timedelta(minutes=5)
 
@@ -35,7 +36,7 @@ def refused(request: ChatRequest) -> Reply:
 
 
 def liar(request: ChatRequest) -> Reply:
-    return Reply(thought(request).content, completion_tokens=25_000)
+    return Reply(fitting_reply(request).content, completion_tokens=25_000)
 
 
 def garbage(request: ChatRequest) -> Reply:
@@ -43,7 +44,7 @@ def garbage(request: ChatRequest) -> Reply:
 
 
 def silent(request: ChatRequest) -> Reply:
-    return Reply(thought(request).content, reports_usage=False)
+    return Reply(fitting_reply(request).content, reports_usage=False)
 
 
 def endless(request: ChatRequest) -> Reply:
@@ -53,7 +54,7 @@ def endless(request: ChatRequest) -> Reply:
 def moody(request: ChatRequest) -> Reply:
     """Each of them in turn, by a die that falls the same way every time."""
     kinds: tuple[Callable[[ChatRequest], Reply], ...] = (
-        thought, refused, garbage, silent, lambda _: broken(), lambda _: too_many(0), liar,
+        fitting_reply, refused, garbage, silent, lambda _: broken(), lambda _: too_many(0), liar,
     )  # fmt: skip
     return random.Random(request.number).choice(kinds)(request)
 
@@ -66,7 +67,8 @@ async def driven(
     cost: float = float("inf"),
     model: str = "openai/m",
 ) -> None:
-    """Everything that can make a bot think, at once in all channels and again and again: talk, idle work by force
+    """Everything that can make a bot think, at once in all channels and again and again: talk, idle
+    work by force
     and compactions. Five minutes pass in each round, so that what waits is due again."""
     hands = Hands(datetime.fromisoformat("2026-03-02T00:10:00+08:00") + rounds.start * PAUSE)
     patience = {"refresh_timeout": timeout, "consolidate_timeout": timeout, "tidy_timeout": timeout}
@@ -94,9 +96,10 @@ async def _round(channel: Channel, number: int, timeout: float) -> None:
 @pytest.mark.parametrize(
     ("respond", "beyond", "rounds"),
     [
-        pytest.param(thought, 0, 12, id="always work to do"),
+        pytest.param(fitting_reply, 0, 12, id="always work to do"),
         pytest.param(refused, 0, 12, id="never an acceptable answer"),
-        # Four requests may be under way when the first of them is billed, each with 25,000 where 1,000 or more were
+        # Four requests may be under way when the first of them is billed, each with 25,000 where
+        # 1,000 or more were
         # reserved.
         pytest.param(liar, 4 * 24_000, 4, id="bills far more than it was allowed to say"),
         pytest.param(silent, 0, 12, id="does not say what it bills"),
@@ -110,7 +113,8 @@ async def test_no_server_can_bill_more_than_the_budget(
     beyond: int,
     rounds: int,
 ) -> None:
-    """At most the budget, and what a liar adds to the requests that were under way already. Memory goes on by the
+    """At most the budget, and what a liar adds to the requests that were under way already. Memory
+    goes on by the
     rules."""
     root = workspace(tmp_path)
     with OpenAIServer(respond) as server:
@@ -127,13 +131,15 @@ async def test_no_server_can_bill_more_than_the_budget(
 async def test_a_broken_server_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: Reply
 ) -> None:
-    """Three channels that force six rounds would send 54 requests and more: the breaker lets a few through, of which
+    """Three channels that force six rounds would send 54 requests and more: the breaker lets a few
+    through, of which
     each is a line of the ledger that counts nothing."""
     root = workspace(tmp_path)
     with OpenAIServer(lambda _: reply) as server:
         at(monkeypatch, server)
         await driven(root, range(6))
-    # Five in a row and at most two more under way; then one at 5, 10 and 20 minutes, when the pause has passed.
+    # Five in a row and at most two more under way; then one at 5, 10 and 20 minutes, when the pause
+    # has passed.
     assert 5 <= len(server.requests) <= 5 + 2 + 5
     usages = list(WorkspaceStore.open(root).usages())
     assert len(usages) == len(server.requests)
@@ -144,7 +150,9 @@ async def test_a_broken_server_is_left_alone(
 async def test_answers_that_never_come_are_paid_for_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server bills all it was allowed to say, though nobody waited: the reservations had it counted."""
+    """The server bills all it was allowed to say, though nobody waited: the reservations had it
+    counted.
+    """
     root = workspace(tmp_path)
     with OpenAIServer(endless) as server:
         at(monkeypatch, server)
@@ -160,7 +168,9 @@ async def test_answers_that_never_come_are_paid_for_once(
 async def test_answers_that_cannot_be_read_are_paid_for_and_then_not_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server bills them; they count with all that was reserved, and the breaker opens. The talk waits on disk."""
+    """The server bills them; they count with all that was reserved, and the breaker opens. The
+    talk waits on disk.
+    """
     root = workspace(tmp_path)
     with OpenAIServer(garbage) as server:
         at(monkeypatch, server)
@@ -176,7 +186,9 @@ async def test_answers_that_cannot_be_read_are_paid_for_and_then_not_asked_for(
 
 @pytest.mark.anyio
 async def test_money_holds_as_tokens_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model with a known price, and a cent and a half for the day: what the server billed costs no more."""
+    """A model with a known price, and a cent and a half for the day: what the server billed
+    costs no more.
+    """
     root, budget = workspace(tmp_path), 0.015
     with OpenAIServer(refused) as server:
         at(monkeypatch, server)
@@ -190,8 +202,8 @@ async def test_money_holds_as_tokens_do(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_our_estimate_of_a_prompt_is_above_the_servers_count() -> None:
     """What the silent server above bills is held only as far as this is true."""
-    from pipimem.sidecar.door import Ask, Turn
-    from pipimem.sidecar.governor import prompt_tokens
+    from pipimem.llm.admission import prompt_tokens
+    from pipimem.llm.request import ModelRequest, PromptMessage
 
     from tests.servers.openai import ChatMessage
 
@@ -199,7 +211,9 @@ def test_our_estimate_of_a_prompt_is_above_the_servers_count() -> None:
         "[m1] 2026-03-04 09:10 Dana: We ship on Friday instead.\n[m2] 2026-03-04 09:11 pipi (bot): Noted.\n"
         * 50
     )
-    asked = Ask("openai/m", (Turn("system", text), Turn("user", text)), 10.0, 100)
+    asked = ModelRequest(
+        "openai/m", (PromptMessage("system", text), PromptMessage("user", text)), 10.0, 100
+    )
     assert prompt_tokens(asked) >= counted_prompt(
         (ChatMessage("system", text), ChatMessage("user", text))
     )

@@ -173,7 +173,9 @@ async def test_the_system_prompt_says_who_and_where(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["SOUL.md", "AGENTS.md"])
 async def test_a_bot_does_not_speak_without_its_rules(name: str, tmp_path: Path) -> None:
-    """A broken SOUL or AGENTS is told before the first turn, by its name and line; memory itself goes on."""
+    """A broken SOUL or AGENTS is told before the first turn, by its name and line; memory itself
+    goes on.
+    """
     root = workspace(tmp_path)
     (root / name).write_bytes("You are pipi.\n从不说谎".encode("gb18030"))
     async with opened(root) as channel:
@@ -191,7 +193,9 @@ async def test_event_time_is_what_hands_say(tmp_path: Path) -> None:
 
 
 async def test_talk_is_kept_though_a_probation_cannot_be_ended(tmp_path: Path) -> None:
-    """MEMORY.md became unreadable during the turn: counting the recall waits, what was said does not."""
+    """MEMORY.md became unreadable during the turn: counting the recall waits, what was said does
+    not.
+    """
     root = workspace(tmp_path)
     async with opened(root) as channel:
         until = Hands().now + timedelta(days=30)
@@ -201,7 +205,7 @@ async def test_talk_is_kept_though_a_probation_cannot_be_ended(tmp_path: Path) -
             Trust.INFERRED,
             probation_until=until,
         )
-        await channel.thoughts.commit(Decision("test", Author.MODEL, (add,)))
+        await channel._jobs.commit(Decision("test", Author.MODEL, (add,)))
         turn = await channel.before_turn("which port does the staging database use?")
         assert "5433" in turn.context
         memory = read(root)
@@ -222,7 +226,9 @@ async def test_a_name_is_written_without_secrets(tmp_path: Path) -> None:
 
 
 async def test_remembering_has_no_part_in_private_stretches_of_the_talk(tmp_path: Path) -> None:
-    """An open tag in what is to be remembered hides nothing said afterwards, and the other way round."""
+    """An open tag in what is to be remembered hides nothing said afterwards, and the other way
+    round.
+    """
     root = workspace(tmp_path)
     async with opened(root) as channel:
         await channel.remember("the door is green <private>and")
@@ -233,7 +239,9 @@ async def test_remembering_has_no_part_in_private_stretches_of_the_talk(tmp_path
 
 
 async def test_names_of_any_kind_are_written_without_secrets(tmp_path: Path) -> None:
-    """A room's title, a session's label, who asks to remember: each comes from a platform, and none is checked there."""
+    """A room's title, a session's label, who asks to remember: each comes from a platform, and
+    none is checked there.
+    """
     root, name = workspace(tmp_path), "x <private>hidden</private> password: hunter2Xy9"
     async with Pipimem(root, "offline", settings=settings(), clock=Hands().clock()) as pipimem:
         channel = await pipimem.channel("room", title=name)
@@ -246,7 +254,9 @@ async def test_names_of_any_kind_are_written_without_secrets(tmp_path: Path) -> 
 
 
 async def test_a_broken_shared_file_silences_no_channel(tmp_path: Path) -> None:
-    """The workspace's MEMORY.md or words.txt is no text: it alone is left out, until it is one again."""
+    """The workspace's MEMORY.md or words.txt is no text: it alone is left out, until it is one
+    again.
+    """
     root = workspace(tmp_path)
     for name in ("MEMORY.md", "words.txt"):
         (root / name).write_bytes(b"\x00\xff binary")
@@ -263,7 +273,9 @@ async def test_a_broken_shared_file_silences_no_channel(tmp_path: Path) -> None:
 
 
 async def test_talk_is_kept_though_the_notes_cannot_be_read_again(tmp_path: Path) -> None:
-    """During a long turn the channel gave its memory back, and MEMORY.md became unreadable: the recall is not counted."""
+    """During a long turn the channel gave its memory back, and MEMORY.md became unreadable: the
+    recall is not counted.
+    """
     root = workspace(tmp_path)
     async with opened(root) as channel:
         await channel.remember("the roof is red")

@@ -23,7 +23,9 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What a client asked for; `number` counts from 1, `key` is the bearer token, `body` the whole JSON."""
+    """What a client asked for; `number` counts from 1, `key` is the bearer token, `body` the
+    whole JSON.
+    """
 
     number: int
     path: str
@@ -147,7 +149,8 @@ def counted_prompt(messages: Sequence[ChatMessage]) -> int:
 
 
 class OpenAIServer:
-    """Answers on `url` while its `with` block lasts; `requests` and `billed` say what came and what it cost.
+    """Answers on `url` while its `with` block lasts; `requests` and `billed` say what came and what
+    it cost.
 
     `respond` is called for one request at a time, in the order they came; the delays of replies run side by
     side. When it raises, the client sees the connection close, and the `with` block ends with the error.
@@ -332,7 +335,9 @@ class _Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that hung up is no error; what `respond` raised is kept for the end of its block."""
+        """A client that hung up is no error; what `respond` raised is kept for the end of its
+        block.
+        """
         error = sys.exception()
         if error is not None and not isinstance(error, ConnectionError | TimeoutError):
             self.owner._errors.append(error)

@@ -10,16 +10,16 @@ from time import monotonic
 
 import pytest
 from pipimem.clock import Clock
+from pipimem.llm.client import RetryingClient
+from pipimem.llm.litellm_client import LiteLLM
+from pipimem.llm.metering import Admit, Attempt
+from pipimem.llm.request import ModelRequest
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
-from pipimem.notes.usage import Hold, Usage
-from pipimem.sidecar.asking import Asking
-from pipimem.sidecar.assistant import ModelAssistant
-from pipimem.sidecar.contracts import Call, Consolidate, Known
-from pipimem.sidecar.door import Ask
-from pipimem.sidecar.litellm_door import LiteLLM
-from pipimem.sidecar.metering import Attempt, Begin
+from pipimem.notes.usage import Reservation, Usage
+from pipimem.sidecar.model import ModelAssistant
 from pipimem.sidecar.prompts import Prompts
+from pipimem.sidecar.tasks import Call, Consolidate, KnownEntry
 
 NOW = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
 
@@ -55,11 +55,10 @@ def task() -> Consolidate:
         now=NOW,
         participants=("Dana",),
         memory=(
-            Known("k1", "Decisions", "The release is on Thursday", Trust.INFERRED, 3),
-            Known("k2", "Preferences", "林晓喜欢简短的回答"),
+            KnownEntry("k1", "Decisions", "The release is on Thursday", Trust.INFERRED, 3),
+            KnownEntry("k2", "Preferences", "林晓喜欢简短的回答"),
         ),
         window=(said(1, "We ship on Friday instead."), answered(2, "Noted.")),
-        group=True,
     )
 
 
@@ -93,12 +92,14 @@ def unlimited(
     record: Callable[[Usage], None],
     wall: Callable[[], datetime],
     monotonic: Callable[[], float] = monotonic,
-) -> Begin:
+) -> Admit:
     """Attempts that no budget holds: each is let out as it is, and `record` takes its line."""
 
-    async def begin(ask: Ask) -> Attempt:
+    async def begin(ask: ModelRequest) -> Attempt:
         when = wall().isoformat()
-        hold = Hold(when, when, ask.channel, ask.task, ask.model, 0, 0, None, ask.correlation)
+        hold = Reservation(
+            when, when, ask.channel, ask.task, ask.model, 0, 0, None, ask.correlation
+        )
         return Attempt(ask, hold, None, Clock(wall=wall, monotonic=monotonic), record)
 
     return begin
@@ -108,14 +109,16 @@ def unlimited(
 class Books:
     """A model assistant on a server, and what it put into the ledger."""
 
+    environment: pytest.MonkeyPatch
     used: list[Usage] = field(default_factory=list)
 
     def assistant(self, url: str, *models: str, concurrency: int = 4) -> ModelAssistant:
         """An assistant on the models served at `url`."""
-        door = LiteLLM(api_base=f"{url}/v1", api_key="x")
+        self.environment.setenv("OPENAI_API_BASE", f"{url}/v1")
+        self.environment.setenv("OPENAI_API_KEY", "x")
         begin = unlimited(self.used.append, lambda: NOW)
-        asking = Asking(
-            models or ("openai/test",), door, begin, monotonic, concurrency, chance=lambda: 0.0
+        asking = RetryingClient(
+            models or ("openai/test",), LiteLLM(), begin, monotonic, concurrency, chance=lambda: 0.0
         )
         return ModelAssistant(asking, Prompts())
 
@@ -126,9 +129,9 @@ class Books:
 
 
 @pytest.fixture
-def books() -> Books:
+def books(monkeypatch: pytest.MonkeyPatch) -> Books:
     """An empty ledger."""
-    return Books()
+    return Books(monkeypatch)
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from pipimem.errors import SettingsError
-from pipimem.sidecar.contracts import Consolidate, Fold, Known, Refresh, Rerank, Tidy
-from pipimem.sidecar.prompts import Prompts
-from pipimem.sidecar.rendering import placeholder_values
+from pipimem.sidecar.prompts import Prompts, placeholder_values
+from pipimem.sidecar.tasks import Consolidate, Fold, KnownEntry, Refresh, Rerank, Tidy
+
 from tests.sidecar.conftest import NOW, said
 
 VALUES = {"memory": "(none)", "window": "[m1] Dana: hi", "today": "2026-03-04"}
@@ -88,7 +88,10 @@ def test_a_message_cannot_pose_as_another() -> None:
 def test_entries_show_what_tidying_must_know() -> None:
     """Section, trust and age."""
     values = placeholder_values(
-        Tidy(NOW, (Known("k1", "Facts", "a\nb", age_days=3), Known("k2", "事实", "c")), ()), "room"
+        Tidy(
+            NOW, (KnownEntry("k1", "Facts", "a\nb", age_days=3), KnownEntry("k2", "事实", "c")), ()
+        ),
+        "room",
     )
     assert values["memory"] == "[k1] (Facts; human; 3 days) a b\n[k2] (事实; human; age unknown) c"
     assert values["history"] == "(none)"

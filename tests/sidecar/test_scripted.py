@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable
-from pipimem.sidecar.contracts import Call, Consolidate, Consolidated, Refresh, Refreshed
 from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import Call, Consolidate, Consolidated, Refresh, Refreshed
+
 from tests.sidecar.conftest import NOW, answer
 
 pytestmark = pytest.mark.anyio

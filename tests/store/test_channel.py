@@ -29,9 +29,9 @@ from pipimem.notes.operations import (
     Trust,
 )
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commits import acknowledging, desk
-from pipimem.store.disk import exchanging
-from pipimem.store.disk.lock import FolderLock
+from pipimem.store.commit import acknowledge, working_copy
+from pipimem.store.disk import exchange
+from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.journal import journal, state
 from pipimem.store.workspace import WorkspaceStore
 
@@ -52,7 +52,8 @@ def everything(folder: Path) -> dict[str, bytes]:
     }
 
 
-# ── opening ───────────────────────────────────────────────────────────────────────────────────────────────
+# ── opening
+# ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_channel_keeps_who_it_is(workspace: WorkspaceStore) -> None:
@@ -61,7 +62,11 @@ def test_a_channel_keeps_who_it_is(workspace: WorkspaceStore) -> None:
         workspace, "cid6KeBBLoveM/AZ==", create=True, kind="group", title="发布群"
     )
     found = ChannelStore.open(workspace, "cid6KeBBLoveM/AZ==", create=False)
-    assert (found.channel_id, found.identity.kind, found.identity.title) == (
+    assert (
+        found.channel_id,
+        found.channel_folder.identity.kind,
+        found.channel_folder.identity.title,
+    ) == (
         "cid6KeBBLoveM/AZ==",
         "group",
         "发布群",
@@ -97,7 +102,9 @@ def test_a_folder_of_another_channel_is_refused(
 
 
 def test_a_folder_made_by_hand_is_read_without_a_trace(workspace: WorkspaceStore) -> None:
-    """Markdown alone is a channel; reading it writes nothing, and its ids are the same each time."""
+    """Markdown alone is a channel; reading it writes nothing, and its ids are the same each
+    time.
+    """
     folder = workspace.root / "channels" / "dm_n50"
     folder.mkdir()
     (folder / "MEMORY.md").write_text("# Memory\n\n## Facts\n\n- by hand\n")
@@ -112,7 +119,9 @@ def test_a_folder_made_by_hand_is_read_without_a_trace(workspace: WorkspaceStore
 def test_an_adopted_folder_keeps_the_ids_it_was_read_with(
     workspace: WorkspaceStore, now: datetime
 ) -> None:
-    """A decision made on a reading finds its targets when the first commit makes the folder ours."""
+    """A decision made on a reading finds its targets when the first commit makes the folder
+    ours.
+    """
     folder = workspace.root / "channels" / "mine"
     folder.mkdir()
     (folder / "MEMORY.md").write_text("# Memory\n\n## Facts\n\n- by hand\n")
@@ -156,7 +165,9 @@ def test_a_damaged_identity_says_what_removing_it_costs(
 def test_a_key_with_one_wrong_digit_is_damage_and_another_title_is_none(
     channel: ChannelStore,
 ) -> None:
-    """Under another key every entry has another id, and what was forgotten is not known. People may mend the rest."""
+    """Under another key every entry has another id, and what was forgotten is not known. People
+    may mend the rest.
+    """
     path = channel.folder / ".pipimem" / "channel.json"
     data = json.loads(path.read_text())
     digit = "0" if data["key"][0] != "0" else "1"
@@ -164,10 +175,11 @@ def test_a_key_with_one_wrong_digit_is_damage_and_another_title_is_none(
     with pytest.raises(ChannelError, match="Put it back from a backup"):
         again(channel)
     path.write_text(json.dumps({**data, "title": "Another title", "kind": "dm"}))
-    assert (again(channel).key, again(channel).identity.kind) == (channel.key, "dm")
+    assert (again(channel).key, again(channel).channel_folder.identity.kind) == (channel.key, "dm")
 
 
-# ── committing ────────────────────────────────────────────────────────────────────────────────────────────
+# ── committing
+# ────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_commit_is_there_for_everybody(channel: ChannelStore, now: datetime, add: Add) -> None:
@@ -267,7 +279,9 @@ def test_a_linked_file_stays_a_link(channel: ChannelStore, now: datetime, add: A
 
 
 def test_jobs_and_recalls_are_kept(channel: ChannelStore, now: datetime, add: Add) -> None:
-    """A recall is counted at once in memory and written when the channel closes; it ends probation."""
+    """A recall is counted at once in memory and written when the channel closes; it ends
+    probation.
+    """
     decision = add("alice likes tea")
     decision = replace(
         decision,
@@ -287,7 +301,8 @@ def test_jobs_and_recalls_are_kept(channel: ChannelStore, now: datetime, add: Ad
     )
 
 
-# ── people ────────────────────────────────────────────────────────────────────────────────────────────────
+# ── people
+# ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_an_edit_shows_at_the_next_reading(channel: ChannelStore, now: datetime, add: Add) -> None:
@@ -334,8 +349,8 @@ def test_an_edit_made_while_nobody_ran_is_seen(
     path = channel.folder / "MEMORY.md"
     path.write_text("# Memory\n\n## Facts\n\n- bob likes tea\n")
     second = again(channel)
-    stones = second.notes().ledger.tombstones
-    assert [stone.reason for stone in stones.values()] == ["deleted by hand"]
+    tombstones = second.notes().ledger.tombstones
+    assert [tombstone.reason for tombstone in tombstones.values()] == ["deleted by hand"]
     second.commit(add("carol likes tea"), now)
     path.write_text("# Memory\n\n## Facts\n\n- carol likes tea\n")
     assert len(again(channel).notes().ledger.tombstones) == 2
@@ -369,8 +384,8 @@ def test_a_save_between_reading_and_commit_survives(
             saved.append(path.write_text(path.read_text() + "- typed just now\n"))
         return real(target, data, *rest, **options)  # type: ignore[arg-type]
 
-    real = acknowledging.prepare
-    monkeypatch.setattr(acknowledging, "prepare", save)
+    real = acknowledge.prepare
+    monkeypatch.setattr(acknowledge, "prepare", save)
     channel.commit(add("bob likes tea"), now)
     assert [entry.text for entry in again(channel).notes().memory.entries] == [
         "alice likes tea",
@@ -418,7 +433,9 @@ def test_a_save_right_before_the_rename_survives(
 def test_an_editor_at_work_is_waited_for(
     channel: ChannelStore, now: datetime, add: Add, text: str | None
 ) -> None:
-    """Emptied, gone or cut: recall goes on with what was known, a commit waits until the editor is done."""
+    """Emptied, gone or cut: recall goes on with what was known, a commit waits until the editor
+    is done.
+    """
     channel.commit(add("alice likes tea"), now)
     path = channel.folder / "MEMORY.md"
     whole = path.read_text()
@@ -455,7 +472,9 @@ def test_a_file_that_stays_empty_was_meant(channel: ChannelStore, now: datetime,
 def test_what_is_no_text_stops_the_commit(
     channel: ChannelStore, now: datetime, add: Add, data: bytes
 ) -> None:
-    """With a sentence; the file is byte for byte what it was, and nothing of the decision is done."""
+    """With a sentence; the file is byte for byte what it was, and nothing of the decision is
+    done.
+    """
     (channel.folder / "MEMORY.md").write_bytes(data)
     with pytest.raises(UnreadableNote):
         channel.notes()
@@ -465,7 +484,8 @@ def test_what_is_no_text_stops_the_commit(
     assert channel.ledger.cursor == 0
 
 
-# ── what can be rebuilt ───────────────────────────────────────────────────────────────────────────────────
+# ── what can be rebuilt
+# ───────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_checkpoint_spares_the_journal(channel: ChannelStore, now: datetime, add: Add) -> None:
@@ -488,7 +508,7 @@ def test_many_commits_make_checkpoints(
         channel.commit(add(f"fact number {number}", cursor=number), now)
     assert again(channel).ledger == channel.ledger
     assert again(channel).notes().memory == channel.notes().memory
-    assert len(channel._at_desk().state.journal.parts()) > 1
+    assert len(channel._loaded().state.journal.parts()) > 1
     assert [record.sequence for record in again(channel).journal_records()] == list(range(1, 24))
     (channel.folder / ".pipimem" / "ledger.json").unlink()
     assert again(channel).ledger == channel.ledger
@@ -497,7 +517,9 @@ def test_many_commits_make_checkpoints(
 def test_without_our_own_state_no_memory_is_lost(
     channel: ChannelStore, now: datetime, add: Add
 ) -> None:
-    """`.pipimem` can be deleted: the Markdown is the memory, and HISTORY says how far it has come."""
+    """`.pipimem` can be deleted: the Markdown is the memory, and HISTORY says how far it has
+    come.
+    """
     times = [now + timedelta(minutes=10 * number) for number in range(6)]
     channel.append([Message.user(f"text {number}", time=time) for number, time in enumerate(times)])
     block = AddBlock(times[0], times[3], "tea", (Bullet("they spoke of tea", ("m1",)),))
@@ -525,7 +547,8 @@ def test_a_damaged_journal_is_told(channel: ChannelStore, now: datetime, add: Ad
         again(channel).notes()
 
 
-# ── a disk that refuses ───────────────────────────────────────────────────────────────────────────────────
+# ── a disk that refuses
+# ───────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
@@ -561,13 +584,15 @@ def test_a_disk_that_refuses_leaves_everything(
 def test_a_rename_that_fails_is_done_later(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The journal has it: it is acknowledged, shown at once, and in the file as soon as the disk lets it."""
+    """The journal has it: it is acknowledged, shown at once, and in the file as soon as the disk
+    lets it.
+    """
     channel.commit(add("alice likes tea"), now)
 
     def refuse(*_: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(exchanging, "_exchanged", refuse)
+    monkeypatch.setattr(exchange, "_exchanged", refuse)
     channel.commit(add("bob likes tea"), now)
     monkeypatch.undo()
     assert "bob" not in (channel.folder / "MEMORY.md").read_text()
@@ -586,14 +611,14 @@ def test_what_a_commit_left_is_read_without_the_lock(
     """A text of 1 MB is read for seconds: others need not wait for that before they write."""
     channel.commit(add("first"), now)
     texts = list[str]()
-    read = desk.Note.read
+    read = working_copy.Note.read
 
     def noted(file: File, text: str, key: bytes) -> Note:
-        with FolderLock(channel.folder / ".pipimem" / "lock").held(patience=0.0):
+        with FolderLock(channel.folder / ".pipimem" / "lock").held(timeout=0.0):
             texts.append(text)
         return read(file, text, key)
 
-    monkeypatch.setattr(desk.Note, "read", noted)
+    monkeypatch.setattr(working_copy.Note, "read", noted)
     channel.commit(add("second"), now)
     assert [("first" in text, "second" in text) for text in texts] == [(True, True)]
     assert channel.notes(refresh=False).memory.text == texts[0]

@@ -1,4 +1,6 @@
-"""Killed at any instant: files are whole, a commit is all or nothing, acknowledged means durable."""
+"""Killed at any instant: files are whole, a commit is all or nothing, acknowledged means
+durable.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from pipimem.notes.operations import (
     Trust,
 )
 from pipimem.store.channel import ChannelStore
-from pipimem.store.disk import exchanging
+from pipimem.store.disk import exchange
 from pipimem.store.workspace import WorkspaceStore
 
 CALLS = ("write", "fsync", "fdatasync", "replace", "unlink", "ftruncate", "rename")
@@ -67,7 +69,9 @@ def prepared(root: Path, now: datetime, add: Callable[..., Decision]) -> Decisio
 
 
 def killing(at: int, *, torn: bool) -> None:
-    """Lets the process die at its `at`-th call that changes the disk; `torn` writes half of it first."""
+    """Lets the process die at its `at`-th call that changes the disk; `torn` writes half of it
+    first.
+    """
     count = 0
 
     def deadly(module: ModuleType, name: str) -> None:
@@ -87,7 +91,7 @@ def killing(at: int, *, torn: bool) -> None:
 
     for name in CALLS:
         deadly(os, name)
-    deadly(exchanging, "_renamed")
+    deadly(exchange, "_renamed")
 
 
 def in_child(work: Callable[[], None]) -> bool:
@@ -108,7 +112,9 @@ def in_child(work: Callable[[], None]) -> bool:
 def test_a_commit_killed_anywhere_is_all_or_nothing(
     tmp_path: Path, now: datetime, add: Callable[..., Decision], torn: bool
 ) -> None:
-    """At each write, sync, rename and unlink in turn; the next start sees the old facts or the new ones."""
+    """At each write, sync, rename and unlink in turn; the next start sees the old facts or the
+    new ones.
+    """
     seen = set()
     for at in range(1, 200):
         root = tmp_path / f"{torn}-{at}"
@@ -322,7 +328,8 @@ def test_two_processes_commit_at_once_and_lose_nothing(
     prepared(root, now, add)
     path = root / "channels" / "team" / "MEMORY.md"
     children = []
-    # To fork a large process takes longer than twenty commits: all wait here until the last is there.
+    # To fork a large process takes longer than twenty commits: all wait here until the last is
+    # there.
     gate, opener = os.pipe()
     for part in range(3):
         child = os.fork()
@@ -358,7 +365,9 @@ def test_two_processes_commit_at_once_and_lose_nothing(
 def test_a_reader_beside_a_writer_sees_whole_commits(
     tmp_path: Path, now: datetime, add: Callable[..., Decision]
 ) -> None:
-    """A commit in another process never looks like a person's edit, at whatever instant it is read."""
+    """A commit in another process never looks like a person's edit, at whatever instant it is
+    read.
+    """
     root = tmp_path / "bot"
     prepared(root, now, add)
     child = os.fork()

@@ -13,8 +13,8 @@ import pytest
 from pipimem.notes.message import Message
 from pipimem.notes.operations import AddBlock, Author, Bullet, Decision
 from pipimem.store.channel import ChannelStore
-from pipimem.store.disk import lock
-from pipimem.store.transcript import Transcript
+from pipimem.store.disk import folder_lock
+from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace import WorkspaceStore
 
 Add = Callable[..., Decision]
@@ -143,7 +143,7 @@ def test_a_state_deleted_in_the_middle_of_a_call(
     lived: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The call is made once more, on a state made anew."""
-    real, gone = lock.opened, []
+    real, gone = folder_lock.opened, []
 
     def opened(path: Path, flags: int = os.O_RDONLY) -> int:
         if not gone:
@@ -151,7 +151,7 @@ def test_a_state_deleted_in_the_middle_of_a_call(
             shutil.rmtree(lived.folder / ".pipimem")
         return real(path, flags)
 
-    monkeypatch.setattr(lock, "opened", opened)
+    monkeypatch.setattr(folder_lock, "opened", opened)
     lived.commit(add("Coffee at five"), now)
     gone.clear()
     assert [message.id for message in lived.append(iter([Message.user("three", id="p3")]))] == [
@@ -159,7 +159,10 @@ def test_a_state_deleted_in_the_middle_of_a_call(
     ]
     gone.clear()
     assert (
-        ChannelStore.open(lived.workspace, "team", create=True, title="Tea").identity.title == "Tea"
+        ChannelStore.open(
+            lived.workspace, "team", create=True, title="Tea"
+        ).channel_folder.identity.title
+        == "Tea"
     )
     assert [entry.text for entry in lived.notes().memory.entries] == [
         "Tea at four",
@@ -211,7 +214,9 @@ def test_a_damaged_identity_is_written_anew(lived: ChannelStore, now: datetime, 
 def test_a_journal_that_is_lost_takes_nothing_with_it(
     channel: ChannelStore, now: datetime, add: Add, lost: str
 ) -> None:
-    """An older ledger knows an older text; the versions may be newer. The text in the file stands, whatever they lead to."""
+    """An older ledger knows an older text; the versions may be newer. The text in the file
+    stands, whatever they lead to.
+    """
     path = channel.folder / ".pipimem" / "journal.jsonl"
     memory = channel.folder / "MEMORY.md"
     channel.commit(add("Tea at four", "Nothing"), now)

@@ -1,4 +1,6 @@
-"""A sample of `python -m benchmarks.faults`: kills, errors and lost writes in every journey, and a fresh start after each."""
+"""A sample of `python -m benchmarks.faults`: kills, errors and lost writes in every journey, and
+a fresh start after each.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def losses(journey: Journey, root: Path, faults: int, seed: int) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_journey_that_meets_a_fault_loses_nothing(tmp_path: Path, name: str) -> None:
-    """Killed or refused at any file call: before or after, what was acknowledged is there once, the next commit works."""
+    """Killed or refused at any file call: before or after, what was acknowledged is there once,
+    the next commit works.
+    """
     assert losses(NAMES[name], tmp_path / "w", 8, seed=1) == []
 
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 from pipimem.notes.operations import Decision
-from pipimem.store import channel as channel_room
+from pipimem.store import identity
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commits import acknowledging, desk, placing
-from pipimem.store.disk import files, lock
-from pipimem.store.disk.files import Reading
-from pipimem.store.disk.leasing import Lease
+from pipimem.store.commit import acknowledge, publish, working_copy
+from pipimem.store.disk import files, folder_lock
+from pipimem.store.disk.files import TextFile
+from pipimem.store.disk.lease import Lease
 from pipimem.store.journal import state
 
-from . import test_channel as channels
-from . import test_crashes as crashes
-from . import test_power_cuts as cuts
-from .commits import test_placing as placings
+from tests.store import test_channel as channels
+from tests.store import test_crashes as crashes
+from tests.store import test_power_cuts as cuts
+from tests.store.commit import test_publish as publish_tests
 
 Switch = Callable[[pytest.MonkeyPatch], None]
 
@@ -34,105 +34,106 @@ def off(module: Any, name: str, instead: Any) -> Switch:
 
 def kept_at_sight(patch: pytest.MonkeyPatch) -> None:
     """A person's text counts as known as soon as it is seen, merged or not."""
-    real = desk.Desk.taken_in
+    real = working_copy.WorkingCopy.merged_text
 
-    def taken_in(self: desk.Desk, file: Any, reading: Reading) -> str:
+    def taken_in(self: working_copy.WorkingCopy, file: Any, reading: TextFile) -> str:
         text = real(self, file, reading)
         self.state.versions.keep(file, reading.text)
         return text
 
-    patch.setattr(desk.Desk, "taken_in", taken_in)
+    patch.setattr(working_copy.WorkingCopy, "merged_text", taken_in)
 
 
 def prepared_counts(patch: pytest.MonkeyPatch) -> None:
     """Texts that only lay prepared count as if they had stood in the file."""
-    real = state.State._changes
+    real = state.State.recent_changes
     patch.setattr(
         state.State,
-        "_changes",
+        "recent_changes",
         lambda *args: deque(replace(each, unseen=False) for each in real(*args)),
     )
 
 
 def no_lock(patch: pytest.MonkeyPatch) -> None:
     """Everybody gets the lock, and nobody asks whether it holds."""
-    patch.setattr(lock, "taken", lambda _: True)
-    patch.setattr(channel_room, "locks_hold", lambda _: True)
+    patch.setattr(folder_lock, "try_lock", lambda _: True)
+    patch.setattr(identity, "locks_hold", lambda _: True)
 
 
-# Also without a lock processes may happen to go one after the other, on a busy machine now and then.
+# Also without a lock processes may happen to go one after the other, on a busy machine now and
+# then.
 _RACES = 10
 
 GUARDS: tuple[tuple[str, Switch, Callable[..., None], dict[str, object]], ...] = (
     (
         "what an exchange displaces is looked at",
-        off(placing, "_take_in_displaced", lambda _desk, _file, path, *_: path.unlink()),
-        placings.test_a_save_right_before_the_exchange_is_merged,
-        {"save": placings.typed, "kill": False, "exchanges": True},
+        off(publish, "_merge_displaced", lambda _copy, _file, path, *_: path.unlink()),
+        publish_tests.test_a_save_right_before_the_exchange_is_merged,
+        {"save": publish_tests.typed, "kill": False, "exchanges": True},
     ),
     (
         "what a crash left displaced is looked at",
-        off(placing, "_is_prepared", lambda *_: True),
-        placings.test_a_save_right_before_the_exchange_is_merged,
-        {"save": placings.typed, "kill": True, "exchanges": True},
+        off(publish, "_is_prepared", lambda *_: True),
+        publish_tests.test_a_save_right_before_the_exchange_is_merged,
+        {"save": publish_tests.typed, "kill": True, "exchanges": True},
     ),
     (
         "both sides are merged",
-        off(placing, "merged", lambda _base, ours, _theirs: ours),
-        placings.test_a_save_right_before_the_exchange_is_merged,
-        {"save": placings.renamed_over, "kill": False, "exchanges": True},
+        off(publish, "merged", lambda _base, ours, _theirs: ours),
+        publish_tests.test_a_save_right_before_the_exchange_is_merged,
+        {"save": publish_tests.renamed_over, "kill": False, "exchanges": True},
     ),
     (
         "a lease shows an editor at work",
         off(files, "leased", lambda _: Lease.NONE),
-        placings.test_a_file_somebody_keeps_open_is_left_alone,
+        publish_tests.test_a_file_somebody_keeps_open_is_left_alone,
         {},
     ),
     (
         "a displaced file is read when nobody writes to it",
-        off(placing, "quiet", files.read),
-        placings.test_a_slow_save_into_the_displaced_file_is_waited_for,
+        off(publish, "read_when_closed", files.read),
+        publish_tests.test_a_slow_save_into_the_displaced_file_is_waited_for,
         {},
     ),
     (
         "half of a save deletes nothing",
-        off(placing, "brought_together", placing.merged),
-        placings.test_half_of_a_save_deletes_nothing,
+        off(publish, "merged_displaced", publish.merged),
+        publish_tests.test_half_of_a_save_deletes_nothing,
         {"left": "# Memory\n\n## Fa"},
     ),
     (
         "an empty or cut file is waited for",
-        off(desk, "may_be_half_saved", lambda *_: False),
+        off(working_copy, "may_be_half_saved", lambda *_: False),
         channels.test_an_editor_at_work_is_waited_for,
         {"text": ""},
     ),
     (
         "a stale buffer is recognised",
-        off(desk, "merge_base", lambda _, past: "".join(next(iter(past)).lines)),
-        placings.test_an_older_buffer_is_merged_from_where_it_began,
+        off(working_copy, "merge_base", lambda _, past: "".join(next(iter(past)).lines)),
+        publish_tests.test_an_older_buffer_is_merged_from_where_it_began,
         {},
     ),
     (
         "a text counts as known only once it is merged",
         kept_at_sight,
-        placings.test_a_text_seen_but_not_merged_is_no_ancestor,
+        publish_tests.test_a_text_seen_but_not_merged_is_no_ancestor,
         {},
     ),
     (
         "a text that only lay prepared was never on disk",
         prepared_counts,
-        placings.test_a_text_that_never_reached_the_file_is_no_ancestor,
+        publish_tests.test_a_text_that_never_reached_the_file_is_no_ancestor,
         {},
     ),
     (
         "names are synced before the record that rests on them",
-        off(acknowledging, "sync_folder", lambda _: None),
+        off(acknowledge, "sync_folder", lambda _: None),
         cuts.test_texts_and_names_are_synced_before_the_record_that_rests_on_them,
         {},
     ),
     (
         "an exchange is synced before what it displaced goes",
-        off(placing, "sync_folder", lambda _: None),
+        off(publish, "sync_folder", lambda _: None),
         cuts.test_texts_and_names_are_synced_before_the_record_that_rests_on_them,
         {},
     ),

@@ -1,4 +1,6 @@
-"""What only has the name of a file: a pipe, a folder, a socket, a link out, in the place of each file we keep."""
+"""What only has the name of a file: a pipe, a folder, a socket, a link out, in the place of each
+file we keep.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.operations import Decision
 from pipimem.notes.usage import Usage
 from pipimem.store.channel import ChannelStore
-from pipimem.store.checkup.channels import channel_findings
+from pipimem.store.health.channels import channel_findings
 from pipimem.store.workspace import WorkspaceStore
 
 Add = Callable[..., Decision]
@@ -125,7 +127,9 @@ def test_what_is_needed_is_told_by_its_path_and_nothing_waits(
     add: Add,
     put: Callable[[str, Path], None],
 ) -> None:
-    """Whatever a process does either does not need the file, or ends at once with an error that says what to move."""
+    """Whatever a process does either does not need the file, or ends at once with an error that
+    says what to move.
+    """
     path = well.folder / name
     put(kind, path)
     found = {deed: told(run) for deed, run in deeds(well.workspace, now, add).items()}
@@ -190,7 +194,7 @@ def test_so_it_is_in_the_place_of_the_usage_ledger(
     path.parent.mkdir(exist_ok=True)
     put(kind, path)
     usage = Usage("2026-03-02T09:00:00+08:00", "", "tidy", "m", 1, 1, 0, None, 0.1, "ok", "c")
-    for deed in (lambda: workspace.books.append(usage), lambda: list(workspace.usages())):
+    for deed in (lambda: workspace.usage_store.append(usage), lambda: list(workspace.usages())):
         assert str(path) in told(deed)
 
 

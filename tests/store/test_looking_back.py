@@ -1,4 +1,6 @@
-"""Lives of a channel, looked back on: undo from below, and forgetting, on whatever history there is."""
+"""Lives of a channel, looked back on: undo from below, and forgetting, on whatever history there
+is.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,10 @@ from pipimem.notes.operations import (
     Trust,
 )
 from pipimem.store.channel import ChannelStore
-from pipimem.store.forgetting.traces import traces
+from pipimem.store.forget.verify import traces
+from pipimem.store.history.undo import undo
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.splices import spliced
+from pipimem.text.markdown.line_edits import spliced
 
 from tests.store.conftest import NOW
 
@@ -64,7 +67,8 @@ def a_channel() -> Iterator[ChannelStore]:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "channels").mkdir()
         channel = ChannelStore.open(WorkspaceStore.open(Path(folder)), "team", create=True)
-        # Long enough that a deletion is never nearer to the empty file than to the text it was made in.
+        # Long enough that a deletion is never nearer to the empty file than to the text it was made
+        # in.
         commit(
             channel,
             *(
@@ -126,7 +130,7 @@ def take_back(channel: ChannelStore, place: int) -> bool:
     if not numbers:
         return False
     try:
-        channel.undo(numbers[place % len(numbers)], NOW)
+        undo(channel, numbers[place % len(numbers)], NOW)
     except CannotTakeBack:
         return False
     return True
@@ -155,7 +159,9 @@ def words(text: str | None) -> Counter[str]:
 def test_an_undo_changes_nothing_but_what_the_change_had_done(
     steps: list[tuple[str, int, str, Kind]], place: int
 ) -> None:
-    """Whatever came later: entries that the change had not to do with keep their words; undone, all is as it was."""
+    """Whatever came later: entries that the change had not to do with keep their words; undone,
+    all is as it was.
+    """
     with a_channel() as channel:
         lived(channel, steps)
         records = {record.sequence: record for record in channel.journal_records()}
@@ -170,7 +176,7 @@ def test_an_undo_changes_nothing_but_what_the_change_had_done(
         if newest.sequence in records:
             return
         past, undone = channel.past(), int(newest.correlation)
-        if past.now[File.MEMORY] == past.text_after(File.MEMORY, undone - 1):
+        if past.current[File.MEMORY] == past.text_after(File.MEMORY, undone - 1):
             return  # word for word as before it: nothing else to look for
         change = records[undone].files.get(File.MEMORY)
         lines = "".join(
@@ -178,13 +184,14 @@ def test_an_undo_changes_nothing_but_what_the_change_had_done(
             for splice in (change.splices if change else ())
             for line in (*splice.removed, *splice.added)
         )
-        # What stands as the change left it may go back to how it stood before: without its bullet's first line,
+        # What stands as the change left it may go back to how it stood before: without its bullet's
+        # first line,
         # the rest of an entry is a paragraph.
         made, met = (words(past.text_after(File.MEMORY, number)) for number in (undone, undone - 1))
         gone, came = before - memory(channel) - made, memory(channel) - before - met
         for text in (*gone, *came):
             assert any(line.strip() in lines for line in text.splitlines()), text
-        channel.undo(newest.sequence, NOW)
+        undo(channel, newest.sequence, NOW)
         assert memory(channel) == before
 
 
@@ -238,4 +245,4 @@ def chain_holds(channel: ChannelStore) -> None:
                 assert etag(text) == change.before
                 text = spliced(text, change.splices)
                 assert etag(text) == change.after
-        assert text == past.left[file]
+        assert text == past.base[file]

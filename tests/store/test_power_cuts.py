@@ -1,4 +1,6 @@
-"""The system stops: what was acknowledged is whole again at the next start, whichever names reached the disk."""
+"""The system stops: what was acknowledged is whole again at the next start, whichever names
+reached the disk.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def calls_of(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_texts_and_names_are_synced_before_the_record_that_rests_on_them(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the exchange before what it displaced goes: so a text that waits for its file always lies beside it."""
+    """And the exchange before what it displaced goes: so a text that waits for its file always
+    lies beside it.
+    """
     channel.commit(add("alice likes tea"), now)
     decision = add("bob likes tea")
     decision = replace(
@@ -77,7 +81,9 @@ def test_texts_and_names_are_synced_before_the_record_that_rests_on_them(
 def test_a_person_s_text_is_synced_before_it_counts_as_known(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their editor need not have: else the older text might be back, and count as what they want."""
+    """Their editor need not have: else the older text might be back, and count as what they
+    want.
+    """
     path = channel.folder / File.MEMORY
     channel.commit(add("alice likes tea"), now)
     channel.checkpoint()
@@ -93,7 +99,9 @@ def test_a_person_s_text_is_synced_before_it_counts_as_known(
 def test_a_text_from_before_the_first_record_is_synced_with_its_name(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The record has only what changed of it: without the version a waiting text could not be told any more."""
+    """The record has only what changed of it: without the version a waiting text could not be
+    told any more.
+    """
     (channel.folder / File.MEMORY).write_text(OLD)
     done = calls_of(monkeypatch)
     channel.commit(add("dave likes cake"), now)
@@ -112,12 +120,14 @@ def test_whatever_the_disk_has_of_a_file_the_newest_text_is_back(
     is_first: bool,
     is_read_only: bool,
 ) -> None:
-    """The exchange did not reach the disk: the older text, or none, is no person's wish, so nothing is deleted."""
+    """The exchange did not reach the disk: the older text, or none, is no person's wish, so
+    nothing is deleted.
+    """
     if not is_first:
         channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
     said = ["卡罗尔喜欢咖啡和茶", "dave likes cake"]
     with monkeypatch.context() as patch:
-        patch.setattr("pipimem.store.commits.placing.displace", interrupted)
+        patch.setattr("pipimem.store.commit.publish.displace", interrupted)
         with pytest.raises(KeyboardInterrupt):
             channel.commit(
                 add(*(["alice likes tea", "鲍勃喜欢茶"] if is_first else []), *said), now
@@ -140,7 +150,7 @@ def test_a_text_that_was_never_acknowledged_is_swept(
     channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
     with monkeypatch.context() as patch:
         patch.setattr("pipimem.store.journal.journal.Journal.append", interrupted)
-        patch.setattr("pipimem.store.commits.acknowledging.dropped", lambda _: None)
+        patch.setattr("pipimem.store.commit.acknowledge.remove_unused", lambda _: None)
         with pytest.raises(KeyboardInterrupt):
             channel.commit(add("never heard"), now)
     (channel.folder / f".{File.MEMORY}.half{TEMPORARY}").write_text(half)
@@ -153,7 +163,9 @@ def test_a_text_that_was_never_acknowledged_is_swept(
 def test_an_older_text_that_a_person_put_back_stays(
     channel: ChannelStore, now: datetime, add: Add
 ) -> None:
-    """Nothing lies beside the file: what stands there is what somebody wants, also right after a start."""
+    """Nothing lies beside the file: what stands there is what somebody wants, also right after a
+    start.
+    """
     path = channel.folder / File.MEMORY
     channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
     channel.commit(add("卡罗尔喜欢咖啡和茶"), now)
@@ -172,7 +184,7 @@ def test_what_a_person_typed_before_the_power_cut_is_merged(
     path = channel.folder / File.MEMORY
     channel.commit(add("alice likes tea", "鲍勃喜欢茶"), now)
     with monkeypatch.context() as patch:
-        patch.setattr("pipimem.store.commits.placing.displace", interrupted)
+        patch.setattr("pipimem.store.commit.publish.displace", interrupted)
         with pytest.raises(KeyboardInterrupt):
             channel.commit(add("卡罗尔喜欢咖啡和茶"), now)
     path.write_text(OLD.replace("alice", "alina"))
@@ -189,7 +201,7 @@ def test_a_person_s_text_that_was_journalled_is_not_lost(
     channel.checkpoint()
     path.write_text(OLD + "- typed\n")
     with monkeypatch.context() as patch:
-        patch.setattr("pipimem.store.commits.placing.displace", interrupted)
+        patch.setattr("pipimem.store.commit.publish.displace", interrupted)
         with pytest.raises(KeyboardInterrupt):
             channel.commit(add("dave likes cake"), now)
     for version in (channel.folder / ".pipimem" / "versions").iterdir():

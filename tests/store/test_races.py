@@ -1,4 +1,6 @@
-"""People save while bots commit: a sample of every kind. `python -m benchmarks.races` does it for long."""
+"""People save while bots commit: a sample of every kind. `python -m benchmarks.races` does it
+for long.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def name(kind: Kind) -> str:
 
 @pytest.mark.parametrize("kind", KINDS, ids=name)
 def test_nothing_is_lost_whatever_way_people_save(tmp_path: Path, kind: Kind) -> None:
-    """Five ways, fresh and stale buffers, deletions: no human line and no fact lost, nothing back, nothing twice."""
+    """Five ways, fresh and stale buffers, deletions: no human line and no fact lost, nothing
+    back, nothing twice.
+    """
     count = storm(
         tmp_path / "bot", kind.way, 16, seed=7, is_stale=kind.is_stale, deletes=kind.deletes
     )

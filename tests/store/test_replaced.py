@@ -1,4 +1,6 @@
-"""A sample of `python -m benchmarks.replaced`: files replaced, restored, cut, swapped and deleted under two processes."""
+"""A sample of `python -m benchmarks.replaced`: files replaced, restored, cut, swapped and
+deleted under two processes.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from pipimem import assets
+from pipimem import resources
 from pipimem.errors import StoreError, WorkspaceError
 from pipimem.notes.usage import Usage
 from pipimem.store.channel import ChannelStore
@@ -41,7 +41,7 @@ def test_a_file_that_cannot_be_finished_is_not_begun(
     monkeypatch.undo()
     assert list(root.iterdir()) == []
     assert {path.name for path in WorkspaceStore.init(root)} == {
-        name for name, _ in assets.template()
+        name for name, _ in resources.template()
     }
 
 
@@ -94,7 +94,7 @@ def test_usage_comes_back_by_month(workspace: WorkspaceStore) -> None:
     """Unknown cost is none, never zero; a broken line costs itself alone."""
     calls = [usage("2026-02-28T23:00:00+08:00"), usage("2026-03-01T09:00:00+08:00", reason="超时")]
     for call in calls:
-        workspace.books.append(call)
+        workspace.usage_store.append(call)
     names = sorted(path.name for path in (workspace.root / ".pipimem").iterdir())
     assert names == ["usage-2026-02.jsonl", "usage-2026-03.jsonl"]
     with (workspace.root / ".pipimem" / names[0]).open("a") as file:
@@ -111,7 +111,7 @@ def test_usage_of_two_processes_is_whole(workspace: WorkspaceStore) -> None:
         child = os.fork()
         if child == 0:
             for _ in range(100):
-                workspace.books.append(usage("2026-03-01T09:00:00+08:00"))
+                workspace.usage_store.append(usage("2026-03-01T09:00:00+08:00"))
             os._exit(0)
         children.append(child)
     assert all(os.waitpid(child, 0)[1] == 0 for child in children)

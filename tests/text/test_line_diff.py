@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.text.line_diff import MOST_LOOKS, Stretch, changed_stretches, most_looks
+from pipimem.text.line_diff import MOST_LOOKS, ChangedLines, changed_lines, most_looks, shared_ends
 
 FEW = st.lists(st.sampled_from("abcd"), max_size=30)
 
@@ -28,7 +28,7 @@ class Line(str):
 def looks_for(old: list[str], new: list[str]) -> int:
     """How many looks at lines the comparison takes."""
     Line.looks = 0
-    list(changed_stretches(list(map(Line, old)), list(map(Line, new))))
+    list(changed_lines(list(map(Line, old)), list(map(Line, new))))
     return Line.looks
 
 
@@ -36,7 +36,7 @@ def looks_for(old: list[str], new: list[str]) -> int:
 def test_what_lies_between_changes_is_the_same(old: list[str], new: list[str]) -> None:
     """The changes stand in order, and without them one text is the other."""
     reached = other = 0
-    for each in changed_stretches(old, new):
+    for each in changed_lines(old, new):
         assert old[reached : each.low] == new[other : each.start]
         assert (each.low, each.start) != (each.high, each.end)
         reached, other = each.high, each.end
@@ -46,12 +46,15 @@ def test_what_lies_between_changes_is_the_same(old: list[str], new: list[str]) -
 def test_a_line_that_stands_once_holds_its_neighbours_apart() -> None:
     """Equal lines are matched on its own side of it, however many there are on the other."""
     old, new = [*"xx", "anchor", *"yyy"], [*"xyx", "anchor", *"yy"]
-    assert list(changed_stretches(old, new)) == [Stretch(1, 1, 1, 2), Stretch(3, 4, 4, 4)]
+    assert list(changed_lines(old, new)) == [ChangedLines(1, 1, 1, 2), ChangedLines(3, 4, 4, 4)]
 
 
 def test_a_moved_line_is_one_change_at_each_place() -> None:
     """Of anchors in another order the most that stand in one are kept."""
-    assert list(changed_stretches("abcdef", "bcdaef")) == [Stretch(0, 1, 0, 0), Stretch(4, 4, 3, 4)]
+    assert list(changed_lines("abcdef", "bcdaef")) == [
+        ChangedLines(0, 1, 0, 0),
+        ChangedLines(4, 4, 3, 4),
+    ]
 
 
 def alternating(size: int) -> tuple[list[str], list[str]]:
@@ -83,10 +86,10 @@ def test_past_the_bound_a_stretch_counts_as_replaced() -> None:
     """What follows the next anchor is still compared."""
     old, new = alternating(20_000)
     assert most_looks(old, new) > MOST_LOOKS
-    found = list(changed_stretches([*old, "anchor", "a"], [*new, "anchor", "b"]))
+    found = list(changed_lines([*old, "anchor", "a"], [*new, "anchor", "b"]))
     assert found == [
-        Stretch(1, len(old), 1, len(new)),
-        Stretch(len(old) + 1, len(old) + 2, len(new) + 1, len(new) + 2),
+        ChangedLines(1, len(old), 1, len(new)),
+        ChangedLines(len(old) + 1, len(old) + 2, len(new) + 1, len(new) + 2),
     ]
 
 
@@ -101,3 +104,24 @@ def test_the_bound_is_not_below_what_difflib_does() -> None:
             None, list(map(Line, old)), list(map(Line, new)), autojunk=False
         ).get_matching_blocks()
         assert Line.looks <= 3 * most_looks(old, new)
+
+
+TEXTS = st.text(alphabet="ab\n\r", max_size=30)
+
+
+@given(TEXTS, TEXTS, TEXTS, TEXTS)
+def test_the_ends_are_as_long_as_they_can_be(head: str, old: str, new: str, tail: str) -> None:
+    """No more could be taken on either side, and the two never overlap."""
+    a, b = head + old + tail, head + new + tail
+    first, last = shared_ends(a, b)
+    assert a[:first] == b[:first]
+    assert a[len(a) - last :] == b[len(b) - last :]
+    assert first + last <= min(len(a), len(b))
+    assert first == min(len(a), len(b)) or a[first] != b[first]
+
+
+def test_a_change_far_inside_is_found() -> None:
+    """Also where the texts are longer than any piece that is compared at once."""
+    a, b = "x" * 20_000 + "old" + "y" * 9_000, "x" * 20_000 + "newer" + "y" * 9_000
+    assert shared_ends(a, b) == (20_000, 9_000)
+    assert shared_ends((1, 2, 3), (1, 4, 3)) == (1, 1)

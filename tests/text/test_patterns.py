@@ -6,21 +6,34 @@ import importlib
 import re
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from inspect import signature
 from pkgutil import walk_packages
+from types import ModuleType
 
 from pipimem import text
-from pipimem.text.patterns import Pattern
+from pipimem.text.dates.rules import Rules
+from pipimem.text.patterns import Pattern, hinted
+from pipimem.text.secrets.spoken import cues
 
 
 def patterns_in(value: object) -> Iterator[Pattern]:
     if isinstance(value, Pattern):
         yield value
-    elif isinstance(value, tuple):
+    elif isinstance(value, tuple | list):
         for one in value:
             yield from patterns_in(one)
+    elif isinstance(value, Rules):
+        yield from patterns_in([pattern for _, pattern, _ in value._rules])
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             yield from patterns_in(getattr(value, field.name))
+
+
+def tables(module: ModuleType) -> Iterator[object]:
+    """What a module reads of `pipimem/data/` on first use."""
+    for value in vars(module).values():
+        if hasattr(value, "cache_info") and not signature(value).parameters:
+            yield value()
 
 
 def test_every_pattern_compiles():
@@ -29,9 +42,9 @@ def test_every_pattern_compiles():
         importlib.import_module(found.name)
         for found in walk_packages(text.__path__, "pipimem.text.")
     ]
-    patterns = [
-        one for module in modules for value in vars(module).values() for one in patterns_in(value)
-    ]
+    values = [value for module in modules for value in (*vars(module).values(), *tables(module))]
+    patterns = [one for value in values for one in patterns_in(value)]
+    patterns += patterns_in((*cues(), *hinted("secrets/key_formats")))
     assert len(patterns) > 100
     for pattern in patterns:
         assert isinstance(pattern(), re.Pattern)

@@ -64,7 +64,9 @@ def test_a_message_that_closes_may_open_again():
 
 
 def test_the_last_of_several_closings_counts():
-    """Nested stretches opened earlier end together at the last closing, so nothing between them gets out."""
+    """Nested stretches opened earlier end together at the last closing, so nothing between them
+    gets out.
+    """
     assert filtered("x</private> inner </private> out", True) == ("[private] out", False)
 
 

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 from pipimem.text.quotes import Quote, day_of, of_different_people, quoted, read_quote, words_said
-from pipimem.text.similarity import Statement, bigrams, same_thought
+from pipimem.text.words.similarity import Statement, bigrams, says_the_same
 
 DAY = date(2026, 11, 12)
 
@@ -54,17 +54,17 @@ def test_who_and_when_are_no_part_of_what_is_compared() -> None:
         "Tom (2026-11-12): we never deploy on Fridays",
         "Ann (2026-12-01): We never deploy on Fridays",
     )
-    assert same_thought(first, again)
+    assert says_the_same(first, again)
     assert Statement.of(first).says_the_same(Statement.of(again))
     assert bigrams(first) == bigrams(again)
-    assert not same_thought(
+    assert not says_the_same(
         "Tom (2026-11-12): rooms 3 and 4 are free", "Tom (2026-11-12): rooms 3 and 5 are free"
     )
     mine, yours = "Tom（2026-11-12）：我不吃辣", "林晓（2026-11-12）：我不吃辣"
     assert of_different_people(read_quote(mine), read_quote(yours))
-    assert not same_thought(mine, yours)
+    assert not says_the_same(mine, yours)
     assert not Statement.of(mine).says_the_same(Statement.of(yours))
-    assert same_thought(mine, "Tom（2026-12-01）：我不吃辣")
+    assert says_the_same(mine, "Tom（2026-12-01）：我不吃辣")
 
 
 def test_two_short_quotes_of_a_day_are_not_alike_by_their_beginning() -> None:

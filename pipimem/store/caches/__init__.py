@@ -1,1 +1,1 @@
-"""Files that only save time: each is believed when whole and fitting, and may be deleted."""
+"""Files that only save time: each is used if it is whole and fits, and may be deleted."""

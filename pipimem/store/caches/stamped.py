@@ -1,4 +1,4 @@
-"""Files that save time: the first line is a format, a stamp and a hash of the rest, and others are not believed."""
+"""Cache files: the first line has a format, the hash of a stamp, and the hash of the rest."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from hashlib import blake2b
 from pathlib import Path
 
 from pipimem.errors import StoreError
-from pipimem.store.disk.calls import read_whole
 from pipimem.store.disk.files import put_whole
+from pipimem.store.disk.syscalls import read_whole
 
-_FORMAT = 3
+_FORMAT = 4
 
 WORDS = "words.idx"
 VECTORS = "vectors.bin"
 
 
 def load(path: Path, stamp: str) -> bytes:
-    """What was kept under the same stamp; empty where nothing was, or it is damaged, stale or out of reach."""
+    """The bytes saved under the same stamp; empty where there are none, or they are damaged."""
     try:
         head, rest = _parts(path)
     except (OSError, StoreError):
@@ -25,7 +25,7 @@ def load(path: Path, stamp: str) -> bytes:
 
 
 def is_whole(path: Path) -> bool:
-    """Whether the file is as it was written, under whatever stamp; one that is not there is."""
+    """Whether a file is as it was written, under whatever stamp, or not there."""
     try:
         head, rest = _parts(path)
     except FileNotFoundError:
@@ -38,20 +38,10 @@ def begins(head: bytes, stamp: str) -> bool:
     return head.startswith(_beginning(stamp))
 
 
-def stamped(stamp: str, body: bytes) -> bytes:
-    """The content of a file under a stamp."""
-    return _head(stamp, body) + b"\n" + body
-
-
 def save(path: Path, stamp: str, body: bytes) -> None:
-    """Keeps what saves time in the place of what was kept, whole or not at all."""
+    """Replaces a file, whole or not at all."""
     # Not synced: torn by a power cut it is found out, and made again.
-    put_whole(path, stamped(stamp, body), synced=False)
-
-
-def stamp_of(name: str) -> str:
-    """A stamp of a name that a person wrote: it may hold anything, also line ends."""
-    return blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    put_whole(path, b"\n".join((_head(stamp, body), body)), synced=False)
 
 
 def _parts(path: Path) -> tuple[bytes, bytes]:
@@ -64,7 +54,9 @@ def _head(stamp: str, body: bytes) -> bytes:
 
 
 def _beginning(stamp: str) -> bytes:
-    return f"{_FORMAT} {stamp} ".encode()
+    # A person may have written the stamp, with anything in it, also line ends.
+    mark = blake2b(stamp.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"{_FORMAT} {mark} ".encode()
 
 
 def _digest(body: bytes) -> bytes:

@@ -10,22 +10,23 @@ from itertools import count
 from pathlib import Path
 
 from pipimem.errors import StoreError, UnreadableNote
-from pipimem.store.disk.calls import (
+from pipimem.store.disk.lease import Lease, is_wanted, leased
+from pipimem.store.disk.syscalls import (
     BINARY,
     CLOSE_ON_EXEC,
     FILE_MODE,
     NO_FOLLOW,
     NO_WAIT,
     read_whole,
-    told,
+    store_errors,
     write_whole,
 )
-from pipimem.store.disk.leasing import Lease, is_wanted, leased
 
 Stamp = tuple[int, int, int, int]
-"""Modification time in ns, size, inode, and the time of the last change of any kind in ns, which nobody can set.
+"""Modification time, size, inode, and the time of the last change of any kind; times in ns.
 
-The same stamp says that nothing changed. Another one says nothing: the file may have grown, or be another one.
+The same stamp says that nothing changed. Another one says nothing: the file may have grown, or be
+another one. Nobody can set the last of the times.
 """
 NEVER: Stamp = (-1, -1, -1, -1)
 """The stamp of no file, and not `None` either: that a file is absent is something seen."""
@@ -39,9 +40,11 @@ HALF = "half"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A text and the stamp of the file it was read from; `is_open` where somebody was writing to it meanwhile,
-    so that it may be half of a text."""
+class TextFile:
+    """A text and the stamp of the file it was read from.
+
+    `is_open` where somebody was writing to it meanwhile, so that it may be half of a text.
+    """
 
     text: str
     stamp: Stamp
@@ -50,21 +53,24 @@ class Reading:
 
 def stamp(path: Path) -> Stamp | None:
     """The stamp of a file, `None` where there is none."""
-    with told("read", path):
+    with store_errors("read", path):
         try:
             return _stamp(path.stat())
-        # Nothing else: a text that waits would count as arrived, and the older one in its file as a person's.
+        # Nothing else: a text that waits would count as arrived, and the older one in its file as a
+        # person's.
         except (FileNotFoundError, NotADirectoryError):
             return None
 
 
 def real_path(path: Path) -> Path:
-    """A path with every link in it followed; raises `UnreadableNote` for links that lead round in a circle."""
+    """Returns a path with every link in it followed.
+
+    Raises `UnreadableNote` for links that lead round in a circle.
+    """
     try:
         return path.resolve()
-    except (
-        RuntimeError
-    ) as error:  # Python before 3.13; later ones give a path that cannot be opened
+    # Python before 3.13; later ones give a path that cannot be opened.
+    except RuntimeError as error:
         raise UnreadableNote(
             f"{path} is a link that leads back to itself. Move it away."
         ) from error
@@ -82,9 +88,12 @@ def resolved(path: Path, root: Path) -> Path:
     return target
 
 
-def read(path: Path, root: Path) -> Reading | None:
-    """The text of a file with every byte of it, `None` where there is no file; what is no text is refused."""
-    with told("read", path):
+def read(path: Path, root: Path) -> TextFile | None:
+    """Returns the text of a file with every byte of it, `None` where there is no file.
+
+    Raises `UnreadableNote` for what is no text, or longer than 16 MiB.
+    """
+    with store_errors("read", path):
         try:
             descriptor = _opened(resolved(path, root))
         except FileNotFoundError:
@@ -101,12 +110,12 @@ def read(path: Path, root: Path) -> Reading | None:
             os.close(descriptor)
     # Half of a character at the end of half a text is nobody's fault.
     text = data.decode(errors="ignore") if is_open else _decoded(path, data)
-    return Reading(text, _stamp(status), is_open)
+    return TextFile(text, _stamp(status), is_open)
 
 
 def is_regular(path: Path) -> bool:
     """Whether a file lies there: no link, no folder, no pipe, and not nothing."""
-    with told("read", path):
+    with store_errors("read", path):
         try:
             return stat.S_ISREG(path.lstat().st_mode)
         except FileNotFoundError:
@@ -116,9 +125,10 @@ def is_regular(path: Path) -> bool:
 def own_text(path: Path) -> str | None:
     """The text of a file of ours; `None` where there is none, or no text.
 
-    What cannot be read right now is an error: taken for absent, a text that waits would count as arrived.
+    What cannot be read right now is an error: taken for absent, a text that waits would count as
+    arrived.
     """
-    with told("read", path):
+    with store_errors("read", path):
         try:
             return read_whole(path).decode()
         except (FileNotFoundError, UnicodeDecodeError):
@@ -126,10 +136,10 @@ def own_text(path: Path) -> str | None:
 
 
 def sync_file(path: Path) -> None:
-    """Waits until what others wrote into a file is on the disk; one that is gone has nothing to wait for."""
+    """Waits until what others wrote into a file is on the disk; one that is gone is passed over."""
     if os.name == "nt":  # Windows syncs only what is open for writing
         return
-    with told("sync", path):
+    with store_errors("sync", path):
         try:
             descriptor = _opened(path)
         except FileNotFoundError:
@@ -163,15 +173,8 @@ def put_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
     """Writes a file of ours in the place of the former one, whole or not at all."""
     temporary = temporary_for(path, HALF)
     _write_temporary(temporary, path, data, synced=synced)
-    with told("replace", path):
+    with store_errors("replace", path):
         temporary.replace(path)
-
-
-def laid_ready(path: Path, data: bytes, tag: str) -> Path:
-    """Writes what shall take the place of a file of ours, beside it and not synced; to be renamed, or removed."""
-    temporary = temporary_for(path, tag)
-    _write_temporary(temporary, path, data, synced=False)
-    return temporary
 
 
 def temporary_for(target: Path, tag: str) -> Path:
@@ -181,7 +184,7 @@ def temporary_for(target: Path, tag: str) -> Path:
 
 def set_apart(temporary: Path) -> None:
     """Gives what lies beside a file under a name of ours another such name, which nobody has."""
-    with told("write", temporary):
+    with store_errors("write", temporary):
         temporary.rename(free_name(temporary))
 
 
@@ -197,21 +200,26 @@ def tag_of(temporary: Path, target: Path) -> str:
     return temporary.name.removeprefix(f".{target.name}.").removesuffix(TEMPORARY)
 
 
+def is_temporary_of(name: str, target: Path) -> bool:
+    """Whether a name in the folder of `target` is one that `temporary_for` made."""
+    return name.startswith(f".{target.name}.") and name.endswith(TEMPORARY)
+
+
 def prepare(path: Path, target: Path, text: str) -> None:
     """Lays a replacement of `target` ready at `path`, with the mode of what it will replace.
 
-    What lies at `path` is whole at any instant, also after a power cut: written and synced under another name first,
-    renamed when done. The name itself stays only once the folder is synced.
+    What lies at `path` is whole at any instant, also after a power cut: written and synced under
+    another name first, renamed when done. The name itself stays only once the folder is synced.
     """
     half = temporary_for(target, HALF)
     _write_temporary(half, target, text.encode(), synced=True)
-    with told("write", path):
+    with store_errors("write", path):
         half.replace(path)
 
 
 def _write_temporary(temporary: Path, target: Path, data: bytes, *, synced: bool) -> None:
     """Writes a file in full."""
-    with told("write", target):
+    with store_errors("write", target):
         mode = _mode_to_keep(target)
         remove(temporary)  # left behind by a killed process that had this name
         descriptor = os.open(temporary, _NEW, FILE_MODE)
@@ -230,15 +238,15 @@ def _write_temporary(temporary: Path, target: Path, data: bytes, *, synced: bool
 
 def remove(path: Path) -> None:
     """Takes a file of ours away; one that is gone already is fine."""
-    with told("remove", path):
+    with store_errors("remove", path):
         path.unlink(missing_ok=True)
 
 
 def sweep(folder: Path) -> None:
     """Removes what a killed process left half-prepared in a folder of ours."""
-    with told("read", folder):
-        left = list(folder.glob(f".*{TEMPORARY}"))
-    for path in left:
+    with store_errors("read", folder):
+        leftovers = list(folder.glob(f".*{TEMPORARY}"))
+    for path in leftovers:
         remove(path)
 
 
@@ -268,7 +276,8 @@ def _refuse_unless_note(path: Path, status: os.stat_result) -> None:
 def _refuse_size(path: Path, size: int) -> None:
     if size > _LARGEST:
         raise UnreadableNote(
-            f"{path} has {-(-size // 1024 // 1024)} MiB; a note may have {_LARGEST // 1024 // 1024}. "
+            f"{path} has {-(-size // 1024 // 1024)} MiB; "
+            f"a note may have {_LARGEST // 1024 // 1024}. "
             "It was left as it is: split it, or move it away."
         )
 

@@ -1,32 +1,31 @@
-"""The journal of a channel: one checked line for each commit, synced before the commit is acknowledged.
+"""The journal of a channel: one checked line a commit, synced before it is acknowledged.
 
-Its first line has a random name, and every checksum goes over the one before. So a place in a journal is told by what
-cannot come again: the name, a byte, and the checksum that ends there.
+Its first line has a random name, and every checksum goes over the one before. So a place in a
+journal is known by what cannot come again: the name, a byte, and the checksum that ends there.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from pipimem.errors import JournalError
-from pipimem.store.codec import CodecError, decoded, encoded
-from pipimem.store.disk import jsonlines
-from pipimem.store.disk.calls import append_synced, reading, sync_folder, told
-from pipimem.store.disk.checksums import TAIL_LENGTH, checked_line, checked_value, checksum_of
+from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
+from pipimem.store.disk.json_codec import CodecError, decoded, encoded
+from pipimem.store.disk.json_lines import TAIL_LENGTH, checked_line, checked_value, checksum_of
+from pipimem.store.disk.set_aside import older_parts, parts, set_aside
+from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
 from pipimem.store.journal.records import FORGET, JournalRecord
 from pipimem.text.dates.bounds import later
 
 _FORMAT = 2
 _NAME = "journal.jsonl"
-_PART = re.compile(r"journal-(\d{4,})\.jsonl")
 _ROTATE_AT = 4 * 1024 * 1024
-# Undo is promised for this long (DESIGN §7.1).
+# Undo is promised for this long.
 _KEPT = timedelta(days=30)
 _NAME_BYTES = 8
 _GOES_ON = b'"goes_on": true'
@@ -37,8 +36,8 @@ _FOLLOWS = b'"follows": true'
 class Place:
     """The end of a record: the name of its journal, the byte after it, and its checksum.
 
-    A journal of format 1 has no name, and its checksums do not go over the ones before. It is gone on with as it is
-    until a checkpoint sets it aside.
+    A journal of format 1 has no name, and its checksums do not go over the ones before. It is gone
+    on with as it is until a checkpoint sets it aside.
     """
 
     journal: str = ""
@@ -87,16 +86,16 @@ class Journal:
     def append(self, records: Sequence[JournalRecord], end: Place) -> Place:
         """Adds records in one synced write, all or nothing; returned means durable.
 
-        `end` is where reading ended: what lies behind it is the torn end of a crash and is cut. Raises `JournalError`
-        where another journal lies there. Raised means that nothing of them is there, or, where the disk refused even to
-        cut it off again, that nobody knows: look again.
+        `end` is where reading ended: what lies behind it is the torn end of a crash and is cut.
+        Raises `JournalError` where another journal lies there. Raised means that nothing of them is
+        there, or, where the disk refused even to cut it off again, that nobody knows: look again.
         """
         if end != NOWHERE and not self.holds(end):
             raise JournalError(f"{self.path} is no longer the journal that was read. Try again.")
         fresh = not self.path.exists()
         start, data = end.offset, b""
         if end == NOWHERE:
-            data, end = _header()
+            data, end = self._header()
         for number, record in enumerate(records):
             grouped = replace(record, goes_on=number < len(records) - 1, follows=number > 0)
             added = line(grouped, end.chained)
@@ -108,17 +107,29 @@ class Journal:
         return end
 
     def start_anew(self, record: JournalRecord) -> None:
-        """Puts a journal of this one record in the place of all that was; returned means durable."""
-        header, end = _header()
+        """Replaces the journal, with its parts, by one of this record; returned means durable."""
+        header, end = self._header()
         put_whole(self.path, header + line(record, end.chained))
-        for part in self.parts():
-            if part != self.path:
-                remove(part)
+        for part in older_parts(self.path):
+            remove(part)
         sync_folder(self.folder)
+
+    def _header(self) -> tuple[bytes, Place]:
+        """The first line of a new journal, and where it ends."""
+        name = os.urandom(_NAME_BYTES).hex()
+        channel = self.folder.parent.name
+        data = checked_line({"format": _FORMAT, "journal": name, "channel": channel})
+        return data, Place(name, len(data), checksum_of(data))
+
+    @property
+    def channel(self) -> str:
+        """The folder name of the channel that the newest part was begun in; empty if unknown."""
+        header = checked_value(next(json_lines.lines(self.path), b"")) or {}
+        return str(header.get("channel", ""))
 
     def holds(self, place: Place) -> bool:
         """Whether this journal goes on from a place: all that lies before it is what was read."""
-        with told("read", self.path):
+        with store_errors("read", self.path):
             try:
                 file = reading(self.path)
             except FileNotFoundError:
@@ -131,18 +142,18 @@ class Journal:
 
     @property
     def name(self) -> str:
-        """The random name in the first line of the part that is appended to; empty where there is none."""
+        """The random name in the first line of the part that is appended to; "" without one."""
         return self._name_of(self.path)
 
     def follows(self, place: Place, sequence: int) -> bool:
-        """Whether the journal that a place lies in was set aside, or given up by a forgetting.
+        """Whether the journal that a place lies in was set aside, or replaced by a forgetting.
 
-        `sequence` is the number of the newest record that was read: a forgetting begins with none below it.
+        `sequence` is the number of the newest record that was read: a forgetting begins with none
+        below it.
         """
-        parts = self.parts()
-        if any(self._name_of(part) == place.journal for part in parts if part != self.path):
+        if any(self._name_of(part) == place.journal for part in older_parts(self.path)):
             return True
-        lines = jsonlines.lines(self.path)
+        lines = json_lines.lines(self.path)
         header = _header_place(next(lines, b""))
         record = parsed(next(lines, b""), header.chained)
         if header.journal == place.journal or record is None:
@@ -150,7 +161,7 @@ class Journal:
         return record.task == FORGET and record.sequence >= sequence
 
     def _name_of(self, part: Path) -> str:
-        return _header_place(next(jsonlines.lines(part), b"")).journal
+        return _header_place(next(json_lines.lines(part), b"")).journal
 
     def read(self, start: Place = NOWHERE) -> tuple[list[JournalRecord], Place]:
         """The records from a place on, and where the last whole one ends.
@@ -171,82 +182,72 @@ class Journal:
                 yield from written_as_one
 
     def _groups(self, part: Path, place: Place) -> Iterator[tuple[list[JournalRecord], Place]]:
-        """The records from a place on, those together that were written as one, and where they end; the header is a
-        group of none. Of an append that was cut off between two records nothing was acknowledged: it is left out, and so
-        is one of which a power cut kept any later line: the disk writes blocks in any order."""
+        """The records of a part from a place on, those together that were written as one.
+
+        With each group comes the place where it ends; the header is a group of none. Of an append
+        that was cut off between two records nothing was acknowledged: it is left out, and so is one
+        of which a power cut kept any later line, since the disk writes blocks in any order.
+        """
         group: list[JournalRecord] = []
-        torn = b""
-        for data in jsonlines.lines(part, place.offset):
-            if torn:
-                if not _is_one_write(torn, data):
-                    raise self._damaged(part, place)
-                torn = data
-                continue
-            if place == NOWHERE and (header := _header_place(data)) != NOWHERE:
-                place = header
+        lines = json_lines.lines(part, place.offset)
+        for data in lines:
+            if place == NOWHERE and _header_place(data) != NOWHERE:
+                place = _header_place(data)
                 yield [], place
                 continue
             record = parsed(data, place.chained)
             if record is None:
-                torn = data
-                continue
+                if part != self.path or not _is_torn_end(data, lines):
+                    raise self._damaged(part, place)
+                return
             place = place.after(data)
             group.append(record)
             if not record.goes_on:
                 yield group, place
                 group = []
-        if torn and part != self.path:
-            raise self._damaged(part, place)
 
     def rotate(self, end: Place, now: datetime | None) -> Place:
-        """Sets a large journal, or one of format 1, aside after a checkpoint, and drops parts too old to undo.
+        """Sets a large journal, or one of format 1, aside, and drops parts too old to undo.
 
-        Returns the end of the journal that is appended to from now on.
+        It is called after a checkpoint. Returns the end of the journal that is appended to from now
+        on.
         """
         is_set_aside = end.offset > _ROTATE_AT or end.is_of_format_1
         if is_set_aside:
-            taken = [
-                int(found[1]) for part in self.parts() if (found := _PART.fullmatch(part.name))
-            ]
-            # The checkpoint first: with an older one, nobody would look into the part that is set aside.
+            # The checkpoint first: with an older one, nobody would look into the part that is set
+            # aside.
             sync_folder(self.folder)
-            with told("rotate", self.path):
-                self.path.rename(self.folder / f"journal-{max(taken, default=0) + 1:04d}.jsonl")
+            set_aside(self.path)
         if now is not None:
-            for part in self.parts():
-                if part != self.path and part.stat().st_mtime < later(now, -_KEPT).timestamp():
+            for part in older_parts(self.path):
+                if part.stat().st_mtime < later(now, -_KEPT).timestamp():
                     remove(part)
         return NOWHERE if is_set_aside else end
 
     def parts(self) -> tuple[Path, ...]:
         """The files of the journal, oldest first."""
-        with told("read", self.folder):
-            try:
-                found = [
-                    (int(part[1]), path)
-                    for path in self.folder.iterdir()
-                    if (part := _PART.fullmatch(path.name))
-                ]
-            except FileNotFoundError:
-                return ()
-            parts = [path for _, path in sorted(found)]
-            return (*parts, self.path) if self.path.exists() else tuple(parts)
+        return tuple(parts(self.path))
 
     def _damaged(self, part: Path, place: Place) -> JournalError:
         with reading(part) as file:
             number = file.read(place.offset).count(b"\n") + 1
         return JournalError(
-            f"{part}, line {number}: damaged. The Markdown files are whole; move the journal aside to go on "
-            "without undo for what it holds, and see `pipimem doctor`."
+            f"{part}, line {number}: damaged. The Markdown files are whole; move the journal aside "
+            "to go on without undo for what it holds, and see `pipimem doctor`."
         )
 
 
-def _is_one_write(data: bytes, following: bytes) -> bool:
-    """Whether two lines were written as one, as far as what is left of them says so.
+def _is_torn_end(data: bytes, following: Iterable[bytes]) -> bool:
+    """Whether a damaged line and all that follow were written as one, by an append that was cut.
 
-    A mark of ours, with its quotes, cannot stand in a text: JSON escapes them there.
+    What is left of the lines says so: a mark of ours, with its quotes, cannot stand in a text,
+    since JSON escapes them there.
     """
-    return _GOES_ON in data or _FOLLOWS in following
+    for each in following:
+        if _GOES_ON not in data and _FOLLOWS not in each:
+            return False
+        data = each
+    return True
 
 
 def line(record: JournalRecord, previous: str = "") -> bytes:
@@ -262,13 +263,6 @@ def parsed(data: bytes, previous: str = "") -> JournalRecord | None:
         return None
     etags = {str(file): change.after for file, change in record.files.items()}
     return replace(record, delta=replace(record.delta, etags=etags))
-
-
-def _header() -> tuple[bytes, Place]:
-    """The first line of a new journal, and where it ends."""
-    name = os.urandom(_NAME_BYTES).hex()
-    data = checked_line({"format": _FORMAT, "journal": name})
-    return data, Place(name, len(data), checksum_of(data))
 
 
 def _header_place(data: bytes) -> Place:

@@ -1,11 +1,11 @@
-"""Placeholders in past texts: the keyed mark of a line that was forgotten, in the place where the line stood."""
+"""Placeholders in past texts: each is the keyed mark of a forgotten line, in its place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from pipimem.notes.entry import content_id
-from pipimem.text.lines import without_ending
+from pipimem.text.markdown.lines import without_ending
 
 MARKERS = "-*+#> \t"
 """What may stand before the words of a line; it is no part of a mark."""
@@ -14,7 +14,7 @@ _SIGN = "\0"
 
 
 def mark_of(key: bytes, line: str) -> str:
-    """The keyed mark of a line's words: 40 bits, white space folded, the bullet before them aside."""
+    """Returns a keyed hash of 40 bits of a line's words; bullet and white space do not count."""
     return content_id(key, line.lstrip(MARKERS))
 
 

@@ -9,19 +9,19 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Author, Tokens
-from pipimem.text.splices import Splice
+from pipimem.text.markdown.line_edits import Splice
 
 FORGET = "forget"
-"""The task of a forgetting: its record is the first of its journal, and nothing before it can be looked back on."""
+"""The task of a forgetting: its record begins a journal, and undo reaches no further back."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
     """One file from one text to another: the etags of both, and the lines that differ.
 
-    `found` is the etag of a text of a person's that stood in the file and was merged with `before`; `found_splices`
-    lead to it from the text after the change. `unseen`: `before` itself never stood in the file, so nobody can have
-    changed it there.
+    `found` is the etag of a text of a person's that stood in the file and was merged with `before`;
+    `found_splices` lead to it from the text after the change. `unseen`: `before` itself never stood
+    in the file, so nobody can have changed it there.
     """
 
     before: str
@@ -45,12 +45,13 @@ class RefusedLine:
 class JournalRecord:
     """One record of the journal; `time` is ISO 8601 with offset.
 
-    `archived` went to the end of the archive, which had `archive_size` bytes before, of this `archive_etag`. A record that `goes_on`
-    counts only with the one after it, which `follows`: both were written as one.
+    `archived` went to the end of the archive, which had `archive_size` bytes before, of this
+    `archive_etag`. A record that `goes_on` counts only with the one after it, which `follows`: both
+    were written as one.
     """
 
-    sequence: int
-    time: str
+    sequence: int = field(metadata={"name": "seq"})
+    time: str = field(metadata={"name": "ts"})
     task: str
     author: Author
     actor: str = ""

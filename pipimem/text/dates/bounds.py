@@ -16,7 +16,10 @@ def later(when: datetime, by: timedelta) -> datetime:
 
 
 def days_later(day: date, days: int) -> date:
-    """The day so many days later; the last or first of the calendar where that lies outside of it."""
+    """The day so many days later.
+
+    The last or first of the calendar where that lies outside of it.
+    """
     try:
         return day + timedelta(days=days)
     except OverflowError:
@@ -28,8 +31,20 @@ def end_of(day: date, zone: tzinfo | None) -> datetime:
     return later(datetime.combine(day, time.min, zone), timedelta(days=1))
 
 
+def aware(when: datetime) -> datetime:
+    """A time that can be compared: one without an offset is local time.
+
+    Hands and older tools write such times. This is the one rule for such times: at a prompt, in a
+    host's call, in a heading, in a log that is taken in.
+    """
+    return when if when.tzinfo else local(when)
+
+
 def local(when: datetime, zone: tzinfo | None = None) -> datetime:
-    """A time in a zone, `None` for this machine's; as it is, or as UTC, where that leads out of the calendar."""
+    """A time in a zone, `None` for this machine's.
+
+    As it is, or as UTC, where that leads out of the calendar.
+    """
     try:
         return when.astimezone(zone)
     except (ValueError, OverflowError):

@@ -1,55 +1,87 @@
-"""What a rule for dates is: a pattern, the words that hint at it, and what a match of it means."""
+"""Rules for dates.
+
+A pattern, the words that hint at it, and the function that tells what a match of it means.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
 from pipimem.text.dates.spans import Span
-from pipimem.text.patterns import Pattern
+from pipimem.text.han import HAN
+from pipimem.text.patterns import Pattern, hinted
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
-    """What a phrase means: the days, the absolute phrase, and the preposition it needs where none stands."""
+class Meaning:
+    """What a phrase means: the days, the absolute phrase, its preposition.
 
-    span: Span
+    `span` is None for days that no calendar has, `phrase` for what is absolute already.
+    """
+
+    span: Span | None
     phrase: str | None = None
     preposition: str = ""
-
-
-Reader = Callable[[re.Match[str], date], Meant | None]
+    """What the absolute phrase needs in front where no preposition stands."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A pattern and what it means; to be tried only on a text that holds one of the hints (lower case)."""
+class FoundDate:
+    """A date in a text: `text[start:end]`, the days meant, what to write instead.
 
-    hints: frozenset[str]
-    pattern: Pattern
-    reader: Reader
+    `span` is None for days that no calendar has, `said` for what is absolute already.
+    """
+
+    start: int
+    end: int
+    span: Span | None
+    said: str | None = None
+
+
+Reader = Callable[[re.Match[str], date], Meaning | None]
+_PART = re.compile(r"\$\{([A-Z_]+)\}")
 
 
 class Rules:
-    """Rules in their order: longer readings first."""
+    """The rules of `data/dates/<name>.txt` in their order, each with the function that reads it."""
 
-    def __init__(self, *rules: Rule) -> None:
-        self._rules = rules
-        # Nearly every text has few of them: looked for once, not once for each rule.
-        self._hints = frozenset(hint for rule in rules for hint in rule.hints)
-
-    def read(self, text: str, lowered: str, when: date) -> Iterator[tuple[re.Match[str], Meant]]:
-        """Each match with its meaning, by rule; what lies outside of the calendar (31 February) is left out."""
-        present = {hint for hint in self._hints if hint in lowered}
-        for rule in self._rules:
-            if rule.hints.isdisjoint(present):
+    def __init__(self, name: str, readers: Mapping[str, Reader]) -> None:
+        self._rules: list[tuple[frozenset[str], Pattern, Reader]] = []
+        parts = {"HAN": HAN, "LEFT": "", "RIGHT": ""}
+        for each in hinted(f"dates/{name}"):
+            source = _PART.sub(lambda part: parts[part[1]], each.pattern.source)
+            if each.kind == "parts":
+                parts[each.hints[0]] = source
                 continue
-            for match in rule.pattern().finditer(text):
-                try:
-                    meant = rule.reader(match, when)
-                except (ValueError, OverflowError):
-                    continue
+            hints = frozenset(hint.replace("_", " ") for hint in each.hints)
+            pattern = Pattern(f"{parts['LEFT']}{source}{parts['RIGHT']}", re.IGNORECASE)
+            self._rules.append((hints, pattern, readers[each.kind.partition(":")[0]]))
+        # Nearly every text has few of them: looked for once, not once for each rule.
+        self._hints = frozenset().union(*(hints for hints, _, _ in self._rules))
+
+    def read(self, text: str, lowered: str, when: date) -> Iterator[tuple[re.Match[str], Meaning]]:
+        """Each match with its meaning, rule by rule; a match may mean no days at all (31 February).
+
+        It is given all the same: shorter rules must not read a part of it.
+        """
+        for pattern, reader in self._hinted(lowered):
+            for match in pattern().finditer(text):
+                meant = _meaning(reader, match, when)
                 if meant:
                     yield match, meant
+
+    def _hinted(self, lowered: str) -> Iterator[tuple[Pattern, Reader]]:
+        present = {hint for hint in self._hints if hint in lowered}
+        for hints, pattern, reader in self._rules:
+            if not hints.isdisjoint(present):
+                yield pattern, reader
+
+
+def _meaning(reader: Reader, match: re.Match[str], when: date) -> Meaning | None:
+    try:
+        return reader(match, when)
+    except (ValueError, OverflowError):
+        return Meaning(None)

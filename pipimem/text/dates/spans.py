@@ -1,10 +1,15 @@
-"""Stretches of days, and the calendar arithmetic behind "next week" and "三天前"."""
+"""Stretches of days, and the calendar arithmetic behind "next week" and "三天前".
+
+ValueError or OverflowError beyond it.
+"""
 
 from __future__ import annotations
 
-import calendar
+from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
+
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,45 +20,39 @@ class Span:
     end: date
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A date in a text: `text[start:end]`, the days meant, what to write instead (None: it is absolute)."""
-
-    start: int
-    end: int
-    span: Span
-    said: str | None = None
-
-
 def day(when: date, days: int = 0) -> Span:
-    """One day, some days from `when`. All here raise OverflowError or ValueError outside of the calendar."""
+    """One day, some days from `when`."""
     there = when + timedelta(days=days)
     return Span(there, there)
 
 
-def week(when: date, weeks: int = 0) -> Span:
-    """A week from Monday to Sunday."""
-    monday = when + timedelta(days=7 * weeks - when.weekday())
-    return Span(monday, monday + timedelta(days=6))
+def period(unit: str, when: date, shift: int = 0) -> Span:
+    """The day, week, weekend, month, quarter or year that is `shift` of them away from `when`'s.
+
+    A week goes from Monday to Sunday.
+    """
+    match unit:
+        case "day":
+            return day(when, shift)
+        case "week" | "weekend":
+            sunday = when + timedelta(days=7 * shift + 6 - when.weekday())
+            return Span(sunday - timedelta(days=6 if unit == "week" else 1), sunday)
+        case _:
+            size = _MONTHS[unit]
+            first = (when.year * 12 + when.month - 1) // size * size + shift * size
+            return Span(_month(first).start, _month(first + size - 1).end)
 
 
-def weekend(when: date, weeks: int = 0) -> Span:
-    """The Saturday and Sunday of a week."""
-    sunday = week(when, weeks).end
-    return Span(sunday - timedelta(days=1), sunday)
+def named(when: date, year: int | None, month: int, day_of_month: int) -> Span:
+    """The year, month or day that is named, 0 for what is not.
 
-
-def month(year: int, number: int, months: int = 0) -> Span:
-    """A month, some months from the given one."""
-    index = year * 12 + number - 1 + months
-    year, number = index // 12, index % 12 + 1
-    first = date(year, number, 1)
-    return Span(first, first.replace(day=calendar.monthrange(year, number)[1]))
-
-
-def year(number: int) -> Span:
-    """A whole year."""
-    return Span(date(number, 1, 1), date(number, 12, 31))
+    With `None` for a year the one nearest to `when`.
+    """
+    years = [when.year, when.year - 1, when.year + 1] if year is None else [year]
+    spans = filter(None, [_in_year(one, month, day_of_month) for one in years])
+    return min(
+        spans, key=lambda span: abs((span.start - when).days)
+    )  # ValueError where no year has the day
 
 
 def weekday_after(when: date, weekday: int) -> Span:
@@ -66,18 +65,19 @@ def weekday_before(when: date, weekday: int) -> Span:
     return day(when, -((when.weekday() - weekday - 1) % 7 + 1))
 
 
-def nearest(when: date, number: int, day_of_month: int | None = None) -> Span:
-    """A month, or a day of it, of the year that brings it nearest to `when`: "March 5" without a year."""
-    spans = (_in_year(when.year + years, number, day_of_month) for years in (0, -1, 1))
-    return min((span for span in spans if span), key=lambda span: abs((span.start - when).days))
+def _month(index: int) -> Span:
+    year, month = index // 12, index % 12 + 1
+    return Span(date(year, month, 1), date(year, month, monthrange(year, month)[1]))
 
 
-def _in_year(number: int, month_number: int, day_of_month: int | None) -> Span | None:
+def _in_year(year: int, month: int, day_of_month: int) -> Span | None:
     try:
+        if not month:
+            return period("year", date(year, 1, 1))
         return (
-            month(number, month_number)
-            if day_of_month is None
-            else day(date(number, month_number, day_of_month))
+            day(date(year, month, day_of_month))
+            if day_of_month
+            else period("month", date(year, month, 1))
         )
-    except (ValueError, OverflowError):
-        return None  # 29 February of a common year
+    except ValueError:  # 29 February of a common year
+        return None

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain
 
-from pipimem.text.patterns import Pattern
-from pipimem.text.secrets.key_formats import FORMATS
+from pipimem.text.patterns import HintedPattern, Pattern, hinted
+from pipimem.text.replacement import replaced
 from pipimem.text.secrets.numbers import LONG, secret_numbers
-from pipimem.text.secrets.spoken import HINTS, spoken
+from pipimem.text.secrets.spoken import OTHER_HINTS, cues, spoken
+from pipimem.text.secrets.values import has_digit
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Secret:
     """A secret: what it is, and where it stands in the text (`text[start:end]`)."""
 
     kind: str
@@ -21,10 +24,12 @@ class Finding:
     end: int
 
 
-# Soft hyphen, zero-width blanks and joiners, word joiner: one inside "password" and no pattern sees the word.
+# Soft hyphen, zero-width blanks and joiners, word joiner: one inside "password" and no pattern sees
+# the word.
 _INVISIBLE = Pattern("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 _MARK = Pattern(r"\[secret: [a-z ]{1,30}\]")
-# Text built so that each redaction uncovers another secret is hidden whole at this depth; others need 2.
+# Text built so that each redaction uncovers another secret is hidden whole at this depth; others
+# need 2.
 _DEPTH = 6
 # What stands in documentation in the place of a key.
 _PLACEHOLDER = Pattern(
@@ -34,15 +39,15 @@ _PLACEHOLDER = Pattern(
 _PLAIN_URL_PASSWORDS = frozenset(
     ("password", "pass", "passwd", "pwd", "secret", "token", "pw", "密码")
 )
+_MAY_HAVE_NO_DIGIT = frozenset(("slack webhook", "hugging face token", "basic credentials"))
 
 
-# Nearly every text has none of them: plain searches for all cost less than one look for a pattern of so many words.
-_HINTS = (*(hint for form in FORMATS for hint in form.hints), *HINTS)
+def secrets(text: str) -> tuple[Secret, ...]:
+    """Every secret in the text, in order, without overlaps.
 
-
-def secrets(text: str) -> tuple[Finding, ...]:
-    """Every secret in the text, in order, without overlaps; marks of earlier redactions are walls."""
-    found: list[Finding] = []
+    Marks of earlier redactions are walls.
+    """
+    found: list[Secret] = []
     start = 0
     for mark in _MARK().finditer(text):
         found += _in_piece(text[start : mark.start()], start)
@@ -52,39 +57,51 @@ def secrets(text: str) -> tuple[Finding, ...]:
 
 
 def redacted(text: str) -> str:
-    """The text with each secret replaced by `[secret: <kind>]`; redacting twice changes nothing more.
+    """The text with each secret replaced by `[secret: <kind>]`.
 
-    A secret that only shows once invisible characters are gone is replaced in the text without them.
+    Redacting twice changes nothing more. A secret that only shows once invisible characters are
+    gone is replaced in the text without them.
     """
-    if _INVISIBLE().search(text) and secrets(bare := _INVISIBLE().sub("", text)):
+    bare = _INVISIBLE().sub("", text)
+    if bare != text and secrets(bare):
         text = bare
     for _ in range(_DEPTH):
         found = secrets(text)
         if not found:
             return text
         text = _marked(text, found)
-    return "".join(
-        "[secret: hidden]" if secrets(piece) else piece
-        for piece in re.split(f"({_MARK().pattern})", text)
-    )
+    return "".join(map(_hidden, re.split(f"({_MARK().pattern})", text)))
 
 
-def _marked(text: str, found: Iterable[Finding]) -> str:
-    pieces: list[str] = []
-    done = 0
-    for finding in found:
-        pieces += (text[done : finding.start], f"[secret: {finding.kind}]")
-        done = finding.end
-    return "".join(pieces) + text[done:]
+def _hidden(piece: str) -> str:
+    return "[secret: hidden]" if secrets(piece) else piece
 
 
-def _in_piece(piece: str, offset: int) -> Iterator[Finding]:
+def _marked(text: str, found: Iterable[Secret]) -> str:
+    return replaced(text, ((one.start, one.end, f"[secret: {one.kind}]") for one in found))
+
+
+def _in_piece(piece: str, offset: int) -> list[Secret]:
     lowered = piece.lower()
-    if not _any_of(_HINTS, lowered) and LONG().search(piece) is None:
-        return iter(())
+    if not _any_of(_hints(), lowered) and LONG().search(piece) is None:
+        return []
     return _merged(
         (*_keys(piece, lowered), *spoken(piece, lowered), *secret_numbers(piece)), offset
     )
+
+
+@cache
+def _hints() -> tuple[str, ...]:
+    """All words that hint at a secret; nearly every text has none of them.
+
+    Plain searches for all cost less than one search for a pattern of so many words.
+    """
+    all_hints = [
+        *(form.hints for form in hinted("secrets/key_formats")),
+        *(cue.hints for cue in cues()),
+        OTHER_HINTS,
+    ]
+    return tuple(chain.from_iterable(all_hints))
 
 
 def _any_of(hints: tuple[str, ...], lowered: str) -> bool:
@@ -95,42 +112,42 @@ def _any_of(hints: tuple[str, ...], lowered: str) -> bool:
 
 
 def _keys(text: str, lowered: str) -> Iterator[tuple[str, int, int]]:
-    for form in FORMATS:
-        if not _any_of(form.hints, lowered):
-            continue
-        group = "secret" if "secret" in form.pattern().groupindex else 0
-        for match in form.pattern().finditer(text):
-            if _is_key(form.kind, match[group]):
-                yield (form.kind, *match.span(group))
+    for form in hinted("secrets/key_formats"):
+        if _any_of(form.hints, lowered):
+            yield from _keys_of(form, text)
+
+
+def _keys_of(form: HintedPattern, text: str) -> Iterator[tuple[str, int, int]]:
+    group = "secret" if "secret" in form.pattern().groupindex else 0
+    for match in form.pattern().finditer(text):
+        if _is_key(form.kind, match[group]):
+            yield (form.kind, *match.span(group))
 
 
 def _is_key(kind: str, value: str) -> bool:
-    """Whether a match of a format is a key and no placeholder or ordinary word ("sk-learn-…", "sk-xxxx…")."""
+    """Whether a match of a format is no placeholder or word ("sk-learn-…", "sk-xxxx…")."""
     if kind == "private key":
         return True
-    if _PLACEHOLDER().search(value):
+    if _PLACEHOLDER().search(value):  # also the "EXAMPLE" of AWS
         return False
     if kind == "url password":
         return value.lower() not in _PLAIN_URL_PASSWORDS
-    if kind == "aws key" and value.endswith("EXAMPLE"):
-        return False
     if len(set(value)) < 6:
         return False
-    return kind in ("slack webhook", "hugging face token", "basic credentials") or (
-        any(letter.isdigit() for letter in value)
-        and re.search(r"[A-Za-z0-9]{8}", value) is not None
-    )
+    return kind in _MAY_HAVE_NO_DIGIT or _is_random(value)
 
 
-def _merged(places: Iterable[tuple[str, int, int]], offset: int) -> Iterator[Finding]:
+def _is_random(value: str) -> bool:
+    """Whether there is a digit, and a run of letters and digits that no word with hyphens has."""
+    return has_digit(value) and re.search(r"[A-Za-z0-9]{8}", value) is not None
+
+
+def _merged(places: Iterable[tuple[str, int, int]], offset: int) -> list[Secret]:
     """Places in order, those that overlap made one; the earlier and longer gives its kind."""
-    kind, start, end = "", -1, -1
-    for next_kind, next_start, next_end in sorted(places, key=lambda place: (place[1], -place[2])):
-        if next_start < end:
-            end = max(end, next_end)
-            continue
-        if kind:
-            yield Finding(kind, start + offset, end + offset)
-        kind, start, end = next_kind, next_start, next_end
-    if kind:
-        yield Finding(kind, start + offset, end + offset)
+    merged: list[Secret] = []
+    for kind, start, end in sorted(places, key=lambda place: (place[1], -place[2])):
+        if merged and start + offset < merged[-1].end:
+            merged[-1] = replace(merged[-1], end=max(end + offset, merged[-1].end))
+        else:
+            merged.append(Secret(kind, start + offset, end + offset))
+    return merged

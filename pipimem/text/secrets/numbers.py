@@ -26,22 +26,29 @@ LONG = Pattern(r"\d(?:[ -]?\d){12}")
 
 def secret_numbers(text: str) -> Iterator[tuple[str, int, int]]:
     """The places of card and identity numbers: kind, start, end."""
-    for match in _IDENTITY().finditer(text):
-        if _is_identity(match.group(), text[max(0, match.start() - 12) : match.end() + 6]):
-            yield ("identity number", *match.span())
+    yield from _identity_numbers(text)
     for match in _LONG_NUMBER().finditer(text):
-        digits = re.sub(r"\D", "", match.group())
+        digits = re.sub(r"\D", "", match[0])
         before = text[max(0, match.start() - 16) : match.start()]
-        if (
-            _CARD_ISSUER().fullmatch(digits)
-            and _luhn(digits)
-            and not _OTHER_NUMBER().search(before)
-        ):
+        if _is_card(digits) and not _OTHER_NUMBER().search(before):
             yield ("card number", *match.span())
 
 
+def _identity_numbers(text: str) -> Iterator[tuple[str, int, int]]:
+    for match in _IDENTITY().finditer(text):
+        if _is_identity(match[0], text[max(0, match.start() - 12) : match.end() + 6]):
+            yield ("identity number", *match.span())
+
+
+def _is_card(digits: str) -> bool:
+    return _CARD_ISSUER().fullmatch(digits) is not None and _luhn(digits)
+
+
 def _is_identity(number: str, around: str) -> bool:
-    """A Chinese identity number: a birth date inside and the check digit of GB 11643 (or called one)."""
+    """A Chinese identity number.
+
+    A birth date inside and the check digit of GB 11643 (or called one).
+    """
     try:
         born = date(int(number[6:10]), int(number[10:12]), int(number[12:14]))
     except ValueError:
@@ -55,8 +62,6 @@ def _is_identity(number: str, around: str) -> bool:
 
 def _luhn(digits: str) -> bool:
     """The check sum of card numbers (ISO/IEC 7812-1)."""
-    doubled = [int(digit) * 2 for digit in digits[-2::-2]]
-    total = sum(map(int, digits[-1::-2])) + sum(
-        value - 9 if value > 9 else value for value in doubled
-    )
+    doubled = (int(digit) * 2 for digit in digits[-2::-2])
+    total = sum(map(int, digits[-1::-2])) + sum(two // 10 + two % 10 for two in doubled)
     return total % 10 == 0 and len(set(digits)) > 1

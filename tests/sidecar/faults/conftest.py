@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from pipimem.sidecar.litellm_door import loaded
+from pipimem.llm.litellm_client import load_litellm
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -13,4 +13,4 @@ def litellm_is_loaded() -> None:
     """Loaded once for all faults, and not within anybody's deadline."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its own models warn while they are built
-        loaded()
+        load_litellm()

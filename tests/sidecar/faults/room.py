@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -10,16 +11,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
+from unittest.mock import patch
 
 from pipimem import Channel, Message, Pipimem
+from pipimem.llm.client import RetryingClient
+from pipimem.llm.litellm_client import LiteLLM
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Trust
 from pipimem.notes.usage import Usage
 from pipimem.runtime.turns import Receipt
-from pipimem.sidecar.asking import Asking
-from pipimem.sidecar.assistant import ModelAssistant
-from pipimem.sidecar.litellm_door import LiteLLM
+from pipimem.sidecar.model import ModelAssistant
 from pipimem.sidecar.prompts import Prompts
+
 from tests.runtime.building import MORNING, Hands, read, settings, workspace, write
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply
 from tests.sidecar.conftest import unlimited
@@ -71,7 +74,9 @@ class Mind:
 
 
 def answer(request: ChatRequest) -> dict[str, object]:
-    """What an honest model says of a window: the words of the first person, and one line of history."""
+    """What an honest model says of a window: the words of the first person, and one line of
+    history.
+    """
     (first, speaker, text), *_ = _LINE.findall(request.user[request.user.rindex("New messages:") :])
     learnt = {
         "sources": [first], "speaker": speaker, "text": text, "kind": "decision",
@@ -124,29 +129,33 @@ class Room:
 async def talked(
     tmp_path: Path, url: str, mind: Mind, *models: str, chance: Callable[[], float] = lambda: -0.5
 ) -> AsyncIterator[Room]:
-    """A room where something was said that no thought has seen. With the `chance` as it is, tries follow at once."""
+    """A room where something was said that no thought has seen. With the `chance` as it is,
+    tries follow at once.
+    """
     root, used = workspace(tmp_path), list[Usage]()
     write(root, "MEMORY.md", TYPED)
-    door = LiteLLM(api_base=f"{url}/v1", api_key="x")
+    environment = {"OPENAI_API_BASE": f"{url}/v1", "OPENAI_API_KEY": "x"}
     begin = unlimited(used.append, lambda: MORNING)
     assistant = ModelAssistant(
-        Asking(models or ("openai/test",), door, begin, monotonic, chance=chance), Prompts()
+        RetryingClient(models or ("openai/test",), LiteLLM(), begin, monotonic, chance=chance),
+        Prompts(),
     )
-    async with Pipimem(
-        root, assistant=assistant, settings=settings(), clock=Hands().clock()
-    ) as pipimem:
-        channel = await pipimem.channel("room", kind="group")
-        adds = tuple(Add(Kind.FACT, text, Trust.INFERRED) for text in LEARNT)
-        await channel.thoughts.commit(Decision("consolidate", Author.MODEL, adds))
-        await channel.remember("Never deploy on a Friday", kind=Kind.CONSTRAINT)
-        when = datetime.fromisoformat("2026-03-02T08:59:00+08:00")
-        talk = [
-            Message("user", SAID, "said-1", when, "Dana"),
-            Message("assistant", "Noted.", "said-2", when, "pipi"),
-        ]
-        await channel.take_in(talk)
-        yield Room(root, channel, mind, used)
-        mind.fault = None  # closing thinks once more
+    with patch.dict(os.environ, environment):
+        async with Pipimem(
+            root, assistant=assistant, settings=settings(), clock=Hands().clock()
+        ) as pipimem:
+            channel = await pipimem.channel("room", kind="group")
+            adds = tuple(Add(Kind.FACT, text, Trust.INFERRED) for text in LEARNT)
+            await channel._jobs.commit(Decision("consolidate", Author.MODEL, adds))
+            await channel.remember("Never deploy on a Friday", kind=Kind.CONSTRAINT)
+            when = datetime.fromisoformat("2026-03-02T08:59:00+08:00")
+            talk = [
+                Message("user", SAID, "said-1", when, "Dana"),
+                Message("assistant", "Noted.", "said-2", when, "pipi"),
+            ]
+            await channel.take_in(talk)
+            yield Room(root, channel, mind, used)
+            mind.fault = None  # closing thinks once more
 
 
 __all__ = [

@@ -1,4 +1,6 @@
-"""Each fault a model or its provider can have, over real HTTP through litellm: memory is unharmed, and it passes."""
+"""Each fault a model or its provider can have, over real HTTP through litellm: memory is
+unharmed, and it passes.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
+
 from tests.servers.openai import (
     ChatRequest,
     OpenAIServer,
@@ -24,7 +27,8 @@ from tests.servers.openai import (
 )
 from tests.sidecar.faults.room import SAID, Mind, answer, known_ids, talked
 
-# litellm silences its own models' warnings when it is loaded; pytest takes that back after the first test.
+# litellm silences its own models' warnings when it is loaded; pytest takes that back after the
+# first test.
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore::UserWarning")]
 Fault = Callable[[ChatRequest, str], Reply]
 
@@ -98,7 +102,8 @@ def in_escapes(content: str) -> Reply:
 
 
 THINKING_TOOK_ALL = Reply("", finish_reason="length")
-# Faults of the line, the server and the envelope: what the door sees, and it works differently on each event loop.
+# Faults of the line, the server and the envelope: what the door sees, and it works differently on
+# each event loop.
 CARRIED: dict[str, Hurt] = {
     "no answer in time": Hurt(always(Reply("{}", delay=30)), 1, "no answer within", deadline=3),
     "a body that drips": Hurt(
@@ -211,7 +216,9 @@ ANSWERED: dict[str, Hurt] = {
 
 @pytest.mark.parametrize("name", CARRIED)
 async def test_a_fault_of_line_or_server_leaves_memory_as_it_was(name: str, tmp_path: Path) -> None:
-    """MEMORY.md stays byte for byte, the talk waits on disk, and once the fault is over it is consolidated."""
+    """MEMORY.md stays byte for byte, the talk waits on disk, and once the fault is over it is
+    consolidated.
+    """
     await leaves_memory_as_it_was(CARRIED[name], tmp_path)
 
 
@@ -347,7 +354,9 @@ PASSING: dict[str, tuple[Fault, int]] = {
 async def test_a_fault_that_passes_costs_no_more_than_its_requests(
     name: str, tmp_path: Path
 ) -> None:
-    """The answer comes over in the end, nothing that stood there is gone, and the ledger has each request."""
+    """The answer comes over in the end, nothing that stood there is gone, and the ledger has
+    each request.
+    """
     fault, asked = PASSING[name]
     mind = Mind(fault)
     with OpenAIServer(mind.respond) as server:
@@ -367,7 +376,9 @@ OVERFLOW = refused(
 
 
 async def test_a_window_too_long_shrinks(tmp_path: Path) -> None:
-    """The same prompt is never sent twice, no other model is asked for it, and half the window is consolidated."""
+    """The same prompt is never sent twice, no other model is asked for it, and half the window
+    is consolidated.
+    """
 
     def fault(request: ChatRequest, honest: str) -> Reply:
         return OVERFLOW if "said-1" in request.user and "said-2" in request.user else Reply(honest)
@@ -405,7 +416,9 @@ async def test_what_cannot_shrink_goes_to_a_larger_model(tmp_path: Path) -> None
     ids=["401", "429 for long", "503", "refusals"],
 )
 async def test_the_next_model_steps_in(fault: Fault, models: list[str], tmp_path: Path) -> None:
-    """In their order, as soon as the one before it cannot; memory has the fact, the ledger each attempt."""
+    """In their order, as soon as the one before it cannot; memory has the fact, the ledger each
+    attempt.
+    """
     mind = Mind(
         lambda request, honest: (
             fault(request, honest) if request.model == "first" else Reply(honest)

@@ -1,4 +1,6 @@
-"""What is lost: an entry that is gone though nobody wanted it, judged from the files and the answer alone."""
+"""What is lost: an entry that is gone though nobody wanted it, judged from the files and the
+answer alone.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pipimem.errors import AnswerRefused
+from pipimem.llm.answers.json_object import extract_json
 from pipimem.notes.files import File
-from pipimem.text.answers import json_in
-from pipimem.text.similarity import bigrams, share_in
+from pipimem.text.words.similarity import bigrams, share_in
 
-# DESIGN §7.6: a text that keeps less than half of the words does not stand for what it replaces.
+# A text that keeps less than half of the words does not stand for what it replaces.
 KEPT = 0.5
 LEAST_ALLOWED, SHARE_ALLOWED = 3, 0.25
 
@@ -27,9 +29,11 @@ class Loss:
 
 
 def named(answer: str, task: str) -> dict[str, str]:
-    """The entries that a whole answer ends, each with the text that takes its place (none where it is dropped)."""
+    """The entries that a whole answer ends, each with the text that takes its place (none where
+    it is dropped).
+    """
     try:
-        body = json.loads(json_in(answer))
+        body = json.loads(extract_json(answer))
     except AnswerRefused:
         return {}
     found: dict[str, str] = {}
@@ -52,7 +56,9 @@ def gone(before: Texts, after: Texts) -> list[str]:
 def losses(
     before: Texts, after: Texts, ends: Mapping[str, str], wanted: frozenset[str]
 ) -> tuple[Loss, ...]:
-    """What is lost. An entry may go if its words are kept, or if the answer named it and the run's cap allows it."""
+    """What is lost. An entry may go if its words are kept, or if the answer named it and the
+    run's cap allows it.
+    """
     allowed = max(LEAST_ALLOWED, int(SHARE_ALLOWED * len(before[File.MEMORY])))
     standing = list(after[File.MEMORY].values())
     found, spent = [], 0
@@ -81,7 +87,9 @@ def keeps(old: str, new: str) -> bool:
 
 
 def may_be_newer(old: str, new: str) -> bool:
-    """A loose look of the judge's own: two pairs of letters in common besides digits, or another language."""
+    """A loose look of the judge's own: two pairs of letters in common besides digits, or another
+    language.
+    """
     pairs = {pair for pair in bigrams(old) & bigrams(new) if not any(c.isdigit() for c in pair)}
     return len(pairs) >= 2 or old.isascii() is not new.isascii()
 

@@ -26,7 +26,9 @@ _VALUES: tuple[object, ...] = (None, True, 0, -1.5, 1e308, "", "none", [], {}, [
 
 
 def mutated(text: str, chance: Random, ids: Sequence[str]) -> tuple[str, str]:
-    """The names of one to three changes, and the text after them; `ids` are those of the whole memory."""
+    """The names of one to three changes, and the text after them; `ids` are those of the whole
+    memory.
+    """
     names = []
     for _ in range(chance.choice((1, 1, 1, 2, 2, 3))):
         name, change = chance.choice(MUTATIONS)

@@ -1,4 +1,6 @@
-"""Scripted replies and mutations of them, by the real path to files on disk: nothing is lost that nobody ended."""
+"""Scripted replies and mutations of them, by the real path to files on disk: nothing is lost
+that nobody ended.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from random import Random
 
 import pytest
 from pipimem.notes.files import File
+
 from tests.sidecar.replies import judging
 from tests.sidecar.replies.mutating import MUTATIONS, mutated
 from tests.sidecar.replies.trial import Reply, Trial, entry_ids, facts, replies
@@ -42,7 +45,9 @@ def test_the_replies_are_many_and_in_two_languages() -> None:
     "reply", replies(), ids=lambda reply: f"{reply.task} {reply.verdict} {reply.name}"
 )
 async def test_a_reply_does_what_its_heading_says(reply: Reply, trial: Trial) -> None:
-    """Good ones are used, bad ones refused, and from all of them memory comes back without a loss."""
+    """Good ones are used, bad ones refused, and from all of them memory comes back without a
+    loss.
+    """
     tried = await trial.reply(reply.task, reply.text)
     assert tried.lost == ()
     assert bool(tried.refused) is (reply.verdict == "bad"), tried.refused
@@ -51,7 +56,9 @@ async def test_a_reply_does_what_its_heading_says(reply: Reply, trial: Trial) ->
 
 
 async def test_mutations_of_them_lose_nothing(trial: Trial) -> None:
-    """Cut, unbracketed, with swapped ids and worse: what is gone was named by a whole answer, within the cap."""
+    """Cut, unbracketed, with swapped ids and worse: what is gone was named by a whole answer,
+    within the cap.
+    """
     chance, ids, found, lost = Random(SEED), entry_ids(), replies(), []
     for number in range(SAMPLE):
         reply = found[number % len(found)]
@@ -81,7 +88,9 @@ async def test_ids_mixed_up_in_good_replies_cost_nothing_unrelated(trial: Trial)
 
 
 def test_the_judge_sees_losses() -> None:
-    """An entry that is gone counts, unless its words stand elsewhere or a whole answer named it within the cap."""
+    """An entry that is gone counts, unless its words stand elsewhere or a whole answer named it
+    within the cap.
+    """
     before = {
         File.MEMORY: {f"e{n}": f"fact number {n} of many" for n in range(20)},
         File.HISTORY: {"h": "told"},

@@ -1,4 +1,6 @@
-"""Replies tried on a memory of sixty facts, by the real path: thought, decision, commit, files on disk."""
+"""Replies tried on a memory of sixty facts, by the real path: call, decision, commit, files
+on disk.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,11 @@ from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
-from pipimem.sidecar.contracts import Assistant, Call
 from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import Assistant, Call
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
+
 from tests.sidecar.replies import judging
 from tests.sidecar.replies.judging import Loss
 
@@ -115,7 +118,9 @@ class Trial:
         wanted: frozenset[str],
         change: Callable[[Decision], Decision] = lambda decision: decision,
     ) -> Tried:
-        """What an assistant's answer does; `named` says which entries the answer ends, and by which text."""
+        """What an assistant's answer does; `named` says which entries the answer ends, and by
+        which text.
+        """
         shutil.rmtree(self._copy, ignore_errors=True)
         shutil.copytree(self._template, self._copy)
         store = self._opened(self._copy)
@@ -182,9 +187,7 @@ async def _decided(task: str, assistant: Assistant, store: ChannelStore) -> Deci
     match task:
         case "consolidate":
             (window,) = windows(store.transcript.window(0, None))
-            return await consolidate(
-                assistant, notes, window, NOW, CALL, group=True, since=NOW, today=NOW
-            )
+            return await consolidate(assistant, notes, window, NOW, CALL, since=NOW, today=NOW)
         case "tidy":
             return await tidy(assistant, notes, NOW, CALL)
         case _:

@@ -1,4 +1,4 @@
-"""Reading texts with care, replacing them whole."""
+"""TextFile texts with care, replacing them whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.errors import StoreError, UnreadableNote
-from pipimem.store.disk.exchanging import displace
+from pipimem.store.disk.exchange import displace
 from pipimem.store.disk.files import (
     TEMPORARY,
     Stamp,
@@ -59,7 +59,9 @@ def test_a_text_comes_back_byte_for_byte(tmp_path: Path, text: str) -> None:
 def test_a_text_of_ours_that_cannot_be_read_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Taken for absent, a text that waits for its file would count as arrived, and the older one as a person's."""
+    """Taken for absent, a text that waits for its file would count as arrived, and the older one
+    as a person's.
+    """
     path = tmp_path / "text"
     assert own_text(path) is None
     path.write_text("x")

@@ -14,12 +14,12 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Author, Bullet, Hole, Job, Narrowed, Progress, Trust
+from pipimem.store.journal import checkpoint
 from pipimem.store.journal import journal as rooms
-from pipimem.store.journal import ledger_file
+from pipimem.store.journal.checkpoint import Checkpoint
 from pipimem.store.journal.journal import NOWHERE, Journal, Place, line, parsed
-from pipimem.store.journal.ledger_file import Checkpoint
 from pipimem.store.journal.records import FileChange, JournalRecord, RefusedLine
-from pipimem.text.splices import Splice
+from pipimem.text.markdown.line_edits import Splice
 
 TEXT = st.text(max_size=20)
 LINES = st.lists(TEXT, max_size=3).map(tuple)
@@ -153,7 +153,9 @@ def test_a_place_is_one_of_the_same_journal_only(tmp_path: Path) -> None:
 
 
 def test_a_record_taken_out_is_noticed(journal: Journal) -> None:
-    """Each checksum goes over the one before: whole lines that follow each other wrongly are damage."""
+    """Each checksum goes over the one before: whole lines that follow each other wrongly are
+    damage.
+    """
     end = NOWHERE
     for number in (1, 2, 3):
         end = journal.append([record(number)], end)
@@ -175,7 +177,9 @@ def test_a_torn_end_is_cut_by_the_next_append(journal: Journal) -> None:
 
 
 def test_records_written_as_one_count_together(journal: Journal) -> None:
-    """Torn in the second, an append leaves nothing: half of it would be a hand edit whose merge lies nowhere."""
+    """Torn in the second, an append leaves nothing: half of it would be a hand edit whose merge
+    lies nowhere.
+    """
     place = journal.append([record(1)], NOWHERE)
     journal.append([record(2), record(3)], place)
     whole = journal.path.read_bytes()
@@ -195,13 +199,16 @@ def test_records_written_as_one_count_together(journal: Journal) -> None:
 def test_a_power_cut_may_tear_any_line_of_what_was_written_as_one(
     journal: Journal, first: slice, second: slice
 ) -> None:
-    """The disk writes blocks in any order: a whole second line says nothing of the first. None was acknowledged."""
+    """The disk writes blocks in any order: a whole second line says nothing of the first. None
+    was acknowledged.
+    """
     place = journal.append([record(1)], NOWHERE)
     journal.append([record(2), record(3)], place)
     lines = [bytearray(data) for data in journal.path.read_bytes().splitlines(keepends=True)]
     for data, part in zip(lines[2:], (first, second), strict=True):
         data[part] = b"\0" * len(data[part])
-    # Where the marks of both are gone, nothing tells them from an acknowledged record and the one after it.
+    # Where the marks of both are gone, nothing tells them from an acknowledged record and the one
+    # after it.
     is_told = b"goes_on" in lines[2] or b"follows" in lines[3] or not lines[2].endswith(b"\n")
     journal.path.write_bytes(b"".join(lines))
     if not is_told:
@@ -215,7 +222,9 @@ def test_a_power_cut_may_tear_any_line_of_what_was_written_as_one(
 
 
 def test_a_damaged_record_before_a_group_is_damage(journal: Journal) -> None:
-    """It was acknowledged before the group was written; the first line of the group itself was not."""
+    """It was acknowledged before the group was written; the first line of the group itself was
+    not.
+    """
     place = journal.append([record(1)], NOWHERE)
     journal.append([record(2), record(3)], journal.append([record(4)], place))
     lines = journal.path.read_bytes().splitlines(keepends=True)
@@ -307,18 +316,18 @@ def test_a_checkpoint_keeps_the_whole_ledger(
 ) -> None:
     """Loaded, it is equal to what was saved."""
     path = tmp_path_factory.mktemp("own") / "ledger.json"
-    ledger_file.save(path, Checkpoint(ledger, Place("ab", 7, "cd")))
-    assert ledger_file.load(path) == Checkpoint(ledger, Place("ab", 7, "cd"))
+    checkpoint.save(path, Checkpoint(ledger, Place("ab", 7, "cd")))
+    assert checkpoint.load(path) == Checkpoint(ledger, Place("ab", 7, "cd"))
 
 
 def test_a_changed_byte_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
     """The journal has it all again; half a date would go on to count."""
     path = tmp_path / "ledger.json"
-    ledger_file.save(
+    checkpoint.save(
         path, Checkpoint(Ledger(sequence=3, records={"a": Record(Trust.HUMAN, when="2026-03-02")}))
     )
     path.write_bytes(path.read_bytes().replace(b"2026", b"202="))
-    assert ledger_file.load(path) is None
+    assert checkpoint.load(path) is None
 
 
 @pytest.mark.parametrize(
@@ -327,4 +336,4 @@ def test_a_changed_byte_of_a_checkpoint_is_noticed(tmp_path: Path) -> None:
 def test_a_damaged_checkpoint_is_none(tmp_path: Path, data: bytes) -> None:
     """The journal has it all again."""
     (tmp_path / "ledger.json").write_bytes(data)
-    assert ledger_file.load(tmp_path / "ledger.json") is None
+    assert checkpoint.load(tmp_path / "ledger.json") is None

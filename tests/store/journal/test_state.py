@@ -13,11 +13,12 @@ from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Decision
 from pipimem.store.channel import ChannelStore
+from pipimem.store.journal import checkpoint
 from pipimem.store.journal import journal as journals
-from pipimem.store.journal import ledger_file
 from pipimem.store.journal import state as states
+from pipimem.store.journal.checkpoint import Checkpoint
 from pipimem.store.journal.journal import NOWHERE, Journal, Place
-from pipimem.store.journal.ledger_file import Checkpoint
+from pipimem.store.journal.past_texts import past_texts
 from pipimem.store.journal.state import State, fresh_ledger
 
 Add = Callable[..., Decision]
@@ -58,7 +59,9 @@ def test_it_catches_up_with_what_others_commit(
 def test_a_journal_set_aside_while_a_state_begins_is_noticed(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the look at the place of the checkpoint and the reading from there, another process rotates."""
+    """Between the look at the place of the checkpoint and the reading from there, another
+    process rotates.
+    """
     channel.commit(add("bob likes tea"), now)
     channel.checkpoint()
     holds = Journal.holds
@@ -86,7 +89,7 @@ def test_the_text_it_left_is_known_without_its_file(thrice: tuple[ChannelStore, 
 def test_what_stood_in_a_file_is_told_newest_first(thrice: tuple[ChannelStore, list[str]]) -> None:
     """A person's text may have grown out of any of them."""
     channel, texts = thrice
-    known = loaded(channel).past_texts(File.MEMORY)
+    known = past_texts(loaded(channel), File.MEMORY)
     told = ["".join(past.lines) for past in known]
     assert [text for text in told if text in texts] == texts[::-1]
 
@@ -127,7 +130,9 @@ def facts(channel: ChannelStore) -> list[str]:
 def test_what_came_after_the_checkpoint_stays_when_the_journal_is_lost(
     channel: ChannelStore, now: datetime, add: Add
 ) -> None:
-    """Versions know texts that are newer than the checkpoint: none of them counts as what a person went on from."""
+    """Versions know texts that are newer than the checkpoint: none of them counts as what a
+    person went on from.
+    """
     channel.commit(add("bob likes tea"), now)
     channel.checkpoint()
     channel.commit(add("carol likes coffee"), now)
@@ -171,7 +176,9 @@ def test_so_it_is_with_an_older_journal_of_its_own(
 def test_the_journal_or_the_checkpoint_of_another_channel_is_refused(
     channel: ChannelStore, now: datetime, add: Add, name: str
 ) -> None:
-    """Nothing of that channel comes into this one's notes, and the sentence says which file to remove."""
+    """Nothing of that channel comes into this one's notes, and the sentence says which file to
+    remove.
+    """
     other = ChannelStore.open(channel.workspace, "garden", create=True)
     for store, facts_of in (
         (channel, ("bob likes tea", "carol likes tea")),
@@ -211,8 +218,8 @@ def test_a_checkpoint_from_before_the_journal_was_set_aside_catches_up(
     monkeypatch.setattr(journals, "_ROTATE_AT", 1)
     own = channel.folder / ".pipimem"
     channel.commit(add("bob likes tea"), now)
-    state = channel._at_desk().state
-    ledger_file.save(own / "ledger.json", Checkpoint(state.ledger, state.place))
+    state = channel._loaded().state
+    checkpoint.save(own / "ledger.json", Checkpoint(state.ledger, state.place))
     older = (own / "ledger.json").read_bytes()
     channel.commit(add("carol likes coffee"), now)
     channel.checkpoint()
@@ -243,7 +250,9 @@ def test_a_damaged_journal_is_told_by_each_call_of_a_running_bot(
 def test_a_journal_with_a_gap_leads_to_no_text_and_to_no_error(
     channel: ChannelStore, now: datetime, add: Add
 ) -> None:
-    """An older copy of it was gone on with, then the versions and the checkpoint were lost, and a person saved."""
+    """An older copy of it was gone on with, then the versions and the checkpoint were lost, and
+    a person saved.
+    """
     own, path = channel.folder / ".pipimem", channel.folder / File.MEMORY
     channel.commit(add("bob likes tea"), now)
     older = (own / "journal.jsonl").read_bytes()

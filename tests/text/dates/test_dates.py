@@ -1,4 +1,6 @@
-"""Relative dates become absolute; the days a text names are found. Cases stand in cases/dates.jsonl."""
+"""Relative dates become absolute; the days a text names are found. Cases stand in
+cases/dates.jsonl.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.text.dates import Span, dated, mentioned, without_days
+from pipimem.text.dates import Span, dated, lasts_until, mentioned, without_days
 
 NOW = datetime(2026, 3, 4, 10, 0, tzinfo=UTC)  # a Wednesday
 CASES = [
@@ -53,6 +55,15 @@ def test_the_day_is_that_of_the_place():
 def test_a_year_may_end_between(said, becomes):
     """Months and days are counted across New Year."""
     assert dated(said, datetime(2026, 1, 1, tzinfo=UTC)) == becomes
+
+
+@pytest.mark.parametrize(
+    "said", ["2027年2月30日", "2027-02-30", "30 February 2027", "明年2月30日", "上个月31日"]
+)
+def test_an_impossible_date_names_no_day(said):
+    """Nor the month or the year it would stand in; it stays as it was said."""
+    assert mentioned(f"until {said}, or so", NOW) == ()
+    assert without_days(said, NOW) == dated(said, NOW) == said
 
 
 @pytest.mark.parametrize(
@@ -145,3 +156,24 @@ def test_the_days_a_text_names_can_be_taken_out() -> None:
         "too?",
     ]
     assert without_days("`last Friday` and 2.4", NOW) == "`last Friday` and 2.4"
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("the code freeze lasts until 2026-03-05", date(2026, 3, 5)),
+        ("Dana is away till Friday 2026-03-06, then back", date(2026, 3, 6)),
+        ("valid through (2026-03-05)", date(2026, 3, 5)),
+        ("优惠码有效期至2026-03-05", date(2026, 3, 5)),
+        ("代码冻结到 2026-03-05 为止", date(2026, 3, 5)),
+        ("until 2026-03-05, extended until 2026-04-01", date(2026, 4, 1)),
+        ("the domain expires on 2026-03-05", None),
+        ("the release is on 2026-03-05", None),
+        ("会议改到 2026-03-05", None),
+        ("until 2026-02-30", None),
+        ("until Friday", None),
+    ],
+)
+def test_only_what_is_said_of_the_statement_itself_ends_it(text: str, last: date | None) -> None:
+    """A date of which something is told is no end of the telling."""
+    assert lasts_until(text) == last

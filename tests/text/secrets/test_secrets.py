@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.text.secrets import Finding, redacted, secrets
+from pipimem.text.secrets import Secret, redacted, secrets
 
-# Keys of providers stand in the file in pieces, so that no scanner of repositories takes them for real ones.
+# Keys of providers stand in the file in pieces, so that no scanner of repositories takes them for
+# real ones.
 CASES = [
     {**case, "text": "".join(case["text"])}
     for line in (Path(__file__).parents[1] / "cases" / "secrets.jsonl")
@@ -51,7 +52,7 @@ def test_several_secrets_in_one_text():
     """Each is replaced where it stands; the words around stay."""
     text = "密码是 abc123，验证码 482913，see you"
     assert redacted(text) == "密码是 [secret: password]，验证码 [secret: code]，see you"
-    assert secrets(text) == (Finding("password", 4, 10), Finding("code", 15, 21))
+    assert secrets(text) == (Secret("password", 4, 10), Secret("code", 15, 21))
 
 
 def test_a_long_value_goes_to_its_end():
@@ -110,7 +111,9 @@ def test_hostile_text_is_read_in_linear_time(piece):
 
 
 def test_invisible_characters_hide_no_secret():
-    """A blank of no width inside the cue or the value; where there is no secret, every character stays."""
+    """A blank of no width inside the cue or the value; where there is no secret, every character
+    stays.
+    """
     assert redacted("pass\u200bword: hunt\u00ader2") == "password: [secret: password]"
     assert (
         redacted("family: 👨\u200d👩\u200d👧, soft\u00adhyphen")

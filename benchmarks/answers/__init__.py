@@ -1,0 +1,1 @@
+"""Whether questions can be answered from what memory supplies."""

@@ -1,0 +1,229 @@
+"""`pipimem chat`: talk to a bot with memory in the terminal, in turns and in slash commands."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Literal
+
+import click
+from anyio import to_thread
+
+from pipimem.cli.commands.consolidate import receipt_lines
+from pipimem.cli.commands.forget import counts_line, preview_lines
+from pipimem.cli.commands.status import show_channels
+from pipimem.cli.commands.usage import cost_text, summed
+from pipimem.cli.options import NOTES, Chosen, channel, chosen, kind, run
+from pipimem.cli.output import Failed, counted, note, one_line, say
+from pipimem.cli.prompts import typed
+from pipimem.cli.results import recalled_rows
+from pipimem.clock import Clock
+from pipimem.errors import PipimemError, SidecarError
+from pipimem.notes.message import Message
+from pipimem.runtime.admin import ChannelStore
+from pipimem.runtime.channel_status import channel_statuses
+from pipimem.runtime.forget_preview import forgettable
+from pipimem.runtime.open_channel import OpenChannel, opened
+from pipimem.runtime.pipimem import Pipimem
+from pipimem.runtime.turns import Receipt, Turn
+
+# Seconds a person waits for a reply before something is wrong.
+_REPLY_SECONDS = 120.0
+_HELP = """\
+/memory   the three files as they stand
+/why      why the last message brought up what it did
+/forget X remove a text or an entry's id for good
+/status   how the channel stands: entries, messages, what waits to be consolidated
+/usage    what models cost in this channel
+/new      end this session; the next message opens a new one
+/compact  what a host does when the context is full: make all durable, then drop it
+/quit     leave"""
+
+
+@click.command("chat")
+@channel
+@kind
+@click.option("--speaker", default="", help="Your name in the conversation.")
+@chosen
+def command(chosen: Chosen, channel: str, kind: Literal["dm", "group"], speaker: str) -> None:
+    """Talk to a bot that has this memory.
+
+    What memory puts before each message is shown. /help lists what else can be typed. CHANNEL is
+    made if it is new. Without a model nothing replies; what memory found stands in its place.
+    """
+    problem = run(lambda: _chatted(chosen, channel, kind, speaker))
+    if problem:
+        raise Failed(problem)
+
+
+async def _chatted(chosen: Chosen, name: str, kind: Literal["dm", "group"], speaker: str) -> str:
+    """Talk until the end of the input.
+
+    Returns why the last turn had no reply, empty if it had one.
+    """
+    async with chosen.opened(settings=chosen.settings(idle=True)) as pipimem:
+        channel = opened(await pipimem.channel(name, kind=kind))
+        talk = Talk(pipimem, channel, chosen, speaker)
+        note(f"{name} · {pipimem.assistant.name} · /help for more, /quit or Ctrl-D to end")
+        async for line in typed("you> "):
+            if not await talk.goes_on(line):
+                break
+        return talk.problem
+
+
+@dataclass(slots=True)
+class Talk:
+    """A conversation with one channel; `problem` is why the last turn had no reply."""
+
+    pipimem: Pipimem
+    channel: OpenChannel
+    chosen: Chosen
+    speaker: str = ""
+    problem: str = ""
+    _context: list[Message] = field(default_factory=list)
+    _last: Turn | None = None
+    _to_forget: str = ""
+
+    async def goes_on(self, line: str) -> bool:
+        """Take one line, and return whether the conversation goes on after it.
+
+        A command that fails ends nothing.
+        """
+        text = line.strip()
+        if self._to_forget:
+            await self._forget(yes=text.casefold() in ("y", "yes", "是"))
+        elif text == "/quit":
+            return False
+        elif text.startswith("/"):
+            try:
+                await self._command(*text.partition(" ")[::2])
+            except PipimemError as error:
+                note(str(error))
+        elif text:
+            await self._turn(line)
+        return True
+
+    async def _turn(self, text: str) -> None:
+        turn = await self.channel.before_turn(text, speaker=self.speaker)
+        self._last, self.problem = turn, ""
+        if turn.context:
+            note("memory puts before this message:")
+        for line in injected(turn):
+            note(line)
+        said = [Message.user(text, speaker=self.speaker)]
+        if not self.pipimem.assistant.paid:  # the offline rules cannot talk
+            say(_without_model(turn))
+        else:
+            try:
+                reply = await self._reply(turn)
+                say(reply)
+                said.append(Message.assistant(reply))
+            except SidecarError as error:
+                self.problem = f"no reply: {error} Your message is in the transcript."
+                note(self.problem)
+        await self.channel.after_turn(turn, said)
+        self._context += said
+
+    async def _reply(self, turn: Turn) -> str:
+        prompt = Message("system", await self.channel.session_prompt())
+        text = f"{turn.context}\n\n{turn.query}" if turn.context else turn.query
+        messages = [prompt, *self._context, Message.user(text)]
+        return await self.pipimem.reply(messages, channel=self.channel.id, timeout=_REPLY_SECONDS)
+
+    async def _command(self, name: str, rest: str) -> None:
+        match name:
+            case "/memory":
+                await self._memory()
+            case "/why":
+                self._why()
+            case "/forget":
+                await self._ask_to_forget(rest.strip())
+            case "/status":
+                self._status()
+            case "/usage":
+                self._usage()
+            case "/new":
+                self._drop(await self.channel.reset(deadline=_REPLY_SECONDS))
+            case "/compact":
+                await self._compact()
+            case "/help":
+                say(_HELP)
+            case _:
+                say(f"there is no {name}; there are\n{_HELP}")
+
+    async def _memory(self) -> None:
+        notes, folder = await self.channel.notes(), self._store().folder
+        for file in NOTES.values():
+            say(f"── {folder / file} ──")
+            say(notes.note(file).text.strip() or "(empty)")
+
+    def _why(self) -> None:
+        found = self._last.recall if self._last else None
+        if found is None:
+            say("nothing was recalled: nothing was said yet")
+        elif not found.candidates:
+            say(f"nothing was recalled: {found.reason}")
+        else:
+            for row in recalled_rows(found, explain=True):
+                say("  ".join(filter(None, row)))
+
+    def _status(self) -> None:
+        for one in channel_statuses(self.chosen.store(), Clock().now()):
+            if one.channel == self.channel.id:
+                show_channels([one])
+
+    def _usage(self) -> None:
+        usages = self.chosen.store().usages()
+        total = summed([one for one in usages if one.channel == self.channel.id])
+        tokens = f"{total.tokens_in} tokens in, {total.tokens_out} out"
+        say(f"{counted(total.calls, 'call')}, {tokens}, {cost_text(total)}")
+
+    async def _compact(self) -> None:
+        receipt = await self.channel.before_compaction(deadline=_REPLY_SECONDS)
+        if receipt.may_compact:
+            await self.channel.compacted(receipt)
+        self._drop(receipt)
+
+    async def _ask_to_forget(self, what: str) -> None:
+        if not what:
+            say("say what: /forget and a text or an entry's id")
+            return
+        for line in preview_lines(*await to_thread.run_sync(forgettable, self._store(), what)):
+            say(line)
+        say("Forget this for good? [y/N]")
+        self._to_forget = what
+
+    async def _forget(self, *, yes: bool) -> None:
+        what, self._to_forget = self._to_forget, ""
+        if not yes:
+            say("nothing was forgotten")
+            return
+        counts = await self.channel.forget(what)
+        # What the model was shown holds it, too.
+        self._context.clear()
+        say(counts_line(counts) if any(counts.values()) else "nothing held it")
+
+    def _store(self) -> ChannelStore:
+        return self.chosen.channel(self.channel.id)
+
+    def _drop(self, receipt: Receipt) -> None:
+        say("\n".join(receipt_lines(receipt)))
+        if receipt.may_compact:
+            self._context.clear()
+
+
+def injected(turn: Turn) -> list[str]:
+    """What memory put before a message, one line an item, for eyes."""
+    if turn.problem:
+        return [f"memory is silent: {turn.problem}"]
+    # Between the fence's tags stands one JSON object a line; the first is its own note.
+    rows = [json.loads(line) for line in turn.context.splitlines()[2:-1]]
+    return [f"  {row['id']} · {row['section']}: {one_line(row['text'], 100)}" for row in rows]
+
+
+def _without_model(turn: Turn) -> str:
+    """An honest reply where no model is configured: what memory found."""
+    texts = [one_line(item.text, 120) for item in turn.recall.injected] if turn.recall else []
+    if not texts:
+        return "(offline, no model replies) Noted in the transcript; memory has nothing to add."
+    return f"(offline, no model replies) Memory has: {' | '.join(texts)}"

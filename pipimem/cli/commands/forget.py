@@ -1,0 +1,233 @@
+"""`pipimem forget`: a text or an entry removed from everything a channel keeps, and the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from pipimem.cli.options import Chosen, as_json, channel, chosen
+from pipimem.cli.output import Failed, counted, note, one_line, record, say, shown
+from pipimem.cli.prompts import agreed, confirmed, numbers
+from pipimem.clock import Clock
+from pipimem.errors import NothingFound
+from pipimem.runtime.admin import ChannelStore
+from pipimem.runtime.forget_preview import Forgettable, Trace, forgettable, remains
+from pipimem.runtime.lookup import Lookup, Source
+
+# So many of what recall finds are offered for picking.
+_MOST = 12
+# Beyond this a list is not read any more without being told how long it is.
+_FEW = 10
+# Entries are shown all, for they go whole.
+_LISTED = 100
+_ENDS = (
+    "Undo, diff and restore end here: what was changed before a forgetting cannot be taken back "
+    "after it."
+)
+_NOWHERE = (
+    "Nothing that would be shown holds it. Older versions and the journal are searched as well: "
+    "only if they hold it do undo, diff and restore end here."
+)
+_BEYOND = (
+    "not ours, and not looked at: backups and snapshots of this disk, version control, copies of "
+    "sync clients, and what models' providers were sent"
+)
+
+
+@click.command("forget")
+@channel
+@click.argument("what", metavar="[TEXT|ID]", required=False)
+@click.option(
+    "--query",
+    metavar="QUERY",
+    help="Choose among what recall finds for this; with --yes all of it goes.",
+)
+@click.option(
+    "--verify", metavar="TEXT", help="Forget nothing; prove that TEXT is nowhere any more."
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--inside-words",
+    is_flag=True,
+    help="Also where TEXT is a part of a longer word, as Tom is of tomorrow.",
+)
+@click.option("--keep-transcript", is_flag=True, help="Leave log.jsonl as it is.")
+@as_json
+@chosen
+def command(
+    chosen: Chosen,
+    channel: str,
+    what: str | None,
+    query: str | None,
+    verify: str | None,
+    yes: bool,
+    inside_words: bool,
+    keep_transcript: bool,
+    as_json: bool,
+) -> None:
+    """Remove a text or an entry for good.
+
+    All that CHANNEL keeps is searched. Undo, diff and restore of what came before end with it. An
+    ID is as `recall`, `remember` and `log --json` give it.
+
+    An entry that holds TEXT goes whole. What holds it only inside another word is listed apart and
+    asked for by itself; Chinese is found anywhere. It is not learnt again from what was said
+    before; told anew, it is.
+    """
+    if [what, query, verify].count(None) != 2:
+        raise click.UsageError("give one of: TEXT or ID, --query QUERY, --verify TEXT")
+    store = chosen.channel(channel)
+    if verify is not None:
+        _verify(store, verify, as_json, inside_words=inside_words)
+        return
+    wanted: str | Sequence[str] = what or ""
+    if query is not None:
+        wanted = _picked(chosen, channel, query, yes=yes)
+    found, inside = forgettable(
+        store, wanted, keep_transcript=keep_transcript, inside_words=inside_words
+    )
+    note("\n".join(preview_lines(found, inside)))
+    if not yes and _asked_inside(found, inside):
+        inside_words = True
+    receipt = store.forget(
+        wanted,
+        keep_transcript=keep_transcript,
+        now=Clock().now(),
+        actor="person",
+        inside_words=inside_words,
+    )
+    store.close()
+    if as_json:
+        record({"channel": channel, **receipt.counts, "places": receipt.places})
+    if receipt.is_empty:
+        raise Failed(_why_nothing(store, wanted, inside, keep_transcript=keep_transcript))
+    if not as_json:
+        _show(receipt.counts, receipt.places)
+    note(_BEYOND)
+
+
+def _show(counts: dict[str, int], places: dict[str, int]) -> None:
+    say(counts_line(counts))
+    for place, count in places.items():
+        say(f"  {place}: {count}")
+
+
+def _asked_inside(found: Forgettable, inside: Forgettable) -> bool:
+    """Ask whether what was listed may go, and whether what holds it inside another word goes, too.
+
+    Raises `Failed` for a no to the first question, and where nobody can answer it.
+    """
+    if found or not inside:
+        confirmed(_question(found), "nothing was forgotten")
+    return bool(inside) and agreed("Forget what holds it inside another word, too?") is True
+
+
+def _why_nothing(
+    store: ChannelStore,
+    wanted: str | Sequence[str],
+    inside: Forgettable,
+    *,
+    keep_transcript: bool,
+) -> str:
+    text = one_line(wanted if isinstance(wanted, str) else ", ".join(wanted), 60)
+    name = store.channel_id
+    if inside:
+        return f"{name} holds {text!r} only inside other words; --inside-words takes these, too"
+    spared = forgettable(store, wanted)[0].messages if keep_transcript else ()
+    if spared:
+        only = f"only {counted(len(spared), 'message')} of log.jsonl in {name} hold {text!r}"
+        return f"{only}; --keep-transcript leaves the log as it is"
+    return f"nothing in {name} holds {text!r}; it will not be learnt from older talk either"
+
+
+def _verify(store: ChannelStore, text: str, as_json: bool, *, inside_words: bool) -> None:
+    """Search every byte of ours, and say where the text still stands.
+
+    People's own files of the workspace are named, but are not ours to clean. Raises `Failed` where
+    one of ours holds it.
+    """
+    if not text.strip():
+        raise Failed("nothing to look for: the text is empty")
+    root = store.workspace.root
+    ours, user_files = remains(store, text, inside_words=inside_words)
+    if as_json:
+        places = list(map(asdict, ours))
+        about = {"channel": store.channel_id, "ok": not ours, "places": places}
+        record({**about, "peoples": _places(user_files, root)})
+    else:
+        for place in _places(ours, root):
+            say(place)
+    for place in _places(user_files, root):
+        note(f"{place} holds it; the file is people's: take it out by hand")
+    note(_BEYOND)
+    if ours:
+        raise Failed(f"the text still stands in {counted(len(ours), 'place')}")
+    if not as_json:
+        say(f"nothing is left of it in {store.folder} and {root / '.pipimem'}")
+
+
+def _places(found: Iterable[Trace], root: Path) -> list[str]:
+    """Files below a workspace, each with its line where that is known."""
+    places = []
+    for trace in found:
+        line = f", line {trace.line}" if trace.line else ""
+        places.append(f"{trace.path.relative_to(root)}{line}")
+    return places
+
+
+def _picked(chosen: Chosen, channel: str, query: str, *, yes: bool) -> list[str]:
+    """The ids of what a person picks of what recall finds for a query; with `yes`, of all of it.
+
+    Raises `NothingFound` where nothing is found, `Failed` where nothing is picked.
+    """
+    lookup = Lookup(chosen.store(), chosen.settings(), note)
+    candidates = lookup.recalled(channel, query, automatic=False).candidates[:_MOST]
+    items = [one.item for one in candidates]
+    # The workspace's own file is people's.
+    found = [one for one in items if one.source is not Source.WORKSPACE]
+    if not found:
+        raise NothingFound(f"Recall finds nothing for {query!r}. Give the text itself, or an id.")
+    for number, one in enumerate(found, start=1):
+        note(f"{number}. {one.id}  {one_line(one.text, 200)}")
+    if yes:
+        return [one.id for one in found]
+    return [found[number - 1].id for number in numbers(len(found))]
+
+
+def preview_lines(found: Forgettable, inside: Forgettable) -> list[str]:
+    """What would go, line by line, and after it what holds the text only inside another word."""
+    lines: list[str] = []
+    if found:
+        lines += ["This would go:", *_listed(found), _ENDS]
+    if inside:
+        lines += ["Only inside another word it stands here:", *_listed(inside)]
+    return lines or [_NOWHERE]
+
+
+def _listed(found: Forgettable) -> Iterator[str]:
+    for entry in found.entries:
+        text = shown(entry.text).replace("\n", "\n    ")
+        yield f"- {entry.file} · {entry.section}: {text}"
+    for one in found.messages[:_LISTED]:
+        yield f"- log.jsonl, {one.id}: {one_line(one.content, 100)}"
+    more = len(found.messages) - _LISTED
+    if more > 0:
+        yield f"- and {counted(more, 'more message')}"
+
+
+def _question(found: Forgettable) -> str:
+    """The question; of much it says how much, for the list is longer than a screen."""
+    entries, messages = len(found.entries), len(found.messages)
+    if entries + messages <= _FEW:
+        return "Forget this for good?"
+    much = f"{counted(entries, 'entry', 'entries')} and {counted(messages, 'message')}"
+    return f"Forget {much} for good?"
+
+
+def counts_line(counts: dict[str, int]) -> str:
+    """The counts of a forgetting as a sentence."""
+    places = [f"{count} in {place}" for place, count in counts.items() if count]
+    return f"forgotten: {', '.join(places)}"

@@ -1,0 +1,36 @@
+"""`pipimem init`: a workspace from the template."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipimem.cli.options import Chosen, as_json, chosen
+from pipimem.cli.output import record, say
+from pipimem.runtime.admin import WorkspaceStore
+
+_FILES = """\
+SOUL.md says who the bot is, AGENTS.md how it behaves, MEMORY.md what all its channels share.
+words.txt holds words of your trade, recall.must what must stay findable, pipimem.toml the
+settings."""
+
+
+@click.command("init")
+@click.argument("folder", metavar="[DIR]", required=False)
+@as_json
+@chosen
+def command(chosen: Chosen, folder: str | None, as_json: bool) -> None:
+    """Make a workspace; what is there already stays as it is."""
+    root = Path(folder) if folder else chosen.workspace
+    made = WorkspaceStore.init(root)
+    if as_json:
+        record({"workspace": root, "created": made})
+        return
+    if not made:
+        say(f"{root} is a workspace already; nothing was changed.")
+        return
+    say(f"{root} is a workspace now. Made:")
+    for path in made:
+        say(f"  {path.relative_to(root)}")
+    say(_FILES)

@@ -1,0 +1,108 @@
+"""`pipimem log`: who changed a channel's memory, and why."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import chain
+
+import click
+
+from pipimem.cli.options import Chosen, as_json, channel, chosen
+from pipimem.cli.output import counted, fields, minute, one_line, records, say, table
+from pipimem.notes.notes import Change
+from pipimem.notes.operations import Progress
+from pipimem.runtime.change_history import JournalRecord
+
+_TEXT = 90
+# A fold that is taken back brings back hundreds of lines: nobody reads more than a screen.
+_SHOWN = 20
+_COUNTERS = ("cursor", "boundary", "refreshed", "epoch")
+
+
+@click.command("log")
+@channel
+@click.option(
+    "-n",
+    "count",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="How many of the newest commits.",
+)
+@as_json
+@chosen
+def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
+    """Show who changed what, and why, newest first.
+
+    A commit that changed several things takes several lines. An edit by hand is noted at the next
+    turn or job.
+    """
+    store = chosen.channel(channel)
+    newest = list(deque(store.journal_records(), maxlen=count))[::-1]
+    if as_json:
+        records(map(_json, newest))
+    else:
+        rows = chain.from_iterable(map(_rows, newest))
+        table(("seq", "when", "who", "task", "what"), rows, empty="nothing was changed yet")
+
+
+def _rows(one: JournalRecord) -> Iterator[tuple[object, ...]]:
+    """A row for each thing that a commit did.
+
+    Its number and time are in each of them: a script may pick single lines.
+    """
+    lines = [_change_line(change) for change in one.changes]
+    for refusal in one.refused:
+        text = f"{refusal.operation} {one_line(refusal.text, _TEXT)}"
+        lines.append(f"refused: {text} ({refusal.reason})".strip())
+    lines += [f"left out: {one_line(line, _TEXT)}" for line in one.notes]
+    if not lines:
+        reasons = filter(None, (one.why, _moved(one.delta.progress)))
+        lines.append("; ".join(reasons) or "bookkeeping")
+    for line in lines:
+        yield one.sequence, minute(one.time), one.actor or one.author, one.task, line
+
+
+def _change_line(change: Change) -> str:
+    """One change on one line."""
+    parts = [" · ".join(filter(None, (f"{change.verb} {change.file}", change.section)))]
+    text = change.after or change.before
+    if text:
+        parts[0] += f": {one_line(text, _TEXT)}"
+    if change.before not in ("", text):
+        parts.append(f"(was: {one_line(change.before, _TEXT)})")
+    if change.reason:
+        parts.append(f"({change.reason})")
+    return " ".join(parts)
+
+
+def show_changes(changes: Sequence[Change], channel: str) -> None:
+    """Print the changes of an undo or a restore, one a line; beyond a screen they are counted."""
+    for change in changes[:_SHOWN]:
+        say(f"  {_change_line(change)}")
+    more = len(changes) - _SHOWN
+    if more > 0:
+        say(f"  and {counted(more, 'more change')}; `pipimem diff {channel}` shows every line")
+
+
+def _moved(progress: Progress) -> str:
+    if progress.narrowed is not None:
+        return ""  # a window that failed: the reason says what became of it
+    values = {name: getattr(progress, name) for name in _COUNTERS}
+    return ", ".join(
+        f"{name} is now {value}" for name, value in values.items() if value is not None
+    )
+
+
+def _json(one: JournalRecord) -> dict[str, object]:
+    return {
+        "seq": one.sequence,
+        "when": one.time,
+        **fields(one, "task", "author", "actor", "why", "correlation"),
+        "changes": [asdict(change) for change in one.changes],
+        "refused": [asdict(refused) for refused in one.refused],
+        "notes": one.notes,
+        "tokens": asdict(one.tokens) if one.tokens else None,
+    }

@@ -1,0 +1,90 @@
+"""`pipimem remember`: one thing written to a channel's MEMORY.md because a person asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Literal
+
+import click
+
+from pipimem.cli.options import Chosen, as_json, channel, chosen, run
+from pipimem.cli.output import Failed, fields, nearest, note, record, say
+from pipimem.cli.times import coming_day
+from pipimem.notes.kinds import Kind
+from pipimem.notes.notes import Outcome
+from pipimem.runtime.open_channel import opened
+
+
+@click.command("remember")
+@channel
+@click.argument("text")
+@click.option(
+    "--kind",
+    type=click.Choice([str(kind) for kind in Kind]),
+    default="fact",
+    show_default=True,
+    help="What it is, which says under which heading it goes.",
+)
+@click.option("--speaker", default="", help="Whose word it is.")
+@click.option(
+    "--until",
+    type=coming_day,
+    metavar="DAY",
+    help="The last day it holds, as in 2026-03-02 or tomorrow.",
+)
+@click.option("--group", is_flag=True, help="The channel is a group, when it is new.")
+@as_json
+@chosen
+def command(
+    chosen: Chosen,
+    channel: str,
+    text: str,
+    kind: str,
+    speaker: str,
+    until: datetime | None,
+    group: bool,
+    as_json: bool,
+) -> None:
+    """Write TEXT into a channel's MEMORY.md. CHANNEL is made if it is new."""
+    of_kind: Literal["dm", "group"] = "group" if group else "dm"
+    last = until.date() if until else None
+    known = {info.id: info.kind for info in chosen.store().channels()}
+
+    async def remembered() -> Outcome:
+        async with chosen.opened() as pipimem:
+            room = opened(await pipimem.channel(channel, kind=of_kind))
+            if channel not in known:
+                note(_made(channel, known))
+            elif group and known[channel] != of_kind:
+                note(f"{channel} is a {known[channel]} already and stays one")
+            done = await room.remember(text, kind=Kind(kind), speaker=speaker, until=last)
+            return done.outcome
+
+    done = run(remembered)
+    if as_json:
+        record(_json(done, channel))
+    else:
+        _show(done)
+    if done.refused:
+        raise Failed(f"not remembered: {done.refused[0].reason}")
+
+
+def _json(done: Outcome, channel: str) -> dict[str, object]:
+    names = ("verb", "file", "section", "id")
+    changes = [{**fields(one, *names), "text": one.after} for one in done.changes]
+    refused = [refusal.reason for refusal in done.refused]
+    return {"channel": channel, "changes": changes, "refused": refused}
+
+
+def _show(done: Outcome) -> None:
+    for one in done.changes:
+        say(f"{one.file} · {one.section}: {one.verb}: {one.after or one.before}  [{one.id}]")
+    if not done.changes and not done.refused:
+        say("that stands there already; nothing was changed")
+
+
+def _made(channel: str, known: Iterable[str]) -> str:
+    """That the channel was made; whoever mistyped a name sees the other at once."""
+    near = nearest(channel, known)
+    return f"{channel} is new; the channel was made" + (f" (there is also {near})" if near else "")

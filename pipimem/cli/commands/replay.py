@@ -1,0 +1,130 @@
+"""`pipimem replay`: a recorded conversation fed through the real runtime as if it happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from pipimem.cli.commands.usage import Sum, cost_text, summed
+from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, kind, run
+from pipimem.cli.output import Failed, counted, fields, progress, record, say
+from pipimem.runtime.open_channel import opened
+from pipimem.runtime.replay import EventTime, Replayed, recorded, replay
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A replay and what it left.
+
+    These are files with their sizes in bytes, what models cost, entries of MEMORY.md, and how many
+    messages are not consolidated.
+    """
+
+    channel: str
+    replayed: Replayed
+    files: dict[Path, int]
+    usage: Sum
+    entries: int
+    backlog: int
+
+
+@click.command("replay")
+@channel
+@click.argument("file")
+@kind
+@click.option(
+    "--compact-every",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="A compaction every N messages.",
+)
+@click.option("--maintain", is_flag=True, help="Run the idle jobs at the end.")
+@as_json
+@chosen
+def command(
+    chosen: Chosen,
+    channel: str,
+    file: str,
+    kind: Literal["dm", "group"],
+    compact_every: int | None,
+    maintain: bool,
+    as_json: bool,
+) -> None:
+    """Feed a recorded conversation to CHANNEL.
+
+    FILE is JSON Lines, one message a line: {"id", "ts", "role", "name", "content", "session"}; only
+    role and content are needed. CHANNEL is made if it is new. A second time adds nothing.
+    """
+    report = run(lambda: _replayed(chosen, channel, Path(file), kind, compact_every or 0, maintain))
+    if as_json:
+        record(_json(report))
+    else:
+        say("\n".join(_lines(report)))
+    if report.backlog:
+        why = report.replayed.reasons[-1] if report.replayed.reasons else "the gate did not open"
+        messages = counted(report.backlog, "message")
+        verb = "is" if report.backlog == 1 else "are"
+        raise Failed(
+            f"{messages} {verb} on disk but not consolidated: {why} "
+            f"Nothing is lost; `pipimem consolidate {channel}` goes on."
+        )
+
+
+async def _replayed(
+    chosen: Chosen, name: str, file: Path, kind: Literal["dm", "group"], every: int, maintain: bool
+) -> Report:
+    messages, time = recorded(file), EventTime()
+    workspace = chosen.store()
+    # Calls that are in the ledger already are an earlier run's.
+    before = sum(1 for _ in workspace.usages())
+    settings = chosen.settings()
+    # Nobody reads a replay's turns: a model that picks among what was recalled would only cost.
+    settings = replace(settings, recall=replace(settings.recall, rerank="never"))
+    async with chosen.opened(settings=settings, clock=time.clock()) as pipimem:
+        channel = opened(await pipimem.channel(name, kind=kind))
+        with progress(f"replaying {file.name}", len(messages)) as moved:
+            done = await replay(
+                channel, messages, time, compact_every=every, maintain=maintain, progress=moved
+            )
+    store = chosen.channel(name)
+    notes, sizes = store.notes(), {}
+    for each in NOTES.values():
+        path = store.folder / each
+        if path.is_file():
+            sizes[path] = path.stat().st_size
+    calls = [usage for usage in islice(workspace.usages(), before, None) if usage.channel == name]
+    backlog = max(0, store.transcript.last_number - notes.ledger.cursor)
+    return Report(name, done, sizes, summed(calls), len(notes.memory.entries), backlog)
+
+
+def _lines(report: Report) -> Iterator[str]:
+    done, cost = report.replayed, report.usage
+    read = counted(done.messages, "message")
+    yield f"{read} read, {done.new:,} new, {counted(done.turns, 'turn')}"
+    yield f"{counted(done.compactions, 'compaction')}, {done.deferred} not consolidated at once"
+    for reason in dict.fromkeys(done.reasons):
+        yield f"  {reason}"
+    for job in done.jobs:
+        yield f"  {job.task}: {'done' if job.ran else 'not run'} ({job.reason})"
+    yield f"{counted(report.entries, 'entry', 'entries')} in MEMORY.md"
+    for path, size in report.files.items():
+        yield f"  {size:>7,} bytes  {path}"
+    calls = f"{counted(cost.calls, 'model call')}, {cost.failed} failed"
+    yield f"{calls}, {cost.tokens_in:,} tokens in, {cost.tokens_out:,} out, {cost_text(cost)}"
+
+
+def _json(report: Report) -> dict[str, object]:
+    done = report.replayed
+    return {
+        "channel": report.channel,
+        **fields(done, "messages", "new", "turns", "compactions", "deferred", "reasons"),
+        "jobs": [{"job": job.task, "ran": job.ran, "reason": job.reason} for job in done.jobs],
+        **fields(report, "entries", "backlog"),
+        "files": [{"path": path, "bytes": size} for path, size in report.files.items()],
+        "usage": asdict(report.usage),
+    }

@@ -1,0 +1,82 @@
+"""`pipimem show`: the files of a channel as they stand."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+import click
+
+from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen
+from pipimem.cli.output import one_line, records, say
+from pipimem.notes.files import File
+from pipimem.notes.message import Message
+from pipimem.runtime.admin import ChannelStore, file_text
+
+_FILES = {**NOTES, "archive": File.ARCHIVE}
+_LOG = "log"
+
+
+@click.command("show")
+@channel
+@click.argument("file", type=click.Choice([*_FILES, _LOG]), required=False)
+@as_json
+@chosen
+def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> None:
+    """Show a channel's three files, or one of them.
+
+    Without a name SESSION, MEMORY and HISTORY. `archive` is the history that was folded, `log` the
+    transcript.
+    """
+    store = chosen.channel(channel)
+    names = [file] if file else list(NOTES)
+    if file == _LOG:
+        messages = store.transcript.messages()
+        if as_json:
+            records(map(_json, messages))
+        else:
+            _lines(messages)
+    elif as_json:
+        records(_file_json(store, name) for name in names)
+    elif file:
+        _verbatim(file_text(store, _FILES[file]))
+    else:
+        _show(store, names)
+
+
+def _file_json(store: ChannelStore, name: str) -> dict[str, object]:
+    path, text = store.folder / _FILES[name], file_text(store, _FILES[name])
+    return {"channel": store.channel_id, "file": name, "path": path, "text": text}
+
+
+def _show(store: ChannelStore, names: Iterable[str]) -> None:
+    for name in names:
+        text = file_text(store, _FILES[name]).strip()
+        say(f"── {store.folder / _FILES[name]} ──\n{text or '(empty)'}\n")
+
+
+def _verbatim(text: str) -> None:
+    """Byte for byte into a pipe; a terminal gets it without what it would obey."""
+    if sys.stdout.isatty():
+        say(text.rstrip("\n"))
+    else:
+        click.echo(text.encode("utf-8", "replace"), nl=False)
+
+
+def _lines(messages: Iterable[Message]) -> None:
+    for message in messages:
+        time = f"{message.time:%Y-%m-%d %H:%M}" if message.time else "-"
+        who = message.speaker or message.role
+        say(f"{message.number}  {time}  {who}: {one_line(message.content)}")
+
+
+def _json(message: Message) -> dict[str, object]:
+    """A message as its line in the transcript."""
+    return {
+        "id": message.id,
+        "n": message.number,
+        "ts": message.time,
+        "role": message.role,
+        "name": message.speaker,
+        "content": message.content,
+    }

@@ -1,0 +1,115 @@
+"""`pipimem undo`: one change taken back, even if later ones followed, or all of one author's."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime
+
+import click
+
+from pipimem.cli.commands.log import show_changes
+from pipimem.cli.options import Chosen, as_json, channel, chosen
+from pipimem.cli.output import counted, minute, note, record, say
+from pipimem.cli.prompts import confirmed
+from pipimem.cli.times import change_number, past_time
+from pipimem.clock import Clock
+from pipimem.errors import CannotTakeBack
+from pipimem.notes.files import File
+from pipimem.notes.operations import Author
+from pipimem.runtime.admin import ChannelStore
+from pipimem.runtime.change_history import Undone, changes_of, undo
+
+
+@click.command("undo")
+@channel
+@click.argument("seq", type=change_number, required=False)
+@click.option(
+    "--author",
+    type=click.Choice([str(author) for author in Author]),
+    help="All changes of this author, with --since.",
+)
+@click.option(
+    "--since",
+    type=past_time,
+    metavar="TIME",
+    help="With --author: from this time on, as in 30d or 2026-03-02.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask, with --author.")
+@as_json
+@chosen
+def command(
+    chosen: Chosen,
+    channel: str,
+    seq: int | None,
+    author: str | None,
+    since: datetime | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Take changes back: one, or all of one author since a time.
+
+    SEQ is its number in `pipimem log CHANNEL`; without one it is the newest that still counts.
+    `--author model --since 30d` takes back all that models changed in 30 days, newest first, each
+    as a change of its own.
+
+    Later changes stay; where one of them has touched the same lines, that change is not taken back.
+    An undo is a change too: its number takes it back. What was folded into HISTORY.archive.md stays
+    there too, since that file only grows.
+    """
+    store = chosen.channel(channel)
+    if author and since and seq is None:
+        _all_of(store, Author(author), since, yes=yes, as_json=as_json)
+    elif author or since:
+        raise click.UsageError("Give a number, or --author and --since together.")
+    else:
+        done = undo(store, seq, Clock().now(), actor="person")
+        store.close()
+        _show(done, channel, as_json=as_json)
+
+
+def _all_of(
+    store: ChannelStore, author: Author, since: datetime, *, yes: bool, as_json: bool
+) -> None:
+    """Ask, take back, and say what was; ends with 1 where a change is in the way."""
+    found = changes_of(store.past(), author, since)
+    changes = f"{counted(len(found), 'change')} of {author}"
+    if found and not yes:
+        question = f"Take back {changes} since {minute(since.isoformat())}?"
+        confirmed(question, "nothing was taken back")
+    refused = 0
+    for one in found:
+        try:
+            done = undo(store, one.sequence, Clock().now(), actor="person")
+        except CannotTakeBack as error:
+            refused += 1
+            note(str(error))
+        else:
+            _show(done, store.channel_id, as_json=as_json)
+    store.close()
+    if not as_json:
+        were = "was" if len(found) == 1 else "were"
+        say(f"{len(found) - refused} of {changes} {were} taken back")
+    if refused:
+        raise SystemExit(1)
+
+
+def _show(done: Undone, channel: str, *, as_json: bool) -> None:
+    change = done.record
+    if as_json:
+        record(
+            {
+                "channel": channel,
+                "undone": change.sequence,
+                "seq": done.sequence,
+                "task": change.task,
+                "archive_keeps_a_copy": bool(change.archived),
+                "changes": [asdict(change) for change in done.outcome.changes],
+            }
+        )
+        return
+    say(f"taken back: change {change.sequence} ({change.task}, {minute(change.time)})")
+    show_changes(done.outcome.changes, channel)
+    if change.archived:
+        grows = "it only grows, so searching finds it there as well"
+        note(f"{File.ARCHIVE} keeps its copy of this text: {grows}")
+    note(f"`pipimem undo {channel} {done.sequence}` brings it back")

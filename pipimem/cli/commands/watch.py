@@ -1,0 +1,101 @@
+"""`pipimem watch`: the idle jobs, until it is stopped."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from pipimem.cli.options import Chosen, as_json, chosen, run
+from pipimem.cli.output import note, one_line, record
+from pipimem.clock import Clock
+
+if TYPE_CHECKING:
+    from anyio import CancelScope
+    from anyio.abc import TaskStatus
+
+    from pipimem.runtime.maintenance.jobs import Ran
+    from pipimem.runtime.maintenance.worker import Visit
+
+_STOP = (signal.SIGTERM, signal.SIGINT)
+
+
+@click.command("watch")
+@as_json
+@chosen
+def command(chosen: Chosen, as_json: bool) -> None:
+    """Do the idle jobs of every channel, until stopped.
+
+    Ctrl-C or SIGTERM ends it. One line on standard error for each job done; quiet while nothing is
+    due.
+    """
+    run(lambda: _watching(chosen, _record if as_json else _tell))
+
+
+async def _watching(chosen: Chosen, report: Callable[[Visit], None]) -> None:
+    from anyio import create_task_group  # with its event loop 25 ms that `--help` saves
+
+    async with create_task_group() as tasks:
+        await tasks.start(_until_stopped, tasks.cancel_scope)
+        async with chosen.opened() as pipimem:
+            who = f"watching {chosen.workspace} with {pipimem.assistant.name}"
+            await pipimem.watch(report, began=lambda: note(f"{who}; Ctrl-C or SIGTERM ends it"))
+    note("stopped; the files are whole")
+
+
+async def _until_stopped(scope: CancelScope, *, task_status: TaskStatus[None]) -> None:
+    from anyio import open_signal_receiver
+
+    with open_signal_receiver(*_STOP) as signals:
+        task_status.started()
+        async for _ in signals:
+            scope.cancel()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is said of one job; `did` counts what was added, superseded, moved …"""
+
+    time: str
+    channel: str
+    job: str
+    ran: bool
+    reason: str
+    did: dict[str, int]
+    due: str | None
+
+
+def _lines(visit: Visit) -> list[Line]:
+    """The jobs of a visit that are worth a line: those that ran, and those that failed."""
+    due = visit.due.isoformat(timespec="seconds") if visit.due else None
+    now = Clock().now().isoformat(timespec="seconds")
+    lines = [
+        Line(now, visit.channel, job.task, job.ran, job.reason, _did(job), due)
+        for job in visit.ran
+        if job.is_news
+    ]
+    if visit.problem:
+        lines.append(Line(now, visit.channel, "", False, visit.problem, {}, due))
+    return lines
+
+
+def _did(job: Ran) -> dict[str, int]:
+    return dict(Counter(change.verb for done in job.done for change in done.outcome.changes))
+
+
+def _record(visit: Visit) -> None:
+    for line in _lines(visit):
+        record(asdict(line))
+
+
+def _tell(visit: Visit) -> None:
+    for line in _lines(visit):
+        outcome = f"not done: {line.reason}"
+        if line.ran:
+            did = ", ".join(f"{count} {verb}" for verb, count in line.did.items())
+            outcome = f"done: {did or 'nothing to change'}"
+        note(one_line(f"{line.time} {line.channel} {line.job} {outcome}"))

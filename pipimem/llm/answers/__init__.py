@@ -1,0 +1,1 @@
+"""Answers of models: the JSON in them, decoded strictly."""

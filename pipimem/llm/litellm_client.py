@@ -1,0 +1,200 @@
+"""The client for litellm: imported in a thread on first use, its answers and errors translated."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio import to_thread
+
+from pipimem.errors import ModelTimeout, ModelUnavailable
+from pipimem.llm.body_limit import install
+from pipimem.llm.capabilities import Capabilities, KnownCapabilities
+from pipimem.llm.failures import RequestRefused, message_of, status_of, translated_errors
+from pipimem.llm.request import Completion, ModelRequest, ParameterRefused, Price
+
+if TYPE_CHECKING:
+    from litellm import ModelResponse
+    from litellm.types.utils import Message
+
+# Both are read at litellm's import: without the first it fetches a price list over the network,
+# without the second it reads the `.env` of any folder above.
+_IMPORT_ENVIRONMENT = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
+_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+# httpx and aiohttp get a little longer than our own deadline, so that one clock decides.
+_GRACE = 2.0
+
+
+class LiteLLM:
+    """`ModelClient` through litellm; keys and addresses come from the provider's own variables."""
+
+    def __init__(self) -> None:
+        self._capabilities = KnownCapabilities()
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """Sends one request, without retries.
+
+        Raises `ModelUnavailable`, its subclasses in `request`, or `ModelTimeout`.
+        """
+        try:
+            with anyio.fail_after(request.timeout):
+                litellm = await to_thread.run_sync(load_litellm, abandon_on_cancel=True)
+                return await self._request(litellm, request)
+        except TimeoutError as reason:
+            raise ModelTimeout(
+                f"{request.model} gave no answer within {request.timeout:.0f} s."
+            ) from reason
+
+    async def price(self, model: str) -> Price | None:
+        """The price of a model in litellm's list, `None` if it is not there; sends no request."""
+        return listed_price(await to_thread.run_sync(load_litellm, abandon_on_cancel=True), model)
+
+    async def _request(self, litellm: ModuleType, request: ModelRequest) -> Completion:
+        sent = self._capabilities.of(request.model)
+        arguments = single_attempt(request.model, request.timeout + _GRACE)
+        try:
+            with translated_errors(litellm, request.model):
+                response = await self._send(litellm, {**arguments, **sent.arguments(request)})
+        except ModelUnavailable as failure:
+            if self._learn(request, sent, failure):
+                message = f"{request.model} is asked in another way: {failure}"
+                raise ParameterRefused(message) from failure
+            raise
+        self._capabilities.accepted(request.model)
+        return completion_of(response)
+
+    def _learn(self, request: ModelRequest, sent: Capabilities, failure: ModelUnavailable) -> bool:
+        """Whether a request that assumes fewer capabilities may succeed."""
+        reason = failure.__cause__ or failure
+        explained = not isinstance(failure, RequestRefused)
+        status, message = status_of(reason), message_of(reason)
+        return self._capabilities.refused(request, sent, status, message, explained=explained)
+
+    async def _send(self, litellm: ModuleType, arguments: dict[str, object]) -> ModelResponse:
+        if _on_asyncio():
+            response: ModelResponse = await litellm.acompletion(**arguments)
+            return response
+        # litellm knows asyncio only. A thread left behind by a timeout ends with its own request.
+        return await to_thread.run_sync(
+            lambda: litellm.completion(**arguments), abandon_on_cancel=True
+        )
+
+
+def single_attempt(model: str, timeout: float) -> dict[str, object]:
+    """Arguments of every request: one attempt that ends after `timeout` seconds."""
+    return {
+        "model": model,
+        "timeout": timeout,
+        # Retrying is `RetryingClient`'s: each attempt is one line of the ledger.
+        "num_retries": 0,
+        "max_retries": 0,
+        # What litellm's own tables say a model does not take is left out before it is asked.
+        "drop_params": True,
+    }
+
+
+def listed_price(litellm: ModuleType, model: str) -> Price | None:
+    """The price of a model in litellm's list, `None` if it is not there."""
+    listed = litellm.model_cost
+    entry = listed.get(model) or listed.get(model.partition("/")[2]) or {}
+    prompt, answer = entry.get("input_cost_per_token"), entry.get("output_cost_per_token")
+    if prompt is None or answer is None:
+        return None
+    return Price(float(prompt), float(answer))
+
+
+@cache
+def load_litellm() -> ModuleType:
+    """Imports litellm without network, `.env`, telemetry or log lines.
+
+    Takes seconds: call it in a thread.
+    """
+    with _import_environment():
+        import httpx
+        import litellm
+        import litellm.exceptions
+        import openai
+    install(httpx)
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    litellm.disable_aiohttp_transport = True  # its sessions outlive the loop and complain at exit
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.CRITICAL)
+        for handler in list(logger.handlers):
+            logger.removeHandler(handler)
+    assert litellm.openai is openai
+    return litellm
+
+
+@contextmanager
+def _import_environment() -> Iterator[None]:
+    added = {name: value for name, value in _IMPORT_ENVIRONMENT.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
+def _on_asyncio() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def completion_of(response: ModelResponse) -> Completion:
+    """The answer and its cost; without choices or text the answer is empty, the cost is kept."""
+    choice = response.choices[0] if response.choices else None
+    message = getattr(choice, "message", None)
+    usage = getattr(response, "usage", None)
+    details = getattr(usage, "prompt_tokens_details", None)
+    return Completion(
+        text=_text(message),
+        finish_reason=getattr(choice, "finish_reason", None) or "stop",
+        tokens_in=getattr(usage, "prompt_tokens", 0) or 0,
+        tokens_out=getattr(usage, "completion_tokens", 0) or 0,
+        tokens_cached=getattr(details, "cached_tokens", 0) or 0,
+        cost=cost_of(response),
+        refusal=_refusal(message),
+    )
+
+
+def _text(message: Message | None) -> str:
+    """The content; if it is blank, the arguments of the only tool call, although none was offered.
+
+    Some servers return JSON by a tool of their own. Thinking (`reasoning_content`) is never an
+    answer.
+    """
+    if message is None:
+        return ""
+    match message.content, message.tool_calls:
+        case str(text), _ if text.strip():
+            return text
+        case _, [only]:
+            arguments = getattr(getattr(only, "function", None), "arguments", None)
+            return arguments if isinstance(arguments, str) else ""
+        case _:
+            return ""
+
+
+def _refusal(message: Message | None) -> str:
+    fields = getattr(message, "provider_specific_fields", None) or {}
+    refusal = fields.get("refusal")
+    return refusal if isinstance(refusal, str) else ""
+
+
+def cost_of(response: object) -> float | None:
+    """The cost in US dollars, `None` where litellm does not know the price (which is not free)."""
+    cost = getattr(response, "_hidden_params", {}).get("response_cost")
+    return float(cost) if cost is not None else None

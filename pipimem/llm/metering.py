@@ -1,0 +1,228 @@
+"""One attempt at a request: however it ends, one line of the usage ledger says what it cost.
+
+The cost is what the provider reports, else the most it can have been.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from types import TracebackType
+from typing import Self
+
+import anyio
+from anyio import to_thread
+
+from pipimem.clock import Clock
+from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError, described
+from pipimem.llm.request import (
+    Completion,
+    ContextOverflow,
+    KeyRefused,
+    ModelBusy,
+    ModelRequest,
+    ParameterRefused,
+    Price,
+)
+from pipimem.notes.usage import Reservation, Usage
+from pipimem.text.secrets import redacted
+from pipimem.text.token_count import estimate
+
+# More than any bill has; the ledger takes no larger number.
+_MOST_TOKENS = 10**12
+_REASON_CHARS = 200
+# By name, so that httpx need not be imported: the server answered with an error status, or was
+# never reached. Anything else (a broken or unreadable answer, a timeout) may be on the bill.
+_NOT_SERVED = frozenset({"HTTPStatusError", "ConnectError", "ConnectTimeout", "PoolTimeout"})
+
+
+@dataclass(slots=True)
+class Attempt:
+    """An admitted request. Inside the context send `request`, and set `completion` to its answer.
+
+    On leaving, `record` is called once with the line of the ledger. It may raise `StoreError`, and
+    it may wait for the disk and for other processes: `async with` calls it in a worker thread,
+    `with` (for callers in threads of their own) directly.
+    """
+
+    request: ModelRequest
+    reservation: Reservation
+    price: Price | None
+    clock: Clock
+    record: Callable[[Usage], None]
+    completion: Completion | None = None
+    _began: float = field(init=False)
+    # Acquired by whoever records the line, and never released.
+    _recorded: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def __post_init__(self) -> None:
+        self._began = self.clock.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._record_once(self._line(error))
+
+    async def __aenter__(self) -> Self:
+        return self  # at once: whoever is cancelled here could not record it
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        line = self._line(error)
+        try:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(self._record_once, line)
+        except BaseException:
+            # A cancel of asyncio itself heeds no shield, and may come before the thread began.
+            self._record_once(line)
+            raise
+
+    def _record_once(self, line: Usage) -> None:
+        if self._recorded.acquire(blocking=False):
+            self.record(line)
+
+    def _line(self, error: BaseException | None) -> Usage:
+        """The line of the ledger for an attempt that ends now, with `error` or without.
+
+        Each count that the provider did not report is estimated. All that was reserved counts where
+        no answer came and the request may have been served.
+        """
+        latency = round(self.clock.monotonic() - self._began, 3)
+        usage = _free(self.reservation, self.clock.wall(), *_outcome(error), latency)
+        if self.completion is not None:
+            return _billed(usage, self.reservation, self.price, self.completion)
+        if error is not None and _is_free(error):
+            return usage
+        return _fully_estimated(usage, self.reservation)
+
+
+# Admits a request, with `max_tokens` cut to what the budgets leave. Raises `BudgetSpent`,
+# `NoProgress`, `ModelUnavailable`, `ModelTimeout` or `StoreError` before anything is sent, and then
+# nothing is recorded.
+Admit = Callable[[ModelRequest], Awaitable[Attempt]]
+
+
+def abandoned(reservation: Reservation, now: datetime) -> Usage:
+    """The line for a request whose process died: all that was reserved counts as used."""
+    reason = f"asked at {reservation.time} by a process that ended before the answer came"
+    return _fully_estimated(_free(reservation, now, "cancelled", reason), reservation)
+
+
+def _free(
+    reservation: Reservation, now: datetime, outcome: str, reason: str, latency: float = 0.0
+) -> Usage:
+    """The line of an attempt that cost nothing."""
+    return Usage(
+        time=now.isoformat(timespec="seconds"),
+        channel=reservation.channel,
+        task=reservation.task,
+        model=reservation.model,
+        tokens_in=0,
+        tokens_out=0,
+        tokens_cached=0,
+        cost=None,
+        latency=latency,
+        outcome=outcome,
+        correlation=reservation.correlation,
+        reason=reason,
+        prompt=reservation.prompt,
+    )
+
+
+def _fully_estimated(usage: Usage, reservation: Reservation) -> Usage:
+    return replace(
+        usage,
+        estimated_in=reservation.tokens_in,
+        estimated_out=reservation.tokens_out,
+        estimated_cost=reservation.cost,
+    )
+
+
+def _billed(
+    usage: Usage, reservation: Reservation, price: Price | None, completion: Completion
+) -> Usage:
+    """The line with the counts of an answer; a missing one is estimated, and the cost with it."""
+    tokens_in, tokens_out = _count(completion.tokens_in), _count(completion.tokens_out)
+    estimated_in = 0 if tokens_in else reservation.tokens_in
+    estimated_out = 0 if tokens_out else estimate(completion.text)
+    cost, estimated_cost = None, None
+    if not estimated_in and not estimated_out:
+        cost = _dollars(completion.cost)
+    if cost is None and price:
+        estimated_cost = price.cost(tokens_in + estimated_in, tokens_out + estimated_out)
+    return replace(
+        usage,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        tokens_cached=min(_count(completion.tokens_cached), tokens_in),
+        cost=cost,
+        estimated_in=estimated_in,
+        estimated_out=estimated_out,
+        estimated_cost=estimated_cost,
+    )
+
+
+def _outcome(error: BaseException | None) -> tuple[str, str]:
+    """The outcome of an attempt, and the reason without secrets: providers quote keys in errors."""
+    match error:
+        case None:
+            return "ok", ""
+        case AnswerRefused():
+            outcome = "refused"
+        case ModelTimeout():
+            outcome = "timeout"
+        case KeyRefused():
+            outcome = "denied"
+        case ContextOverflow() | ParameterRefused():
+            outcome = "unfit"
+        case SidecarError():
+            outcome = "error"
+        case Exception():
+            return "error", "interrupted"
+        case _:
+            return "cancelled", "the caller gave up"
+    return outcome, redacted(described(error))[:_REASON_CHARS]
+
+
+def _is_free(error: BaseException) -> bool:
+    """Whether the provider refused the request or never had it; all else may have been billed."""
+    if not isinstance(error, ModelUnavailable):
+        return False
+    # What is no `ModelBusy` was refused explicitly: the key, the model's name, the request itself.
+    if not isinstance(error, ModelBusy):
+        return True
+    return any(type(cause).__name__ in _NOT_SERVED for cause in _causes(error))
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The errors that led to one, itself included, newest first; a circle of errors ends."""
+    causes = [error]
+    cause = error.__cause__ or error.__context__
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return causes
+
+
+def _count(tokens: int) -> int:
+    """A server's number as one that sums can take: a negative one would give budget back."""
+    return min(max(0, int(tokens)), _MOST_TOKENS)
+
+
+def _dollars(cost: float | None) -> float | None:
+    if cost is None or not math.isfinite(cost) or cost < 0:
+        return None
+    return cost

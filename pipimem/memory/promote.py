@@ -1,0 +1,181 @@
+"""Decides which learnt items are written, put on probation or dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from pipimem.memory.prompt_memory import targets
+from pipimem.notes.entry import Entry
+from pipimem.notes.kinds import kind_of
+from pipimem.notes.ledger import Record
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Add, Confirm, Evidence, Operation, Supersede, Target, Trust
+from pipimem.sidecar.tasks import Learned
+from pipimem.text.dates import lasts_until
+from pipimem.text.dates.bounds import later
+from pipimem.text.markdown.lines import white_folded
+from pipimem.text.quotes import read_quote
+from pipimem.text.secrets import redacted
+from pipimem.text.words.similarity import same_script, same_subject, says_the_same
+
+# High and 0.85 alone learns nothing from careful models, so what is middling goes on probation.
+_DURABLE = 0.85
+_PROBATION = 0.90
+_PROBATION_DAYS = 30
+_PROBATION_A_RUN = 5
+_MOST_CHARS = 600
+# A short sentence may well be the best wording of a fact; a longer one in the very same words is a
+# transcript.
+_MOST_COPIED = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """Operations that write what was learnt, and why the rest was left out."""
+
+    operations: tuple[Operation, ...]
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """Something learnt, the text to write, and what it rests on."""
+
+    item: Learned
+    text: str
+    evidence: Evidence
+    is_from_user: bool
+
+    @property
+    def is_durable(self) -> bool:
+        """Whether it is written for good; what only the bot or a tool said never is at once."""
+        is_sure = self.item.necessity == "high" and self.item.confidence >= _DURABLE
+        return self.is_from_user and (self.item.explicit or is_sure)
+
+    @property
+    def is_probable(self) -> bool:
+        """Whether it may be written on probation."""
+        return self.item.necessity in ("high", "medium") and self.item.confidence >= _PROBATION
+
+
+def promoted(
+    learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Message], today: datetime
+) -> Promotion:
+    """The operations that write what was learnt from `messages` (by id).
+
+    A probation counts from `today`.
+    """
+    places, on_probation = targets(notes), 0
+    operations: list[Operation] = []
+    left_out: list[str] = []
+    for item in learned:
+        sources = [messages[name] for name in item.sources if name in messages]
+        short = redacted(item.text)[:80]
+        candidate = _candidate(item, sources, today)
+        until = None
+        if is_copy(item.text, sources) and not item.explicit:
+            left_out.append(f"copies a message word for word: {short}")
+            continue
+        if not candidate.is_durable:
+            if not candidate.is_probable or on_probation >= _PROBATION_A_RUN:
+                left_out.append(f"below the bar ({item.necessity}, {item.confidence:.2f}): {short}")
+                continue
+            on_probation += 1
+            until = later(today, timedelta(days=_PROBATION_DAYS))
+        replaced, kept = _replaced(candidate, notes, places)
+        left_out += kept
+        operations.append(_operation(candidate, notes, replaced, until))
+    return Promotion(tuple(operations), tuple(left_out))
+
+
+def is_copy(text: str, messages: Iterable[Message]) -> bool:
+    """Whether a text is a stretch of a message word for word, as weak models return it.
+
+    A quote with who and when is none: the rules bound how many they keep instead.
+    """
+    folded = white_folded(text)
+    if read_quote(text).day or len(folded) <= _MOST_COPIED:
+        return False
+    return any(folded in white_folded(message.content) for message in messages)
+
+
+def named_end(text: str, evidence: Evidence) -> date | None:
+    """The last day a text says that it holds, `None` if it was over when said or learnt."""
+    end, said = lasts_until(text), evidence.learnt or evidence.when
+    return end if end and said and end >= said.date() else None
+
+
+def _candidate(item: Learned, sources: list[Message], today: datetime) -> _Candidate:
+    speakers = [message.speaker for message in sources if message.role == "user"]
+    evidence = Evidence(
+        sources=tuple(message.id for message in sources),
+        newest=max((message.number for message in sources), default=0),
+        speaker=redacted(item.speaker) or next(iter(speakers), ""),
+        when=max((message.time for message in sources if message.time), default=None),
+        learnt=today,
+    )
+    text = redacted(white_folded(item.text))[:_MOST_CHARS]
+    return _Candidate(item, text, evidence, is_from_user=bool(speakers))
+
+
+def _replaced(
+    candidate: _Candidate, notes: Notes, places: Mapping[str, Target]
+) -> tuple[list[Target], list[str]]:
+    """The entries a candidate replaces, and why others stay that it names."""
+    replaced: list[Target] = []
+    kept: list[str] = []
+    for name in candidate.item.replaces:
+        entry = notes.find(places[name]) if name in places else None
+        record = notes.record(name)
+        if entry is None or record is None or record.trust is Trust.HUMAN:
+            continue
+        reason = _why_kept(candidate, entry, record)
+        if reason:
+            kept.append(f"not replaced, {reason}: {redacted(entry.text)[:80]}")
+        else:
+            replaced.append(entry.target)
+    return replaced, kept
+
+
+def _why_kept(candidate: _Candidate, entry: Entry, record: Record) -> str:
+    """Why a candidate does not replace an entry; empty if it does."""
+    # Models mix up ids: replacing an entry that has no word in common would be a silent loss.
+    if not _is_same_subject(candidate.item, entry):
+        return "it says something else"
+    # A newer value is durable at once, and that no word of the bot or a tool is.
+    if not candidate.is_from_user:
+        return "only the bot or a tool says so"
+    # What was learnt from talk has its place in the transcript, and windows come in its order; a
+    # command has only its time. Old talk is no newer value of what somebody asked for later.
+    said = candidate.evidence.when
+    if record.when and not record.sources and said and datetime.fromisoformat(record.when) > said:
+        return "it was asked for later"
+    return ""
+
+
+def _is_same_subject(item: Learned, entry: Entry) -> bool:
+    """Whether both are about one thing; between two languages only the kind can tell."""
+    if same_script(entry.text, item.text):
+        return same_subject(entry.text, item.text)
+    return kind_of(entry.section) is item.kind
+
+
+def _operation(
+    candidate: _Candidate, notes: Notes, replaced: Sequence[Target], until: datetime | None
+) -> Operation:
+    """The operation that writes a candidate: in the place of others, confirmed, or added."""
+    item, text, evidence = candidate.item, candidate.text, candidate.evidence
+    expires = named_end(text, evidence)
+    trust = Trust.EXPLICIT if item.explicit and candidate.is_from_user else Trust.INFERRED
+    if replaced:
+        reason = "a newer value"
+        return Supersede(tuple(replaced), text, trust, evidence, reason, item.kind, expires)
+    for entry in notes.memory.entries:
+        if entry.bullet and entry.text != text and says_the_same(entry.text, text):
+            return Confirm(entry.target, evidence)
+    # What a person typed stays beside its newer value: recall shows the newer first, and a person
+    # decides.
+    return Add(item.kind, text, trust, evidence, until, item.confidence, expires)

@@ -1,0 +1,47 @@
+"""What of MEMORY.md a prompt shows: all while it is small, else what is like the window."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pipimem.notes.entry import Entry
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Target, Trust
+from pipimem.sidecar.tasks import KnownEntry
+from pipimem.text.words.similarity import bigrams, share_in
+
+# About 4,000 tokens: a prompt with a full window stays within 16,000.
+_MOST_CHARS = 12_000
+
+
+def known(notes: Notes, now: datetime, about: str = "") -> tuple[KnownEntry, ...]:
+    """The bullets of MEMORY.md in file order; of too many, those that share most with `about`."""
+    bullets = [entry for entry in notes.memory.entries if entry.bullet and entry.ordinal == 1]
+    if sum(len(entry.text) for entry in bullets) > _MOST_CHARS:
+        bullets = _nearest(bullets, about)
+    return tuple(_seen(notes, entry, now) for entry in bullets)
+
+
+def targets(notes: Notes) -> dict[str, Target]:
+    """The entries that an answer may name, by id."""
+    return {entry.id: entry.target for entry in reversed(notes.memory.entries) if entry.bullet}
+
+
+def _nearest(bullets: list[Entry], about: str) -> list[Entry]:
+    topic = bigrams(about)
+    ranked = sorted(bullets, key=lambda entry: -share_in(bigrams(entry.text), topic))
+    chosen, room = set(), _MOST_CHARS
+    for entry in ranked:
+        room -= len(entry.text)
+        if room < 0:
+            break
+        chosen.add(entry.start)
+    return [entry for entry in bullets if entry.start in chosen]
+
+
+def _seen(notes: Notes, entry: Entry, now: datetime) -> KnownEntry:
+    record = notes.record(entry.id)
+    if record is None:
+        return KnownEntry(entry.id, entry.section, entry.text)
+    age = (now - datetime.fromisoformat(record.when)).days if record.when else None
+    return KnownEntry(entry.id, entry.section, entry.text, Trust(record.trust), age)

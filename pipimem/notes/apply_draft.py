@@ -1,0 +1,61 @@
+"""A decision while it is carried out: drafts of the files, and what has been done so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pipimem.notes.entry import Entry
+from pipimem.notes.files import File
+from pipimem.notes.kinds import HEADINGS, SECTIONS
+from pipimem.notes.ledger import Loss, Record, Tombstone
+from pipimem.notes.note_draft import Draft
+from pipimem.notes.notes import Change, Note, Notes, Refusal
+from pipimem.notes.operations import Target
+
+# Twenty sources say enough; the newest are kept, for they are what a person would look up.
+MOST_SOURCES = 20
+_FRESH = {File.MEMORY: "# Memory", File.SESSION: "# Session", File.HISTORY: "# History"}
+_ORDER = {
+    File.MEMORY: {name: place for place, names in enumerate(HEADINGS.values()) for name in names},
+    File.SESSION: {name: place for place, names in enumerate(SECTIONS.values()) for name in names},
+    File.HISTORY: {},
+}
+
+
+@dataclass(slots=True)
+class AppliedDraft:
+    """What the operations of one decision share."""
+
+    notes: Notes
+    now: datetime
+    refused: list[Refusal]
+    drafts: dict[File, Draft] = field(default_factory=dict)
+    taken: set[Target] = field(default_factory=set)
+    records: dict[str, Record | None] = field(default_factory=dict)
+    tombstones: dict[str, Tombstone | None] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+    archived: str = ""
+
+    def draft(self, file: File) -> Draft:
+        """The file as it will be."""
+        if file not in self.drafts:
+            self.drafts[file] = Draft(self.notes.note(file).document, _FRESH[file], _ORDER[file])
+        return self.drafts[file]
+
+    def take(self, *targets: Target) -> list[Entry]:
+        """The entries of the targets; empty if one is not there or another operation has it."""
+        wanted = dict.fromkeys(targets)
+        found = [self.notes.find(target) for target in wanted if target not in self.taken]
+        entries = [entry for entry in found if entry is not None]
+        if len(entries) < len(wanted):
+            return []
+        self.taken.update(wanted)
+        return entries
+
+
+def lines_of(note: Note, start: int, end: int) -> str:
+    """Lines of a note word for word, the last one ended."""
+    text = "".join(note.document.lines[start:end])
+    return text if text.endswith(("\n", "\r")) else text + note.document.eol

@@ -1,0 +1,253 @@
+"""Operations on the entries of MEMORY.md; each returns why it was refused, empty when done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from pipimem.notes.apply_draft import MOST_SOURCES, AppliedDraft, lines_of
+from pipimem.notes.entry import Entry, content_id
+from pipimem.notes.files import File
+from pipimem.notes.kinds import Kind, heading_for, kind_of
+from pipimem.notes.ledger import Record, Tombstone, still, tombstone_names
+from pipimem.notes.losses import since
+from pipimem.notes.note_draft import bullet_text
+from pipimem.notes.notes import Change
+from pipimem.notes.operations import Add, Confirm, Evidence, Invalidate, Move, Supersede, Trust
+from pipimem.notes.restatements import Restatements
+
+_NO_TEXT = "the text is empty"
+_NOT_THERE = "the entry stands there no more"
+
+
+def add(work: AppliedDraft, op: Add) -> str:
+    """Adds an entry, or one more source to the entry that has this text already."""
+    text = bullet_text(op.text)
+    name = content_id(work.notes.key, text)
+    if not text:
+        return _NO_TEXT
+    if _is_tombstoned(work, name, op.evidence, op.trust):
+        return "it was taken out, and nobody said it again since"
+    for entry in work.notes.memory.entries:
+        if entry.id == name and entry.bullet:
+            return confirm(work, Confirm(entry.target, op.evidence))
+    if work.records.get(name) is not None:
+        return "the same decision adds it already"
+    section = _heading(work, op.kind)
+    work.draft(File.MEMORY).put(section, [text])
+    record = _record(work, op, op.kind)
+    probation = _stamp(op.probation_until)
+    _record_new(work, name, replace(record, probation_until=probation, confidence=op.confidence))
+    work.changes.append(Change("added", File.MEMORY, section, after=text, id=name))
+    return ""
+
+
+def supersede(work: AppliedDraft, op: Supersede) -> str:
+    """Puts one text in the place of one or more entries."""
+    text = bullet_text(op.text)
+    if not text:
+        return _NO_TEXT
+    entries = work.take(*op.targets)
+    if not entries:
+        return "an entry it replaces stands there no more"
+    name = content_id(work.notes.key, text)
+    if [entry.id for entry in entries] == [name]:
+        return confirm(work, Confirm(op.targets[0], op.evidence))
+    for entry in entries:
+        # Without a new message it is a merge: what is said elsewhere in the old words is still so.
+        _add_tombstones(work, entry, op.reason or "superseded", op.evidence, still_so=_is_merge(op))
+        change = Change("superseded", File.MEMORY, entry.section, entry.text, text, name, op.reason)
+        work.changes.append(change)
+    _replace_entries(work, entries, text, op.kind)
+    _record_heir(work, op, entries, name)
+    return ""
+
+
+def move(work: AppliedDraft, op: Move) -> str:
+    """Moves an entry under the heading of another kind."""
+    entries = work.take(op.target)
+    if not entries:
+        return _NOT_THERE
+    entry = entries[0]
+    section = _heading(work, op.kind)
+    if section == entry.section:
+        return "it stands there already"
+    work.draft(File.MEMORY).move(entry.start, entry.end, section)
+    record = work.notes.record(entry.id) or Record(Trust.HUMAN)
+    work.records[entry.id] = replace(record, kind=op.kind)
+    work.changes.append(Change("moved", File.MEMORY, section, entry.section, entry.text, entry.id))
+    return ""
+
+
+def invalidate(work: AppliedDraft, op: Invalidate) -> str:
+    """Takes an entry out of MEMORY.md, into the archive if the operation says so."""
+    entries = work.take(op.target)
+    if not entries:
+        return _NOT_THERE
+    entry = entries[0]
+    _add_tombstones(work, entry, op.reason, Evidence(), still_so=op.still_so)
+    if op.archived:
+        _archive(work, entry)
+    draft = work.draft(File.MEMORY)
+    # A heading that is none of ours stays.
+    if op.archived and kind_of(entry.section):
+        draft.remove_with_heading(entry.start, entry.end)
+    else:
+        draft.remove(entry.start, entry.end)
+    change = Change(
+        "invalidated", File.MEMORY, entry.section, entry.text, id=entry.id, reason=op.reason
+    )
+    work.changes.append(change)
+    return ""
+
+
+def confirm(work: AppliedDraft, op: Confirm) -> str:
+    """Adds sources to an entry's record and ends its probation."""
+    entry = work.notes.find(op.target)
+    if entry is None:
+        return _NOT_THERE
+    record = work.notes.record(entry.id)
+    if record is None:
+        return ""
+    if set(op.evidence.sources) <= set(record.sources) and not record.probation_until:
+        return ""
+    sources = tuple(dict.fromkeys((*record.sources, *op.evidence.sources)))
+    learnt = max(record.learnt, _stamp(op.evidence.learnt or op.evidence.when))
+    work.records[entry.id] = replace(
+        record, sources=sources[-MOST_SOURCES:], probation_until="", learnt=learnt
+    )
+    change = Change("confirmed", File.MEMORY, entry.section, entry.text, entry.text, entry.id)
+    work.changes.append(change)
+    return ""
+
+
+def _heading(work: AppliedDraft, kind: Kind) -> str:
+    """The heading that entries of a kind go under."""
+    return heading_for(kind, work.draft(File.MEMORY).titles, work.notes.memory.text)
+
+
+def _replace_entries(
+    work: AppliedDraft, entries: Sequence[Entry], text: str, kind: Kind | None
+) -> None:
+    """Puts the text in the place of the first entry, or under the heading of its kind if given."""
+    draft, first = work.draft(File.MEMORY), entries[0]
+    section = first.section
+    if kind is not None and kind_of(section) is not kind:
+        section = _heading(work, kind)
+    if section == first.section:
+        marker = first.marker.rstrip() or "-"
+        draft.replace(first.start, first.end, [f"{marker} {text}"])
+    else:
+        draft.remove(first.start, first.end)
+        draft.put(section, [text])
+    for entry in entries[1:]:
+        draft.remove(entry.start, entry.end)
+
+
+def _is_tombstoned(work: AppliedDraft, name: str, evidence: Evidence, trust: Trust) -> bool:
+    """Whether a text was taken out after all messages that this rests on.
+
+    What a person asks for now rests on no message, and never has one.
+    """
+    if trust is Trust.HUMAN or (trust is Trust.EXPLICIT and not evidence.newest):
+        return False
+    known = work.notes.ledger.tombstones
+    tombstones = [known[key] for key in tombstone_names(name) if key in known]
+    return any(evidence.newest <= tombstone.upto for tombstone in tombstones)
+
+
+def _archive(work: AppliedDraft, entry: Entry) -> None:
+    """Appends an entry to the archive.
+
+    The heading names a day but no time range: no fold takes it for history.
+    """
+    heading = f"## Expired {work.now:%Y-%m-%d} · {entry.section or 'Memory'}\n"
+    if heading not in work.archived:
+        work.archived += f"\n{heading}\n"
+    work.archived += lines_of(work.notes.memory, entry.start, entry.end)
+
+
+def _add_tombstones(
+    work: AppliedDraft, entry: Entry, reason: str, evidence: Evidence, *, still_so: bool
+) -> None:
+    """Takes an entry's record out; the tombstones cover its restatements unless `still_so`."""
+    for other in work.notes.memory.entries:
+        if other.id == entry.id and other.bullet and other.target not in work.taken:
+            return  # its twin in another section has the same record
+    work.records[entry.id] = None
+    tombstone = Tombstone(reason, upto=max(evidence.newest, work.notes.ledger.cursor))
+    if still_so:
+        work.tombstones[still(entry.id)] = tombstone
+        return
+    lines = Restatements(work.notes).of(entry)
+    work.tombstones |= dict.fromkeys((entry.id, *(line.id for line in lines)), tombstone)
+
+
+def _record_new(work: AppliedDraft, name: str, record: Record) -> None:
+    """Sets the record of a new entry, and takes out tombstones of its text."""
+    work.records[name] = record
+    for key in tombstone_names(name):
+        work.tombstones.pop(key, None)
+        if key in work.notes.ledger.tombstones:
+            work.tombstones[key] = None
+
+
+def _record(work: AppliedDraft, op: Add | Supersede, kind: Kind) -> Record:
+    when, learnt = op.evidence.when or work.now, op.evidence.learnt
+    if learnt is not None and learnt.date() <= when.date():
+        learnt = None
+    return Record(
+        trust=op.trust,
+        kind=kind,
+        sources=op.evidence.sources[-MOST_SOURCES:],
+        speaker=op.evidence.speaker,
+        when=_stamp(when),
+        learnt=_stamp(learnt),
+        expires=op.expires.isoformat() if op.expires else "",
+    )
+
+
+def _is_merge(op: Supersede) -> bool:
+    return not op.evidence.sources
+
+
+def _record_heir(work: AppliedDraft, op: Supersede, entries: Sequence[Entry], name: str) -> None:
+    """Sets the record of a text that replaces entries."""
+    kind = op.kind or kind_of(entries[0].section) or Kind.FACT
+    heir = replace(_record(work, op, kind), predecessor=entries[0].id)
+    found = (work.notes.record(entry.id) for entry in entries)
+    old = [record for record in found if record is not None]
+    if old:
+        heir = _with_history(heir, old)
+    if old and _is_merge(op):
+        heir = _with_times(heir, old)
+    _record_new(work, name, heir)
+
+
+def _with_history(heir: Record, old: Sequence[Record]) -> Record:
+    """What replaces entries rests on their sources, too, and stands for as many as they did."""
+    sources = dict.fromkeys(source for each in (*old, heir) for source in each.sources)
+    return replace(
+        heir,
+        since=min(since(each) for each in old),
+        stands_for=sum(each.stands_for for each in old),
+        sources=tuple(sources)[-MOST_SOURCES:],
+        recalls=sum(each.recalls for each in old),
+        recalled=max(each.recalled for each in old),
+    )
+
+
+def _with_times(heir: Record, old: Sequence[Record]) -> Record:
+    """A merge is as new as the newest text in it, and ends with the last if all of them end."""
+    ends = [each.expires for each in old]
+    return replace(
+        heir,
+        when=max(each.when for each in old),
+        learnt=max(each.learnt for each in old),
+        expires=max(ends) if all(ends) else "",
+    )
+
+
+def _stamp(when: datetime | None) -> str:
+    return when.isoformat(timespec="seconds") if when else ""

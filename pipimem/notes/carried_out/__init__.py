@@ -1,1 +1,0 @@
-"""What each operation does to the text it is about."""

@@ -1,0 +1,281 @@
+"""A draft of one note: entries and sections added, replaced or removed, no other line touched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+
+from pipimem.text.markdown.blocks import INNER
+from pipimem.text.markdown.line_edits import edited
+from pipimem.text.markdown.line_marks import indentation
+from pipimem.text.markdown.lines import white_folded
+from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, Section, parsed
+
+_TEXT_KINDS = (BlockKind.ENTRY, BlockKind.PARAGRAPH)
+_ORDERED = re.compile(r"(\s*)(\d{1,9})([.)]\s+)$")
+
+
+def bullet_text(text: str) -> str:
+    """The text folded to one line that Markdown reads back as one bullet with just this text.
+
+    Empty if there is none. A model's text may begin like a heading, a fence or a comment; a
+    backslash or a blank keeps it plain text.
+    """
+    return _readable(text, "- ", BlockKind.ENTRY)
+
+
+def paragraph_text(text: str) -> str:
+    """The text folded to one line that Markdown reads back as a paragraph, or nothing."""
+    return _readable(text, "", BlockKind.PARAGRAPH)
+
+
+def heading_text(text: str) -> str:
+    """The text folded to one line, for a heading."""
+    # A file with one NUL byte is no text any more: nothing of it could be read or written again.
+    return white_folded(text.replace("\0", " "))
+
+
+def _readable(text: str, marker: str, kind: BlockKind) -> str:
+    """The first candidate that is one block of a kind, and leaves what stands below it alone."""
+    line = heading_text(text).replace("<!--", "< !--")
+    tame = line.replace("```", "'''").replace("~~~", "~ ~ ~")
+    for candidate in (line, f"\\{line}", tame, line.strip("-*+# \t`~>")):
+        # Code without an end takes in a paragraph below it; a bullet would end it.
+        sections = parsed(f"{marker}{candidate}\n\nx\n\n- x\n").sections
+        blocks = [block for section in sections for block in section.blocks]
+        found = [(block.kind, block.text) for block in blocks if block.kind is not BlockKind.BLANK]
+        below = [(BlockKind.PARAGRAPH, "x"), (BlockKind.ENTRY, "x")]
+        if line and found == [(kind, candidate), *below]:
+            return candidate
+    return ""
+
+
+@dataclass(slots=True)
+class Draft:
+    """Edits gathered on one document; line numbers are those of the document as it was.
+
+    `fresh_title` is the first line of an empty file, `order` the places of headings among each
+    other, by name; one of another name goes to the end.
+    """
+
+    document: Document
+    fresh_title: str
+    order: Mapping[str, int]
+    _replaced: dict[tuple[int, int], list[str]] = field(default_factory=dict)
+    # New lines by heading.
+    _added: dict[str, list[str]] = field(default_factory=dict)
+    _lost_a_section: bool = False
+    _paragraphs: list[MarkdownBlock] = field(init=False)
+
+    def __post_init__(self) -> None:
+        blocks = (block for section in self.document.sections for block in section.blocks)
+        self._paragraphs = [block for block in blocks if block.kind is BlockKind.PARAGRAPH]
+
+    @property
+    def titles(self) -> list[str]:
+        """The headings of the draft, those it adds included."""
+        return [
+            *(section.title for section in self.document.sections if section.level),
+            *self._added,
+        ]
+
+    def replace(self, start: int, end: int, lines: Sequence[str]) -> None:
+        """Puts other lines in the place of `[start, end)`; prose next to them stays a paragraph."""
+        joins = self._begins_prose(end) or (
+            not lines and any(block.end == start for block in self._paragraphs)
+        )
+        is_below_text = bool(lines) or (start > 0 and self.document.lines[start - 1].strip())
+        self._replaced[start, end] = [*lines, ""] if joins and is_below_text else list(lines)
+
+    def remove(self, start: int, end: int) -> None:
+        """Take lines out."""
+        self.replace(start, end, [])
+
+    def remove_with_heading(self, start: int, end: int) -> None:
+        """Takes lines out, and the heading above them once nothing is left below it.
+
+        Nothing may be put below a heading that is taken out.
+        """
+        self.remove(start, end)
+        section = next(s for s in self.document.sections if s.start <= start < s.end)
+        spans = [span for span in self._replaced if section.start <= span[0] < section.end]
+        removed = {line for span in spans for line in range(*span)}
+        if section.title not in self._added and self._is_emptied(section, removed):
+            for span in spans:
+                del self._replaced[span]
+            self._replaced[section.start, section.end] = []
+            self._lost_a_section = True
+
+    def _is_emptied(self, section: Section, removed: Set[int]) -> bool:
+        """Whether nothing but blank lines is left of a section that has none below it."""
+        for block in section.blocks[1:]:
+            if block.kind is not BlockKind.BLANK and block.start not in removed:
+                return False
+        below = (s.level for s in self.document.sections if s.start == section.end)
+        return max(below, default=0) <= section.level
+
+    def move(self, start: int, end: int, title: str) -> None:
+        """Take an entry's lines out and put them, word for word, at the end of another section."""
+        lines = [line.rstrip("\r\n") for line in self.document.lines[start:end]]
+        self.remove(start, end)
+        self._add(title, lines)
+
+    def put(self, title: str, texts: Sequence[str]) -> None:
+        """New bullets at the end of a section, which is made if it is not there."""
+        section = self._section(title)
+        marker = _next_marker(section) if section else "- "
+        self._add(title, [f"{marker}{text}" for text in texts])
+
+    def fill(
+        self, title: str, items: Sequence[str], is_ours: Callable[[str], bool], *, plain: bool
+    ) -> bool:
+        """Makes `items` the runtime's lines of a section; lines of people stay.
+
+        `is_ours` says by its text whether the runtime wrote a line. A `plain` section holds one
+        paragraph instead of bullets, and a person's own paragraph there is left alone. Returns
+        whether anything changes.
+        """
+        ours, theirs = self._by_author(title, is_ours)
+        wanted = [item for item in items if item not in theirs]
+        standing = [white_folded(block.text) for block in ours]
+        if standing == wanted or (plain and theirs):
+            return False
+        marker = "" if plain else "- "
+        lines = [f"{marker}{item}" for item in wanted]
+        if ours:
+            self._exchange(ours, lines)
+        else:
+            self._add(title, lines)
+        return True
+
+    def _exchange(self, blocks: Sequence[MarkdownBlock], lines: Sequence[str]) -> None:
+        """Puts lines in the place of the first of the blocks and takes the others out."""
+        self.replace(blocks[0].start, blocks[0].end, lines)
+        for block in blocks[1:]:
+            self.remove(block.start, block.end)
+
+    def text(self) -> str:
+        """The document with all edits made."""
+        edits = [(start, end, lines) for (start, end), lines in self._replaced.items()]
+        new: dict[str, list[str]] = {}
+        for title, lines in self._added.items():
+            section = self._section(title)
+            if section is None:
+                new[title] = lines
+            else:
+                edits.append(self._insertion(section, lines))
+        edits += self._new_sections(new)
+        text = edited(self.document, edits)
+        return text.rstrip("\r\n") + self.document.eol if self._lost_a_section else text
+
+    # ── where things go ──
+
+    def _section(self, title: str) -> Section | None:
+        return next((s for s in self.document.sections if s.level and s.title == title), None)
+
+    def _by_author(
+        self, title: str, is_ours: Callable[[str], bool]
+    ) -> tuple[list[MarkdownBlock], list[str]]:
+        """The entries and paragraphs of a section that are the runtime's, and people's texts."""
+        ours: list[MarkdownBlock] = []
+        theirs: list[str] = []
+        section = self._section(title)
+        for block in section.blocks if section else ():
+            if block.kind not in _TEXT_KINDS or not block.text.strip():
+                continue
+            if is_ours(block.text):
+                ours.append(block)
+            else:
+                theirs.append(white_folded(block.text))
+        return ours, theirs
+
+    def _add(self, title: str, lines: list[str]) -> None:
+        if lines:
+            self._added.setdefault(title, []).extend(lines)
+
+    def _end(self) -> int:
+        """The last line a new section can stand at: above code or a comment that is not closed.
+
+        An entry or a paragraph that holds such a thing stays in its section: the new one goes above
+        the whole section.
+        """
+        section = self.document.sections[-1]
+        probe = parsed("".join((*self.document.lines[section.start :], "\n\n## x\n"))).sections[-1]
+        if (probe.title, probe.level) == ("x", 2):
+            return len(self.document.lines)
+        last = section.blocks[-1]
+        return section.start if section.level and last.kind in _TEXT_KINDS else last.start
+
+    def _insertion(self, section: Section, lines: list[str]) -> tuple[int, int, list[str]]:
+        """New lines below the last entry, or below the heading and what else stands there."""
+        limit = self._end()
+        ends = [block.end for block in section.blocks if block.kind is BlockKind.ENTRY]
+        if not ends:
+            return self._below_heading(section, lines, limit)
+        at = min(max(ends), limit)
+        # Prose straight below an empty bullet would go on with the entry that is now between.
+        return at, at, [*lines, ""] if self._begins_prose(at) else lines
+
+    def _below_heading(
+        self, section: Section, lines: list[str], limit: int
+    ) -> tuple[int, int, list[str]]:
+        """With a blank line on either side."""
+        blocks = (block for block in section.blocks if block.kind is not BlockKind.BLANK)
+        at = max((block.end for block in blocks if block.start < limit), default=section.body)
+        if self._is_blank(at):
+            if at + 1 == len(self.document.lines) or self._is_blank(at + 1):
+                return at + 1, at + 1, lines
+            return at + 1, at + 1, [*lines, "", *self._divider(at + 1)]
+        if at == len(self.document.lines):
+            return at, at, ["", *lines]
+        return at, at, ["", *lines, "", *self._divider(at)]
+
+    def _is_blank(self, at: int) -> bool:
+        return any(not line.strip() for line in self.document.lines[at : at + 1])
+
+    def _begins_prose(self, at: int) -> bool:
+        return any(block.start == at for block in self._paragraphs)
+
+    def _divider(self, at: int) -> list[str]:
+        """A rule above a line so far to the right that it would belong to an entry above it."""
+        line = next((line for line in self.document.lines[at:] if line.strip()), "")
+        return ["---", ""] if indentation(line) >= INNER else []
+
+    def _new_sections(self, new: Mapping[str, list[str]]) -> list[tuple[int, int, list[str]]]:
+        """New sections by the place they go to."""
+        places: dict[int, list[str]] = {}
+        total = len(self.document.lines)
+        # Sections of older tools are H1; a new one is as high as those that stand there.
+        level = next((s.level for s in self.document.sections if s.title in self.order), 2)
+        for title in sorted(new, key=self._rank):
+            at = self._place(title)
+            section = [f"{'#' * level} {title}", "", *new[title]]
+            around = ["", *section] if at == total else [*section, "", *self._divider(at)]
+            places.setdefault(at, []).extend(around)
+        if total in places:
+            places[total] = self._at_end(places[total])
+        return [(at, at, lines) for at, lines in places.items()]
+
+    def _at_end(self, lines: list[str]) -> list[str]:
+        if not self.document.lines:
+            return [self.fresh_title, *lines]
+        return lines if self.document.lines[-1].strip() else lines[1:]
+
+    def _place(self, title: str) -> int:
+        rank = self._rank(title)
+        later = (s.start for s in self.document.sections if self.order.get(s.title, -1) > rank)
+        return next(later, self._end())
+
+    def _rank(self, title: str) -> int:
+        return self.order.get(title, len(self.order))
+
+
+def _next_marker(section: Section) -> str:
+    """The marker of a section's next entry, as its last one has it; numbers count on."""
+    entries = (block for block in section.blocks if block.kind is BlockKind.ENTRY)
+    marker = next((block.marker for block in reversed([*entries]) if block.marker.strip()), "- ")
+    numbered = _ORDERED.match(marker)
+    if numbered:
+        return f"{numbered[1]}{int(numbered[2]) + 1}{numbered[3]}"
+    return marker if marker.endswith((" ", "\t")) else f"{marker} "

@@ -1,0 +1,119 @@
+"""Changes of the ledger that go with what a person reworded, moved, deleted or added."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+
+from pipimem.notes.entry import Entry
+from pipimem.notes.kinds import kind_of
+from pipimem.notes.ledger import Delta, Record, Tombstone, tombstone_names
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Trust
+from pipimem.notes.restatements import Restatements
+from pipimem.text.words.similarity import REWORDED, alike, bigrams
+
+# Comparing each lost entry with each new one is quadratic; a file that changed more than this was
+# rewritten.
+_MOST_PAIRS = 200_000
+# The same in pairs of letters, where entries are long: half a second.
+_MOST_LOOKS = 20_000_000
+# Pairs of a lost entry and a line of SESSION.md or HISTORY.md: two seconds. Who deletes more has
+# cleared a file; lines in the same words go with it by their id.
+_MOST_ECHOES = 4_000_000
+# Of two texts equally alike, the one in the same section is more likely the same entry.
+_SAME_SECTION = 0.1
+
+
+def reconciled(old: Notes, new: Notes) -> Delta:
+    """What a person's edit between two readings means for the ledger; that of `new` is not read.
+
+    A bullet that kept its text keeps its record wherever it stands. A reworded one inherits the
+    record of the bullet it most resembles, and is a person's from now on. What is deleted or
+    reworded leaves a tombstone, and so do lines of SESSION.md and HISTORY.md that say the same.
+    """
+    before, after = _bullets(old), _bullets(new)
+    lost = [entry for name, entry in before.items() if name not in after]
+    fresh = [entry for name, entry in after.items() if name not in before]
+    predecessors = _predecessors(lost, fresh)
+    records = _moved(old, before, after)
+    records |= {entry.id: None for entry in lost if entry.id in old.ledger.records}
+    # Talk that is not consolidated yet may be learnt: it came after what the entry rests on.
+    stone = Tombstone("deleted by hand", upto=old.ledger.cursor)
+    buried = [entry.id for entry in (*lost, *_restatements(old, lost)) if entry.id not in after]
+    tombstones: dict[str, Tombstone | None] = dict.fromkeys(buried, stone)
+    for entry in fresh:
+        records[entry.id] = _by_hand(old, entry, predecessors.get(entry.id, ""))
+        cleared_tombstones = old.ledger.tombstones.keys() & tombstone_names(entry.id)
+        tombstones |= dict.fromkeys(cleared_tombstones)
+    return Delta(records=records, tombstones=tombstones)
+
+
+def _bullets(notes: Notes) -> dict[str, Entry]:
+    """The bullets of MEMORY.md by id, of equal texts the first."""
+    return {entry.id: entry for entry in reversed(notes.memory.entries) if entry.bullet}
+
+
+def _restatements(old: Notes, lost: Sequence[Entry]) -> list[Entry]:
+    """The lines of SESSION.md and HISTORY.md that say what an entry said."""
+    lines = len(old.session.entries) + len(old.history.entries)
+    if not lost or len(lost) * lines > _MOST_ECHOES:
+        return []
+    restatements = Restatements(old)
+    return [line for entry in lost for line in restatements.of(entry)]
+
+
+def _moved(
+    old: Notes, before: Mapping[str, Entry], after: Mapping[str, Entry]
+) -> dict[str, Record | None]:
+    """The records of bullets that stand under the heading of another kind now."""
+    records: dict[str, Record | None] = {}
+    for name, entry in after.items():
+        record, kind = old.ledger.records.get(name), kind_of(entry.section)
+        if record is None or name not in before or before[name].section == entry.section:
+            continue
+        if kind not in (None, record.kind):
+            records[name] = replace(record, kind=kind)
+    return records
+
+
+def _by_hand(old: Notes, entry: Entry, predecessor: str) -> Record:
+    """The record of an entry that a person wrote.
+
+    It keeps what its predecessor rests on, but not who said the old words and when.
+    """
+    record = old.ledger.records.get(predecessor)
+    known = record or Record(Trust.HUMAN)
+    return replace(
+        known,
+        trust=Trust.HUMAN,
+        kind=kind_of(entry.section) or known.kind,
+        predecessor=predecessor if record else "",
+        speaker="",
+        when="",
+        learnt="",
+        probation_until="",
+    )
+
+
+def _predecessors(lost: Sequence[Entry], fresh: Sequence[Entry]) -> dict[str, str]:
+    """For the ids of new entries the id of the lost one they reword, the most alike first."""
+    if len(lost) * len(fresh) > _MOST_PAIRS:
+        return {}
+    grams = {entry.id: bigrams(entry.text) for entry in (*lost, *fresh)}
+    if len(fresh) * sum(len(grams[entry.id]) for entry in lost) > _MOST_LOOKS:
+        return {}
+    scores = [(_likeness(old, new, grams), old.id, new.id) for old, new in product(lost, fresh)]
+    found: dict[str, str] = {}
+    for score, old_id, new_id in sorted(scores, reverse=True):
+        if score < REWORDED:
+            break
+        if new_id not in found and old_id not in found.values():
+            found[new_id] = old_id
+    return found
+
+
+def _likeness(old: Entry, new: Entry, grams: Mapping[str, frozenset[str]]) -> float:
+    bonus = _SAME_SECTION if old.section == new.section else 0.0
+    return alike(grams[old.id], grams[new.id]) + bonus

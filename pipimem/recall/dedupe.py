@@ -1,0 +1,85 @@
+"""Removes duplicates; of two statements on one subject the newer comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pipimem.recall.circumstances import is_of_asked_day
+from pipimem.recall.index import Index
+from pipimem.recall.ranking import Candidate
+from pipimem.recall.refinement import Query
+from pipimem.text.quotes import Quote, of_different_people, read_quote
+from pipimem.text.words.index_words import Bag
+from pipimem.text.words.similarity import (
+    NEAR_DUPLICATE,
+    jaccard,
+    names_differ,
+    near_duplicate,
+    same_subject,
+)
+
+# A newer word on a subject that says nearly as much of what was asked is what holds. Of sentences
+# that only share the subject, not the matter asked for, the lesser has about half of the score.
+_NEARLY_AS_GOOD = 0.75
+
+
+class _Said(NamedTuple):
+    """A candidate, who said it and when, and the words that were said."""
+
+    candidate: Candidate
+    quote: Quote
+    bag: Bag
+    words: frozenset[str]
+
+
+def deduped(
+    candidates: Iterable[Candidate], index: Index, query: Query, most: int
+) -> tuple[Candidate, ...]:
+    """The first `most` candidates of which no two say the same, with their ranks.
+
+    Of two that say the same, the better stays. What differs in a name, a number or an identifier
+    does not say the same. Who said it, and when, do not count, but that two people say it of
+    themselves. A newer word on a subject comes before an older one that scored a little higher.
+    """
+    kept: list[_Said] = []
+    for candidate in candidates:
+        quote = read_quote(candidate.item.text)
+        bag = index.quoted_words(candidate.slot, quote)
+        one = _Said(candidate, quote, bag, frozenset(bag.words))
+        if any(_is_same(one, other) for other in kept):
+            continue
+        place = len(kept)
+        if quote.day:
+            place = next(
+                (place for place, other in enumerate(kept) if _is_newer(one, other, query)), place
+            )
+        kept.insert(place, one)
+        if len(kept) == most:
+            break
+    return tuple(one.candidate._replace(rank=rank) for rank, one in enumerate(kept, start=1))
+
+
+def _is_same(one: _Said, other: _Said) -> bool:
+    # The share of common words settles it nearly always, and costs the least.
+    if jaccard(one.words, other.words) <= NEAR_DUPLICATE or of_different_people(
+        one.quote, other.quote
+    ):
+        return False
+    if one.quote.said == other.quote.said:
+        return True
+    return near_duplicate(one.bag, other.bag) and not names_differ(one.quote.said, other.quote.said)
+
+
+def _is_newer(one: _Said, other: _Said, query: Query) -> bool:
+    """Whether `one` was said on a later day than `other`, of the same subject.
+
+    Never where the question asks for the earlier day.
+    """
+    if not other.quote.day or one.quote.day <= other.quote.day:  # written so that they compare
+        return False
+    if one.candidate.score < _NEARLY_AS_GOOD * other.candidate.score or is_of_asked_day(
+        other.candidate.item, query
+    ):
+        return False
+    return same_subject(other.quote.said, one.quote.said)

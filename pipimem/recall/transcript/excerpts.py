@@ -1,0 +1,54 @@
+"""A message made short: from the sentence on that holds most of the words that were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pipimem.recall.items import Item
+from pipimem.text.patterns import Pattern
+from pipimem.text.token_count import ELLIPSIS, clipped
+from pipimem.text.words.index_words import Words
+
+# About 60 tokens of English and of Chinese: with id, time and speaker a hit takes 50 to 100.
+_LATIN_CHARS, _HAN_CHARS = 220, 80
+# Above this share of other letters a text is Chinese, whose characters are words.
+_MOSTLY_HAN = 0.3
+_SENTENCES = Pattern(r"[^。！？!?\n.]+(?:[。！？!?\n.]+[”’\"'）)]*\s*|\Z)")
+
+
+def excerpt(text: str, wanted: Collection[str], words: Words) -> str:
+    """A short text as it is; of a longer one, as much as fits.
+
+    It begins at the sentence that holds most of the wanted words.
+    """
+    text = " ".join(text.split())
+    room = chars_for(text)
+    if len(text) <= room:
+        return text
+    start = _start(text, wanted, words)
+    # Near the end of a message: what stands before it says more than an empty line.
+    if len(text) - start < room // 2:
+        start = max(0, len(text) - room)
+    return (ELLIPSIS if start else "") + clipped(text[start:], room)
+
+
+def headed(item: Item, text: str) -> str:
+    """A text under when it was said and by whom."""
+    when = f"{item.when:%Y-%m-%d %H:%M}" if item.when else ""
+    head = " ".join(part for part in (when, item.speaker or item.role) if part)
+    return f"{head}: {text}" if head else text
+
+
+def chars_for(text: str) -> int:
+    """How many characters of such a text an index shows."""
+    han = sum(not character.isascii() for character in text)
+    return _HAN_CHARS if han > _MOSTLY_HAN * len(text) else _LATIN_CHARS
+
+
+def _start(text: str, wanted: Collection[str], words: Words) -> int:
+    best, start = 0, 0
+    for sentence in _SENTENCES().finditer(text):
+        shared = len(set(wanted).intersection(words.words(sentence[0])))
+        if shared > best:
+            best, start = shared, sentence.start()
+    return start

@@ -1,0 +1,50 @@
+"""Which messages of a transcript count at all: from when to when, by whom, in which role."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pipimem.recall.transcript.transcript_index import TranscriptIndex
+from pipimem.text.dates.bounds import aware
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """From `after` on, up to `before`, of a speaker, in a role; None and "" for any."""
+
+    after: datetime | None = None
+    before: datetime | None = None
+    speaker: str = ""
+    role: str = ""
+
+    def gate(self, index: TranscriptIndex) -> Callable[[int], bool] | None:
+        """A function that says whether the message of a slot counts; None if all do.
+
+        A message without a time is outside of any span.
+        """
+        if self == _ANY:
+            return None
+        speaker = self.speaker.casefold()
+        speakers = {
+            number for number, name in enumerate(index.speakers) if name.casefold() == speaker
+        }
+        roles = {number for number, name in enumerate(index.role_names) if name == self.role}
+        first = aware(self.after).timestamp() if self.after else -math.inf
+        end = aware(self.before).timestamp() if self.before else math.inf
+        timed = self.after is not None or self.before is not None
+        times, spoken_by, role_of = index.threads.times, index.spoken_by, index.roles
+
+        def passes(slot: int) -> bool:
+            if timed and not (times[slot] and first <= times[slot] < end):
+                return False
+            return (not speaker or spoken_by[slot] in speakers) and (
+                not self.role or role_of[slot] in roles
+            )
+
+        return passes
+
+
+_ANY = Filters()

@@ -1,0 +1,144 @@
+"""The messages that answer a question best: candidate blocks first, then the formula on them."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pipimem.recall.postings import rarity
+from pipimem.recall.scoring import Part, scored
+from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
+from pipimem.recall.transcript.boosts import Boosts, spoken_by_or_to
+from pipimem.recall.transcript.candidates import Blocks, blocks_to_weigh, newest
+from pipimem.recall.transcript.filters import Filters
+from pipimem.recall.transcript.formula import FORMULA, USUAL_LENGTH, Formula
+from pipimem.recall.transcript.hits import Hit
+from pipimem.recall.transcript.question import Group, TranscriptQuery, query_of
+from pipimem.recall.transcript.threads import END
+from pipimem.recall.transcript.transcript_index import TranscriptIndex
+from pipimem.text.words.index_words import GRAM
+
+
+@dataclass(slots=True)
+class _Scores:
+    """Slot → score so far, and the addends by the word that gave them."""
+
+    totals: dict[int, float] = field(default_factory=dict)
+    addends: list[tuple[str, dict[int, float]]] = field(default_factory=list)
+
+    def add(self, name: str, values: dict[int, float]) -> None:
+        """What one word or circumstance gives."""
+        totals = self.totals
+        get = totals.get
+        for slot, value in values.items():
+            totals[slot] = get(slot, 0.0) + value
+        self.addends.append((name, values))
+
+    def of(self, slot: int) -> list[Part]:
+        """The addends of one slot; pairs of characters as one."""
+        parts: dict[str, float] = {}
+        for name, values in self.addends:
+            if slot in values:
+                name = "pairs of characters" if name.startswith(GRAM) else name
+                parts[name] = parts.get(name, 0.0) + values[slot]
+        return [Part(name, value) for name, value in parts.items()]
+
+
+def search(
+    index: TranscriptIndex,
+    text: str,
+    *,
+    now: datetime,
+    limit: int = 10,
+    filters: Filters | None = None,
+    synonyms: Synonyms = NO_SYNONYMS,
+    formula: Formula = FORMULA,
+) -> tuple[Hit, ...]:
+    """The messages that say most about `text`, best first, the earlier of equals first."""
+    query = query_of(text, index, now=now, synonyms=synonyms, formula=formula)
+    passes = filters.gate(index) if filters else None
+    scores = _scored(index, query, formula, blocks_to_weigh(index, query, formula, passes))
+    boosts = Boosts(index, query, formula)
+    boosted = boosts.boosted(scores.totals)
+    if passes is not None:
+        boosted = (pair for pair in boosted if passes(-pair[1]))
+    found: list[Hit] = []
+    for rank, (_, negated) in enumerate(heapq.nlargest(limit, boosted), start=1):
+        slot = -negated
+        parts = scores.of(slot)
+        total = scored(parts)
+        parts += [Part(name, total * value) for name, value in boosts.of(slot)]
+        found.append(Hit(index.item(slot), scored(parts), tuple(parts), slot, rank))
+    return tuple(found)
+
+
+def _scored(
+    index: TranscriptIndex, query: TranscriptQuery, formula: Formula, blocks: Blocks
+) -> _Scores:
+    scores = _Scores()
+    for group in query.groups:
+        values = _values(index, group, formula, blocks)
+        if values:
+            scores.add(group.name, values)
+    for span in query.spans:
+        for slots in index.within(span.start, span.end):
+            scores.add("on that day", dict.fromkeys(blocks.of(slots), formula.date))
+    if query.people:
+        said = spoken_by_or_to(index, query.people, scores.totals)
+        if query.only_people:
+            said += newest(index, query.people)
+        scores.add("said by whom is named", dict.fromkeys(said, formula.person))
+    return scores
+
+
+def _values(
+    index: TranscriptIndex, group: Group, formula: Formula, blocks: Blocks
+) -> dict[int, float]:
+    """What a group counts in each message: BM25 over its words and, for less, its neighbours'.
+
+    The members are one word: their counts are added up, each with its share and what its rarity is
+    to that of the word of the question.
+    """
+    known = ((share, index.places(word)) for word, share in group.members)
+    found = [(rarity(len(places), len(index)), share, places) for share, places in known if places]
+    if not found:
+        return {}
+    highest = max(rare for rare, _, _ in found)
+    if found[0][1] == 1.0:  # the word of the question stands somewhere
+        highest = found[0][0]
+    counts: dict[int, float] = {}
+    for rare, share, places in found:
+        relative = min(1.0, rare / highest) if highest else 1.0
+        _spread(index, blocks.of(places), share * relative, formula, counts)
+    k1, b, lengths = formula.saturation, formula.length, index.lengths
+    scale, fixed, by_length = group.weight * highest, k1 * (1 - b), k1 * b / USUAL_LENGTH
+    return {
+        slot: scale * count * (k1 + 1) / (count + fixed + by_length * lengths[slot])
+        for slot, count in counts.items()
+    }
+
+
+def _spread(
+    index: TranscriptIndex,
+    places: Iterable[int],
+    weight: float,
+    formula: Formula,
+    counts: dict[int, float],
+) -> None:
+    """Adds a word where it stands, and for less in the messages before and after in the thread."""
+    get = counts.get
+    chains = (
+        (index.threads.after, [share * weight for share in formula.before]),
+        (index.threads.before, [share * weight for share in formula.after]),
+    )
+    for slot in places:
+        counts[slot] = get(slot, 0.0) + weight
+        for following, shares in chains:
+            neighbour = slot
+            for share in shares:
+                neighbour = following[neighbour]
+                if neighbour == END:
+                    break
+                counts[neighbour] = get(neighbour, 0.0) + share

@@ -1,0 +1,95 @@
+"""The texts in the package: prompts, workspace template, thesaurus, lists of `data/`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_HEADING = re.compile(r"\[([a-z: ]+)\]")
+
+
+def _folder(name: str) -> Path:
+    # In a wheel the folders lie inside the package; in a checkout beside it, where people edit
+    # them.
+    installed = _HERE / "_assets" / name
+    return installed if installed.is_dir() else _HERE.parent / name
+
+
+def prompt(name: str) -> str:
+    """The text of `prompts/<name>.md`."""
+    return (_folder("prompts") / f"{name}.md").read_text(encoding="utf-8")
+
+
+def thesaurus(compiled: Callable[[list[str]], str]) -> str:
+    """The groups of words that mean the same, compiled for looking up.
+
+    The wheel's build hook has put them beside the texts. In a checkout `compiled` makes them of
+    `thesaurus_texts` once for each version of the texts and of the code that makes them, and keeps
+    them in the checkout (`.cache/`); where that cannot be written, each process makes them anew.
+    """
+    try:
+        # As bytes first: looking for other line ends would take thrice as long.
+        return ((_HERE / "data" / "synonyms") / "compiled").read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        texts = thesaurus_texts()
+    code = [_HERE / "recall" / "thesaurus.py", *sorted((_HERE / "text").rglob("*.py"))]
+    code += sorted((_HERE / "data" / "words").glob("*.txt"))
+    sources = [*(text.encode("utf-8") for text in texts), *(path.read_bytes() for path in code)]
+    kept = _HERE.parent / ".cache" / "thesaurus"
+    with suppress(OSError, ValueError):
+        mark, _, text = kept.read_bytes().decode("utf-8").partition("\n")
+        if mark == _mark(*sources, text.encode("utf-8")):
+            return text
+    text = compiled(texts)
+    with suppress(OSError):
+        kept.parent.mkdir(exist_ok=True)
+        draft = kept.with_name(f"thesaurus.{os.getpid()}")
+        draft.write_text(f"{_mark(*sources, text.encode('utf-8'))}\n{text}", encoding="utf-8")
+        draft.replace(kept)
+    return text
+
+
+def _mark(*parts: bytes) -> str:
+    """The mark of what a kept text was made of, and of itself: a torn file has another."""
+    return blake2b(b"\0".join(parts), digest_size=16).hexdigest()
+
+
+def thesaurus_texts() -> list[str]:
+    """The same as people write them, by theme."""
+    return [
+        path.read_text(encoding="utf-8")
+        for path in sorted((_HERE / "data" / "synonyms").glob("*.txt"))
+    ]
+
+
+def template() -> Iterator[tuple[str, bytes]]:
+    """The files of the workspace template, as (relative path, content)."""
+    root = _folder("workspace-template")
+    for path in sorted(root.rglob("*")):
+        if path.is_file():
+            yield path.relative_to(root).as_posix(), path.read_bytes()
+
+
+def rules(name: str) -> str:
+    """The text of `data/rules/<name>.txt`: patterns of the offline rules."""
+    return (_HERE / "data" / "rules" / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@cache  # they travel with the package and do not change while it runs
+def sections(name: str) -> dict[str, tuple[str, ...]]:
+    """The lines of `data/<name>.txt` by `[heading]`, "" for those above; `#` is a comment."""
+    found: dict[str, list[str]] = {}
+    heading = ""
+    for line in (_HERE / "data" / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        headed = _HEADING.fullmatch(line)
+        if headed is not None:
+            heading = headed[1]
+        elif line and not line.startswith("#"):
+            found.setdefault(heading, []).append(line)
+    return {heading: tuple(lines) for heading, lines in found.items()}

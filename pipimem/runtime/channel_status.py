@@ -1,0 +1,88 @@
+"""How each channel of a workspace stands, as `status` shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pipimem.errors import JournalError, PipimemError, worded
+from pipimem.memory import gates
+from pipimem.memory.window import counted as turns_and_tools
+from pipimem.notes.operations import Hole
+from pipimem.store.channel import ChannelStore
+from pipimem.store.history.edit_notices import EditNotices, edit_notices
+from pipimem.store.workspace import ChannelInfo, WorkspaceStore
+from pipimem.text.dates.bounds import later
+
+# A deletion that was a slip of the hand is missed within days; doctor tells for as long as it can
+# be taken back.
+_RECENT = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallWaits:
+    """How recall did: turns, what half and 95 of 100 of the latest waited at most (ms)."""
+
+    turns: int = 0
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelStatus:
+    """One channel: counts of entries and messages, the backlog, due jobs, what was set aside.
+
+    `shrunk` and `brought_back` are sentences of the last week: about files that a hand took more
+    than half out of, and about forgotten lines that an older editor buffer had.
+    """
+
+    channel: str
+    kind: str
+    title: str = ""
+    entries: int = 0
+    messages: int = 0
+    cursor: int = 0
+    backlog: int = 0
+    consolidated: str = ""
+    waiting: tuple[str, ...] = ()
+    holes: tuple[Hole, ...] = ()
+    recall: RecallWaits = RecallWaits()
+    shrunk: tuple[str, ...] = ()
+    brought_back: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def channel_statuses(workspace: WorkspaceStore, now: datetime) -> list[ChannelStatus]:
+    """All channels, by id; one that cannot be read says why."""
+    return [_status(workspace, info, now) for info in workspace.channels()]
+
+
+def _status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> ChannelStatus:
+    try:
+        store = ChannelStore.open(workspace, info.id, create=False)
+        notes, last = store.notes(), store.transcript.last_number
+        counts = turns_and_tools(list(store.transcript.window(notes.ledger.refreshed)))
+        jobs = gates.due(notes, last, counts, now)
+    except (PipimemError, OSError) as error:  # one broken channel must not hide the others
+        return ChannelStatus(info.id, info.kind, info.title, problem=worded(error))
+    ledger, figures = notes.ledger, store.caches.kept_figures()
+    try:
+        edits = edit_notices(info.id, store.past(), later(now, -_RECENT))
+    except JournalError:  # doctor tells
+        edits = EditNotices()
+    job = ledger.jobs.get("consolidate")
+    return ChannelStatus(
+        info.id,
+        info.kind,
+        info.title,
+        len(notes.memory.entries),
+        last,
+        ledger.cursor,
+        max(0, last - ledger.cursor),
+        job.ran if job else "",
+        tuple(task for task, gate in jobs.items() if gate),
+        ledger.holes,
+        RecallWaits(figures.turns, figures.wait(0.5), figures.wait(0.95)),
+        edits.shrunk,
+        edits.brought_back,
+    )

@@ -1,0 +1,149 @@
+"""The embedder of a workspace: called in threads, paused after a failure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from pipimem.errors import PipimemError, SidecarError
+from pipimem.llm.embedding import Embedder, Vector
+from pipimem.recall.baseline import Baseline, examples
+from pipimem.recall.vectors import Vectors
+from pipimem.settings import Settings
+from pipimem.store.workspace import WorkspaceStore
+
+if TYPE_CHECKING:
+    from pipimem.llm.admission import Admission
+    from pipimem.runtime.maintenance.background import Background
+
+# What the operator reads where it fails.
+JOB = "embedder (recall goes by words alone)"
+# What is asked again soon costs no second embedding; 400 KB.
+_QUESTIONS = 256
+# The examples belong to no channel.
+_NO_KEY = b""
+LOCAL = "local"
+
+
+class Embeddings:
+    """All methods but the constructor may take long, and are called in threads."""
+
+    def __init__(
+        self,
+        name: str,
+        embedder: Embedder,
+        workspace: WorkspaceStore,
+        background: Background,
+        *,
+        keeps: bool = True,
+    ) -> None:
+        self._embedder, self._workspace, self._keeps = embedder, workspace, keeps
+        self._background = background
+        self._questions: dict[str, Vector] = {}
+        self._baseline: Baseline | None = None
+        self.name = name
+
+    def question(self, text: str) -> Vector | None:
+        """The vector of a question; None where the embedder does not answer."""
+        cached = self._questions.get(text)
+        if cached is not None:
+            return cached
+        vectors = self._embed(self._embedder.queries, [text])
+        if vectors is None:
+            return None
+        if len(self._questions) >= _QUESTIONS:
+            self._questions.clear()
+        self._questions[text] = vectors[0]
+        return vectors[0]
+
+    def passages(self, texts: Sequence[str]) -> Sequence[Vector] | None:
+        """The vectors of entries; None where the embedder does not answer."""
+        return self._embed(self._embedder.passages, texts)
+
+    def baseline(self) -> Baseline | None:
+        """The vectors that similarity is compared with, cached on disk; None without an answer."""
+        if self._baseline is None:
+            cached = Vectors(_NO_KEY)
+            cached.read(self._workspace.kept_vectors(self.name))
+            vectors = cached.rows(examples()) or self._embedded_examples()
+            self._baseline = Baseline.of(vectors) if vectors else None
+        return self._baseline
+
+    def _embedded_examples(self) -> Sequence[Vector] | None:
+        vectors = self.passages(examples())
+        if vectors and self._keeps:
+            fresh = Vectors(_NO_KEY)
+            fresh.learn(examples(), vectors)
+            with suppress(PipimemError, OSError):  # a start without them takes longer, that is all
+                self._workspace.keep_vectors(self.name, fresh.written())
+        return vectors
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether what a turn needs of it is at hand."""
+        return self._baseline is not None and not self._background.pause(JOB)
+
+    def _embed(
+        self, embed: Callable[[Sequence[str]], Sequence[Vector]], texts: Sequence[str]
+    ) -> Sequence[Vector] | None:
+        from pipimem.runtime.maintenance.background import Failure
+
+        if self._background.pause(JOB):
+            return None
+        vectors = self._background.attempt_in_thread(
+            JOB, lambda: self._checked(embed(texts), len(texts))
+        )
+        if isinstance(vectors, Failure):
+            return None
+        self._background.succeeded(JOB)
+        return vectors
+
+    def _checked(self, vectors: Sequence[Vector], count: int) -> Sequence[Vector]:
+        """Returns `found`; raises `SidecarError` unless it is `count` rows of finite numbers."""
+        import numpy as np
+
+        rows = np.asarray(vectors, dtype=np.float32)
+        if rows.ndim != 2 or len(rows) != count or not rows.shape[1] or not np.isfinite(rows).all():
+            raise SidecarError(f"{self.name} gave no {count} vectors of numbers for {count} texts.")
+        return vectors
+
+
+def embeddings_of(
+    settings: Settings,
+    workspace: WorkspaceStore,
+    governor: Callable[[], Admission],
+    embedder: Embedder | None = None,
+    *,
+    background: Background | None = None,
+    keeps: bool = True,
+) -> Embeddings | None:
+    """The host's `embedder`, or the one the settings name; None without, or by PIPIMEM_SEARCH.
+
+    An embedder that cannot say its name is none, for what it made is kept under that.
+
+    `governor` is asked for where requests cost something. Failures go to `background`, by default
+    to one that only logs. Unless it `keeps`, nothing is written.
+    """
+    name = settings.embedder.name
+    by_words_alone = os.environ.get("PIPIMEM_SEARCH", "").strip().casefold() == "keyword"
+    if by_words_alone or not (name or embedder):
+        return None
+    if embedder is None and name == LOCAL:
+        from pipimem.llm.embedding.local import LocalEmbedder  # its room only where it is asked for
+
+        embedder = LocalEmbedder()
+    elif embedder is None:
+        from pipimem.llm.embedding.remote import LiteLLMEmbedder  # likewise
+
+        embedder = LiteLLMEmbedder(name, governor().admit_in_thread)
+    if background is None:
+        from pipimem.clock import Clock
+        from pipimem.runtime.maintenance.background import Background
+
+        background = Background(Clock())
+    given = background.attempt_in_thread(JOB, lambda: str(embedder.name))
+    if not isinstance(given, str):
+        return None
+    return Embeddings(given, embedder, workspace, background, keeps=keeps)

@@ -1,0 +1,82 @@
+"""What a `forget` would remove, and where a text still stands after one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from pipimem.notes.entry import Entry
+from pipimem.notes.files import File
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Note, Notes
+from pipimem.store.channel import ChannelStore
+from pipimem.store.forget.targets import resolve_targets
+from pipimem.store.forget.verify import Trace, traces
+from pipimem.store.workspace import USER_FILES
+
+_NOTES = (File.SESSION, File.MEMORY, File.HISTORY)
+__all__ = ["Forgettable", "Trace", "forgettable", "remains"]
+
+
+@dataclass(frozen=True, slots=True)
+class Forgettable:
+    """Entries and messages that hold the text."""
+
+    entries: list[Entry] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.entries or self.messages)
+
+
+def forgettable(
+    store: ChannelStore,
+    what: str | Sequence[str],
+    *,
+    keep_transcript: bool = False,
+    inside_words: bool = False,
+) -> tuple[Forgettable, Forgettable]:
+    """The entries and messages that a `forget` of a text or an entry's id would remove.
+
+    Second comes what holds it only inside another word, as `tomorrow` holds `Tom`; with
+    `inside_words` it comes first.
+    """
+    notes = store.notes()
+    targets, _ = resolve_targets(notes, what, inside_words=inside_words)
+    anywhere = replace(targets, inside_words=True)
+    whole, inside = Forgettable(), Forgettable()
+    for entry in _entries(store, notes):
+        if targets.are_in(entry.text):
+            whole.entries.append(entry)
+        elif anywhere.are_in(entry.text):
+            inside.entries.append(entry)
+    for message in () if keep_transcript else _messages(store):
+        if message.id in targets.messages or targets.are_in(message.content):
+            whole.messages.append(message)
+        elif anywhere.are_in(message.content):
+            inside.messages.append(message)
+    return whole, inside
+
+
+def _entries(store: ChannelStore, notes: Notes) -> Iterator[Entry]:
+    """The entries of the notes, then those of the archive."""
+    for file in _NOTES:
+        yield from notes.note(file).entries
+    yield from Note.read(File.ARCHIVE, store.archive_text(), store.key).entries
+
+
+def _messages(store: ChannelStore) -> Iterator[Message]:
+    """The messages that were not emptied by an earlier forgetting."""
+    return (message for message in store.transcript.messages() if message.content)
+
+
+def remains(
+    store: ChannelStore, text: str, *, inside_words: bool
+) -> tuple[list[Trace], list[Trace]]:
+    """Where a text still stands: in our files, then in people's files of the workspace."""
+    root = store.workspace.root
+    ours = (store.folder, root / ".pipimem")
+    user_files = [root / name for name in USER_FILES]
+    return list(traces(ours, text, inside_words=inside_words)), list(
+        traces(user_files, text, inside_words=inside_words)
+    )

@@ -1,0 +1,223 @@
+"""Findings of `doctor` for a workspace: settings, budget, texts people wrote, channels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from pipimem.errors import PipimemError, worded
+from pipimem.llm import circuit_breaker
+from pipimem.llm.usage_state import (
+    WARN_AT,
+    Budget,
+    UsageState,
+    has_cost_limit,
+    has_token_limit,
+    midnight,
+)
+from pipimem.recall.synonyms import LONGEST_PHRASE, MOST_IN_A_GROUP, passed_over
+from pipimem.settings import BudgetSettings, Settings, settings_from
+from pipimem.store.health.access import own_access_findings
+from pipimem.store.health.channels import channel_findings
+from pipimem.store.health.finding import Finding, worth_knowing, wrong
+from pipimem.store.health.system import background_findings, system_findings
+from pipimem.store.health.texts import text_findings
+from pipimem.store.workspace import USER_FILES, WORDS, WorkspaceStore
+
+__all__ = ["Finding", "Today", "findings", "today"]
+
+# Their key is PROVIDER_API_KEY. Others need none (ollama) or several variables (bedrock,
+# vertex_ai).
+_KEYED = frozenset(
+    (
+        "openai",
+        "anthropic",
+        "gemini",
+        "deepseek",
+        "dashscope",
+        "moonshot",
+        "zai",
+        "mistral",
+        "groq",
+        "openrouter",
+        "azure",
+        "xai",
+    )
+)
+_PREFIXES = {
+    "gpt-": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+    "claude-": "anthropic",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Today:
+    """Today's usage: budgets of the workspace and of channels that used any.
+
+    `resting` says by model why it is left alone.
+    """
+
+    workspace: Budget
+    channels: tuple[Budget, ...]
+    resting: Mapping[str, str]
+    under_way: int
+    unpriced: int
+    damaged: int
+
+    def told(self) -> list[str]:
+        """The account for eyes: the workspace, and whatever an operator should know."""
+        lines = [f"today {_line(self.workspace)}"]
+        lines += [_line(budget) for budget in self.channels if budget.share >= WARN_AT]
+        lines += self.resting.values()
+        if self.unpriced:
+            calls = f"{self.unpriced} call{'s' if self.unpriced > 1 else ''}"
+            lines.append(f"{calls} today without a known price: held by the token budgets alone")
+        if self.damaged:
+            lines.append(
+                f"{self.damaged} damaged lines in this month's usage ledger are not counted"
+            )
+        return lines
+
+
+def _line(budget: Budget) -> str:
+    if budget.share >= 1:
+        return f"{budget.formatted()} (used up: the offline rules take over until midnight)"
+    above = ", above 80 %" if budget.share >= WARN_AT else ""
+    return f"{budget.formatted()} ({budget.share:.0%}{above})"
+
+
+def today(store: WorkspaceStore, settings: BudgetSettings, now: datetime) -> Today:
+    """The account as every process on the workspace counts it; requests under way included."""
+    lines = list(store.usage_lines(midnight(now)))
+    usages = [usage for usage in lines if usage is not None]
+    account, held = (
+        UsageState.from_ledger(settings, now, usages),
+        tuple(store.usage_store.held().values()),
+    )
+    names = sorted({*account.channels, *(hold.channel for hold in held)})
+    whole, _ = account.budgets("", held)
+    return Today(
+        workspace=whole,
+        channels=tuple(account.budgets(name, held)[1] for name in names),
+        resting={
+            circuit: circuit_breaker.formatted(circuit, standing, now)
+            for circuit, standing in sorted(account.circuits.items())
+            if standing.tripped
+        },
+        under_way=len(held),
+        unpriced=sum(usage.unpriced for usage in usages),
+        damaged=len(lines) - len(usages),
+    )
+
+
+def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
+    """Everything there is to say about a workspace; an empty `model` is the one of its settings."""
+    workspace = WorkspaceStore.open(root)
+    try:
+        settings = settings_from(workspace.human_text("pipimem.toml"))
+    except PipimemError as error:
+        yield wrong("pipimem.toml", str(error))
+    else:
+        yield _model(model or settings.model.name)
+        yield from _budget(
+            workspace, settings, {model or settings.model.name, *settings.model.fallbacks}, now
+        )
+    try:
+        yield from background_findings(workspace)
+    except PipimemError as error:
+        yield wrong(workspace.root / ".pipimem" / "problems", str(error))
+    yield from system_findings(workspace.root)
+    yield from own_access_findings(workspace.root)
+    for name in USER_FILES:
+        yield from text_findings(workspace.root / name, workspace.root)
+    yield from _words(workspace)
+    yield from _channels(workspace, now)
+
+
+def _channels(workspace: WorkspaceStore, now: datetime) -> Iterator[Finding]:
+    top = workspace.channels_folder
+    try:
+        folders = sorted(top.iterdir()) if os.path.lexists(top) else []
+    except OSError as error:
+        yield wrong(top, f"{worded(error)}: put a folder there that we may use, or move this away")
+        return
+    for folder in folders:
+        try:
+            yield from channel_findings(workspace, folder, now)
+        except OSError as error:
+            yield wrong(folder, worded(error))
+
+
+def _words(workspace: WorkspaceStore) -> Iterator[Finding]:
+    """What of words.txt is no word, and no group of synonyms."""
+    try:
+        too_long, too_many = passed_over(workspace.human_text(WORDS))
+    except PipimemError:  # told with the text
+        return
+    where = workspace.root / WORDS
+    if too_long:
+        what = f"passed over, longer than {LONGEST_PHRASE} characters: {too_long}"
+        yield worth_knowing(where, f"{what}; one word or name a line, commas between synonyms")
+    if too_many:
+        what = f"passed over, beyond the first {MOST_IN_A_GROUP} of a line: {too_many}"
+        yield worth_knowing(where, f"{what}; write one group of synonyms a line")
+
+
+def _model(name: str) -> Finding:
+    """Whether the API key of the model is set; a name without a known provider is an error."""
+    provider = name.partition("/")[0] if "/" in name else _provider_of_plain(name)
+    variable = f"{provider.upper()}_API_KEY"
+    if name == "offline":
+        return worth_knowing("model", "offline: the offline rules, no key and no network needed")
+    if provider in _KEYED:
+        if os.environ.get(variable):
+            return worth_knowing("model", f"{name}: {variable} is set")
+        return wrong("model", f"{name}: {variable} is not set; set it, or choose the model offline")
+    if "/" in name:
+        return worth_knowing("model", f"{name}: cannot tell which key it needs")
+    return wrong(
+        "model", f"{name!r} names no provider; write provider/model (openai/gpt-5-mini), or offline"
+    )
+
+
+def _budget(
+    workspace: WorkspaceStore, settings: Settings, asked: Collection[str], now: datetime
+) -> Iterator[Finding]:
+    """Budgets above 80 %, models whose circuit is open, limits that cannot hold a model."""
+    found = today(workspace, settings.budget, now)
+    for budget in (found.workspace, *found.channels):
+        if budget.share >= WARN_AT and budget.spent.tokens:
+            yield worth_knowing(
+                "pipimem.toml, [budget]",
+                f"{budget.share:.0%} of today's budget of {budget.formatted()}",
+            )
+    for circuit, line in found.resting.items():
+        yield Finding(circuit in asked, "model", line)
+    if found.unpriced:
+        what = (
+            f"{found.unpriced} calls today have no known price: "
+            "a budget in dollars does not hold them, tokens do"
+        )
+        yield worth_knowing("pipimem.toml, [budget]", what)
+    if has_cost_limit(settings.budget) and not has_token_limit(settings.budget):
+        what = (
+            "a limit in dollars alone: a model without a known price is not asked at all; "
+            "set tokens_per_day"
+        )
+        yield worth_knowing("pipimem.toml, [budget]", what)
+    if found.damaged:
+        what = (
+            f"{found.damaged} damaged lines of this month are passed over: "
+            "sums and budgets lack them"
+        )
+        yield worth_knowing(str(workspace.root / ".pipimem"), what)
+
+
+def _provider_of_plain(name: str) -> str:
+    return next((provider for prefix, provider in _PREFIXES.items() if name.startswith(prefix)), "")

@@ -1,0 +1,185 @@
+"""What all jobs of a channel share: notes, timeouts, commits and noted failures."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+import anyio
+from anyio import to_thread
+
+from pipimem.clock import Clock
+from pipimem.errors import ModelTimeout, UnreadableNote
+from pipimem.memory.regression import RegressionCheck, recall_cases
+from pipimem.notes.files import File
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Note, Notes, Outcome
+from pipimem.notes.operations import Author, Decision, Job, Progress, Tokens
+from pipimem.notes.usage import Usage
+from pipimem.runtime.maintenance.background import backoff
+from pipimem.runtime.recall_service import limits_of
+from pipimem.runtime.vocabulary import Vocabulary
+from pipimem.settings import Settings
+from pipimem.sidecar.tasks import Assistant, Call
+from pipimem.store.channel import ChannelStore
+from pipimem.store.commit.commit import Committed
+from pipimem.text.dates.bounds import later
+from pipimem.text.secrets import redacted
+
+T = TypeVar("T")
+
+# A job that began before midnight counts with the day it ends on.
+_LONGEST_THOUGHT = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A decision and what came of it."""
+
+    decision: Decision
+    outcome: Outcome
+
+
+@dataclass(slots=True)
+class JobRunner:
+    """What all jobs of one channel share; `correlate` gives each a new id."""
+
+    store: ChannelStore
+    assistant: Assistant
+    settings: Settings
+    clock: Clock
+    correlate: Callable[[], str]
+    vocabulary: Vocabulary
+
+    def today(self) -> datetime:
+        """The time probations are counted from: replayed talk has its chance from today on."""
+        return max(self.clock.now(), self.clock.wall())
+
+    async def notes(self) -> Notes:
+        """The notes as they stand on disk now, with what was recalled since the last commit."""
+        return await to_thread.run_sync(lambda: self.store.with_pending_recalls(self.store.notes()))
+
+    async def window(self, after: int, upto: int | None = None) -> list[Message]:
+        """The transcript after a message number."""
+        return await to_thread.run_sync(lambda: list(self.store.transcript.window(after, upto)))
+
+    async def archive(self) -> Note:
+        """HISTORY.archive.md as it stands."""
+        text = await to_thread.run_sync(self.store.archive_text)
+        return Note.read(File.ARCHIVE, text, self.store.key)
+
+    async def commit(
+        self, decision: Decision, actor: str = "", based_on: Notes | None = None
+    ) -> Committed:
+        """Make a decision last; a commit that has begun is not cancelled half way.
+
+        A decision made on the notes `based_on` is refused where something was forgotten since.
+        """
+        if based_on is not None:
+            decision = replace(
+                decision,
+                progress=replace(decision.progress, expect_forgotten=based_on.ledger.forgotten),
+            )
+        wall = self.clock.wall()
+        who = actor or self.assistant.name
+        with anyio.CancelScope(shield=True):
+            done = await to_thread.run_sync(
+                lambda: self.store.commit(decision, self.clock.now(), who, wall)
+            )
+        return done  # noqa: RET504 - inside the scope mypy cannot tell that it does not swallow
+
+    async def committed(
+        self, decision: Decision, based_on: Notes, call: Call | None = None, actor: str = ""
+    ) -> Done:
+        """Commit a decision made on the notes `based_on`, with the tokens that `call` cost."""
+        if call is not None:
+            now = self.clock.wall()
+            midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+            lines = self.store.workspace.usage_store.tail(
+                min(midnight, later(now, -_LONGEST_THOUGHT))
+            )
+            tokens = await to_thread.run_sync(
+                lambda: spent(lines.fresh(), decision.task, call, f"{now:%Y-%m-%d}")
+            )
+            decision = replace(decision, tokens=tokens)
+        return Done(decision, (await self.commit(decision, actor, based_on)).outcome)
+
+    async def done(self, decision: Decision, call: Call, based_on: Notes) -> Done:
+        """Commit the run of an idle job: the job has run now, and its failures are over."""
+        ran = Job(ran=self.clock.now().isoformat(timespec="seconds"))
+        return await self.committed(replace(decision, job=ran), based_on, call)
+
+    async def checked(self, decision: Decision, notes: Notes) -> Decision:
+        """The decision without what would make memory forget an answer that it has today."""
+        if not decision.operations:
+            return decision
+
+        def without_lost() -> Decision:
+            must = self.store.workspace.human_text("recall.must")
+            queries = recall_cases(notes.ledger.asked, must)
+            if not queries:
+                return decision
+            check = RegressionCheck(
+                notes,
+                self.clock.now(),
+                queries,
+                self.vocabulary.words,
+                self.vocabulary.synonyms(),
+                limits_of(self.settings.recall),
+            )
+            return check.held(decision)
+
+        return await to_thread.run_sync(without_lost)
+
+    async def must_questions_problem(self) -> str:
+        """Why what people want found cannot be asked for; empty where it can."""
+        try:
+            await to_thread.run_sync(self.store.workspace.human_text, "recall.must")
+        except UnreadableNote as error:
+            return str(error)
+        return ""
+
+    async def failed(
+        self, task: str, why: str, call: Call, based_on: Notes, progress: Progress | None = None
+    ) -> None:
+        """Commit the failure of a job, which then waits; `why` may quote messages."""
+        notes, now = await self.notes(), self.clock.now()
+        job = notes.ledger.jobs.get(task, Job())
+        due = later(now, backoff(job.failures + 1)).isoformat(timespec="seconds")
+        waiting = replace(job, failures=job.failures + 1, due=due)
+        reason = f"failed: {redacted(why.removeprefix('failed: '))}"
+        decision = Decision(
+            task, Author.RULE, (), progress or Progress(), reason, call.correlation, job=waiting
+        )
+        await self.committed(decision, based_on, call)
+
+    def call(self, timeout: float) -> Call:
+        """The channel, a new correlation id and the timeout (seconds) of a model call."""
+        return Call(self.store.channel_id, self.correlate(), timeout)
+
+    async def with_timeout(self, timeout: float, think: Callable[[], Awaitable[T]]) -> T:
+        """The result of `think`. Raises `ModelTimeout` after `timeout` seconds."""
+        try:
+            with anyio.fail_after(timeout):
+                return await think()
+        except TimeoutError as error:
+            raise ModelTimeout(
+                f"no answer within {timeout:g} s; raise the timeout in pipimem.toml, [model]"
+            ) from error
+
+
+def spent(lines: Iterable[Usage], task: str, call: Call, day: str) -> Tokens | None:
+    """The tokens of a call's attempts, with all of its task in its channel on `day` (`2026-03-02`).
+
+    Failed attempts count too. `None` for a call that cost nothing.
+    """
+    run = today = 0
+    for usage in lines:
+        tokens = usage.tokens_in + usage.tokens_out
+        if usage.correlation == call.correlation:
+            run += tokens
+        if (usage.channel, usage.task) == (call.channel, task) and usage.time.startswith(day):
+            today += tokens
+    return Tokens(run, today) if run else None

@@ -1,0 +1,95 @@
+"""Recall asked by hand: without an event loop, and with nothing written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pipimem.clock import Clock
+from pipimem.recall.items import Item, Source
+from pipimem.recall.ranking import Candidate
+from pipimem.recall.recall import Recall
+from pipimem.recall.scoring import explained
+from pipimem.recall.transcript.excerpts import headed
+from pipimem.runtime.embeddings import embeddings_of
+from pipimem.runtime.recall_service import RecallService
+from pipimem.runtime.vocabulary import Vocabulary
+from pipimem.settings import Settings
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
+
+if TYPE_CHECKING:
+    from pipimem.llm.admission import Admission
+
+__all__ = ["Candidate", "Item", "Lookup", "Recall", "Source", "explained", "headed"]
+
+
+class Lookup:
+    """Opens channels for queries by hand, read-only; at most `count` candidates each.
+
+    `report` is told what takes long, or what a budget has to say.
+    """
+
+    def __init__(
+        self,
+        workspace: WorkspaceStore,
+        settings: Settings,
+        report: Callable[[str], None],
+        count: int | None = None,
+    ) -> None:
+        self._store, self._budget, self._report = workspace, settings.budget, report
+        # What is injected keeps its own limit.
+        self._settings = replace(
+            settings.recall, candidates=max(count or 0, settings.recall.candidates)
+        )
+        self._embeddings = embeddings_of(settings, workspace, self._admission, keeps=False)
+        self._vocabulary = Vocabulary(workspace)
+        self._open: dict[str, RecallService] = {}
+
+    def recalled(
+        self, channel: str, text: str, speaker: str = "", *, automatic: bool = True
+    ) -> Recall:
+        """Recall for one query on fresh files. Raises `ChannelError` for an unknown channel.
+
+        Nobody waits for a turn here, so the question's vector is waited for.
+        """
+        service, now, vector = self._reading(channel), Clock().now(), None
+        if self._embeddings is not None and automatic and service.wants_meaning(text, now):
+            vector = self._embeddings.question(text)
+        return service.recalled(text, now, speaker=speaker, automatic=automatic, question=vector)
+
+    def _reading(self, channel: str) -> RecallService:
+        known = self._open.get(channel)
+        if known is None:
+            store = ChannelStore.open(self._store, channel, create=False)
+            known = self._open[channel] = RecallService(
+                store, self._vocabulary, self._settings, None, self._embeddings
+            )
+            known.notes()
+            self._embed(known)
+        else:
+            known.notes()
+        return known
+
+    def _embed(self, service: RecallService) -> None:
+        """With an embedder, embed what it has not kept; nothing is kept."""
+        if self._embeddings is None:
+            return
+        self._embeddings.baseline()
+        missing = len(service.texts_without_vectors(None))
+        if missing:
+            from pipimem.runtime.maintenance.embed_entries import (
+                embed_missing,
+            )  # an event loop that others do not need
+
+            self._report(
+                f"embedding {missing} entries for this question alone; "
+                "`pipimem maintain` keeps their vectors"
+            )
+            embed_missing(service, self._embeddings)
+
+    def _admission(self) -> Admission:
+        from pipimem.llm.admission import Admission  # only where embedding costs something
+
+        return Admission(self._store.usage_store, self._budget, Clock(), self._report)

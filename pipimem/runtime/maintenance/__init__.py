@@ -1,0 +1,1 @@
+"""The maintenance worker and the idle jobs that it runs."""

@@ -1,0 +1,225 @@
+"""Background jobs: errors are logged once, kept for `status`, and followed by a pause."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import traceback
+from asyncio import CancelledError
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+from anyio import to_thread
+
+from pipimem.clock import Clock
+from pipimem.errors import PipimemError, SidecarError, described
+from pipimem.store.job_failures import Problem, Problems
+
+T = TypeVar("T")
+
+# Minutes to wait after the first, second … failure in a row: what is broken for hours is not asked
+# every minute.
+_BACKOFF = (1, 2, 4, 8, 16, 32, 60)
+# These say in a sentence what is wrong outside of our code: no traceback helps whoever reads it.
+_EXPECTED = (PipimemError, OSError, ImportError)
+_PACKAGE = Path(__file__).parents[1]
+
+_log = logging.getLogger("pipimem")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A run of a job that raised: why in a sentence, and in how many seconds it may run again."""
+
+    why: str
+    pause: float
+
+
+@dataclass(slots=True)
+class _Streak:
+    """The failures of one job in a row; `until` is on the clock's monotonic scale."""
+
+    problem: Problem
+    until: float = float("-inf")
+    is_of_this_process: bool = False
+
+
+class Background:
+    """Runs background jobs, each known by its name and the folder of its channel.
+
+    With `problems` what fails is on the disk too, for `status` and `doctor`. The methods that are
+    not async may be called in any thread; `failed` and `succeeded` may write a small file.
+    """
+
+    def __init__(self, clock: Clock, problems: Problems | None = None) -> None:
+        self._clock, self._problems = clock, problems
+        self._lock = threading.Lock()
+        self._streaks: dict[tuple[str, str], _Streak] = {}
+        self._has_read, self._has_told = problems is None, False
+
+    async def attempt(
+        self,
+        job: str,
+        work: Callable[[], Awaitable[T]],
+        channel: str = "",
+        *,
+        passes: tuple[type[Exception], ...] = (),
+        warns: bool = True,
+    ) -> T | Failure:
+        """Awaits the work; gives its result, or the `Failure` where it raises.
+
+        Raises what `passes` names. Without `warns` the caller says himself what is expected to
+        fail at times, such as a full disk; bugs are logged all the same.
+        """
+        try:
+            result = await work()
+        except passes:
+            raise
+        except Exception as error:  # noqa: BLE001 - no bug of ours may end the host
+            with anyio.CancelScope(shield=True):  # what fails while it is cancelled is told too
+                return await to_thread.run_sync(
+                    partial(self.failed, job, error, channel, warns=warns)
+                )
+        await self.note_success(job, channel)
+        return result
+
+    async def note_success(self, job: str, channel: str = "") -> None:
+        """Calls `succeeded` in a thread, where there is anything to end."""
+        if (job, channel) in self._streaks or not self._has_read:
+            await to_thread.run_sync(self.succeeded, job, channel)
+
+    def attempt_in_thread(
+        self, job: str, work: Callable[[], T], *, then: Callable[[], None] | None = None
+    ) -> T | Failure:
+        """Does the work; gives its result, or the `Failure` where it raises, after calling `then`.
+
+        Only the caller knows whether its end is a success.
+        """
+        try:
+            return work()
+        except (Exception, CancelledError) as error:  # noqa: BLE001 - nobody cancels a thread
+            failure = self.failed(job, error)
+        if then is not None:
+            then()
+        return failure
+
+    async def keep(self, job: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Awaits work that runs until cancelled; where it raises it is restarted after a pause."""
+        while True:
+            outcome = await self.attempt(job, work)
+            if not isinstance(outcome, Failure):
+                return
+            await anyio.sleep(outcome.pause)
+
+    def pause(self, job: str, channel: str = "") -> float:
+        """In how many seconds a job may run again; 0 where it may now."""
+        streak = self._streaks.get((job, channel))
+        return max(0.0, streak.until - self._clock.monotonic()) if streak else 0.0
+
+    def shortest_pause(self, channel: str) -> float | None:
+        """The shortest pause of a channel's failed jobs, in seconds; `None` without any."""
+        pauses = (
+            self.pause(job, folder) for job, folder in list(self._streaks) if folder == channel
+        )
+        return min((pause for pause in pauses if pause), default=None)
+
+    def failed(
+        self, job: str, error: BaseException, channel: str = "", *, warns: bool = True
+    ) -> Failure:
+        """Notes a failure, and logs it unless it repeats the one before.
+
+        Without `warns` only bugs are logged.
+        """
+        what, now = _safe_description(error), self._clock.wall()
+        with self._lock:
+            self._read()
+            before = self._streaks.get((job, channel))
+            times = before.problem.times + 1 if before else 1
+            pause = backoff(times)
+            told = now.isoformat(timespec="seconds")
+            problem = Problem(
+                job,
+                channel,
+                what,
+                first=before.problem.first if before else told,
+                last=told,
+                times=times,
+            )
+            is_known = (
+                before is not None and before.is_of_this_process and before.problem.what == what
+            )
+            self._streaks[job, channel] = _Streak(
+                problem, self._clock.monotonic() + pause.total_seconds(), True
+            )
+            if self._problems is not None:
+                self._try_problems(self._problems.keep, problem)
+        if not is_known and (warns or not isinstance(error, _EXPECTED)):
+            _logged(job, channel, error, what, pause.total_seconds())
+        return Failure(
+            described(error) if isinstance(error, _EXPECTED) else what, pause.total_seconds()
+        )
+
+    def succeeded(self, job: str, channel: str = "") -> None:
+        """Notes that a job did its work: its failures are over."""
+        with self._lock:
+            self._read()
+            if self._streaks.pop((job, channel), None) is not None and self._problems is not None:
+                self._try_problems(
+                    self._problems.remove, job, channel
+                )  # where it fails, it is told of until a later success
+
+    def _read(self) -> None:
+        """Takes in what former processes left: a job that does well now ends their problem."""
+        if self._has_read or self._problems is None:
+            return
+        self._has_read = True
+        for problem in self._try_problems(self._problems.all) or ():
+            self._streaks.setdefault((problem.job, problem.channel), _Streak(problem))
+
+    def _try_problems(self, deed: Callable[..., T], *words: object) -> T | None:
+        """Calls `deed` on the problems on disk; `None` where it fails, which is logged once."""
+        try:
+            return deed(*words)
+        except Exception as error:  # noqa: BLE001 - nothing catches what is raised here
+            level, self._has_told = logging.DEBUG if self._has_told else logging.WARNING, True
+            _log.log(
+                level,
+                "the failures of background jobs are not kept: %s",
+                described(error),
+                exc_info=error,
+            )
+            return None
+
+
+def backoff(failures: int) -> timedelta:
+    """How long a job waits after so many failures in a row, at least one."""
+    return timedelta(minutes=_BACKOFF[min(failures, len(_BACKOFF)) - 1])
+
+
+def _logged(job: str, channel: str, error: BaseException, what: str, pause: float) -> None:
+    name = f"{job} of {channel}" if channel else job
+    if isinstance(error, _EXPECTED):
+        _log.warning("%s: %s (again in %.0f s)", name, described(error), pause)
+    else:
+        _log.error("%s: %s (again in %.0f s)", name, what, pause, exc_info=error)
+
+
+def _safe_description(error: BaseException) -> str:
+    """An error in words that quote no message, which a later `forget` would miss."""
+    if isinstance(error, OSError) or (
+        isinstance(error, PipimemError) and not isinstance(error, SidecarError)
+    ):
+        return described(error)
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        path = Path(frame.f_code.co_filename)
+        if path.is_relative_to(_PACKAGE):
+            place = f" in {path.relative_to(_PACKAGE).as_posix()}, line {line}"
+    return f"{type(error).__name__}{place}"

@@ -1,0 +1,306 @@
+"""The jobs of one channel: each reads fresh notes, asks a model, and commits its decision."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+
+from anyio import to_thread
+
+from pipimem.errors import AnswerRefused, ModelTimeout, NoProgress, SidecarError, described
+from pipimem.llm.request import ContextOverflow
+from pipimem.memory import gates
+from pipimem.memory.consolidate import consolidate, filled
+from pipimem.memory.expire import expired
+from pipimem.memory.fold import fold
+from pipimem.memory.refresh import refresh
+from pipimem.memory.rerank import rerank
+from pipimem.memory.tidy import tidy
+from pipimem.memory.window import Window, counted, windows
+from pipimem.memory.window_backoff import halved, narrowed_windows, setback
+from pipimem.notes.files import File
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import AddBlock, Author, Decision, Hole, Progress
+from pipimem.recall.budget import Limits
+from pipimem.recall.recall import Recall
+from pipimem.runtime.job_runner import Done, JobRunner
+from pipimem.sidecar.tasks import Call
+
+# What may be the window's own fault. An unreachable provider, a missing key or a spent budget is
+# nobody's: they wait. An answer that was accepted and came to nothing (`NoProgress`) comes to
+# nothing again, until the window is another.
+_WINDOWS_FAULT = (AnswerRefused, ContextOverflow, ModelTimeout, NoProgress)
+# A timeout says nothing about a window that had less than this share of a gate's usual time.
+_ENOUGH_TIME = 0.5
+
+
+@dataclass(slots=True)
+class MessageCounts:
+    """The turns and tool messages after message `after`, up to message `upto`."""
+
+    after: int = -1
+    upto: int = -1
+    turns: int = 0
+    tools: int = 0
+
+    def add(self, messages: Sequence[Message]) -> None:
+        """Count messages that follow on `upto`; others are left for a reading."""
+        if messages and messages[0].number == self.upto + 1:
+            turns, tools = counted(messages)
+            self.turns, self.tools = self.turns + turns, self.tools + tools
+            self.upto = messages[-1].number
+
+
+@dataclass(slots=True)
+class ChannelJobs(JobRunner):
+    """The jobs of a channel that ask a model, and those by rule.
+
+    A job whose model call fails raises `SidecarError` and commits the failure: it waits before it
+    runs again.
+    """
+
+    _counts: MessageCounts = field(default_factory=MessageCounts)
+
+    # ── SESSION.md ────────────────────────────────────────────────────────────────────────────────
+
+    async def refresh(self, timeout: float) -> tuple[Done, ...]:
+        """Update SESSION.md from the newest slice of messages, if there are new ones."""
+        notes = await self.notes()
+        last = await to_thread.run_sync(lambda: self.store.transcript.last_number)
+        if last <= notes.ledger.refreshed:
+            return ()
+        *_, newest = [Window((), last, last), *windows(await self.window(notes.ledger.refreshed))]
+        call = self.call(timeout)
+        decision = await self._ask(
+            "refresh", call, notes, lambda: self._refreshed(notes, newest, call)
+        )
+        done = await self.done(decision, call, notes)
+        self._counts = MessageCounts(newest.last, newest.last)
+        return (done,)
+
+    def count_written(self, messages: Sequence[Message]) -> None:
+        """Messages were written to the transcript: counted here, no gate needs to read them."""
+        self._counts.add(messages)
+
+    def message_counts(self, notes: Notes, last: int) -> tuple[int, int]:
+        """Turns and tool messages since the last refresh; an upper bound where not counted."""
+        if (self._counts.after, self._counts.upto) == (notes.ledger.refreshed, last):
+            return self._counts.turns, self._counts.tools
+        return last - notes.ledger.refreshed, last - notes.ledger.refreshed
+
+    def due(self) -> dict[str, gates.Gate]:
+        """The gate of every job, from counters and stamps alone; call in a thread."""
+        notes, last = (
+            self.store.with_pending_recalls(self.store.notes()),
+            self.store.transcript.last_number,
+        )
+        return self._gates(notes, last)
+
+    async def gate(self, task: str, *, forced: bool = False) -> gates.Gate:
+        """The gate of one job; before a refresh the messages since the last are counted."""
+        return await to_thread.run_sync(self._gate, task, await self.notes(), forced)
+
+    def _gate(self, task: str, notes: Notes, forced: bool) -> gates.Gate:
+        last = self.store.transcript.last_number
+        gate = self._gates(notes, last, forced=forced)[task]
+        if gate and task == "refresh" and not forced:
+            self._count(notes.ledger.refreshed, last)
+            gate = self._gates(notes, last)[task]
+        return gate
+
+    def _gates(self, notes: Notes, last: int, *, forced: bool = False) -> dict[str, gates.Gate]:
+        message_counts, now = self.message_counts(notes, last), self.clock.now()
+        return gates.due(notes, last, message_counts, now, today=self.today(), forced=forced)
+
+    def _count(self, refreshed: int, last: int) -> None:
+        """Count turns and tool messages since the last refresh; reads the rest once."""
+        if self._counts.after != refreshed:
+            self._counts = MessageCounts(refreshed, refreshed)
+        if self._counts.upto < last:
+            self._counts.add(list(self.store.transcript.window(self._counts.upto, last)))
+
+    async def _refreshed(self, notes: Notes, window: Window, call: Call) -> Decision:
+        now = _time_of(window, self.clock.now())
+        while True:
+            try:
+                return await refresh(self.assistant, notes, window, now, call)
+            except ContextOverflow:
+                if len(window.messages) == 1:
+                    raise
+                *_, window = windows(window.messages, halved(window))
+
+    # ── MEMORY.md and HISTORY.md ──────────────────────────────────────────────────────────────────
+
+    async def consolidate(
+        self, timeout: float, *, boundary: bool, upto: int | None = None
+    ) -> tuple[Done, ...]:
+        """Think about all talk since the cursor, slice by slice, each committed with its cursor.
+
+        With `boundary` the last slice closes the block of HISTORY.md.
+        """
+        done: list[Done] = []
+        while True:
+            notes = await self.notes()
+            slices = narrowed_windows(
+                await self.window(notes.ledger.cursor, upto), notes.ledger.narrowed
+            )
+            if not slices:
+                return (*done, *await self._close_block(notes)) if boundary else tuple(done)
+            # Idle work or another process may be first. Then nothing is committed, the rest is
+            # looked at anew, and what they learnt still wants its block: so the way out is always
+            # above.
+            taken = sum(
+                change.verb == "invalidated" for one in done for change in one.outcome.changes
+            )
+            last = boundary and len(slices) == 1
+            done.append(
+                await self._consolidate_window(
+                    notes, slices[0], timeout, boundary=last, taken=taken
+                )
+            )
+
+    async def _consolidate_window(
+        self, notes: Notes, window: Window, timeout: float, *, boundary: bool, taken: int
+    ) -> Done:
+        since = await self._block_start(notes, window) if boundary else None
+        now, call = _time_of(window, self.clock.now()), self.call(timeout)
+        think = partial(
+            consolidate, self.assistant, notes, window, now, call, since=since, today=self.today()
+        )
+        try:
+            decision = await self.with_timeout(timeout, think)
+        except _WINDOWS_FAULT as error:
+            return await self._narrow_or_set_aside(notes, window, error, call)
+        except SidecarError as error:
+            await self.failed("consolidate", described(error), call, notes)
+            raise
+        return await self.done(replace(decision, taken=taken), call, notes)
+
+    async def _narrow_or_set_aside(
+        self, notes: Notes, window: Window, error: SidecarError, call: Call
+    ) -> Done:
+        """Narrow the window or set it aside; where that is for the next run, the error goes on."""
+        least = _ENOUGH_TIME * self.settings.model.consolidate_gate_timeout
+        if isinstance(error, ModelTimeout) and call.timeout < least:
+            await self.failed("consolidate", described(error), call, notes)
+            raise error
+        back = setback(
+            notes.ledger, window, _fault(error), too_long=isinstance(error, ContextOverflow)
+        )
+        if not back.goes_on:
+            await self.failed(
+                "consolidate", f"{back.why}: {described(error)}", call, notes, back.progress
+            )
+            raise error
+        decision = Decision(
+            "consolidate", Author.RULE, (), back.progress, back.why, call.correlation
+        )
+        return await self.committed(decision, notes, call)
+
+    async def _close_block(self, notes: Notes) -> tuple[Done, ...]:
+        """Add the block of HISTORY.md for bullets that background runs left pending."""
+        ledger = notes.ledger
+        if not ledger.pending or ledger.boundary >= ledger.cursor:
+            return ()
+        messages_of_block = await self.window(ledger.boundary, ledger.cursor)
+        times = [
+            message.time
+            for message in messages_of_block[:1] + messages_of_block[-1:]
+            if message.time is not None
+        ]
+        if len(times) < 2:
+            return ()
+        start, end = times
+        progress = Progress(boundary=ledger.cursor, pending=(), expect_cursor=ledger.cursor)
+        block = AddBlock(min(start, end), end, "", ledger.pending)
+        decision = Decision("consolidate", Author.RULE, (block,), progress, why="boundary")
+        return (await self.committed(decision, notes),)
+
+    async def _block_start(self, notes: Notes, window: Window) -> datetime | None:
+        first = await self.window(notes.ledger.boundary, notes.ledger.boundary + 1)
+        times = [message.time for message in (*first, *window.messages) if message.time]
+        return times[0] if times else self.clock.now()
+
+    async def fill(self, hole: Hole, timeout: float) -> Done:
+        """Consolidate a set-aside window again; success closes the hole."""
+        notes, call = await self.notes(), self.call(timeout)
+        whole = list(windows(await self.window(hole.first - 1, hole.last)))
+        window = whole[0] if len(whole) == 1 else Window((), hole.first, hole.last)
+        now = _time_of(window, self.clock.now())
+        decision = await self.with_timeout(
+            timeout,
+            lambda: filled(self.assistant, notes, hole, window, now, call, today=self.today()),
+        )
+        return await self.committed(decision, notes, call)
+
+    # ── a turn ────────────────────────────────────────────────────────────────────────────────────
+
+    async def rerank(
+        self, found: Recall, text: str, limits: Limits, shown: frozenset[str]
+    ) -> Recall:
+        """A recall in the order a model gives, within `rerank_timeout`."""
+        call = self.call(self.settings.model.rerank_timeout)
+        return await self.with_timeout(
+            call.timeout, lambda: rerank(self.assistant, found, text, limits, shown, call)
+        )
+
+    # ── idle jobs ─────────────────────────────────────────────────────────────────────────────────
+
+    async def tidy(self, timeout: float) -> tuple[Done, ...]:
+        """Merge, re-file and drop in MEMORY.md."""
+        notes, now, call = await self.notes(), self.clock.now(), self.call(timeout)
+        decision = await self._ask(
+            "tidy", call, notes, lambda: tidy(self.assistant, notes, now, call)
+        )
+        return await self._commit_checked(decision, File.MEMORY, call, notes)
+
+    async def fold(self, timeout: float) -> tuple[Done, ...]:
+        """Fold the older blocks of HISTORY.md by month."""
+        notes, call, archive = await self.notes(), self.call(timeout), await self.archive()
+        decision = await self._ask(
+            "fold", call, notes, lambda: fold(self.assistant, notes, archive, call)
+        )
+        return await self._commit_checked(decision, File.HISTORY, call, notes)
+
+    async def _commit_checked(
+        self, decision: Decision, file: File, call: Call, notes: Notes
+    ) -> tuple[Done, ...]:
+        checked = await self.checked(decision, notes)
+        return (await self.done(replace(checked, looked_at=file), call, notes),)
+
+    async def expire(self) -> tuple[Done, ...]:
+        """Put into the archive what has had its time."""
+        notes = await self.notes()
+        decision = await self.checked(expired(notes, self.today()), notes)
+        decision = replace(decision, correlation=self.correlate())
+        return (await self.committed(decision, notes, actor="pipimem"),)
+
+    async def _ask(
+        self, task: str, call: Call, based_on: Notes, think: Callable[[], Awaitable[Decision]]
+    ) -> Decision:
+        try:
+            return await self.with_timeout(call.timeout, think)
+        except SidecarError as error:
+            await self.failed(task, described(error), call, based_on)
+            raise
+
+
+def _fault(error: SidecarError) -> str:
+    """The kind of an error for the ledger; its own text may quote a message."""
+    match error:
+        case ContextOverflow():
+            return "longer than the model can read"
+        case ModelTimeout():
+            return "no answer in time"
+        case NoProgress():
+            return "an accepted answer came to nothing"
+        case _:
+            return "the answer was refused"
+
+
+def _time_of(window: Window, now: datetime) -> datetime:
+    """The conversation's time at the end of a window: what "tomorrow" in it is counted from."""
+    return max((message.time for message in window.messages if message.time), default=now)

@@ -1,0 +1,409 @@
+"""The maintenance worker of a workspace: visits channels when due, under the leader lock."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import anyio
+from anyio import from_thread, to_thread
+from anyio.lowlevel import EventLoopToken, current_token
+
+from pipimem.clock import Clock
+from pipimem.errors import PipimemError
+from pipimem.memory.gates import Gate, next_opening
+from pipimem.runtime.maintenance.background import Background, Failure
+from pipimem.runtime.maintenance.jobs import Ran
+from pipimem.runtime.maintenance.scheduler import Scheduler
+from pipimem.runtime.maintenance.watch import JOB as WATCH
+from pipimem.runtime.maintenance.watch import Watch
+from pipimem.runtime.open_channel import OpenChannel
+from pipimem.settings import Settings
+from pipimem.store import schedule
+from pipimem.store.leader_lock import LeaderLock
+from pipimem.store.schedule import ChannelStamp, Schedule, ScheduledVisit
+from pipimem.store.workspace import WorkspaceStore
+from pipimem.text.dates.bounds import later
+
+# Seconds until a channel is looked at again whose work took the process down with it.
+_AFTER_A_FAILURE = 600.0
+# And one whose job could do nothing (what would expire is what people ask for): tomorrow, unless
+# there is news.
+_STILL_OPEN = 24 * 3_600.0
+# Gates count in whole seconds: a look before the second is over would find them closed.
+_SOONEST = 1.0
+# An open channel that nobody has used for so many seconds gives its memory back; reading it again
+# costs milliseconds.
+_QUIET = 600.0
+# Channels nothing is known of (no agenda, or they are new) are looked at so many seconds apart:
+# 20,000 take an hour.
+_PACE = 0.2
+# The watch may miss edits: all stamps are compared so often; where there is no watch, as often as a
+# person can wait.
+_SCAN_EVERY = 3_600.0
+_SCAN_WITHOUT_A_WATCH = 60.0
+# What overflowed the watch's queue goes on for a while.
+_SCAN_AFTER_A_LOSS = 2.0
+# The watch tells within a second; how old a change must be before a scan holds that it was missed.
+_LONGEST_UNTOLD = 60.0
+# In the schedule beside the names of folders, of which none is empty.
+_SCAN = ""
+# The jobs, as the operator reads of them.
+JOB = "idle work"
+_SCAN_JOB = "comparing all files"
+
+_log = logging.getLogger("pipimem")
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One visit to a channel: its jobs, and when it is due again; `problem` is an error."""
+
+    channel: str
+    ran: tuple[Ran, ...] = ()
+    due: datetime | None = None
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class MaintenanceWorker:
+    """One workspace's idle jobs, run by the one process that holds the leader lock.
+
+    `opened` gives the channel of a folder that the host uses, `open_for_visit` one that is opened
+    for a visit and closed afterwards.
+    """
+
+    store: WorkspaceStore
+    settings: Settings
+    clock: Clock
+    opened: Callable[[str], OpenChannel | None]
+    open_for_visit: Callable[[str], OpenChannel | None]
+    background: Background
+    report: Callable[[Visit], None] | None = None
+    _scheduler: Scheduler = field(init=False)
+    _leader_lock: LeaderLock = field(init=False)
+    _schedule: Schedule = field(init=False)
+    _writing: anyio.Lock = field(default_factory=anyio.Lock)
+    _begun: bool = False
+    _message_event: anyio.Event | None = None
+    # Folders whose files changed while they were worked on, by us or by somebody else.
+    _changed_while_running: set[str] = field(default_factory=set)
+    _watch: Watch = field(init=False)
+    _must_start_watch: bool = True
+    _scan_every: float = _SCAN_EVERY
+
+    def __post_init__(self) -> None:
+        places = max(1, self.settings.maintenance.concurrency)
+        limit = max(1, self.settings.model.concurrency)
+        self._scheduler = Scheduler(self._work, self.clock.monotonic, places, limit)
+        own = self.store.root / ".pipimem"
+        self._leader_lock, self._schedule = (
+            LeaderLock(own / "idle.lock"),
+            Schedule(own / "idle.jsonl"),
+        )
+
+    # ── what the host does ────────────────────────────────────────────────────────────────────────
+
+    def message_received(self, folder: str) -> None:
+        """Somebody spoke in a channel: its idle work waits its time from now."""
+        self._scheduler.touch(folder, self.settings.maintenance.idle_seconds)
+        if self._message_event is not None:
+            self._message_event.set()
+
+    def preempt(self, folder: str) -> AbstractAsyncContextManager[None]:
+        """While held, idle jobs of the channel are cancelled, and others make room."""
+        return self._scheduler.preempt(folder)
+
+    # ── the leader lock ───────────────────────────────────────────────────────────────────────────
+
+    async def take_leadership(self) -> bool:
+        """Whether this process may do the idle work: no other one does."""
+        since = self.clock.wall().isoformat(sep=" ", timespec="seconds")
+        who = f"process {os.getpid()} ({_program()}), since {since}"
+        return await to_thread.run_sync(self._leader_lock.take, who)
+
+    async def _retake_lock(self) -> bool:
+        """Take the leader lock again after its file was deleted; whether we got it."""
+        is_back = await self.take_leadership()
+        outcome = "was taken anew"
+        if not is_back:
+            outcome = f"is held by {self.holder()}, which does the idle work now"
+        _log.warning("%s was deleted while it was in use; it %s", self._leader_lock.path, outcome)
+        return is_back
+
+    def holder(self) -> str:
+        """What the process that does the idle work says of itself."""
+        return self._leader_lock.holder()
+
+    async def run_beside(self) -> None:
+        """Run from the first quiet minute on, unless another process holds the lock."""
+        idle_for = self.settings.maintenance.idle_seconds
+        await anyio.sleep(idle_for)
+        while not self._begun and not await self.take_leadership():
+            # The other process may end: whoever is spoken to here asks again.
+            self._message_event = anyio.Event()
+            await self._message_event.wait()
+            await anyio.sleep(idle_for)
+        if not self._begun:
+            await self.run()
+
+    async def run(self) -> None:
+        """Do the idle work of the whole workspace until cancelled; the leader lock is held.
+
+        A bug in it is logged, and it begins anew after a pause.
+        """
+        self._begun = True
+        try:
+            await self.background.keep(JOB, self._run)
+        finally:
+            self._leader_lock.give_back()
+            self._begun = False
+
+    async def _run(self) -> None:
+        self._must_start_watch = True
+        self._watch = Watch(
+            self.store.channels_folder, self._change_listener(current_token()), self.background
+        )
+        try:
+            self._schedule = await to_thread.run_sync(Schedule.load, self._schedule.path)
+            self._scheduler.expect(_SCAN, 0.0)
+            await self._scheduler.run()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(self._watch.stop)
+
+    # ── one look ──────────────────────────────────────────────────────────────────────────────────
+
+    async def _work(self, folder: str) -> float | None:
+        if folder == _SCAN:
+            seconds = await self.background.attempt(_SCAN_JOB, self._scan)
+            return seconds.pause if isinstance(seconds, Failure) else seconds
+        if not self._leader_lock.is_held:
+            is_back = await self.background.attempt(JOB, self._retake_lock)
+            if is_back is not True:
+                return is_back.pause if isinstance(is_back, Failure) else _AFTER_A_FAILURE
+        stamps = partial(self._visit_again, folder)
+        visit = await self.background.attempt(JOB, stamps, folder, warns=self.report is None)
+        if isinstance(visit, Failure):
+            visit = await self._postpone(folder, visit)
+        if visit is None:
+            return None
+        if self.report is not None:
+            self.report(visit)
+        return None if visit.due is None else max(_SOONEST, self._seconds_to(visit.due))
+
+    async def _visit_again(self, folder: str) -> Visit | None:
+        visit = await self._visit(folder, self.opened(folder))
+        if folder in self._changed_while_running:
+            self._changed_while_running.discard(folder)
+            self._compare(folder)
+        return visit
+
+    async def _postpone(self, folder: str, failure: Failure) -> Visit:
+        """A look that failed comes again after its pause."""
+        host, due = self.opened(folder), self._in(failure.pause)
+        self._changed_while_running.discard(folder)
+        with suppress(PipimemError, OSError):
+            await self._note(folder, ScheduledVisit(due, ""))
+        return Visit(host.id if host else folder, due=due, problem=failure.why)
+
+    async def _visit(self, folder: str, host: OpenChannel | None) -> Visit | None:
+        """Run the open jobs of a channel; `None` for a folder that is no channel."""
+        channel, stamps, gates = await to_thread.run_sync(self._inspect, folder, host)
+        if channel is None:
+            await self._note(folder, ScheduledVisit(None, stamps.mark))
+            return None
+        ran: list[Ran] = []
+        idle_for = self.clock.monotonic() - channel.used if host else 0.0
+        if any(gates.values()):
+            # If this takes the process down with it, the others come first next time.
+            await self._note(folder, ScheduledVisit(self._in(_AFTER_A_FAILURE), ""))
+            ran = await channel.maintain()
+        if idle_for >= _QUIET or (ran and not host):
+            await channel.settle()
+        if idle_for >= _QUIET or ran:
+            _, stamps, gates = await to_thread.run_sync(self._inspect, folder, channel)
+        due = self._next(folder, gates)
+        await self._note(folder, ScheduledVisit(due, stamps.mark))
+        if host:
+            due = await self._unloaded(host, idle_for, due)
+        return Visit(channel.id, tuple(ran), due)
+
+    async def _unloaded(
+        self, host: OpenChannel, idle_for: float, due: datetime | None
+    ) -> datetime | None:
+        """Free the memory of a quiet channel; returns when it is due, if only to free it."""
+        if idle_for >= _QUIET:
+            await host.rest()
+        elif host.is_awake:
+            return min(due or self._in(_QUIET), self._in(_QUIET - idle_for))
+        return due
+
+    def _inspect(
+        self, folder: str, host: OpenChannel | None
+    ) -> tuple[OpenChannel | None, ChannelStamp, Mapping[str, Gate]]:
+        """The channel of a folder, its file stamps and gates. Reads files: call in a thread."""
+        stamps = schedule.channel_stamp(
+            self.store.channels_folder / folder
+        )  # first: what changes from here on has another mark
+        channel = host or self.open_for_visit(folder)
+        return channel, stamps, {} if channel is None else channel.gates()
+
+    def _next(self, folder: str, gates: Mapping[str, Gate]) -> datetime | None:
+        """When the channel is next due by the clock.
+
+        A gate that is still open has a job that could do nothing, or that waits after a failure.
+        """
+        opening = next_opening(gates.values())
+        if not any(gates.values()):
+            return opening
+        pause = self.background.shortest_pause(folder)
+        again = self._in(_STILL_OPEN if pause is None else pause)
+        return min(opening or again, again)
+
+    # ── the files ─────────────────────────────────────────────────────────────────────────────────
+
+    async def _scan(self) -> float:
+        """Compare all stamps with the schedule; returns the seconds until the next scan."""
+        self._must_start_watch = self._must_start_watch or self._watch.is_unavailable
+        is_watched = not self._must_start_watch
+        if is_watched:
+            for job in (JOB, WATCH):  # nothing went wrong since the last time
+                await self.background.note_success(job)
+        elif not self.background.pause(WATCH):
+            await self._start_watch()
+        missed = await self._schedule_changed()
+        if missed and is_watched and self._scan_every == _SCAN_EVERY:
+            folder = self.store.channels_folder / missed
+            _log.warning("changes in %s were not told: all files are compared every minute", folder)
+            self._scan_every = _SCAN_WITHOUT_A_WATCH
+        return (
+            min(self._scan_every, _SCAN_WITHOUT_A_WATCH)
+            if self._must_start_watch
+            else self._scan_every
+        )
+
+    async def _start_watch(self) -> None:
+        """Start or restart the watch; where refused, files are compared each minute."""
+        self._must_start_watch = (
+            False  # before it begins: from then on it may say that it wants to begin anew
+        )
+        start = partial(self.background.attempt_in_thread, WATCH, self._watch.start)
+        refused = await to_thread.run_sync(start)
+        if isinstance(refused, Failure):
+            self._must_start_watch = True
+            return
+        if refused:
+            _log.warning("%s", refused)
+            # Where `channels/` was moved away, it may come back.
+            self._must_start_watch = not self.store.channels_folder.is_dir()
+        self._scan_every = _SCAN_WITHOUT_A_WATCH if refused else _SCAN_EVERY
+
+    async def _schedule_changed(self) -> str:
+        """Schedule new and changed channels, and drop those that are gone.
+
+        Returns a folder whose change the watch has not told of, empty where there is none.
+        """
+        found = await to_thread.run_sync(
+            lambda: dict(schedule.channel_stamps(self.store.channels_folder))
+        )
+        async with self._writing:
+            for folder in self._schedule.visits.keys() - found.keys():
+                self._scheduler.remove(folder)
+                await to_thread.run_sync(self._schedule.strike, folder)
+        now = self.clock.wall().timestamp()
+        unknown: list[tuple[float, str]] = []
+        missed = ""
+        for folder, stamps in found.items():
+            scheduled = self._schedule.visits.get(folder)
+            if scheduled is None:
+                unknown.append((stamps.changed, folder))
+            elif self._scheduler.is_running(folder):
+                continue  # it will say itself when it is due again
+            elif scheduled.mark not in ("", stamps.mark):
+                if stamps.changed < now - _LONGEST_UNTOLD and not self._scheduler.is_pending(
+                    folder
+                ):
+                    missed = folder
+                self._scheduler.expect(folder, self._seconds_until_quiet(stamps, now))
+            elif scheduled.due is not None:
+                # Known to the scheduler but at the start; said again, since a machine that slept
+                # has another clock.
+                self._scheduler.expect(folder, self._seconds_to(scheduled.due))
+        for place, (_, folder) in enumerate(sorted(unknown, reverse=True)):
+            self._scheduler.expect(
+                folder, max(self._seconds_until_quiet(found[folder], now), place * _PACE)
+            )
+        return missed
+
+    def _seconds_until_quiet(self, stamps: ChannelStamp, now: float) -> float:
+        return min(stamps.changed - now, 0.0) + self.settings.maintenance.idle_seconds
+
+    def _change_listener(self, token: EventLoopToken) -> Callable[[str | None], None]:
+        cancelled = anyio.get_cancelled_exc_class()
+
+        def listener(folder: str | None) -> None:
+            """Called from the watch's threads; raises what `_on_change` raises.
+
+            Does nothing once the event loop has ended.
+            """
+            error: Exception | None = None
+            with suppress(RuntimeError, CancelledError, cancelled):
+                error = from_thread.run_sync(self._error_on_change, folder, token=token)
+            if error is not None:
+                raise error
+
+        return listener
+
+    def _error_on_change(self, folder: str | None) -> Exception | None:
+        try:
+            self._on_change(folder)
+        except Exception as error:  # noqa: BLE001 - raised again in the watch's thread
+            return error
+        return None
+
+    def _on_change(self, folder: str | None) -> None:
+        if folder is None:
+            self._must_start_watch = True
+            self._scheduler.expect(_SCAN, _SCAN_AFTER_A_LOSS)
+        elif self._scheduler.is_running(folder):
+            self._changed_while_running.add(
+                folder
+            )  # changed by whom, only the end of the look can tell
+        else:
+            self._compare(folder)
+
+    def _compare(self, folder: str) -> None:
+        """A channel whose stamps are not those of our last look is due once it is quiet."""
+        scheduled = self._schedule.visits.get(folder)
+        if (
+            scheduled is None
+            or scheduled.mark != schedule.channel_stamp(self.store.channels_folder / folder).mark
+        ):
+            self._scheduler.touch(folder, self.settings.maintenance.idle_seconds)
+
+    async def _note(self, folder: str, visit: ScheduledVisit) -> None:
+        async with self._writing:
+            await to_thread.run_sync(self._schedule.note, folder, visit)
+
+    # ── times ─────────────────────────────────────────────────────────────────────────────────────
+
+    def _seconds_to(self, due: datetime) -> float:
+        return (due - self.clock.now()).total_seconds()
+
+    def _in(self, seconds: float) -> datetime:
+        return later(self.clock.now(), timedelta(seconds=seconds))
+
+
+def _program() -> str:
+    """What runs, without its arguments: they may hold a key."""
+    path = Path(sys.argv[0] or "python")
+    return f"python -m {path.parent.name}" if path.name == "__main__.py" else path.name

@@ -1,0 +1,148 @@
+"""A channel with what operators and the maintenance worker may do beyond a host."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import partial
+
+from anyio import to_thread
+
+from pipimem.errors import NothingFound, PipimemError, SidecarError, described
+from pipimem.memory.gates import Gate
+from pipimem.memory.remember import remembered
+from pipimem.notes.kinds import Kind
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Decision, Hole
+from pipimem.runtime.channel import Channel
+from pipimem.runtime.intake import Intake
+from pipimem.runtime.maintenance.embed_entries import JOB as EMBEDDING
+from pipimem.runtime.maintenance.embed_entries import embedded
+from pipimem.runtime.maintenance.jobs import DryRun, Ran, maintained
+from pipimem.runtime.search_service import update_search_cache
+from pipimem.settings import Settings
+from pipimem.store.channel import ChannelStore
+from pipimem.store.commit.commit import Committed
+
+# How many new messages a settling channel indexes at once: 0.3 s of a thread.
+_INDEXED_AT_ONCE = 2_000
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class OpenChannel(Channel):
+    """A `Channel` as the runtime makes it."""
+
+    @property
+    def store(self) -> ChannelStore:
+        """The channel's files."""
+        return self._store
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the workspace."""
+        return self._settings
+
+    @property
+    def used(self) -> float:
+        """When it was last used, in seconds of the clock's monotonic scale."""
+        return self._used
+
+    def gates(self) -> dict[str, Gate]:
+        """The gate of every job, from counters and stamps alone; call in a thread."""
+        return self._jobs.due()
+
+    async def notes(self) -> Notes:
+        """The channel's notes as they stand on disk now."""
+        return await self._jobs.notes()
+
+    async def remember(
+        self, text: str, *, kind: Kind = Kind.FACT, speaker: str = "", until: date | None = None
+    ) -> Committed:
+        """Add an entry with the text word for word, but without secrets.
+
+        `until` is the last day on which it holds. Raises `NothingFound` for a text with nothing
+        to keep.
+        """
+        if not text.strip():
+            raise NothingFound("there is nothing to remember: the text is empty")
+        message = Message.user(text, speaker=speaker)
+        decision, speaker = await to_thread.run_sync(
+            _remembered, message, kind, until, self._clock.now()
+        )
+        return await self._jobs.commit(decision, speaker or "person")
+
+    async def maintain(self, *, forced: bool = False, dry_run: bool = False) -> list[Ran]:
+        """Run due jobs; `forced` skips pauses, `dry_run` asks models but commits nothing."""
+        jobs = DryRun.of(self._jobs) if dry_run else self._jobs
+        ran = await maintained(jobs, self._background, forced=forced)
+        folder, embeddings = self._store.folder.name, self._recall_service.embeddings
+        if (
+            embeddings is not None
+            and not dry_run
+            and (forced or not self._background.pause(EMBEDDING, folder))
+        ):
+            await self._ready()
+            await self._background.attempt(
+                EMBEDDING, partial(embedded, self._recall_service, embeddings), folder
+            )
+        return ran
+
+    async def fill_holes(self) -> dict[Hole, str]:
+        """Retry each set-aside window; returns why it failed, empty for a closed hole."""
+        results: dict[Hole, str] = {}
+        for hole in self._store.ledger.holes:
+            try:
+                await self._jobs.fill(hole, self._settings.model.consolidate_timeout)
+                is_closed = hole not in self._store.ledger.holes
+                results[hole] = "" if is_closed else "something else was committed meanwhile"
+            except SidecarError as error:
+                results[hole] = described(error)
+        return results
+
+    @property
+    def is_awake(self) -> bool:
+        """Whether what was read of the channel is still held in memory."""
+        return self._recall_service.is_loaded or self._store.is_awake
+
+    async def settle(self) -> None:
+        """Write recall counts, a checkpoint and caches that wait for an idle moment."""
+        await self._close()
+        await self.keep_search(_INDEXED_AT_ONCE)
+
+    async def keep_search(self, most: int | None = None) -> None:
+        """Update the cached transcript index by at most `most` messages; ignores disk errors."""
+        with suppress(PipimemError, OSError):
+            await to_thread.run_sync(
+                update_search_cache, self._store, self._recall_service.vocabulary, most
+            )
+
+    async def rest(self) -> None:
+        """Free the index and notes; the next use reads them again."""
+        await to_thread.run_sync(
+            self._store.drop_cached if self._under_way else self._recall_service.rest
+        )
+
+
+def _remembered(
+    message: Message, kind: Kind, until: date | None, now: datetime
+) -> tuple[Decision, str]:
+    """The decision to keep a message word for word, and who said it as it may be written.
+
+    Raises `NothingFound` where nothing of it may be kept.
+    """
+    # An Intake of its own: a private stretch that is open in the conversation does not reach here.
+    clean = Intake().cleaned([message], now)
+    if not clean or not clean[0].content.strip():
+        raise NothingFound(
+            "there is nothing left to remember once secrets and private stretches are taken out"
+        )
+    speaker = clean[0].speaker
+    return remembered(clean[0].content, kind, now, speaker=speaker, until=until), speaker
+
+
+def opened(channel: Channel) -> OpenChannel:
+    """The same object, as the type that the runtime made it of."""
+    assert isinstance(channel, OpenChannel)
+    return channel

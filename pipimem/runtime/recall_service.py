@@ -1,0 +1,318 @@
+"""Recall on one channel: an index kept up to date with the files; no event loop."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from pipimem.llm.embedding import Vector
+from pipimem.notes.ledger import Ledger
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes
+from pipimem.recall.budget import Limits
+from pipimem.recall.index import Index
+from pipimem.recall.recall import Recall, no_timing, recall
+from pipimem.recall.refinement import refined
+from pipimem.recall.sync import IndexSync
+from pipimem.recall.token_cache import TokenCache
+from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
+from pipimem.runtime.embeddings import Embeddings
+from pipimem.runtime.index_lru import IndexLru
+from pipimem.runtime.vocabulary import Vocabulary
+from pipimem.settings import RecallSettings
+from pipimem.store.channel import ChannelStore
+
+# How much talk that is not consolidated yet is recallable: the newest messages before the current
+# epoch, and of those that were set aside so many. They are older than all others, and would never
+# have a turn in one bound.
+_BACKLOG = 400
+_SET_ASIDE = 100
+# Cutting one costs 0.1 ms: below this the file would cost as much as it saves.
+_WORTH_KEEPING = 100
+
+
+def limits_of(settings: RecallSettings, most: int | None = None) -> Limits:
+    """How much a turn is shown: the settings, or `most` entries."""
+    return Limits(
+        inject=most or settings.inject,
+        candidates=max(most or 0, settings.candidates),
+        max_chars=settings.max_chars,
+        max_tokens=settings.max_tokens,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexState:
+    """What was read of a channel at one time: its notes, and all that was made of them.
+
+    `backlog` holds older messages that were never consolidated, `of_backlog` what it was chosen by;
+    `texts_without_vectors` are not embedded yet.
+    """
+
+    notes: Notes
+    index_sync: IndexSync
+    token_cache: TokenCache
+    of_backlog: tuple[object, ...]
+    backlog: tuple[Message, ...]
+    vectors: Vectors | None
+    texts_without_vectors: list[str]
+
+
+@dataclass(slots=True)
+class RecallService:
+    """One channel's index, updated to its files at each query; `index_lru` bounds all indexes.
+
+    Bringing it up is work for a thread, which puts one frozen value in the place of another.
+    Questions that are asked meanwhile find the index as it was.
+    """
+
+    store: ChannelStore
+    vocabulary: Vocabulary
+    settings: RecallSettings
+    index_lru: IndexLru | None = None
+    embeddings: Embeddings | None = None
+    _state: _IndexState | None = None
+    # Held while a new state is made, or its vectors are kept.
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    # The seconds of the last look, for PIPIMEM_DEBUG.
+    _seconds_of_look: float = 0.0
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the index is built: only the first reading takes long."""
+        return self._state is not None
+
+    def notes(self, unchanged: Notes | None = None) -> Notes:
+        """Fresh notes with the index updated to them; `unchanged` if the caller just looked.
+
+        Takes long where the notes are others than last time; see `is_up_to`.
+        """
+        began = time.perf_counter()
+        self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut
+        notes = unchanged or self.store.notes()
+        if not self.is_up_to(notes):
+            self._update(notes)
+        if self.index_lru is not None:
+            self.index_lru.touch(self)
+        self._seconds_of_look = time.perf_counter() - began
+        return notes
+
+    def is_up_to(self, notes: Notes | None) -> bool:
+        """Whether the index at hand is that of these notes."""
+        state = self._state
+        return state is not None and state.notes is notes
+
+    def size(self) -> int:
+        """How many entries and messages the index holds."""
+        state = self._state
+        return len(state.index_sync.index) if state else 0
+
+    def rest(self) -> None:
+        """Free index and notes; the next query reads them again."""
+        self._state = None
+        self.store.drop_cached()
+        if self.index_lru is not None:
+            self.index_lru.remove(self)
+
+    def recalled(
+        self,
+        text: str,
+        now: datetime,
+        *,
+        speaker: str = "",
+        limit: int | None = None,
+        automatic: bool = True,
+        shown: frozenset[str] = frozenset(),
+        question: Vector | None = None,
+    ) -> Recall:
+        """What the notes, as last read, have to say to a message.
+
+        `question` is the message's vector, where there is an embedder and it was not late.
+        """
+        state, limits = self._loaded_state(), limits_of(self.settings, limit)
+        timings: _Timings | None = None
+        if os.environ.get("PIPIMEM_DEBUG", "") not in ("", "0"):
+            timings = _Timings(self._seconds_of_look)
+        nearness = self._nearness(question, state, limits.candidates)
+        if nearness is not FAR_FROM_ALL and timings is not None:
+            timings("meaning")
+        found = recall(
+            state.index_sync.index,
+            text,
+            now=now,
+            shown=shown,
+            limits=limits,
+            automatic=automatic,
+            speaker=speaker,
+            synonyms=self.vocabulary.synonyms(),
+            nearness=nearness,
+            done=timings or no_timing,
+        )
+        if timings is not None:
+            timings.tell(self.store.channel_id, found)
+        return found
+
+    def _nearness(self, question: Vector | None, state: _IndexState, candidates: int) -> Nearness:
+        if question is None or state.vectors is None or self.embeddings is None:
+            return FAR_FROM_ALL
+        baseline = self.embeddings.baseline()
+        return state.vectors.near(question, state.index_sync.index, baseline, candidates)
+
+    def _loaded_state(self) -> _IndexState:
+        while True:  # another thread may unload it at any time
+            state = self._state
+            if state is not None:
+                return state
+            self.notes()
+
+    def _update(self, notes: Notes) -> None:
+        state, words = self._state, self.vocabulary.words
+        if state is None:
+            token_cache = TokenCache(
+                words, self.store.key, self.store.caches.kept_words(self.vocabulary.stamp())
+            )
+            index_sync = IndexSync(Index(words, token_cache.bag))
+        else:
+            token_cache, index_sync = state.token_cache, state.index_sync
+        ledger = notes.ledger
+        # With every forgetting there are new tombstones, and the messages may have been emptied.
+        chosen_by = ledger.cursor, ledger.epoch_start, ledger.holes, ledger.tombstones
+        if state is not None and chosen_by == state.of_backlog:
+            backlog = state.backlog
+        else:
+            backlog = (*self._set_aside(ledger), *self._waiting(ledger))
+        index_sync = index_sync.updated(notes, backlog)
+        with self._lock:
+            vectors, texts_without_vectors = self._placed(index_sync.index)
+            self._state = _IndexState(
+                notes, index_sync, token_cache, chosen_by, backlog, vectors, texts_without_vectors
+            )
+
+    # ── the vectors ───────────────────────────────────────────────────────────────────────────────
+
+    def _placed(self, index: Index) -> tuple[Vectors | None, list[str]]:
+        """The vectors placed in `index`, and the texts without one; call under the lock."""
+        if self.embeddings is None:
+            return None, []
+        vectors = self._state.vectors if self._state else None
+        if vectors is None:
+            vectors = Vectors(self.store.key)
+            vectors.read(self.store.caches.kept_vectors(self.embeddings.name))
+        return vectors, vectors.place(index)
+
+    def wants_meaning(self, text: str, now: datetime, *, automatic: bool = True) -> bool:
+        """Whether the vector of a message would be of use: it looks for something."""
+        state = self._state
+        if (
+            self.embeddings is None
+            or state is None
+            or not state.vectors
+            or not self.embeddings.is_ready
+        ):
+            return False
+        query = refined(
+            text,
+            self.vocabulary.words,
+            now=now,
+            synonyms=self.vocabulary.synonyms(),
+            raw=not automatic,
+        )
+        return not query.silent and not query.pure
+
+    def texts_without_vectors(self, most: int | None) -> list[str]:
+        """Texts without a vector yet, at most `most`; reads the files if the index is built."""
+        if self.is_loaded:
+            self.notes()
+        state = self._state
+        return state.texts_without_vectors[:most] if state else []
+
+    def add_vectors(self, texts: Sequence[str], vectors: Sequence[Vector]) -> None:
+        """Add the vectors of texts that had none."""
+        with self._lock:
+            state = self._state
+            if state is None or state.vectors is None:
+                return  # unloaded meanwhile
+            all_vectors = state.vectors
+            try:
+                all_vectors.learn(texts, vectors)
+            except ValueError:  # the embedder changed under its name: all anew
+                all_vectors = Vectors(self.store.key)
+                all_vectors.learn(texts, vectors)
+            texts_without_vectors = all_vectors.place(state.index_sync.index)
+            self._state = replace(
+                state, vectors=all_vectors, texts_without_vectors=texts_without_vectors
+            )
+
+    # ── for the next start ────────────────────────────────────────────────────────────────────────
+
+    def keep_words(self) -> None:
+        """Write the token cache for the next start if enough texts were tokenized."""
+        if self._state is not None and self._state.token_cache.cut >= _WORTH_KEEPING:
+            self.notes()
+            state = self._loaded_state()
+            written = state.token_cache.written(state.index_sync.index.bags())
+            self.store.caches.keep_words(self.vocabulary.stamp(), written, state.notes)
+            state.token_cache.cut = 0
+
+    def keep_vectors(self) -> None:
+        """Keep the vectors for the next start, where there are new ones."""
+        with self._lock:  # who comes second waits until they are kept
+            state = self._state
+            if (
+                state is not None
+                and state.vectors is not None
+                and state.vectors.new
+                and self.embeddings is not None
+            ):
+                self.store.caches.keep_vectors(
+                    self.embeddings.name, state.vectors.written(), state.notes
+                )
+
+    # ── older talk ────────────────────────────────────────────────────────────────────────────────
+
+    def _waiting(self, ledger: Ledger) -> tuple[Message, ...]:
+        cursor, end = ledger.cursor, ledger.epoch_start
+        return (
+            tuple(self.store.transcript.window(max(cursor, end - _BACKLOG), end))
+            if cursor < end
+            else ()
+        )
+
+    def _set_aside(self, ledger: Ledger) -> tuple[Message, ...]:
+        found: list[Message] = []
+        for hole in reversed(ledger.holes):
+            room, end = _SET_ASIDE - len(found), min(hole.last, ledger.epoch_start)
+            if room > 0 and hole.first <= end:
+                found = [
+                    *self.store.transcript.window(max(hole.first - 1, end - room), end),
+                    *found,
+                ]
+        return tuple(found)
+
+
+class _Timings:
+    """The steps of one recall with their milliseconds; call it when a step is done."""
+
+    def __init__(self, looked: float) -> None:
+        self._since = time.perf_counter()
+        self._told = [f"look {looked * 1000:.2f}"]
+
+    def __call__(self, name: str) -> None:
+        """A step is done; it began when the one before it was."""
+        now = time.perf_counter()
+        self._told.append(f"{name} {(now - self._since) * 1000:.2f}")
+        self._since = now
+
+    def tell(self, channel: str, found: Recall) -> None:
+        """Write the line to standard error, without the query."""
+        steps = ", ".join(self._told)
+        why = f", {found.reason}" if found.reason else ""
+        sys.stderr.write(
+            f"pipimem recall {channel!r}: ms: {steps}; {len(found.candidates)} candidates, "
+            f"{len(found.injected)} injected, {found.left_out} left out{why}\n"
+        )

@@ -1,1 +1,0 @@
-"""Texts as vectors: what an embedder is, and the two that come with pipimem."""

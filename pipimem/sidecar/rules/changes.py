@@ -1,0 +1,255 @@
+"""Which older statement a newer one ends: by a word of change about the same subject.
+
+Where it is not sure, both stay: recall shows the newer first, and both have their dates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pipimem.notes.kinds import Kind
+from pipimem.sidecar.rules.patterns import first_match, matches, rules
+from pipimem.sidecar.rules.sentences import Sentence
+from pipimem.text.han import HAN
+from pipimem.text.quotes import read_quote, speaks_of_itself
+from pipimem.text.word_lists import negations, stop_words
+from pipimem.text.words.index_words import Words
+
+# A promise is kept when so much of what it is about is said to be done, and at least so many words.
+_DONE_SHARE, _DONE_WORDS = 0.4, 2
+# What has more of them is a list or a page, of which no one word of change speaks.
+_MOST_CLAUSES = 12
+_CLAUSE = re.compile(
+    r"[，,。；;！!：\n]|:(?!\d)|\s[-–—]+\s|(?<=\w)\.\s|\b(?:because|since|so that)\b|因为|原因"
+)
+# A day may be given as a date here and as a weekday there.
+_TIMES = {"date": "time", "clock": "time", "weekday": "time"}
+_LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9.+#_-]*|\b[\w.-]+/[\w./-]+")
+# What holds for several may be changed by any of them; what somebody is, likes or promised only by
+# themselves.
+_SHARED = (Kind.DECISION, Kind.CONSTRAINT, Kind.FACT, None)
+_TOKEN = re.compile(rf"@|[A-Za-z0-9][\w./+#'’-]*|[{HAN}]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What was said, by whom (empty if unknown), and the kind it is kept as."""
+
+    said: str
+    speaker: str
+    kind: Kind | None
+
+
+def claim_of(text: str, kind: Kind | None) -> Claim:
+    """An entry as a claim: a quote's words and speaker, or the text as it stands."""
+    quote = read_quote(text)
+    return Claim(quote.said, quote.name, kind)
+
+
+def stated(sentence: Sentence) -> Claim:
+    """A sentence as a claim of no kind."""
+    return Claim(sentence.text, sentence.speaker, None)
+
+
+def statements(said: Iterable[Sentence], place: int) -> list[Sentence]:
+    """The sentences of people behind a place that are no questions."""
+    return [one for one in said if one.place > place and one.role == "user" and not one.question]
+
+
+def claims(said: Iterable[Sentence], place: int) -> list[Claim]:
+    """What people state in the sentences behind a place."""
+    return [stated(one) for one in statements(said, place)]
+
+
+def is_over(old: Claim, later: Iterable[Claim], words: Words) -> bool:
+    """Whether a later claim ends an older one, or says that what it promised is done."""
+    is_promise = old.kind is Kind.OPEN_LOOP
+    return any(ends(new, old, words) or (is_promise and is_done(new, old, words)) for new in later)
+
+
+def ends(new: Claim, old: Claim, words: Words) -> bool:
+    """Whether `new` says that `old` no longer holds.
+
+    No number, day or name in another clause of `old` may get lost with it.
+    """
+    if new.said == old.said or not matches("changes", "change", new.said) or not _may_end(new, old):
+        return False
+    old_said = old.said
+    if new.speaker:
+        old_said = old.said.replace(new.speaker, "我")
+    is_own = new.speaker == old.speaker or old_said != old.said
+    older = _clauses(old_said, words)
+    if max(len(older), len(_CLAUSE.findall(new.said))) > _MOST_CLAUSES:
+        return False
+    return any(
+        _ends_clause(new.said, clause, words, is_own=is_own) for clause in _without_loss(older)
+    )
+
+
+def _without_loss(clauses: list[str]) -> list[str]:
+    """The clauses that can be ended without losing a number, day or name in another one."""
+    exact = [clause for clause in clauses if _values(clause) or _names(clause)]
+    match exact:
+        case []:
+            return clauses
+        case [_]:
+            return exact
+        case _:
+            return []
+
+
+def _ends_clause(said: str, older: str, words: Words, *, is_own: bool) -> bool:
+    """Whether what was said ends a clause; only a speaker's own is turned round or left behind."""
+    if _gets_new_value(older, said, words):
+        return True
+    return is_own and (_is_turned(older, said, words) or _is_left_behind(older, said, words))
+
+
+def is_done(told: Claim, promise: Claim, words: Words) -> bool:
+    """Whether `told` says that what was promised is done, by whoever promised it."""
+    if promise.speaker and told.speaker != promise.speaker:
+        return False
+    if not matches("changes", "done", told.said):
+        return False
+    asked, done = _matter(promise.said, words), _matter(told.said, words)
+    shared = asked & done
+    names = _names(promise.said)
+    if names and not _names(told.said) <= names:
+        return False
+    needed = max(1, min(_DONE_WORDS, len(asked)), _DONE_SHARE * len(asked))
+    return len(shared) >= needed
+
+
+def _may_end(new: Claim, old: Claim) -> bool:
+    if Kind.LESSON in (new.kind, old.kind):
+        return False
+    if new.speaker == old.speaker or not old.speaker:
+        return True
+    personal = speaks_of_itself(new.said) or speaks_of_itself(old.said)
+    return not personal and new.kind in _SHARED and old.kind in _SHARED
+
+
+def _gets_new_value(older: str, said: str, words: Words) -> bool:
+    """Whether what was said gives the subject of an older clause other values of their types."""
+    clauses = _clauses(said, words)
+    for place, clause in enumerate(clauses):
+        change = first_match(rules("changes")["change"], clause)
+        if change is None:
+            continue
+        head, tail = clause[: change.start()], clause[change.start() :]
+        if not _matter(head, words) and place:
+            head = f"{clauses[place - 1]} {head}"
+        if _is_about(older, head, clause, words) and _is_swapped(older, head, tail):
+            return True
+    return False
+
+
+def _is_about(older: str, head: str, clause: str, words: Words) -> bool:
+    """Whether the subject in front of a word of change is all that an older clause is about."""
+    subject, was = _matter(head, words), _matter(older, words)
+    swapped = set[str]()
+    if _names(clause):
+        for name in _names(older):
+            swapped.update(words.words(name))
+    return bool(subject) and subject <= was and was - swapped <= subject | _matter(clause, words)
+
+
+def _is_swapped(older: str, head: str, tail: str) -> bool:
+    """Whether each value of an older clause is kept in `head` or has a new one in `tail`."""
+    kept, old = _values(head), _values(older)
+    if not kept <= old or not _names(head) <= _names(older):
+        return False
+    gone = {kind for kind, _ in old - kept}
+    if gone:
+        return gone <= {kind for kind, _ in _values(tail)}
+    return bool(_names(older) - _names(head) and _names(tail) - _names(older))
+
+
+def _is_turned(older: str, said: str, words: Words) -> bool:
+    """Whether a clause allows exactly what an older one forbids, or the other way round."""
+    was = _matter(older, words)
+    for clause in _clauses(said, words):
+        about = _matter(_without_change(clause), words)
+        same = about == was and bool(about) and _names(clause) <= _names(older)
+        if same and matches("changes", "forbids", clause) != matches("changes", "forbids", older):
+            return True
+    return False
+
+
+def _is_left_behind(older: str, said: str, words: Words) -> bool:
+    """Whether a change from something is told that an older clause plainly says is so."""
+    found = first_match(rules("changes")["from"], said)
+    if found is None or not matches("changes", "plain", older) or matches("changes", "past", older):
+        return False
+    left, was = _matter(found["left"], words), _matter(older, words)
+    return bool(left) and left <= was and not was - left - _matter(said, words)
+
+
+def _without_change(clause: str) -> str:
+    for rule in rules("changes")["change"]:
+        clause = rule.pattern.sub(" ", clause)
+    return clause
+
+
+def _clauses(text: str, words: Words) -> list[str]:
+    """The clauses of a text; a mere time ("10 March, 21:00") belongs to the one in front."""
+    clauses: list[str] = []
+    for part in _CLAUSE.split(text):
+        if clauses and not _matter(part, words):
+            clauses[-1] += f", {part}"
+        elif part.strip():
+            clauses.append(part.strip())
+    return clauses or [text]
+
+
+def _matter(text: str, words: Words) -> frozenset[str]:
+    """The words that say what a text is about: no values, no words of change, none of grammar."""
+    for some in (
+        *rules("values").values(),
+        rules("changes")["forbids"],
+        rules("changes")["pronoun"],
+    ):
+        for rule in some:
+            text = rule.pattern.sub(" ", text)
+    return frozenset(word for word in _tokens(text, words) if not _is_light(word))
+
+
+def _tokens(text: str, words: Words) -> Iterable[str]:
+    """Words, and the single characters that the index leaves out: 不喝了 is about 喝 alone."""
+    for found in _TOKEN.finditer(text):
+        if found[0] == "@":
+            yield "@"
+        else:
+            bag = words.bag(found[0])
+            yield from bag.words
+            if not found[0].isascii():
+                yield from (gram[1:] for gram in bag.grams if len(gram) == 2)
+
+
+def _is_light(word: str) -> bool:
+    light = first_match(rules("changes")["light"], word)
+    return word in stop_words() or word in negations() or light is not None
+
+
+def _values(text: str) -> set[tuple[str, str]]:
+    """The values of a text, type and wording; the first type that fits a stretch takes it."""
+    found: set[tuple[str, str]] = set()
+    for kind, some in rules("values").items():
+        for rule in some:
+            found |= {
+                (_TIMES.get(kind, kind), "".join(one[0].split()).casefold())
+                for one in rule.pattern.finditer(text)
+            }
+            text = rule.pattern.sub("·", text)
+    return found
+
+
+def _names(text: str) -> frozenset[str]:
+    """The names in Latin letters that a text holds, its first word and "I" aside."""
+    found = (match for match in _LATIN_NAME.finditer(text) if match.start() or "/" in match[0])
+    names = (match[0].casefold() for match in found)
+    return frozenset(
+        name for name in names if name not in stop_words() and name != "i" and not _values(name)
+    )

@@ -1,0 +1,246 @@
+"""The sentences worth keeping: of what kind they are, and how much they weigh."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pipimem.notes.kinds import Kind
+from pipimem.sidecar.rules.changes import Claim, claims, is_over
+from pipimem.sidecar.rules.patterns import (
+    first_match,
+    general,
+    matches,
+    names_a_value,
+    rules,
+    without_quotes,
+)
+from pipimem.sidecar.rules.sentences import Sentence, without_tail
+from pipimem.text.han import is_chinese
+from pipimem.text.words.index_words import Words
+
+# A sentence of a kind, by its words: sure, or only where something concrete stands beside it.
+_SURE, _FAINT = 3.0, 1.5
+# What does most harm when it is forgotten comes first where room is short.
+_WORTH_MORE = {
+    Kind.CONSTRAINT: 1.8,
+    Kind.DECISION: 1.5,
+    Kind.LESSON: 1.5,
+    Kind.PREFERENCE: 0.5,
+    Kind.IDENTITY: 0.5,
+}
+_CONCRETE = {
+    "number": 0.8,
+    "day": 0.8,
+    "name": 0.8,
+    "people": 0.5,
+    "person speaking": 0.8,
+    "vital": 1.5,
+}
+_CHANGES = {"change": 1.0, "done": 0.8}
+_EMPTY = {"chatter": 1.8, "weather": 2.5}
+_LIGHTER = {"you": 1.0, "vague": 1.5, "points": 0.8}
+# What nothing else is said in than a word or two is no sentence one understands next month.
+_LEAST_WORDS, _FEW_WORDS, _NO_WORDS = 2, 1.0, 4.0
+_MOST_SPECIFIC, _SPECIFIC = 5, 0.35
+# What a sentence must weigh to be kept; what somebody asked for weighs more than anything.
+_WORTH = 2.7
+ASKED = 10.0
+# A sentence is never cut: a longer one is a page, or a text somebody pasted.
+_LONGEST = 320
+# A question is quoted with its answer if that comes within so many sentences and is short.
+_SOON = 4
+_MOST_ANSWER, _BEGINNING = 80, 12
+_ANSWERED = 1.2
+# The verbs of one character that a short answer takes up from its question: 你住哪 and 我住在杭州.
+_VERBS = frozenset("住叫姓学教吃喝穿坐买卖养玩用读写带管付交")
+# More than one entry for so many messages of people would be a transcript.
+_MESSAGES_AN_ENTRY, _LEAST_ENTRIES = 2, 4
+_LATER = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A sentence that is worth keeping: its kind and its weight."""
+
+    sentence: Sentence
+    kind: Kind
+    weight: float
+
+    @property
+    def quote(self) -> str:
+        """As it is written down."""
+        return self.sentence.quote()
+
+    @property
+    def claim(self) -> Claim:
+        """What it says, by whom, for comparing."""
+        return Claim(self.sentence.text, self.sentence.speaker, self.kind)
+
+
+def weighed(sentence: Sentence, words: Words) -> Choice | None:
+    """A sentence with its kind and weight; `None` for questions, requests and imagined things."""
+    text = without_tail(without_quotes(sentence.text))
+    if len(text) > _LONGEST and not sentence.asked:
+        return None
+    if (
+        sentence.question
+        or matches("left_out", "request", text)
+        or matches("left_out", "imagined", text)
+    ):
+        return None
+    kind, weight = _kind(text)
+    weight += _sum("concrete", _CONCRETE, sentence.text) + _sum("changes", _CHANGES, text)
+    weight -= _sum("left_out", _EMPTY, text) + _sum("left_out", _LIGHTER, text)
+    specific = len(_specific(text, words))
+    weight += min(specific, _MOST_SPECIFIC) * _SPECIFIC
+    if specific < _LEAST_WORDS:
+        weight -= _FEW_WORDS if specific else _NO_WORDS
+    return Choice(sentence, kind, weight + ASKED if sentence.asked else weight)
+
+
+def weight_of(sentence: Sentence, words: Words) -> float:
+    """The weight of a sentence, -9 for one that is never worth keeping."""
+    choice = weighed(sentence, words)
+    return choice.weight if choice else -9.0
+
+
+def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
+    """All that is worth keeping of a window's sentences, in their order."""
+    found: list[Choice] = []
+    for place, sentence in enumerate(said):
+        if sentence.role != "user":
+            continue
+        choice = weighed(sentence, words)
+        whole = _with_context(said, place, words)
+        if whole is not None:
+            choice = _answer(choice, whole)
+        if choice and choice.weight >= _WORTH:
+            found.append(choice)
+    return found
+
+
+def without_ended(chosen: Sequence[Choice], said: Sequence[Sentence], words: Words) -> list[Choice]:
+    """The choices that no later sentence of the window ends."""
+    return [
+        one for one in chosen if not is_over(one.claim, claims(said, one.sentence.place), words)
+    ]
+
+
+def bounded(chosen: Sequence[Choice], messages: int) -> list[Choice]:
+    """The weightiest choices in their order, each text of a person once.
+
+    One for two `messages` of people, at least four. What somebody asked to remember is always kept
+    and does not count. Each entry that a person has makes their next one weigh 0.6 less.
+    """
+    once = {(choice.sentence.speaker, choice.sentence.text): choice for choice in chosen}
+    newest_first = list(reversed(once.values()))
+    kept = [choice for choice in newest_first if choice.sentence.asked]
+    left = [choice for choice in newest_first if not choice.sentence.asked]
+    entries = Counter[str]()
+    for _ in range(min(len(left), max(_LEAST_ENTRIES, messages // _MESSAGES_AN_ENTRY))):
+        best = max(
+            left, key=lambda choice: choice.weight - _LATER * entries[choice.sentence.speaker]
+        )
+        entries[best.sentence.speaker] += 1
+        left.remove(best)
+        kept.append(best)
+    return sorted(kept, key=lambda choice: choice.sentence.place)
+
+
+def sure_kind(text: str) -> Kind | None:
+    """The kind that a text surely is by its words, `None` where it is none."""
+    kind, weight = _kind(without_quotes(text))
+    return kind if weight >= _SURE else None
+
+
+def _sum(name: str, values: dict[str, float], text: str) -> float:
+    """What the sections of a file count together whose patterns a text shows."""
+    return sum(value for section, value in values.items() if matches(name, section, text))
+
+
+def _specific(text: str, words: Words) -> set[str]:
+    """The words of a text that are not in `general.txt`; no parts of its compounds."""
+    parts = [part for part in text.split() if part.strip(".,!?;:…-").casefold() not in general()]
+    said = set(words.words(" ".join(parts)))
+    specific = set[str]()
+    for word in said:
+        is_part = any(word != other and word in other for other in said)
+        if not is_part and word not in general():
+            specific.add(word)
+    return specific
+
+
+def _kind(text: str) -> tuple[Kind, float]:
+    """The first kind with a pattern that fits, and its weight; else a fact of weight 0."""
+    for section, some in rules("worth").items():
+        if first_match(some, text):
+            name, _, faint = section.partition(" ")
+            weight = _SURE + _WORTH_MORE.get(Kind(name), 0.0)
+            return Kind(name), _FAINT if faint else weight
+    return Kind.FACT, 0.0
+
+
+def _with_context(said: Sequence[Sentence], place: int, words: Words) -> Sentence | None:
+    """A sentence with the one of somebody else that it answers or speaks of, as one quote."""
+    answer = said[place]
+    if answer.question or len(answer.text) > _MOST_ANSWER:
+        return None
+    before = _before(said, place)
+    if before is None:
+        return None
+    if not _answers(before, answer, words) and not _speaks_of(before, answer):
+        return None
+    mark = "「{}」" if is_chinese(before.text) else "“{}” "
+    together = replace(answer, text=mark.format(before.text) + answer.text)
+    return replace(together, sources=tuple(dict.fromkeys((*before.sources, *answer.sources))))
+
+
+def _before(said: Sequence[Sentence], place: int) -> Sentence | None:
+    """The last sentence of another person before a place, or a question of the bot to this one."""
+    speaker = said[place].speaker
+    asked: Sentence | None = None
+    for one in reversed(said[max(0, place - _SOON) : place]):
+        if one.role == "user":
+            is_other = one.speaker != speaker
+            if asked is None:
+                return one if is_other else None
+            return None if is_other else asked
+        if one.question and asked is None:
+            asked = one
+    return asked
+
+
+def _answers(question: Sentence, answer: Sentence, words: Words) -> bool:
+    """Whether an answer needs its question: a yes, a day, number or name, or the same words."""
+    if not question.question:
+        return False
+    if _verbs(question.text) & _verbs(answer.text):
+        return True
+    if len(set(words.words(question.text))) < _LEAST_WORDS:
+        return False
+    if matches("left_out", "yes", answer.text):
+        return True
+    shared = set(words.words(question.text)) & set(words.words(answer.text))
+    begins = answer.text[:_BEGINNING]
+    if shared:
+        return True
+    return names_a_value(begins) and not matches("concrete", "person speaking", begins)
+
+
+def _speaks_of(before: Sentence, after: Sentence) -> bool:
+    """Whether a sentence about "her" follows a person's statement about somebody."""
+    about = matches("left_out", "person", after.text) and not before.question
+    return about and before.role == "user" and matches("concrete", "people", before.text)
+
+
+def _verbs(text: str) -> frozenset[str]:
+    return _VERBS.intersection(text)
+
+
+def _answer(alone: Choice | None, whole: Sentence) -> Choice | None:
+    """The answer as a choice, with its question where it is short or would not be kept without."""
+    about = _sum("concrete", _CONCRETE, whole.text) - _sum("left_out", _EMPTY, whole.text)
+    kind = alone.kind if alone and alone.weight >= _WORTH else _kind(whole.text)[0]
+    return Choice(whole, kind, max(about + _ANSWERED, alone.weight if alone else 0.0))

@@ -1,0 +1,131 @@
+"""Turns a window of messages into entries, ended entries and history bullets, all quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Bullet, Trust
+from pipimem.sidecar.rules.changes import claim_of, ends, is_done, stated, statements
+from pipimem.sidecar.rules.choosing import (
+    ASKED,
+    Choice,
+    bounded,
+    choices,
+    weight_of,
+    without_ended,
+)
+from pipimem.sidecar.rules.patterns import matches
+from pipimem.sidecar.rules.sentences import Sentence, sentences
+from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned, Over, is_exchange
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.similarity import says_the_same
+
+# The rules are sure that it was said; whether it is worth keeping is what the weight says.
+_CONFIDENCE = 0.9
+# A line of history for so many messages, as many as a block has room for.
+_MESSAGES_A_BULLET, _MOST_BULLETS = 4, 8
+# History tells events before what holds for long.
+_EVENT = 1.5
+_EVENTS = (Kind.DECISION, Kind.LESSON)
+_LASTING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.IDENTITY)
+_LAST_WORDS = 80
+
+
+def consolidated(task: Consolidate, words: Words) -> Consolidated:
+    """The whole answer; the same window gives the same one."""
+    said = sentences(task.window)
+    people = sum(message.role == "user" for message in task.window)
+    chosen = choices(said, words)
+    kept = bounded(without_ended(chosen, said, words), people)
+    learned = _learned(kept, task.memory, words)
+    replaced = {name for item in learned for name in item.replaces}
+    over = tuple(one for one in _over(task.memory, said, words) if one.id not in replaced)
+    return Consolidated(learned, over, "", _history(chosen, task.window, said, words))
+
+
+def _learned(
+    kept: Sequence[Choice], memory: Sequence[KnownEntry], words: Words
+) -> tuple[Learned, ...]:
+    """What memory does not say yet, each with the entries that it ends; no entry is ended twice."""
+    taken: set[str] = set()
+    learned: list[Learned] = []
+    for choice in kept:
+        quote = choice.quote
+        sentence = choice.sentence
+        if not sentence.asked and any(says_the_same(quote, known.text) for known in memory):
+            continue
+        replaces: list[str] = []
+        for known in memory:
+            claim = claim_of(known.text, kind_of(known.section))
+            if known.id not in taken and ends(choice.claim, claim, words):
+                replaces.append(known.id)
+        taken.update(replaces)
+        item = Learned(
+            choice.kind,
+            quote,
+            sentence.sources,
+            sentence.speaker,
+            "high",
+            _CONFIDENCE,
+            sentence.asked,
+            tuple(replaces),
+        )
+        learned.append(item)
+    return tuple(learned)
+
+
+def _over(memory: Sequence[KnownEntry], said: Sequence[Sentence], words: Words) -> tuple[Over, ...]:
+    """Promises that were kept: whoever promised says that it is done."""
+    over: list[Over] = []
+    for known in memory:
+        if kind_of(known.section) is Kind.OPEN_LOOP and known.trust is Trust.INFERRED:
+            promise = claim_of(known.text, Kind.OPEN_LOOP)
+            for one in statements(said, -1):
+                if is_done(stated(one), promise, words):
+                    over.append(Over(known.id, one.quote()[:_LAST_WORDS]))
+                    break
+    return tuple(over)
+
+
+def _history(
+    chosen: Sequence[Choice], window: Sequence[Message], said: Sequence[Sentence], words: Words
+) -> tuple[Bullet, ...]:
+    """The weightiest quotes in their order; if there are none, one sentence of an exchange."""
+    people = sum(message.role == "user" for message in window)
+    room = min(_MOST_BULLETS, max(1, -(-people // _MESSAGES_A_BULLET)))
+    kept = sorted(chosen, key=lambda choice: (-_as_event(choice), choice.sentence.place))[:room]
+    kept.sort(key=lambda choice: choice.sentence.place)
+    bullets = []
+    for one in kept:
+        weight = max(1, round(_as_event(one) * 10))
+        bullets.append(Bullet(one.quote, one.sentence.sources, weight))
+    return tuple(bullets) or _anything(window, said, words)
+
+
+def _as_event(choice: Choice) -> float:
+    """Its weight in history, where events count more than what holds for long."""
+    weight = choice.weight
+    if choice.sentence.asked:
+        weight -= ASKED
+    if choice.kind in _EVENTS or matches("changes", "done", choice.sentence.text):
+        return weight + _EVENT
+    if choice.kind in _LASTING:
+        return weight - _EVENT
+    return weight
+
+
+def _anything(
+    window: Sequence[Message], said: Sequence[Sentence], words: Words
+) -> tuple[Bullet, ...]:
+    """The weightiest sentence of a person in an exchange; nothing if there was no exchange."""
+    if not is_exchange(window):
+        return ()
+    own = [sentence for sentence in said if sentence.role == "user"]
+    if not own:
+        last = next(message for message in reversed(window) if message.role == "user")
+        text = " ".join(last.content.split())[:_LAST_WORDS]
+        own = [Sentence(text, (last.id,), last.speaker, "user", last.time, 0)]
+    best = max(own, key=lambda one: (weight_of(one, words), one.place))
+    return (Bullet(best.quote(), best.sources, 1),)

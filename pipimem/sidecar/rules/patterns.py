@@ -1,0 +1,82 @@
+"""The patterns of `pipimem/data/rules/`: one a line, with an example and a counter-example."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from pipimem import resources
+
+_SECTION = re.compile(r"\[([a-z_ ]+)\]")
+_EXAMPLE, _COUNTER_EXAMPLE = "  =>  ", "  !=  "
+# What quotation marks enclose is somebody else's wording: it decides nothing.
+_QUOTED = re.compile(r"「[^」]*」|『[^』]*』|“[^”]*”|\"[^\"]*\"|《[^》]*》")
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRule:
+    """One line of a file: the pattern, a sentence that it finds, and one it must leave alone."""
+
+    pattern: re.Pattern[str]
+    example: str
+    counter_example: str
+
+
+@cache  # the files travel with the package and do not change while it runs
+def rules(name: str) -> dict[str, tuple[SentenceRule, ...]]:
+    """The rules of a file by section, in its order; raises `ValueError` that names a bad line."""
+    found: dict[str, list[SentenceRule]] = {}
+    section = ""
+    for number, line in enumerate(resources.rules(name).splitlines(), 1):
+        heading = _SECTION.fullmatch(line.strip())
+        if heading:
+            section = heading[1]
+        elif line.strip() and not line.startswith("#"):
+            found.setdefault(section, []).append(_rule(line, f"{name}.txt, line {number}"))
+    return {section: tuple(some) for section, some in found.items()}
+
+
+@cache
+def general() -> frozenset[str]:
+    """The words of `general.txt`: what people say of everything."""
+    return frozenset(
+        word for line in resources.sections("rules/general")[""] for word in line.split()
+    )
+
+
+def matches(name: str, section: str, text: str) -> bool:
+    """Whether a pattern of the section fits somewhere in the text."""
+    return first_match(rules(name)[section], text) is not None
+
+
+def names_a_value(text: str) -> bool:
+    """Whether a number, a day or a name stands in the text."""
+    return any(matches("concrete", section, text) for section in ("number", "day", "name"))
+
+
+def first_match(some: Sequence[SentenceRule], text: str) -> re.Match[str] | None:
+    """Where the first of the rules that fits begins to fit."""
+    for rule in some:
+        found = rule.pattern.search(text)
+        if found:
+            return found
+    return None
+
+
+def without_quotes(text: str) -> str:
+    """The text with dots for what stands in quotation marks; lengths stay."""
+    return _QUOTED.sub(lambda quoted: "·" * len(quoted[0]), text)
+
+
+def _rule(line: str, where: str) -> SentenceRule:
+    pattern, _, examples = line.partition(_EXAMPLE)
+    example, _, counter_example = examples.partition(_COUNTER_EXAMPLE)
+    if not (pattern.strip() and example.strip() and counter_example.strip()):
+        raise ValueError(f"{where}: write PATTERN  =>  EXAMPLE  !=  COUNTER-EXAMPLE")
+    try:
+        compiled = re.compile(pattern.strip(), re.IGNORECASE)
+    except re.error as wrong:
+        raise ValueError(f"{where}: the pattern is no regular expression: {wrong}") from wrong
+    return SentenceRule(compiled, example.strip(), counter_example.strip())

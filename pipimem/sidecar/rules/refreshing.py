@@ -1,0 +1,83 @@
+"""SESSION.md from the newest talk: quotes by section, the newest first, what is over taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipimem.notes.kinds import Kind
+from pipimem.sidecar.rules.changes import Claim, claim_of, claims, is_over
+from pipimem.sidecar.rules.choosing import Choice, choices, without_ended
+from pipimem.sidecar.rules.patterns import matches, names_a_value
+from pipimem.sidecar.rules.sentences import Sentence, sentences
+from pipimem.sidecar.tasks import Refresh, Refreshed
+from pipimem.text.markdown.parser import BlockKind, parsed
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.similarity import says_the_same
+
+# A sheet one takes in at a glance.
+_MOST_ITEMS = 6
+_SECTIONS = {
+    Kind.DECISION: "Decisions",
+    Kind.CONSTRAINT: "Constraints",
+    Kind.OPEN_LOOP: "Next Steps",
+    Kind.LESSON: "Errors & Corrections",
+}
+
+
+def refreshed(task: Refresh, words: Words) -> Refreshed:
+    """Sections with something new or something over; the others are left as they are."""
+    said = [sentence for sentence in sentences(task.window) if sentence.role == "user"]
+    fresh = _fresh_items(said, words)
+    later = claims(said, -1)
+    old = _items(task.session)
+    changed: dict[str, tuple[str, ...]] = {}
+    for section in dict.fromkeys((*fresh, *_SECTIONS.values())):
+        before = old.get(section, [])
+        items = _standing(before, section, later, words)
+        for text in fresh.get(section, ()):
+            items = [text, *(other for other in items if not says_the_same(text, other))]
+        if items[:_MOST_ITEMS] != before:
+            changed[section] = tuple(items[:_MOST_ITEMS])
+    return Refreshed(changed)
+
+
+def _fresh_items(said: Sequence[Sentence], words: Words) -> dict[str, list[str]]:
+    """Quotes of the window by section; those worth keeping stand under Current State as well."""
+    chosen = without_ended(choices(said, words), said, words)
+    fresh = {"Current State": [choice.quote for choice in chosen]}
+    for choice in chosen:
+        fresh.setdefault(_section(choice), []).append(choice.quote)
+    fresh["User Intent"] = [one.quote() for one in said if _is_wish(one)]
+    return fresh
+
+
+def _is_wish(sentence: Sentence) -> bool:
+    """Whether a question asks for something; one to "you" about nothing concrete is small talk."""
+    if not sentence.question or not matches("left_out", "wish", sentence.text):
+        return False
+    return names_a_value(sentence.text) or not matches("left_out", "you", sentence.text)
+
+
+def _section(choice: Choice) -> str:
+    if matches("changes", "done", choice.sentence.text):
+        return "Worklog"
+    return _SECTIONS.get(choice.kind, "Current State")
+
+
+def _standing(
+    items: Sequence[str], section: str, later: Sequence[Claim], words: Words
+) -> list[str]:
+    """The items of a section that no later claim ends; sections without a kind keep all."""
+    for kind, title in _SECTIONS.items():
+        if title == section:
+            return [text for text in items if not is_over(claim_of(text, kind), later, words)]
+    return list(items)
+
+
+def _items(session: str) -> dict[str, list[str]]:
+    """The bullets of SESSION.md by section."""
+    sections = parsed(session).sections
+    return {
+        one.title: [block.text for block in one.blocks if block.kind is BlockKind.ENTRY]
+        for one in sections
+    }

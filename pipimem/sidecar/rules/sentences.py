@@ -1,0 +1,214 @@
+"""Messages cut at the ends of sentences: each as it was said, without address and greeting."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pipimem.notes.message import Message
+from pipimem.sidecar.rules.patterns import (
+    first_match,
+    matches,
+    names_a_value,
+    rules,
+    without_quotes,
+)
+from pipimem.text.han import HAN, is_chinese
+from pipimem.text.quotes import quoted
+
+# Longer messages are pasted documents rather than talk; their head says what they are about.
+_MOST_CHARS = 1500
+# So much is quoted together; Chinese says as much in half the characters.
+_MOST_QUOTED, _MOST_QUOTED_ZH = 280, 140
+
+# Intake keeps these out already; the rules would not read them either.
+_PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+_WITHHELD = re.compile(r"\[(?:private|secret)", re.IGNORECASE)
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_CITED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
+# What a platform adds: "[photo: a cat]", （图片）.
+_REMARK = re.compile(r"\[(?!private\]|secret)[^\[\]]{0,200}\]|^（[^（）]{1,40}）", re.IGNORECASE)
+# Long quotations are somebody else's words: a forwarded mail, a page, an order to obey.
+_LONG_QUOTE = re.compile(r"「[^」]{24,}」?|“[^”]{24,}”?|『[^』]{24,}』?|(?<!\w)\"[^\"]{40,}\"")
+_CUT_OUT = "「…」"
+_EMOJI = re.compile(r"[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+|(?<!\w)[:;]-?[)(DP](?!\w)")
+_LIST_MARK = re.compile(r"^(?:[-*•]\s|\d{1,2}(?:[.)]\s|、))\s*")
+# A full stop ends a sentence before a space, but not behind a title or a single letter.
+_ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|vs|etc|e\.g|i\.e|approx|No|[A-Z])\.$")
+_END = re.compile(
+    r"(?:[。！？!?；\n]|…(?!」))+[”』」\"')）]*|(?<=\w\w)\.+[\"')]*(?=\s|$)"
+    rf"|\.+[\"')]*(?=\s+[\"'(@]?[A-Z{HAN}]|\s*$)|;(?=\s)"
+)
+_PAIRS = (("「", "」"), ("“", "”"), ("《", "》"), ("『", "』"), ("（", "）"))
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a message, or several that belong together, and its place in the window.
+
+    `asked` says that somebody asked to remember it.
+    """
+
+    text: str
+    sources: tuple[str, ...]
+    speaker: str
+    role: str
+    when: datetime | None
+    place: int
+    question: bool = False
+    asked: bool = False
+
+    def quote(self) -> str:
+        """The sentence with who and when."""
+        name = self.speaker or ("用户" if is_chinese(self.text) else "User")
+        return quoted(name, self.when.date() if self.when else None, self.text.rstrip("。.;； "))
+
+
+def sentences(window: Sequence[Message]) -> list[Sentence]:
+    """All that people and the bot said, in order; without quotations, code and secrets."""
+    people = {message.speaker for message in window if message.role == "user" and message.speaker}
+    bots = {
+        message.speaker for message in window if message.role == "assistant" and message.speaker
+    }
+    said: list[Sentence] = []
+    for message in window:
+        if message.role in ("user", "assistant"):
+            said += _of_message(message, people, bots, len(said))
+    return said
+
+
+def split(text: str) -> list[str]:
+    """The sentences of a text, each with its closing sign."""
+    parts: list[str] = []
+    start = 0
+    for end in _END.finditer(text):
+        if _ABBREVIATED.search(text[start : end.end()]) or _inside(text[start : end.start()]):
+            continue
+        parts.append(text[start : end.end()])
+        start = end.end()
+    parts.append(text[start:])
+    return [" ".join(part.split()) for part in parts if part.strip()]
+
+
+def without_front(text: str, people: Collection[str], bots: Collection[str]) -> tuple[str, bool]:
+    """A sentence without greeting, address and "remember that", and whether it had the latter."""
+    asked, before = False, ""
+    while text != before:
+        before = text
+        text = _without_address(text, people, bots)
+        for section in ("greeting", "asking"):
+            for rule in rules("front")[section]:
+                found = rule.pattern.match(text)
+                if found and found[0].strip():
+                    text, asked = text[found.end() :], asked or section == "asking"
+    bare = text.rstrip("。.!！~ ")
+    behind = first_match(rules("front")["behind"], bare)
+    if behind:
+        text, asked = bare[: behind.start()], True
+    if matches("front", "from now on", text):
+        asked = True
+    return text.strip(" ，,、:：-–—~"), asked
+
+
+def _of_message(message: Message, people: set[str], bots: set[str], place: int) -> list[Sentence]:
+    """The sentences of a message; one that needs the one in front is quoted together with it."""
+    said: list[Sentence] = []
+    waiting = False  # "remember this:" asks for what stands behind it
+    for part in _parts(message.content):
+        text, asked = without_front(part, people, bots)
+        if _is_empty(text, people):
+            if asked and said:
+                said[-1] = replace(said[-1], asked=True)
+            elif asked:
+                waiting = True
+            continue
+        one = Sentence(
+            text,
+            (message.id,),
+            message.speaker,
+            message.role,
+            message.time,
+            place + len(said),
+            question=_asks(without_quotes(text)),
+        )
+        one = replace(one, asked=(asked or waiting) and not one.question)
+        joined = _together(said[-1], one) if said else None
+        if joined:
+            said[-1] = joined
+        else:
+            said.append(one)
+    return said
+
+
+def _is_empty(text: str, people: Collection[str]) -> bool:
+    """Whether a text is nothing but a person's name, or has neither letter nor digit."""
+    if text.strip("!！.。 ") in people:
+        return True
+    return not any(character.isalnum() for character in text)
+
+
+def without_tail(text: str) -> str:
+    """A sentence without the question to "you" behind what it tells of its speaker, if any."""
+    tail = first_match(rules("left_out")["tail"], text.rstrip("？?。！! "))
+    if tail and matches("concrete", "person speaking", text[: tail.start()]):
+        return text[: tail.start()]
+    return text
+
+
+def _asks(text: str) -> bool:
+    """Whether a sentence is a question, also without a question to "you" at its end."""
+    wholly = matches("left_out", "question", text)
+    return wholly and matches("left_out", "question", without_tail(text))
+
+
+def _together(first: Sentence, second: Sentence) -> Sentence | None:
+    """A sentence with a second one that needs it as one quote; `None` if that is not one."""
+    if first.question or second.question or not _leans(second.text):
+        return None
+    if matches("left_out", "chatter", first.text):
+        return None
+    space = "" if is_chinese(first.text) and first.text[-1] in "。！？!?；…" else " "
+    text = f"{first.text}{space}{second.text}"
+    if len(text) > (_MOST_QUOTED_ZH if is_chinese(text) else _MOST_QUOTED):
+        return None
+    return replace(first, text=text, asked=first.asked or second.asked)
+
+
+def _leans(text: str) -> bool:
+    """Whether a sentence needs the one in front: a reason, or something concrete about "it"."""
+    plain = without_quotes(text)
+    if not matches("left_out", "vague", plain) and not matches("left_out", "points", plain):
+        return False
+    if matches("left_out", "reason", plain):
+        return True
+    return names_a_value(plain) and not matches("left_out", "chatter", plain)
+
+
+def _parts(content: str) -> Iterator[str]:
+    """The sentences of a message that are its speaker's own words."""
+    text = _CITED_LINE.sub("", _FENCE.sub(" ", _PRIVATE.sub(" ", content)))
+    text = _EMOJI.sub(" ", _REMARK.sub(" ", _LONG_QUOTE.sub(_CUT_OUT, text)))
+    parts = split(text[:_MOST_CHARS])
+    for part in parts[:-1] if len(text) > _MOST_CHARS else parts:
+        if not _WITHHELD.search(part) and _CUT_OUT not in part:
+            yield _LIST_MARK.sub("", part)
+
+
+def _without_address(text: str, people: Collection[str], bots: Collection[str]) -> str:
+    """Without the name of the bot in front or behind; a name of a person stays."""
+    found = re.match(r"@([^\s,，:：]+)[,，:：]?\s*", text)
+    if found and found[1] not in people:
+        text = text[found.end() :]
+    for name in bots:
+        text = re.sub(
+            rf"^{re.escape(name)}[,，:：!！]\s*|[,，]\s*{re.escape(name)}(?=[。.!！?？]*$)",
+            "",
+            text,
+        )
+    return text
+
+
+def _inside(text: str) -> bool:
+    return any(text.count(left) > text.count(right) for left, right in _PAIRS)

@@ -1,0 +1,209 @@
+"""The tasks that memory gives to an assistant, and the types of their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from pipimem.errors import AnswerRefused
+from pipimem.notes.kinds import Kind
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Bullet, Trust
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The frame of one task: its channel, its correlation id, and its `timeout` in seconds."""
+
+    channel: str
+    correlation: str
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class KnownEntry:
+    """One entry of MEMORY.md as a task shows it; `age_days` is `None` where unknown."""
+
+    id: str
+    section: str
+    text: str
+    trust: Trust = Trust.HUMAN
+    age_days: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidate:
+    """Transcript window → what to keep of it."""
+
+    now: datetime
+    participants: tuple[str, ...]
+    memory: tuple[KnownEntry, ...]
+    window: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """One thing worth keeping; `necessity` is `high`, `medium` or `low`.
+
+    `replaces` are ids of entries whose value it changes.
+    """
+
+    kind: Kind
+    text: str
+    sources: tuple[str, ...]
+    speaker: str = ""
+    necessity: str = "high"
+    confidence: float = 1.0
+    explicit: bool = False
+    replaces: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """An entry that no longer holds."""
+
+    id: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidated:
+    """The answer to `Consolidate`; `history` says in own words what happened."""
+
+    learned: tuple[Learned, ...] = ()
+    over: tuple[Over, ...] = ()
+    title: str = ""
+    history: tuple[Bullet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """Transcript window and SESSION.md → what is going on now."""
+
+    now: datetime
+    session: str
+    window: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """The answer to `Refresh`: items by section of SESSION.md; others stay as they are."""
+
+    sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Tidy:
+    """MEMORY.md and the history bullets → what to merge, re-file or drop."""
+
+    now: datetime
+    memory: tuple[KnownEntry, ...]
+    history: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Several entries that say one thing, and the one text that says it."""
+
+    ids: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refile:
+    """An entry that stands in the wrong section."""
+
+    id: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Tidied:
+    """The answer to `Tidy`."""
+
+    merge: tuple[Merge, ...] = ()
+    move: tuple[Refile, ...] = ()
+    drop: tuple[Over, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The bullets of one month's blocks, as (id, text) → one shorter block."""
+
+    month: str
+    bullets: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """The answer to `Fold`; sources are ids of the bullets it rests on."""
+
+    title: str
+    bullets: tuple[Bullet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rerank:
+    """A question and the texts recall found for it, best first → those that answer it."""
+
+    query: str
+    candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """The answer to `Rerank`: places of the candidates that help, from 1, best first."""
+
+    order: tuple[int, ...] = ()
+
+
+Task = Consolidate | Refresh | Tidy | Fold | Rerank
+Answer = Consolidated | Refreshed | Tidied | Folded | Reranked
+A = TypeVar("A", bound=Answer)
+
+ANSWERS: Mapping[type[Task], type[Answer]] = {
+    Consolidate: Consolidated,
+    Refresh: Refreshed,
+    Tidy: Tidied,
+    Fold: Folded,
+    Rerank: Reranked,
+}
+
+
+class Assistant(Protocol):
+    """Does tasks for the memory, in the background of the bot.
+
+    `name` goes into the journal, `paid` says whether a task costs anything.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def paid(self) -> bool: ...
+
+    async def answer(self, task: Task, call: Call) -> Answer:
+        """The answer, of the type that `ANSWERS` has for the task. Raises `SidecarError`."""
+
+
+def is_exchange(window: Iterable[Message]) -> bool:
+    """Whether at least two messages have words, one of them a person's."""
+    roles = [message.role for message in window if message.content.strip()]
+    return "user" in roles and roles.count("user") + roles.count("assistant") > 1
+
+
+def task_name(task: Task) -> str:
+    """The task's name in prompts, settings, scripts and the usage ledger, such as `consolidate`."""
+    return type(task).__name__.lower()
+
+
+async def answered(assistant: Assistant, task: Task, wanted: type[A], call: Call) -> A:
+    """The assistant's answer. Raises `SidecarError`; `AnswerRefused` for one of another type."""
+    answer = await assistant.answer(task, call)
+    if not isinstance(answer, wanted):
+        raise AnswerRefused(
+            f"the assistant answered with {type(answer).__name__} instead of {wanted.__name__}"
+        )
+    return answer

@@ -1,0 +1,218 @@
+"""One decision on the freshest texts, as one atomic commit of all the files it touches.
+
+Prepared texts, synced with their names, then the journal (from here on it is acknowledged), then
+each file in exchange for the prepared one. A crash before the journal leaves everything as it was;
+after it, the prepared texts tell the next lock holder what is still to be done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pipimem.errors import StoreError
+from pipimem.notes.apply import applied
+from pipimem.notes.files import File
+from pipimem.notes.ledger import PROGRESSED, Ledger
+from pipimem.notes.notes import Outcome, Refusal, etag
+from pipimem.notes.operations import Decision, Progress
+from pipimem.store.commit.acknowledge import acknowledge, prepare_file
+from pipimem.store.commit.archive import archive_state
+from pipimem.store.commit.manual_edits import ManualEdit, edit_record, file_change
+from pipimem.store.commit.publish import publish
+from pipimem.store.commit.recall_counts import Recalls
+from pipimem.store.commit.working_copy import NOTE_FILES, View, WorkingCopy
+from pipimem.store.disk.files import storable
+from pipimem.store.journal.records import FileChange, JournalRecord, RefusedLine
+
+CarryOut = Callable[[WorkingCopy, View], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The outcome of a decision.
+
+    `sequence` is its journal record, or the newest one where nothing was to be done.
+    """
+
+    sequence: int
+    outcome: Outcome
+
+
+def commit(
+    working_copy: WorkingCopy,
+    decision: Decision,
+    now: datetime,
+    actor: str,
+    wall: datetime,
+    recalls: Recalls,
+    *,
+    insists: bool = False,
+    carry_out: CarryOut | None = None,
+) -> Committed | None:
+    """Carries a decision out on the freshest notes; the caller holds the lock.
+
+    Returns `None`, with nothing done, when a person saved in the middle: the caller tries again.
+    With `insists`, what is saved in the middle is merged. `now` is the conversation's time, `wall`
+    the real one, for the journal. What undo and forget decide by the journal itself is carried out
+    by `carry_out` instead of by operations.
+    """
+    view = working_copy.fresh_view()
+    if carry_out is None:
+        outcome = _storable(applied(view.current, decision, now))
+    else:
+        outcome = _storable(carry_out(working_copy, view))
+    ledger = view.current.ledger
+    if not recalls.are_due and not _changes(ledger, outcome):
+        return Committed(working_copy.state.ledger.sequence, outcome)
+    record = replace(
+        _record(working_copy, view, decision, outcome),
+        time=wall.isoformat(timespec="seconds"),
+        actor=actor,
+    )
+    record = replace(record, delta=recalls.folded(ledger, record.delta))
+    records = [_edits(working_copy, view, wall), record] if view.edited else [record]
+    if not _acknowledged(working_copy, view, records, outcome.texts, insists=insists):
+        return None
+    recalls.clear()
+    try:
+        publish(working_copy, wall)
+    except StoreError:
+        # The commit is acknowledged: what failed is done by the next holder of the lock.
+        working_copy.clear()
+    return Committed(record.sequence, outcome)
+
+
+def journal_edits(working_copy: WorkingCopy, now: datetime) -> None:
+    """Writes what people changed to the journal, without any decision. The caller holds the lock.
+
+    Leaves it to the next one where somebody saves in the middle.
+    """
+    view = working_copy.fresh_view()
+    if view.edited:
+        records = [_edits(working_copy, view, now)]
+        if not _acknowledged(working_copy, view, records, {}, insists=False):
+            return
+    for file in NOTE_FILES:
+        is_settled = file in view.edited or file in view.locked or view.is_on_disk(file)
+        if not is_settled:
+            # Taken for an older buffer, and merged to just what the journal has: people are to see
+            # it in the file again.
+            text = view.current.note(file).text
+            path = working_copy.prepared(file, etag(text))
+            prepare_file(path, working_copy.target(file), text)
+    publish(working_copy, now)
+
+
+def _record(
+    working_copy: WorkingCopy, view: View, decision: Decision, outcome: Outcome
+) -> JournalRecord:
+    """The record of a decision, behind that of what people changed; without time and actor."""
+    delta, sequence = outcome.delta, working_copy.state.ledger.sequence
+    if sequence == 0:
+        delta = replace(delta, progress=_with_counters(delta.progress, view.current.ledger))
+    size, mark = archive_state(working_copy) if outcome.archived else (0, "")
+    return JournalRecord(
+        sequence + (2 if view.edited else 1),
+        "",
+        decision.task,
+        decision.author,
+        why=decision.why,
+        correlation=decision.correlation,
+        changes=outcome.changes,
+        refused=tuple(map(_refused, outcome.refused)),
+        notes=decision.notes,
+        files=_file_changes(working_copy, view, outcome),
+        archived=outcome.archived,
+        archive_size=size,
+        archive_etag=mark,
+        delta=delta,
+        tokens=decision.tokens,
+    )
+
+
+def _edits(working_copy: WorkingCopy, view: View, now: datetime) -> JournalRecord:
+    """What people changed, as the next record."""
+    edits = {}
+    for file in view.edited:
+        incoming = view.incoming[file]
+        edits[file] = ManualEdit(
+            view.base.note(file).text,
+            view.current.note(file).text,
+            found=None if view.is_on_disk(file) else incoming.marked,
+            removed=incoming.removed,
+            unseen=working_copy.is_pending(file),
+        )
+    return edit_record(working_copy.state.ledger.sequence + 1, now, edits, view.delta)
+
+
+def _file_changes(
+    working_copy: WorkingCopy, view: View, outcome: Outcome
+) -> dict[File, FileChange]:
+    changes = {}
+    for file, text in outcome.texts.items():
+        # The text that the decision was applied to may never have stood in the file.
+        is_merged = file in view.edited and not view.is_on_disk(file)
+        unseen = is_merged or working_copy.is_pending(file)
+        changes[file] = file_change(view.current.note(file).text, text, unseen=unseen)
+    return changes
+
+
+def _acknowledged(
+    working_copy: WorkingCopy,
+    view: View,
+    records: Sequence[JournalRecord],
+    texts: Mapping[File, str],
+    *,
+    insists: bool,
+) -> bool:
+    """Writes the record of what people changed, and behind it the one that leaves these `texts`.
+
+    Returns False, with nothing done, when a file changed in between; not with `insists`.
+    """
+
+    def is_current() -> bool:
+        unlocked = [file for file in NOTE_FILES if file not in view.locked]
+        return insists or all(
+            working_copy.text_now(file) == view.disk[file].text for file in unlocked
+        )
+
+    base = {file: view.base.note(file).text for file in NOTE_FILES}
+    edited = {file: view.current.note(file).text for file in view.edited}
+    saved = {file: view.disk[file].text for file in view.edited}
+    return acknowledge(working_copy, records, base, {**edited, **texts}, saved, is_current)
+
+
+def _storable(outcome: Outcome) -> Outcome:
+    texts = {file: storable(text) for file, text in outcome.texts.items()}
+    archived = storable(outcome.archived)
+    if archived and not archived.endswith(("\n", "\r")):
+        archived += "\n"
+    delta = replace(outcome.delta, etags={file: etag(text) for file, text in texts.items()})
+    return replace(outcome, texts=texts, archived=archived, delta=delta)
+
+
+def _changes(ledger: Ledger, outcome: Outcome) -> bool:
+    """Whether there is anything to write: a text, or something the ledger does not know yet."""
+    is_asked = outcome.archived or outcome.delta.forgets_asked
+    return bool(outcome.texts or is_asked) or ledger.after(outcome.delta, ledger.sequence) != ledger
+
+
+def _with_counters(progress: Progress, ledger: Ledger) -> Progress:
+    """The progress with every counter spelt out.
+
+    The first record must not rest on what HISTORY.md let conclude.
+    """
+    counters = {name: getattr(ledger, name) for name in PROGRESSED}
+    for name in PROGRESSED:
+        value = getattr(progress, name)
+        if value is not None:
+            counters[name] = value
+    return Progress(**counters)
+
+
+def _refused(refusal: Refusal) -> RefusedLine:
+    operation = refusal.operation
+    text = getattr(operation, "text", "") or getattr(operation, "title", "")
+    return RefusedLine(type(operation).__name__, text, refusal.reason)

@@ -1,0 +1,237 @@
+"""Texts of the journal put in the place of their files, and what they displace looked at.
+
+A person may save at any instant. So a file is never overwritten: the two trade places, and whatever
+lay there is read once nobody writes to it any more. A text nobody knew is merged, and journalled
+before it goes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from pipimem.errors import UnreadableNote
+from pipimem.notes.files import File
+from pipimem.notes.notes import etag
+from pipimem.notes.reconcile import reconciled
+from pipimem.store.commit.acknowledge import acknowledge
+from pipimem.store.commit.archive import append_archived
+from pipimem.store.commit.half_saved import SAVE_GRACE_SECONDS
+from pipimem.store.commit.manual_edits import ManualEdit, edit_record
+from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy, is_text_of, regular_text
+from pipimem.store.disk.exchange import displace
+from pipimem.store.disk.files import (
+    TextFile,
+    is_temporary_of,
+    prepare,
+    read,
+    remove,
+    sync_file,
+    tag_of,
+)
+from pipimem.store.disk.syscalls import store_errors, sync_folder
+from pipimem.store.journal.past_texts import past_texts, replaced_by
+from pipimem.store.journal.text_versions import NAME_LENGTH
+from pipimem.store.merge.forgotten_lines import IncomingText
+from pipimem.store.merge.merge_base import merge_base
+from pipimem.store.merge.three_way import merged, only_added
+
+# A person cannot save more often between a reading and the exchange right after it, a script might.
+_TRIES = 5
+_PAUSE = 0.005
+
+
+def publish(working_copy: WorkingCopy, now: datetime) -> None:
+    """Brings the files to the journal's texts, and sweeps what was never acknowledged.
+
+    This is the end of a commit, and what the next holder of the lock does after a crash. A file
+    somebody is writing to is left to the next holder: the text waits beside it. The caller holds
+    the lock.
+    """
+    _look_at_temporaries(working_copy, now)
+    for _ in range(_TRIES):
+        waiting = [file for file in NOTE_FILES if working_copy.is_pending(file)]
+        _finish_archive(working_copy, waiting)
+        exchanged = [_exchange(working_copy, file, now) for file in waiting]
+        if not any(exchanged):
+            return
+        _look_at_temporaries(working_copy, now)
+
+
+def is_unfinished(working_copy: WorkingCopy) -> bool:
+    """Whether a text still waits for its file, or a displaced one to be looked at."""
+    return next(_temporaries(working_copy), None) is not None
+
+
+def _finish_archive(working_copy: WorkingCopy, waiting: Collection[File]) -> None:
+    """Adds what is archived before the file it left is replaced, so that it is never missing."""
+    record = working_copy.state.archived
+    if record is None:
+        return
+    for file, change in record.files.items():
+        if file in waiting and working_copy.state.ledger.etags[file] == change.after:
+            append_archived(working_copy, record)
+
+
+def _exchange(working_copy: WorkingCopy, file: File, now: datetime) -> bool:
+    """Lets the text that waits for a file trade places with it; returns whether it did.
+
+    What a person saved there meanwhile is merged first. What is displaced lies beside the file
+    afterwards. Where the file has the waiting text already, that is synced and the other removed.
+    """
+    found = working_copy.read_now(file)
+    if working_copy.is_locked_by_editor(file, found):
+        return False
+    text = working_copy.merged_text(file, found)
+    incoming = working_copy.incoming_text(file, found.text)
+    mark, newest = etag(text), working_copy.state.ledger.etags[file]
+    is_journalled = etag(incoming.marked) in replaced_by(working_copy.state, file, newest)
+    if mark != newest or (incoming.removed and not is_journalled):
+        _journal_edit(working_copy, file, text, incoming, now)
+    prepared, target = working_copy.prepared(file, mark), working_copy.target(file)
+    if found.text == text:
+        # A hand or a backup put it there. Two equal texts could trade places without an end.
+        sync_file(target)
+        sync_folder(target.parent)
+        remove(prepared)
+    else:
+        displace(prepared, target)
+    return True
+
+
+def _temporaries(working_copy: WorkingCopy) -> Iterator[tuple[File, Path]]:
+    """The texts that lie beside each file under names of ours."""
+    for file in NOTE_FILES:
+        for path in temporaries_beside(working_copy.target(file)):
+            yield file, path
+
+
+def temporaries_beside(target: Path) -> list[Path]:
+    """Returns the texts that lie beside a file under names of ours, by name."""
+    with store_errors("read", target.parent):
+        names = sorted(os.listdir(target.parent))  # noqa: PTH208 - names
+    return [target.parent / name for name in names if is_temporary_of(name, target)]
+
+
+def _look_at_temporaries(working_copy: WorkingCopy, now: datetime) -> None:
+    """Merges what was displaced, and removes what nobody waits for."""
+    displaced: list[tuple[File, Path]] = []
+    for file, path in _temporaries(working_copy):
+        tag = tag_of(path, working_copy.target(file))
+        if _is_written_again(working_copy, file, path):
+            continue
+        if not _is_prepared(path, tag):
+            displaced.append((file, path))
+        elif not working_copy.state.ledger.etags.get(file, "").startswith(tag):
+            remove(path)
+    # Before any of them goes: else a power cut could take the exchange and the waiting text.
+    for folder in {path.parent for _, path in displaced}:
+        sync_folder(folder)
+    for file, path in displaced:
+        _merge_displaced(working_copy, file, path, now)
+
+
+def _is_written_again(working_copy: WorkingCopy, file: File, path: Path) -> bool:
+    """Writes a waiting text that was damaged once more, as the journal has it.
+
+    Returns whether it did. What lay there is kept as a version, where it is a text.
+    """
+    text = working_copy.state.known_text(file, "")
+    if text is None or not working_copy.is_damaged(file, path):
+        return False
+    damaged = regular_text(path)
+    if damaged:
+        working_copy.state.versions.keep(file, damaged)
+    target = working_copy.target(file)
+    prepare(path, target, text)
+    sync_folder(target.parent)
+    return True
+
+
+def _is_prepared(path: Path, tag: str) -> bool:
+    """Whether a text under a name of ours was prepared, whole or half; else it was displaced."""
+    if len(tag) < NAME_LENGTH:
+        return True
+    return is_text_of(path, tag) or not os.path.lexists(path)
+
+
+def _merge_displaced(working_copy: WorkingCopy, file: File, path: Path, now: datetime) -> None:
+    """Merges what an exchange displaced, where it was more than the text before, then removes it.
+
+    While somebody still writes to it, it stays where it is for the next holder of the lock.
+    """
+    before = tag_of(path, working_copy.target(file))[:NAME_LENGTH]
+    try:
+        found = read_when_closed(path, working_copy.root)
+    except UnreadableNote:
+        if etag(working_copy.text_now(file)).startswith(before):
+            # Back in its place: whoever saved it is told at the next reading.
+            displace(path, working_copy.target(file))
+        raise
+    if found is None or found.is_open:
+        return
+    incoming = working_copy.incoming_text(file, found.text)
+    if etag(incoming.marked) not in replaced_by(working_copy.state, file, before):
+        newest = working_copy.state.known_text(file, "") or ""
+        text = _merged_with(newest, working_copy, file, incoming.text, before)
+        if text != newest or incoming.removed:
+            _journal_edit(working_copy, file, text, incoming, now)
+    remove(path)
+
+
+def _merged_with(
+    newest: str, working_copy: WorkingCopy, file: File, displaced: str, before: str
+) -> str:
+    """`newest` with what a displaced text changed; `before` begins the etag of what displaced it.
+
+    What seems to be a waiting text of ours that was damaged only adds lines.
+    """
+    base = merge_base(displaced, past_texts(working_copy.state, file, before=before))
+    mark = working_copy.state.ledger.etags.get(file, "")
+    is_exchanged = not mark.startswith(before) or etag(working_copy.text_now(file)) == mark
+    if not is_exchanged and working_copy.is_made_of_newest(file, displaced):
+        # It was never displaced: our waiting text, damaged, beside a file that a person changed. A
+        # text that was displaced stood in the file before the newest did, so nobody can have made
+        # it of that one.
+        displaced = only_added(base, newest, displaced)
+    return merged_displaced(base, newest, displaced)
+
+
+def merged_displaced(base: str, ours: str, displaced: str) -> str:
+    """Merges what a displaced text changed since `base` into `ours`.
+
+    One that lacks half of its base, or its last line end, may be half of a save, whose writer went
+    on by name or was killed: what it lacks is not taken for deleted.
+    """
+    if len(displaced.strip()) * 2 < len(base.strip()) or not displaced.endswith(("\n", "\r")):
+        displaced = only_added(base, ours, displaced)
+    return merged(base, ours, displaced)
+
+
+def read_when_closed(path: Path, root: Path) -> TextFile | None:
+    """Reads a displaced file once nobody writes to it, or after `SAVE_GRACE_SECONDS`."""
+    deadline = time.monotonic() + SAVE_GRACE_SECONDS
+    while True:
+        found = read(path, root)
+        if found is None or not found.is_open or time.monotonic() > deadline:
+            return found
+        time.sleep(_PAUSE)
+
+
+def _journal_edit(
+    working_copy: WorkingCopy, file: File, text: str, incoming: IncomingText, now: datetime
+) -> None:
+    """Journals the merge of what a person saved as their edit; its text then lies prepared."""
+    state = working_copy.state
+    newest = state.known_text(file, "") or ""
+    current = working_copy.fresh_view().current
+    before = replace(current.with_texts({file: newest}), ledger=state.ledger)
+    delta = reconciled(before, before.with_texts({file: text}))
+    is_pending = working_copy.is_pending(file)
+    edit = ManualEdit(newest, text, incoming.marked, incoming.removed, is_pending)
+    record = edit_record(state.ledger.sequence + 1, now, {file: edit}, delta)
+    acknowledge(working_copy, [record], {file: newest}, {file: text}, {file: incoming.text})

@@ -1,0 +1,108 @@
+"""The archive without forgotten words, whatever people save to it meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pipimem.errors import UnreadableNote
+from pipimem.notes.notes import etag
+from pipimem.store.commit.half_saved import is_recent
+from pipimem.store.commit.publish import merged_displaced, read_when_closed, temporaries_beside
+from pipimem.store.disk.exchange import displace
+from pipimem.store.disk.files import HALF, prepare, read, remove, resolved, tag_of, temporary_for
+from pipimem.store.disk.syscalls import sync_folder
+from pipimem.store.journal.text_versions import NAME_LENGTH
+from pipimem.store.merge.three_way import only_added
+
+# A person cannot save more often between a reading and the exchange right after it, a script might.
+_TRIES = 10
+
+
+def clean_archive(path: Path, root: Path, left: Callable[[str], str]) -> bool:
+    """Brings the archive to `left(text)`; whether it stands so, with nothing beside it.
+
+    As in a commit the new text is prepared, the two trade places, and what was displaced is read
+    once nobody writes to it. What a person saved there meanwhile is merged, and goes through `left`
+    too. False where somebody is saving: whoever tries again goes on. The caller holds the lock.
+    """
+    target = resolved(path, root)
+    for _ in range(_TRIES):
+        if is_archive_being_saved(path, root):
+            return False
+        leftovers = temporaries_beside(target)
+        if leftovers:
+            if not all(_takes_in(leftover, path, root, left) for leftover in leftovers):
+                return False
+            continue  # what was merged has displaced another text
+        reading = read(path, root)
+        if reading is None:
+            return True
+        wanted = left(reading.text)
+        if wanted == reading.text:
+            return True
+        _exchange(target, wanted, wanted)
+    return False
+
+
+def is_archive_being_saved(path: Path, root: Path) -> bool:
+    """Whether somebody is, or seems to be, halfway through saving the archive."""
+    reading = read(path, root)
+    if reading is None:
+        return False
+    # All that we add to the archive ends with a line.
+    is_cut = not reading.text.endswith(("\n", "\r"))
+    return reading.is_open or (is_cut and is_recent(reading.stamp[0] / 10**9))
+
+
+def _exchange(target: Path, text: str, expected: str) -> Path:
+    """Puts a text in the archive's place; answers with the path where it was prepared.
+
+    The name has the etag of `expected`, the text without the forgotten words that it displaces if
+    nobody saves in between: by it the next look tells whether somebody did.
+    """
+    ready = temporary_for(target, etag(expected)[:NAME_LENGTH])
+    prepare(ready, target, text)
+    displace(ready, target)
+    sync_folder(target.parent)
+    return ready
+
+
+def _takes_in(leftover: Path, path: Path, root: Path, left: Callable[[str], str]) -> bool:
+    """Merges what an exchange displaced, here or before a crash, then removes it.
+
+    Returns False, and leaves it where it is, while somebody still writes to it.
+    """
+    target = resolved(path, root)
+    if tag_of(leftover, target) == HALF:
+        remove(leftover)  # written by us, and never exchanged
+        return True
+    try:
+        displaced, standing = read_when_closed(leftover, root), read(path, root)
+    except UnreadableNote:
+        displace(leftover, target)  # back in its place: whoever saved it is told
+        raise
+    if displaced is None:
+        return True
+    if displaced.is_open:
+        return False
+    text = standing.text if standing else ""
+    merged = _merged(left(text), left(displaced.text), tag_of(leftover, target)[:NAME_LENGTH])
+    # The text that is merged may be prepared under the same name, and displaces another one to it.
+    if merged == text or _exchange(target, merged, left(text)) != leftover:
+        remove(leftover)
+    return True
+
+
+def _merged(standing: str, displaced: str, tag: str) -> str:
+    """The archive with what a displaced text has beside it; neither has the forgotten words.
+
+    `tag` begins the etag of the text that was expected to be displaced. Where the archive is that
+    text still, the displaced one differs from it by a person's hand alone; where it is another,
+    nothing counts as deleted.
+    """
+    if etag(displaced).startswith(tag):
+        return standing
+    if etag(standing).startswith(tag):
+        return merged_displaced(standing, standing, displaced)
+    return only_added(standing, standing, displaced)

@@ -1,0 +1,352 @@
+"""The steps of a forgetting: a text removed from everything a channel keeps.
+
+The files are cleaned by a commit like any other. Then the journal begins anew with one record that
+has the whole ledger. Of the texts before it only what a merge needs stays, as versions without the
+forgotten lines. What a crash cut off, the next holder of the lock finishes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from pipimem.errors import StoreError, UnreadableNote
+from pipimem.notes.entry import content_id
+from pipimem.notes.files import File
+from pipimem.notes.ledger import PROGRESSED, Delta, Ledger, Record, Tombstone
+from pipimem.notes.notes import Change, Outcome
+from pipimem.notes.operations import Author, Decision, Progress
+from pipimem.store.caches.channel_caches import drop_texts
+from pipimem.store.commit.commit import commit, journal_edits
+from pipimem.store.commit.manual_edits import removed_again
+from pipimem.store.commit.publish import is_unfinished, publish
+from pipimem.store.commit.recall_counts import Recalls
+from pipimem.store.commit.working_copy import NOTE_FILES, View, WorkingCopy
+from pipimem.store.disk import json_lines
+from pipimem.store.disk.files import own_text, read_text, remove, stamp
+from pipimem.store.disk.syscalls import sync_folder
+from pipimem.store.forget import plan as plans
+from pipimem.store.forget.clean_archive import clean_archive, is_archive_being_saved
+from pipimem.store.forget.cleaning import (
+    blank_quotes,
+    blanked,
+    clean_past,
+    clean_transcript,
+    keep_past_of_archive,
+    quotes,
+)
+from pipimem.store.forget.plan import Plan
+from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, resolve_targets, without
+from pipimem.store.forget.verify import traces
+from pipimem.store.journal.past_texts import PastText, past_texts
+from pipimem.store.journal.placeholders import mark_of, marks_in
+from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
+from pipimem.store.merge.forgotten_lines import without_forgotten_lines
+from pipimem.store.transcript.log import Transcript
+
+# What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often
+# than this.
+_TRIES = 5
+_KINDS = ("entries", "archive", "versions", "messages", "journal", "ledger", "usage")
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The receipt of a forgetting: how much held the words, by kind of place and by file."""
+
+    counts: dict[str, int]
+    places: dict[str, int]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing held them."""
+        return not self.places
+
+
+def forget(
+    working_copy: WorkingCopy,
+    log: Transcript,
+    what: str | Sequence[str],
+    keep_transcript: bool,
+    now: datetime,
+    actor: str,
+    *,
+    inside_words: bool = False,
+) -> Forgotten:
+    """Removes a text, or the entries of some ids, everywhere; returns how much held it.
+
+    Undo of what came before ends with it. A text that nothing holds is only not learnt from older
+    talk. The caller holds the lock. Raises `StoreError` with nothing forgotten while an editor
+    saves a file; where one begins later, the forgetting stays under way.
+    """
+    if is_being_saved(working_copy):
+        raise StoreError(
+            f"{working_copy.folder}: an editor is saving a file. Nothing was forgotten; save, and "
+            "try again."
+        )
+    journal_edits(working_copy, now)
+    plan = _plan(working_copy, what, keep_transcript, actor, inside_words=inside_words)
+    forgetting = _Forgetting(working_copy, log, plan, now)
+    receipt = forgetting.receipt()
+    if receipt.is_empty:
+        forgetting.commit()
+        return receipt
+    plans.save(_own(working_copy), plan)
+    forgetting.carry_out(receipt)
+    return receipt
+
+
+def is_under_way(working_copy: WorkingCopy) -> bool:
+    """Whether a forgetting has begun and not ended; the next holder of the lock goes on with it."""
+    return plans.load(_own(working_copy)) is not None
+
+
+def resume(working_copy: WorkingCopy, log: Transcript, now: datetime) -> None:
+    """Goes on with a forgetting that was cut off, if there is one and nobody is saving a file.
+
+    It waits while a file cannot be read as a text, or its plan is damaged; `doctor` reports both.
+    """
+    plan = plans.load(_own(working_copy))
+    if plan is None:
+        return
+    forgetting = _Forgetting(working_copy, log, plan, now)
+    with suppress(UnreadableNote):
+        if not is_being_saved(working_copy):
+            forgetting.carry_out(forgetting.receipt())
+
+
+def clean_archive_again(working_copy: WorkingCopy, now: datetime) -> None:
+    """Removes forgotten lines that an older buffer of an editor brought back into the archive.
+
+    That is journalled. Looks only where the archive changed since the last look.
+    """
+    path = working_copy.path(File.ARCHIVE)
+    state = working_copy.state
+    if not state.ledger.forgotten or stamp(path) == working_copy.archive_seen:
+        return
+    older = list(past_texts(state, File.ARCHIVE))
+    tombstones = {f"line:{mark}" for each in older for mark in marks_in(each.marked)}
+    past = [*(PastText(each.lines) for each in older), *older]
+    counts = [0]
+
+    def without_forgotten(text: str) -> str:
+        save = without_forgotten_lines(text, "", past, working_copy.key, tombstones)
+        counts.append(save.removed)
+        return save.text
+
+    with suppress(UnreadableNote):
+        if older and not clean_archive(path, working_copy.root, without_forgotten):
+            return
+    if any(counts):
+        time, why = now.isoformat(timespec="seconds"), removed_again(File.ARCHIVE, max(counts))
+        record = JournalRecord(state.ledger.sequence + 1, time, "edit", Author.EDITOR, why=why)
+        state.append([record], {})
+    working_copy.archive_seen = stamp(path)
+
+
+def is_being_saved(working_copy: WorkingCopy) -> bool:
+    """Whether somebody is halfway through saving one of the files, or the archive."""
+    if any(
+        working_copy.is_locked_by_editor(file, working_copy.read_now(file)) for file in NOTE_FILES
+    ):
+        return True
+    return is_archive_being_saved(working_copy.path(File.ARCHIVE), working_copy.root)
+
+
+def _plan(
+    working_copy: WorkingCopy,
+    what: str | Sequence[str],
+    keep_transcript: bool,
+    actor: str,
+    *,
+    inside_words: bool,
+) -> Plan:
+    notes, key = working_copy.fresh_view().current, working_copy.key
+    targets, ids = resolve_targets(notes, what, inside_words=inside_words)
+    all_ids = set(ids)
+    for file in NOTE_FILES:
+        all_ids.update(without(notes.note(file).text, targets, key)[1])
+    if not ids and isinstance(what, str):
+        all_ids.add(content_id(key, what))
+    messages = tuple(sorted(targets.messages))
+    return Plan(
+        targets.texts, messages, tuple(sorted(all_ids)), keep_transcript, actor, inside_words
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Forgetting:
+    """A plan and the channel it is carried out in; the caller holds the lock."""
+
+    working_copy: WorkingCopy
+    log: Transcript
+    plan: Plan
+    now: datetime
+
+    @property
+    def _targets(self) -> ForgetTargets:
+        return self.plan.targets
+
+    # ── how much holds the words ──────────────────────────────────────────────────────────────
+
+    def receipt(self) -> Forgotten:
+        """How much holds the targets right now."""
+        counts, places = dict.fromkeys(_KINDS, 0), {}
+        for kind, place, count in self._held():
+            if count:
+                counts[kind] += count
+                places[place] = count
+        return Forgotten(counts, places)
+
+    def _held(self) -> Iterator[tuple[str, str, int]]:
+        """How much of each place holds the targets: kind, place, count."""
+        state = self.working_copy.state
+        for file in NOTE_FILES:
+            yield "entries", str(file), self._held_in_text(file)
+        yield "archive", str(File.ARCHIVE), self._held_in_text(File.ARCHIVE)
+        for file in File:
+            for path in state.versions.paths(file):
+                is_held = self._targets.are_in(own_text(path) or "")
+                yield "versions", f".pipimem/versions/{path.name}", int(is_held)
+        for part in self._transcript_parts():
+            lines = json_lines.lines(part)
+            count = sum(blanked(line, self._targets) != line for line in lines)
+            yield "messages", part.name, count
+        for part in state.journal.parts():
+            yield "journal", f".pipimem/{part.name}", self._held_in_journal(part)
+        is_held = blanked_ledger(state.ledger, self._targets) != state.ledger
+        yield "ledger", ".pipimem/ledger.json", int(is_held)
+        for path, found in quotes(self.working_copy.root / ".pipimem", self._targets).items():
+            yield "usage", f"workspace/.pipimem/{path.name}", len(found)
+
+    def _held_in_text(self, file: File) -> int:
+        """How many entries of a file hold a target; 1 where only other lines of it do."""
+        text = read_text(self.working_copy.path(file), self.working_copy.root) or ""
+        kept, removed = without(text, self._targets, self.working_copy.key)
+        return max(len(removed), int(kept != text))
+
+    def _held_in_journal(self, part: Path) -> int:
+        """How many lines of a file of the journal hold a target, escaped as they are."""
+        lines: set[int] = set()
+        for text in self._targets.texts:
+            found = traces([part], text, inside_words=self._targets.inside_words)
+            lines.update(trace.line for trace in found)
+        return len(lines)
+
+    def _transcript_parts(self) -> list[Path]:
+        return [] if self.plan.keep_transcript else self.log.parts()
+
+    # ── what is done ──────────────────────────────────────────────────────────────────────────
+
+    def carry_out(self, receipt: Forgotten) -> None:
+        """Does what the plan says, then removes it; an editor that saves meanwhile ends it early.
+
+        Begins again where a person put the words back in the middle: after the end they would
+        count as typed anew.
+        """
+        for _ in range(_TRIES):
+            if not self._clean_everything(receipt):
+                return
+            if not self._is_in_notes():
+                remove(_own(self.working_copy) / plans.NAME)
+                return
+
+    def _is_in_notes(self) -> bool:
+        return any(self._held_in_text(file) for file in NOTE_FILES)
+
+    def _clean_everything(self, receipt: Forgotten) -> bool:
+        """Removes the targets everywhere, once; `False` where somebody is saving."""
+        working_copy, state, targets = self.working_copy, self.working_copy.state, self._targets
+        drop_texts(_own(working_copy))
+        # Written by pipimem 0.1: etags of texts, which are marks of the words.
+        remove(_own(working_copy) / "unread")
+        if not self.commit() or not self._clean_archive():
+            return False
+        removed: set[str] = set()
+        for file in NOTE_FILES:
+            removed |= clean_past(working_copy, file, targets, self.now)
+        for part in self._transcript_parts():
+            clean_transcript(part, targets)
+        self.log.drop_cached()
+        blank_quotes(working_copy.root / ".pipimem", targets)
+        state.ledger = self._ledger_after(removed)
+        state.start_anew(_first_record(state.ledger, self.plan, receipt, self.now))
+        # Before the plan goes: a power cut must not bring back what was removed.
+        for folder in (working_copy.folder, state.versions.folder, _own(working_copy)):
+            if folder.is_dir():
+                sync_folder(folder)
+        working_copy.clear()
+        return True
+
+    def commit(self) -> bool:
+        """Removes the entries from the files, as a commit; whether all files are without them."""
+        what = Decision(FORGET, Author.PERSON)
+        copy, now, actor = self.working_copy, self.now, self.plan.actor
+        for _ in range(_TRIES):
+            commit(copy, what, now, actor, now, Recalls(), insists=True, carry_out=self._outcome)
+            # A commit leaves to others what the disk refused behind it; here it is raised.
+            publish(copy, now)
+            if is_unfinished(copy):
+                return False
+            if not self._is_in_notes():
+                return True
+        return False
+
+    def _outcome(self, _: WorkingCopy, view: View) -> Outcome:
+        """The texts without the targets, and tombstones against learning them from older talk."""
+        texts: dict[File, str] = {}
+        for file in NOTE_FILES:
+            text = view.current.note(file).text
+            kept = without(text, self._targets, self.working_copy.key)[0]
+            if kept != text:
+                texts[file] = kept
+        known = view.current.ledger.records
+        records: dict[str, Record | None] = {name: None for name in self.plan.ids if name in known}
+        tombstones: dict[str, Tombstone | None] = {
+            name: Tombstone("forgotten", self.log.last_number) for name in self.plan.ids
+        }
+        delta = Delta(records, tombstones, forgets_asked=True)
+        return Outcome(texts, delta=delta, changes=_changes(self.plan))
+
+    def _clean_archive(self) -> bool:
+        """Cleans the archive, behind the commit: what that archives is found by the old size."""
+        copy, targets = self.working_copy, self._targets
+        archive = copy.path(File.ARCHIVE)
+        keep_past_of_archive(copy, read_text(archive, copy.root) or "", targets, self.now)
+        return clean_archive(archive, copy.root, lambda text: without(text, targets, copy.key)[0])
+
+    def _ledger_after(self, removed: Iterable[str]) -> Ledger:
+        """The ledger without the targets, and with keyed tombstones of the lines removed."""
+        blank = blanked_ledger(self.working_copy.state.ledger, self._targets)
+        marks = {mark_of(self.working_copy.key, line) for line in removed}
+        tombstones = {f"line:{mark}": Tombstone("forgotten", 0) for mark in marks}
+        return replace(blank, tombstones={**blank.tombstones, **tombstones})
+
+
+def _changes(plan: Plan) -> tuple[Change, ...]:
+    return tuple(Change("forgotten", File.MEMORY, "", id=name) for name in plan.ids)
+
+
+def _first_record(ledger: Ledger, plan: Plan, receipt: Forgotten, now: datetime) -> JournalRecord:
+    """The record a journal begins with after a forgetting: how much was removed, and the ledger."""
+    held = ", ".join(f"{count} in {place}" for place, count in receipt.counts.items() if count)
+    progress = Progress(**{name: getattr(ledger, name) for name in PROGRESSED})
+    records, tombstones = dict(ledger.records), dict(ledger.tombstones)
+    return JournalRecord(
+        ledger.sequence,
+        now.isoformat(timespec="seconds"),
+        FORGET,
+        Author.PERSON,
+        plan.actor,
+        held,
+        changes=_changes(plan),
+        files={File(name): FileChange(mark, mark, ()) for name, mark in ledger.etags.items()},
+        delta=Delta(records, tombstones, ledger.jobs, progress, forgets_asked=True),
+    )
+
+
+def _own(working_copy: WorkingCopy) -> Path:
+    return working_copy.folder / ".pipimem"

@@ -1,0 +1,69 @@
+"""The plan of a forgetting, as `.pipimem/forget.json` holds it until it is carried out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipimem.store.disk import json_lines
+from pipimem.store.disk.files import put_whole
+from pipimem.store.disk.json_codec import CodecError, decoded, encoded
+from pipimem.store.disk.json_lines import checked_line, checked_value
+from pipimem.store.disk.syscalls import read_whole, store_errors, sync_folder
+from pipimem.store.forget.targets import ForgetTargets
+
+NAME = "forget.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The texts, messages and ids of entries to be removed.
+
+    A plan without `inside_words` was written when texts were looked for inside words, too.
+    """
+
+    texts: tuple[str, ...]
+    messages: tuple[str, ...]
+    ids: tuple[str, ...]
+    keep_transcript: bool
+    actor: str
+    inside_words: bool = True
+
+    @property
+    def targets(self) -> ForgetTargets:
+        """What is looked for."""
+        return ForgetTargets(self.texts, frozenset(self.messages), self.inside_words)
+
+
+def save(own: Path, plan: Plan) -> None:
+    """Writes the plan into a channel's `.pipimem/`, synced with its name."""
+    put_whole(own / NAME, checked_line(encoded(plan)))
+    # A power cut must not take the plan and leave what it began.
+    sync_folder(own)
+
+
+def load(own: Path) -> Plan | None:
+    """Reads the plan in a channel's `.pipimem/`; `None` where there is none, or a damaged one.
+
+    Carried out with one wrong byte it would remove what nobody named.
+    """
+    with store_errors("read", own / NAME):
+        try:
+            data = read_whole(own / NAME)
+        except FileNotFoundError:
+            return None
+    value = checked_value(data)
+    if value is None:
+        value = _of_format_1(data)
+    try:
+        plan = decoded(Plan, value)
+    except CodecError:
+        return None
+    # Nothing is in everything.
+    return plan if all(text.strip() for text in plan.texts) else None
+
+
+def _of_format_1(data: bytes) -> dict[str, object] | None:
+    """The plan of a forgetting that was cut off in pipimem 0.1, which wrote no checksum."""
+    found = json_lines.value(data)
+    return found if found is not None and "sum" not in found else None

@@ -1,0 +1,219 @@
+"""What `forget` looks for, and a text, a ledger or a message without it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
+from unicodedata import normalize
+
+from pipimem.errors import NothingFound
+from pipimem.notes.entry import Entry, content_id
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Ledger
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes
+from pipimem.notes.restatements import Restatements
+from pipimem.store.journal.placeholders import MARKERS
+from pipimem.text.markdown.lines import white_folded
+from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed
+
+# How recall names a message.
+_MESSAGE = "log:"
+_NOTES = (File.SESSION, File.MEMORY, File.HISTORY)
+# Digits and the letters of Latin, Greek and Cyrillic, after case folding: scripts that put blanks
+# between words.
+_LETTER = r"[0-9a-z\u00df-\u00f6\u00f8-\u052f\u1e00-\u1fff]"
+_WORD_BEGINS = f"(?:(?<!{_LETTER})|(?!{_LETTER}))"
+_WORD_ENDS = f"(?:(?!{_LETTER})|(?<!{_LETTER}))"
+
+
+def folded(text: str) -> str:
+    """The text as it is compared: white space as one blank, without case and width."""
+    return white_folded(normalize("NFKC", text)).casefold()
+
+
+def folded_lines(text: str) -> str:
+    """The text folded, without the bullets and marks at the beginning of each line."""
+    return folded(" ".join(bare(line) for line in text.splitlines()))
+
+
+def bare(line: str) -> str:
+    """A line without the bullets and marks at its beginning."""
+    return line.lstrip(MARKERS)
+
+
+def stands_in(text: str, needle: str, *, inside_words: bool) -> bool:
+    """Whether a folded text holds a folded needle.
+
+    Unless `inside_words`, `tom` is not in `tomorrow`: a needle that begins or ends with a letter or
+    digit of a script with blanks between words begins or ends a word there.
+    """
+    if inside_words or needle not in text:
+        return needle in text
+    return re.search(_WORD_BEGINS + re.escape(needle) + _WORD_ENDS, text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetTargets:
+    """What is to be forgotten: folded texts, and ids of messages to be emptied.
+
+    `inside_words` is as in `stands_in`.
+    """
+
+    texts: tuple[str, ...]
+    messages: frozenset[str] = frozenset()
+    inside_words: bool = False
+
+    @classmethod
+    def of(
+        cls, texts: Iterable[str], messages: Iterable[str] = (), *, inside_words: bool = False
+    ) -> ForgetTargets:
+        """Folds the texts; empty ones are left out."""
+        given = {folded(text) for text in texts} - {""}
+        return cls(tuple(sorted(given)), frozenset(messages), inside_words)
+
+    def are_in(self, text: str) -> bool:
+        """Whether a text holds any of the texts, whatever its white space and bullets."""
+        return self._any_in(folded(text)) or self._any_in(folded_lines(text))
+
+    def _any_in(self, text: str) -> bool:
+        return any(stands_in(text, needle, inside_words=self.inside_words) for needle in self.texts)
+
+
+def without(text: str, targets: ForgetTargets, key: bytes) -> tuple[str, list[str]]:
+    """A Markdown text without what holds a target, and the ids of the entries removed.
+
+    An entry is removed whole.
+    """
+    if not targets.are_in(text):
+        return text, []
+    document = parsed(text)
+    lines, removed = list(document.lines), []
+    for block in reversed([block for section in document.sections for block in section.blocks]):
+        if targets.are_in("".join(document.lines[block.start : block.end])):
+            lines[block.start : block.end] = _cleaned_block(document, block, targets)
+            if block.kind in (BlockKind.ENTRY, BlockKind.PARAGRAPH):
+                removed.append(content_id(key, block.text))
+    return "".join(lines), removed
+
+
+def _cleaned_block(document: Document, block: MarkdownBlock, targets: ForgetTargets) -> list[str]:
+    """The lines that stay of a block."""
+    if block.kind in (BlockKind.ENTRY, BlockKind.PARAGRAPH):
+        return []
+    if block.kind is BlockKind.HEADING:
+        # A heading stays one, or what stands below would come under another.
+        return [f"{'#' * block.level} …{document.eol}"]
+    lines = document.lines[block.start : block.end]
+    kept = [line for line in lines if not targets.are_in(line)]
+    return [] if targets.are_in("".join(kept)) else kept
+
+
+def blanked_ledger(ledger: Ledger, targets: ForgetTargets) -> Ledger:
+    """A ledger without the targets.
+
+    Speakers and reasons that hold one are emptied, pending bullets and questions removed.
+    """
+
+    def blank(text: str) -> str:
+        return "" if text and targets.are_in(text) else text
+
+    records = {
+        name: replace(record, speaker=blank(record.speaker))
+        for name, record in ledger.records.items()
+    }
+    # The reason of a newer word may be that word.
+    tombstones = {
+        name: replace(stone, reason=blank(stone.reason))
+        for name, stone in ledger.tombstones.items()
+    }
+    return replace(
+        ledger,
+        records=records,
+        tombstones=tombstones,
+        pending=tuple(bullet for bullet in ledger.pending if not targets.are_in(bullet.text)),
+        holes=tuple(hole._replace(reason=blank(hole.reason)) for hole in ledger.holes),
+        asked=tuple(asked for asked in ledger.asked if not targets.are_in(asked.text)),
+    )
+
+
+def blanked_message(message: Message, targets: ForgetTargets) -> Message:
+    """A message with its content emptied where it holds a target, and so its speaker.
+
+    It keeps its place and id: delivered once more by the platform, it is not taken in again.
+    """
+    if message.id in targets.messages or targets.are_in(message.content):
+        message = replace(message, content="")
+    if targets.are_in(message.speaker):
+        message = replace(message, speaker="")
+    return message
+
+
+def resolve_targets(
+    notes: Notes, what: str | Sequence[str], *, inside_words: bool = False
+) -> tuple[ForgetTargets, list[str]]:
+    """The targets that a text, or ids as recall shows them, mean; and the ids of standing entries.
+
+    A text that is an entry's id means the entry. `log:<id>` is a message. Raises `NothingFound` for
+    an id of nothing.
+    """
+    texts, messages = _texts_and_messages([what] if isinstance(what, str) else what)
+    entries = {entry.id: entry for file in _NOTES for entry in notes.note(file).entries}
+    ids = _ids_of(texts, entries, is_text=isinstance(what, str))
+    if ids:
+        texts = _texts_of(notes, [entries[name] for name in ids])
+    all_messages = messages | _sources_of(notes, ids)
+    targets = ForgetTargets.of(texts, all_messages, inside_words=inside_words)
+    if not targets.texts and not messages:
+        raise NothingFound("Nothing to forget: the text is empty.")
+    return targets, ids
+
+
+def _ids_of(given: Sequence[str], entries: Container[str], *, is_text: bool) -> list[str]:
+    """The ids of entries in what is given; none where it is a text that is no id.
+
+    Raises `NothingFound` for an id of no entry.
+    """
+    missing = [each for each in given if _id_in(each) not in entries]
+    if not missing:
+        return [_id_in(each) for each in given]
+    if is_text:
+        return []
+    raise NothingFound(
+        f"There is no entry {missing[0]!r}. See `pipimem blame --json` for the ids, or give the "
+        "text."
+    )
+
+
+def _texts_and_messages(given: Iterable[str]) -> tuple[list[str], frozenset[str]]:
+    """The texts and entry ids of what is given, and the ids in `log:<id>`."""
+    texts, messages = [], set()
+    for each in given:
+        if each.startswith(_MESSAGE):
+            messages.add(each.removeprefix(_MESSAGE))
+        else:
+            texts.append(each)
+    return texts, frozenset(messages)
+
+
+def _texts_of(notes: Notes, entries: Iterable[Entry]) -> list[str]:
+    """The texts of entries, and of the lines of SESSION and HISTORY that restate them."""
+    restatements = Restatements(notes)
+    texts = []
+    for entry in entries:
+        texts.append(entry.text)
+        texts += [restated.text for restated in restatements.of(entry)]
+    return texts
+
+
+def _id_in(name: str) -> str:
+    """The id in `memory:abcd2345.2`."""
+    return name.rpartition(":")[2].partition(".")[0]
+
+
+def _sources_of(notes: Notes, ids: Iterable[str]) -> frozenset[str]:
+    """The messages that entries were learnt from."""
+    # Of entries only: a line of history may sum up an hour of talk, which nobody asked to forget.
+    records = (notes.ledger.records.get(name) for name in ids)
+    return frozenset(source for record in records if record for source in record.sources)

@@ -1,0 +1,66 @@
+"""A channel's folder with all checks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from pipimem.errors import PipimemError
+from pipimem.notes.files import File
+from pipimem.store import identity
+from pipimem.store.channel import ChannelStore
+from pipimem.store.disk.folder_names import folder_name, is_plain
+from pipimem.store.health.access import access_findings
+from pipimem.store.health.entries import entry_findings
+from pipimem.store.health.finding import Finding, wrong
+from pipimem.store.health.leftovers import leftover_findings
+from pipimem.store.health.own_state import state_findings
+from pipimem.store.health.texts import text_findings
+from pipimem.store.workspace import WorkspaceStore
+
+
+def channel_findings(workspace: WorkspaceStore, folder: Path, now: datetime) -> Iterator[Finding]:
+    """What is to be said about a folder below `channels/`, or about what stands in its place."""
+    if not folder.is_dir():
+        # A file with a suffix, or of a system: nobody takes it for a channel.
+        if not folder.is_file() or (is_plain(folder.name) and not folder.suffix):
+            what = "is no folder, so no channel of this name can be opened; move it away"
+            yield wrong(folder, what)
+        return
+    try:
+        opened = _opened(workspace, folder)
+    except PipimemError as error:
+        yield wrong(folder, str(error))
+        if not folder.is_symlink():
+            yield from access_findings(folder, workspace.root)
+        return
+    if isinstance(opened, ChannelStore):
+        yield from _findings(opened, now)
+    else:
+        yield opened
+
+
+def _opened(workspace: WorkspaceStore, folder: Path) -> ChannelStore | Finding:
+    """The channel in a folder, or why it is none. Raises `PipimemError`."""
+    known = identity.load(folder)
+    if known is None and not is_plain(folder.name):
+        return wrong(folder, "is no channel: it has no .pipimem/channel.json and no plain name")
+    name = known.id if known else folder.name
+    right = folder_name(name)
+    if right != folder.name:
+        return wrong(folder, f"belongs to the channel {name!r}; rename the folder to {right}")
+    return ChannelStore.open(workspace, name, create=False)
+
+
+def _findings(store: ChannelStore, now: datetime) -> Iterator[Finding]:
+    folder, root = store.folder, store.workspace.root
+    for file in File:
+        yield from text_findings(folder / file, root)
+    # What is unreadable is reported with the text, a damaged journal below.
+    with suppress(PipimemError):
+        yield from entry_findings(folder / File.MEMORY, store.notes(), now)
+    yield from state_findings(store)
+    yield from leftover_findings(store)
+    yield from access_findings(folder, root)

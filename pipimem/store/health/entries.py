@@ -1,0 +1,80 @@
+"""Entries that repeat or contradict each other, will not stay true, or are too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from pipimem.notes import losses
+from pipimem.notes.entry import Entry
+from pipimem.notes.notes import Notes
+from pipimem.store.health.finding import Finding, worth_knowing, wrong
+from pipimem.text.dates import dated
+from pipimem.text.quotes import read_quote
+from pipimem.text.words.contradictions import contradictions
+from pipimem.text.words.near_duplicates import SimilarTexts
+
+# An entry should say one thing; a turn is shown five thousand characters in all.
+_LONG = 800
+_SHOWN = 60
+
+
+def entry_findings(path: Path, notes: Notes, now: datetime) -> Iterator[Finding]:
+    """What is to be said about the entries of a channel's MEMORY.md."""
+    entries = notes.memory.entries
+    for entry in entries:
+        where = f"{path}, line {entry.start + 1}"
+        if len(entry.text) > _LONG:
+            what = f"an entry of {len(entry.text)} characters; recall finds shorter ones better"
+            yield worth_knowing(where, what)
+        # A quote has its day in front.
+        if not read_quote(entry.text).day:
+            yield from _relative_date(where, entry.text, _learnt_at(notes, entry) or now)
+    if losses.is_used_up(notes, now.date()):
+        what = f"{losses.TOOK_HALF} and may take out no more before "
+        undo = "`pipimem undo CHANNEL --author model --since 30d` takes back all that they changed"
+        yield worth_knowing(path, f"{what}{losses.reopens(notes, now.date())}; {undo}")
+    yield from _twins(path, [entry for entry in entries if entry.bullet])
+
+
+def _relative_date(where: str, text: str, said: datetime) -> Iterator[Finding]:
+    """A date such as "tomorrow" in an entry that was learnt at `said`."""
+    absolute = dated(text, said)
+    if absolute != text:
+        what = f"a relative date, which will not stay true: {_short(text)}; "
+        yield wrong(where, f"{what}as of {said:%Y-%m-%d} it means: {_short(absolute)}")
+
+
+def _twins(path: Path, entries: Sequence[Entry]) -> Iterator[Finding]:
+    """One finding an entry, however many say the same or allow what it forbids."""
+    first: dict[str, Entry] = {}
+    for entry in entries:
+        earlier = first.setdefault(entry.id, entry)
+        if earlier is not entry:
+            yield _found(path, entry, earlier)
+    distinct = list(first.values())
+    similar = SimilarTexts(entry.text for entry in distinct)
+    for place, entry in enumerate(distinct):
+        same = similar.of(entry.text)
+        if same and same[0] < place:
+            yield _found(path, entry, distinct[same[0]])
+    for earlier_place, place in contradictions([entry.text for entry in distinct]):
+        yield _found(path, distinct[place], distinct[earlier_place], "contradicts")
+
+
+def _found(path: Path, entry: Entry, earlier: Entry, relation: str = "says the same as") -> Finding:
+    what = f"{relation} line {earlier.start + 1}: {_short(entry.text)} / {_short(earlier.text)}"
+    return worth_knowing(f"{path}, line {entry.start + 1}", what)
+
+
+def _learnt_at(notes: Notes, entry: Entry) -> datetime | None:
+    known = notes.ledger.records.get(entry.id)
+    if known is None or not known.when:
+        return None
+    return datetime.fromisoformat(known.when)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return f"“{line}”" if len(line) <= _SHOWN else f"“{line[: _SHOWN - 1]}…”"

@@ -1,0 +1,30 @@
+"""The result of a check, with a function that mends it where that loses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+Mend = Callable[[datetime], str]
+"""Mends it at this time and returns what was done. Raises `PipimemError` where it cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found; `wrong` needs action. `where` is a file, a line of one, or a setting."""
+
+    wrong: bool
+    where: str
+    what: str
+    mend: Mend | None = None
+
+
+def wrong(where: object, what: str, mend: Mend | None = None) -> Finding:
+    """A finding that needs action."""
+    return Finding(True, str(where), what, mend)
+
+
+def worth_knowing(where: object, what: str, mend: Mend | None = None) -> Finding:
+    """A finding that needs no action."""
+    return Finding(False, str(where), what, mend)

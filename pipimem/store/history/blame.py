@@ -1,0 +1,91 @@
+"""Which change each entry came with, told from the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pipimem.notes.entry import Entry
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Record
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Author
+from pipimem.store.journal.records import FORGET, JournalRecord
+
+_PREFIXES: Mapping[File, str] = {
+    File.MEMORY: "",
+    File.SESSION: "session:",
+    File.HISTORY: "history:",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """An entry, what the ledger knows of it, and the change that added it, as far as known.
+
+    `brought_back` is the undo or restore that added it once more, where there was one.
+    """
+
+    entry: Entry
+    record: Record | None
+    change: JournalRecord | None
+    brought_back: JournalRecord | None = None
+
+
+def origins(notes: Notes, records: Iterable[JournalRecord], files: Iterable[File]) -> list[Origin]:
+    """The origin of each entry of some files, in file order."""
+    added = _Additions()
+    for record in records:
+        if record.task != FORGET:  # it has the whole ledger, and added nothing
+            added.take(record)
+    found = []
+    for file in files:
+        for entry in notes.note(file).entries:
+            name = f"{_PREFIXES[file]}{entry.id}"
+            change = added.by_name.get(name) or added.by_line.get((file, _first_line(entry.text)))
+            known = notes.ledger.records.get(name)
+            found.append(Origin(entry, known, change, added.again.get(name)))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Additions:
+    """The change that first added each entry: by the ledger's name, or by file and line.
+
+    By line are those that a person wrote. `again` has the undo or restore that added an entry once
+    more after it was removed.
+    """
+
+    by_name: dict[str, JournalRecord] = field(default_factory=dict)
+    by_line: dict[tuple[File, str], JournalRecord] = field(default_factory=dict)
+    again: dict[str, JournalRecord] = field(default_factory=dict)
+    _removed: set[str] = field(default_factory=set)
+
+    def take(self, record: JournalRecord) -> None:
+        """Takes in the next record of the journal."""
+        for name, known in record.delta.records.items():
+            if known is None:
+                self._removed.add(name)
+            elif name not in self.by_name or name in self._removed:
+                self._add(name, record)
+        if record.author is not Author.EDITOR:
+            return
+        for file, change in record.files.items():
+            for splice in change.splices:
+                self.by_line.update({(file, _bare(line)): record for line in splice.added})
+
+    def _add(self, name: str, record: JournalRecord) -> None:
+        self._removed.discard(name)
+        self.again.pop(name, None)
+        if name in self.by_name and record.task in ("undo", "restore"):
+            self.again[name] = record
+        else:
+            self.by_name[name] = record
+
+
+def _first_line(text: str) -> str:
+    return _bare(text.partition("\n")[0])
+
+
+def _bare(line: str) -> str:
+    return line.strip().lstrip("-*+0123456789.) \t").strip()

@@ -1,0 +1,223 @@
+"""One change taken back, or the notes put back to an earlier moment, as a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import takewhile
+
+from pipimem.errors import CannotTakeBack, NothingFound
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Delta, Ledger
+from pipimem.notes.notes import Outcome
+from pipimem.notes.operations import Author, Decision
+from pipimem.notes.revert import changes_between, reverted_ledger
+from pipimem.store.channel import ChannelStore
+from pipimem.store.commit.past import ChangeWithTexts, Past, Point, record_time
+from pipimem.store.commit.working_copy import NOTE_FILES, View, WorkingCopy
+from pipimem.store.history.revert import Clash, clash, reverted
+from pipimem.store.journal.records import FORGET, JournalRecord
+
+UNDO, RESTORE = "undo", "restore"
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back: the record, and the number of the commit that did it."""
+
+    record: JournalRecord
+    sequence: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The change the notes went back to, the commit that did it, and the hand edits after it."""
+
+    to: int
+    sequence: int
+    outcome: Outcome
+    edits: tuple[JournalRecord, ...]
+
+
+def undo(store: ChannelStore, sequence: int | None, now: datetime, actor: str = "") -> Undone:
+    """Takes back one change, the newest that still counts by default, as a commit of its own.
+
+    Raises `CannotTakeBack`, with nothing changed, where later changes stand on it.
+    """
+    store.journal_edits(now)
+    record = chosen(store.past(), sequence)
+    number = record.sequence
+    what = Decision(
+        UNDO, Author.PERSON, why=f"takes back {number} ({record.task})", correlation=str(number)
+    )
+
+    def carry_out(working_copy: WorkingCopy, view: View) -> Outcome:
+        return _undoing(Past.of(working_copy, view), view, number)
+
+    done = store.commit(what, now, actor, carry_out=carry_out)
+    return Undone(record, done.sequence, done.outcome)
+
+
+def restore(store: ChannelStore, point: Point, now: datetime, actor: str = "") -> Restored:
+    """Puts the notes back to a moment, as one commit; what stands now is kept as versions."""
+    store.journal_edits(now)
+    past = store.past()
+    to = past.sequence_at(point)
+    what = Decision(RESTORE, Author.PERSON, why=f"the notes as they stood after change {to}")
+
+    def carry_out(working_copy: WorkingCopy, view: View) -> Outcome:
+        return _restoring(working_copy, view, to)
+
+    done = store.commit(what, now, actor, carry_out=carry_out)
+    return Restored(to, done.sequence, done.outcome, edits_after(past.records, to))
+
+
+def chosen(past: Past, sequence: int | None) -> JournalRecord:
+    """The change to take back: that of a number, else the newest that changed a text.
+
+    Without a number, undos and what was taken back already are passed over. Raises `CannotTakeBack`
+    and `NothingFound`.
+    """
+    undone = taken_back(past.records)
+    if sequence is None:
+        return _newest(past, undone)
+    named = past.record(sequence)
+    if named.task == FORGET:
+        raise CannotTakeBack(f"Change {sequence} is a forgetting: it is for good.")
+    if not _touches(named):
+        raise CannotTakeBack(
+            f"Change {sequence} ({named.task}) changed no text: there is nothing to take back."
+        )
+    if sequence in undone:
+        by = undone[sequence]
+        raise CannotTakeBack(
+            f"Change {sequence} was taken back by {by}. `pipimem undo CHANNEL {by}` brings it back."
+        )
+    return named
+
+
+def _newest(past: Past, undone: Container[int]) -> JournalRecord:
+    for record in reversed(past.records):
+        if _touches(record) and record.task != UNDO and record.sequence not in undone:
+            return record
+    raise NothingFound(
+        f"There is nothing to take back. {past.reach} An undo is taken back by its number, see "
+        "`pipimem log`."
+    )
+
+
+def changes_of(past: Past, author: Author, since: datetime) -> list[JournalRecord]:
+    """The changes of texts by one author since a time that were not taken back, newest first."""
+    undone = taken_back(past.records)
+    return [
+        record
+        for record in reversed(past.records)
+        if record.author is author
+        and record.task not in (UNDO, RESTORE, FORGET)
+        and record.sequence not in undone
+        and _touches(record)
+        and record_time(record) >= since
+    ]
+
+
+def _touches(record: JournalRecord) -> bool:
+    return any(change.splices for change in record.files.values())
+
+
+def taken_back(records: Iterable[JournalRecord]) -> dict[int, int]:
+    """The numbers of the changes that are taken back, each with the number of its undo."""
+    undone: dict[int, int] = {}
+    for record in sorted(records, key=lambda record: -record.sequence):
+        if record.task == UNDO and record.sequence not in undone and record.correlation.isdecimal():
+            undone[int(record.correlation)] = record.sequence
+    return undone
+
+
+def _undoing(past: Past, view: View, sequence: int) -> Outcome:
+    """The notes without one change. Raises `CannotTakeBack`, and names what is in the way."""
+    record = chosen(past, sequence)
+    texts = {file: _without(past, record, file) for file in record.files if file in NOTE_FILES}
+    if all(text == past.current[file] for file, text in texts.items()):
+        raise CannotTakeBack(f"Change {sequence} cannot be taken back: nothing of it is left.")
+    then = past.ledger_after(sequence - 1)
+    return _outcome(view, texts, then, record.delta, f"taken back ({sequence})")
+
+
+def _restoring(working_copy: WorkingCopy, view: View, sequence: int) -> Outcome:
+    """The notes as they stood after a record; what stands now is kept as versions."""
+    past = Past.of(working_copy, view)
+    texts: dict[File, str] = {}
+    for file in NOTE_FILES:
+        text = past.text_after(file, sequence)
+        if text is None:
+            raise CannotTakeBack(
+                f"What {file} was after change {sequence} is not known any more, because a part of "
+                ".pipimem/ is gone. Choose a later point."
+            )
+        texts[file] = text
+        working_copy.state.versions.keep(file, past.current[file])
+    return _outcome(view, texts, past.ledger_after(sequence), None, f"restored to {sequence}")
+
+
+def edits_after(records: Iterable[JournalRecord], sequence: int) -> tuple[JournalRecord, ...]:
+    """What people wrote into the files after a record."""
+    later = (record for record in records if record.sequence > sequence and record.files)
+    return tuple(record for record in later if record.author is Author.EDITOR)
+
+
+def _outcome(
+    view: View, texts: Mapping[File, str], then: Ledger, undone: Delta | None, reason: str
+) -> Outcome:
+    new = view.current.with_texts(texts)
+    changed = {file: text for file, text in texts.items() if text != view.current.note(file).text}
+    changes = tuple(changes_between(view.current, new))
+    return Outcome(changed, "", reverted_ledger(view.current, new, then, undone, reason), changes)
+
+
+def _without(past: Past, record: JournalRecord, file: File) -> str:
+    """The text of a file without a change. Raises `CannotTakeBack`."""
+    stretch = next(each for each in past.changes_of(file) if each.sequence == record.sequence)
+    if stretch.before is None or stretch.after is None:
+        raise CannotTakeBack(
+            f"Change {record.sequence} cannot be taken back: what it did to {file} is not kept "
+            "word for word any more, because a part of .pipimem/ is gone."
+        )
+    found = reverted(stretch.before, stretch.after, past.current[file])
+    if isinstance(found, Clash):
+        raise CannotTakeBack(_refusal(past, record, file, stretch, found))
+    return found
+
+
+def _first_clash(past: Past, file: File, change: ChangeWithTexts) -> JournalRecord | None:
+    """The first record after a change that changed its lines again; `None` for none."""
+    before, after = change.before or "", change.after or ""
+    later = takewhile(lambda each: each.sequence > change.sequence, past.changes_of(file))
+    for stretch in reversed(list(later)):
+        if stretch.after is not None and clash(before, after, stretch.after):
+            return past.record(stretch.sequence)
+    return None
+
+
+def _refusal(
+    past: Past, record: JournalRecord, file: File, change: ChangeWithTexts, found: Clash
+) -> str:
+    """Why a change is not taken back, and what to do, as a sentence."""
+    lines = " ".join("".join(found.lines).split())
+    words = f"“{lines}”" if len(lines) <= _SHOWN else f"“{lines[:_SHOWN]}…”"
+    refused = f"Change {record.sequence} cannot be taken back: "
+    if found.moves_entries:
+        return (
+            f"{refused}later entries of {file} stand below {words} and would come under another "
+            "heading."
+        )
+    other = _first_clash(past, file, change)
+    if other is None:
+        return f"{refused}{words} in {file} was edited by hand since. Edit the file."
+    who = other.actor or str(other.author)
+    return (
+        f"{refused}{words} in {file} was changed again by {other.sequence} ({other.task}, {who}, "
+        f"{other.time[:16]}). Take back {other.sequence} first, or edit the file."
+    )

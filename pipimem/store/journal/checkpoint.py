@@ -1,0 +1,50 @@
+"""The checkpoint of a channel, `ledger.json`: the ledger and the texts as of one record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Ledger
+from pipimem.store.disk.files import put_whole
+from pipimem.store.disk.json_codec import CodecError, decoded, encoded
+from pipimem.store.disk.json_lines import checked_line, checked_value
+from pipimem.store.disk.syscalls import read_whole, store_errors
+from pipimem.store.journal import migration
+from pipimem.store.journal.journal import NOWHERE, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A ledger, and the place where the last record that it has ends in the journal.
+
+    `texts` are those the files were left with: what the splices of later records start from, in one
+    synced file.
+    """
+
+    ledger: Ledger
+    place: Place = NOWHERE
+    texts: Mapping[File, str] = field(default_factory=dict)
+
+
+def load(path: Path) -> Checkpoint | None:
+    """The checkpoint, `None` where there is none that can be read: the journal has it all again."""
+    with store_errors("read", path):
+        try:
+            data = read_whole(path)
+        except FileNotFoundError:
+            return None
+    value = checked_value(data)
+    if value is None:
+        value = migration.checkpoint_of_format_1(data)
+    try:
+        return decoded(Checkpoint, value)
+    except CodecError:
+        return None
+
+
+def save(path: Path, checkpoint: Checkpoint) -> None:
+    """Writes the checkpoint in the place of the former one, whole or not at all."""
+    put_whole(path, checked_line({"format": migration.FORMAT, **encoded(checkpoint)}))

@@ -1,0 +1,1 @@
+"""Texts that people and pipimem changed at the same time, brought together."""

@@ -1,0 +1,299 @@
+"""The transcript of a channel: `log.jsonl`, appended to and never rewritten but by `forget`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import get_args
+
+from pipimem.notes.message import Message, Role
+from pipimem.store.disk import json_lines
+from pipimem.store.disk.files import NEVER, Stamp, stamp
+from pipimem.store.disk.folder_lock import FolderLock
+from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
+from pipimem.store.disk.set_aside import parts, set_aside
+from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
+from pipimem.text.dates.bounds import aware
+
+_NAME = "log.jsonl"
+# Small enough to open in an editor, large enough that most channels never rotate.
+_ROTATE_AT = 8 * 1024 * 1024
+_ROLES = frozenset(get_args(Role))
+# A line begins with id and number, so that neither needs the rest of it. The blanks after : and ,
+# may be missing.
+_HEAD = re.compile(rb'^\{"id": ?("(?:[^"\\]|\\.)*"), ?"n": ?(\d{1,15})\b')
+# `datetime` ends at the years 1 and 9999; a few days more or less must not step over.
+YEARS = range(100, 9900)
+# Halving stops here: one read shows it all.
+_NEAR = 64 * 1024
+
+# What a message is called that came without an id.
+_OUR_ID = re.compile(r"m([1-9][0-9]{0,17})")
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The messages of a channel; appending takes the channel's lock, reading takes none."""
+
+    folder: Path
+    lock: FolderLock
+    _ids: set[str] | None = None
+    _last: int = 0
+    # The stamp of log.jsonl when `_last` was found out.
+    _seen: Stamp | None = NEVER
+    # What `_ids` was read from, and the greatest number in it.
+    _read: KnownParts = field(default_factory=KnownParts)
+    _greatest: int = 0
+
+    @property
+    def path(self) -> Path:
+        """The part that is appended to."""
+        return self.folder / _NAME
+
+    @property
+    def last_number(self) -> int:
+        """The number of the newest message, 0 before the first; one `stat` if nothing was added."""
+        found = stamp(self.path)
+        if found != self._seen:
+            self._last, self._seen = self._newest(), found
+        return self._last
+
+    def append(self, messages: Iterable[Message], after: int = 0) -> tuple[Message, ...]:
+        """Adds the messages whose id is not known yet, numbered, in one synced write.
+
+        Returns those. Their numbers are greater than the newest one and than `after`. A message
+        without an id gets `m<number>`. After a failure nothing of them is there.
+        """
+        messages = tuple(messages)
+        if not messages:
+            return ()
+        with self.lock.held():
+            self._mend()
+            ids = self._known()
+            first = max(self._last, after) + 1
+            added: list[Message] = []
+            for message in messages:
+                named = self._renamed(message, added) if message.id in ids else message
+                if not named.id or named.id not in ids:
+                    added.append(_stored(named, first + len(added), ids))
+                    ids.add(added[-1].id)
+            if added:
+                self._write(added)
+            return tuple(added)
+
+    def _renamed(self, message: Message, added: list[Message]) -> Message:
+        """Returns the message with `+` behind its id if we gave that id to another message.
+
+        A host may call its users' messages `m1`, `m2` … and leave the bot's without an id. The two
+        are told apart by their role: a text may have been emptied by a forgetting.
+        """
+        found = _OUR_ID.fullmatch(message.id)
+        if found is None:
+            return message
+        number = int(found[1])
+        known = [one for one in added if one.number == number]
+        known += self.window(number - 1, number)
+        is_ours = any(one.id == message.id and one.role != message.role for one in known)
+        return replace(message, id=f"{message.id}+") if is_ours else message
+
+    def messages(self) -> Iterator[Message]:
+        """All messages, oldest first; damaged lines are passed over."""
+        return self.window(0)
+
+    def window(self, after: int, upto: int | None = None) -> Iterator[Message]:
+        """The messages with `after < number <= upto`; what lies before them is not read."""
+        parts = self.parts()
+        first = _part_holding(parts, after + 1)
+        for index, part in enumerate(parts[first:]):
+            start = _offset_of(part, after + 1) if index == 0 and after else 0
+            for data in json_lines.lines(part, start):
+                message = parsed(data)
+                if message is None or message.number <= after:
+                    continue
+                if upto is not None and message.number > upto:
+                    return
+                yield message
+
+    def damaged(self) -> int:
+        """How many lines are no message; reads everything."""
+        damaged = 0
+        for part in self.parts():
+            for data in json_lines.lines(part):
+                damaged += bool(data.strip()) and parsed(data) is None
+        return damaged
+
+    def parts(self) -> list[Path]:
+        """The files of the transcript, oldest first, `log.jsonl` last."""
+        return parts(self.path)
+
+    def drop_cached(self) -> None:
+        """Drops what is held in memory: the files were rewritten, or memory is short."""
+        self._ids, self._seen = None, NEVER
+
+    def _newest(self) -> int:
+        for part in reversed(self.parts()):
+            number = _last_number(part)
+            if number:
+                return number
+        return 0
+
+    def _known(self) -> set[str]:
+        """The ids in all parts; read once, later only what other processes added."""
+        parts = self.parts()
+        if self._ids is None or not self._read.still_stand(parts):
+            self._ids, self._greatest, self._read = set(), self._newest(), KnownParts()
+        for _, _, data in self._read.fresh(parts):
+            head = _HEAD.match(data)
+            if head:
+                self._ids.add(_id(head[1]))
+                self._greatest = max(self._greatest, int(head[2]))
+        self._last, self._seen = self._greatest, stamp(self.path)
+        return self._ids
+
+    def _mend(self) -> None:
+        """Cuts back a last line that a crash tore; one that only lacks its ending gets it."""
+        if not self.path.exists():
+            return
+        last = next(json_lines.lines_backwards(self.path), b"\n")
+        if last.endswith(b"\n"):
+            return
+        if parsed(last):
+            append_synced(self.path, b"\n")
+        else:
+            append_synced(self.path, b"", at=_size(self.path) - len(last))
+
+    def _write(self, added: list[Message]) -> None:
+        fresh = not self.path.exists()
+        if not fresh and self.path.stat().st_size > _ROTATE_AT:
+            set_aside(self.path)
+            fresh = True
+        lines = b"".join(line(message) for message in added)
+        try:
+            append_synced(self.path, lines)
+            if fresh:
+                sync_folder(self.folder)
+        except BaseException:
+            self.drop_cached()
+            raise
+        if fresh:
+            self._read.prefixes.append(KnownPrefix())
+        part = self._read.prefixes[-1]
+        part.take(lines)
+        part.stamp = stamp(self.path)
+        self._last, self._seen = added[-1].number, part.stamp
+        self._greatest = self._last
+
+
+def line(message: Message) -> bytes:
+    """A message as its line; `id` and `n` come first, the scans rely on it."""
+    value: dict[str, object] = {
+        "id": message.id,
+        "n": message.number,
+        "ts": message.time.isoformat(timespec="seconds") if message.time else "",
+        "role": message.role,
+        "name": message.speaker,
+        "content": message.content,
+    }
+    if message.session:
+        value["session"] = message.session
+    return json_lines.line(value)
+
+
+def parsed(data: bytes) -> Message | None:
+    """The message on a line, `None` where it is none."""
+    match json_lines.value(data):
+        case {
+            "id": str(name),
+            "n": int(number),
+            "role": str(role),
+            "content": str(content),
+            **rest,
+        } if number > 0 and role in _ROLES:
+            return Message(
+                role=role,  # type: ignore[arg-type]  # one of `_ROLES`, as just checked
+                content=content,
+                id=name,
+                time=_time(rest.get("ts")),
+                speaker=str(rest.get("name") or ""),
+                session=str(rest.get("session") or ""),
+                number=number,
+            )
+    return None
+
+
+def _stored(message: Message, number: int, ids: set[str]) -> Message:
+    """The message as reading it back will give it."""
+    name = message.id or f"m{number}"
+    while not message.id and name in ids:
+        name += "+"  # a platform's own id looks like ours
+    time = message.time and _usable(message.time)
+    return replace(message, id=name, number=number, time=time and time.replace(microsecond=0))
+
+
+def _time(value: object) -> datetime | None:
+    try:
+        return _usable(datetime.fromisoformat(str(value))) if value else None
+    except ValueError:
+        return None
+
+
+def _usable(time: datetime) -> datetime | None:
+    """The time with its offset, else as local time; `None` for years that no sum survives."""
+    if time.year not in YEARS:
+        return None
+    return aware(time)
+
+
+def _id(quoted: bytes) -> str:
+    if b"\\" in quoted:
+        return str(json.loads(quoted))
+    return quoted[1:-1].decode("utf-8", "replace")
+
+
+def _size(path: Path) -> int:
+    found = stamp(path)
+    return found[1] if found else 0
+
+
+def _last_number(path: Path) -> int:
+    """The number of the last good line of a part, 0 where there is none."""
+    # A torn end may begin like a message.
+    for data in json_lines.lines_backwards(path):
+        found = parsed(data)
+        if found:
+            return found.number
+    return 0
+
+
+def _part_holding(parts: list[Path], number: int) -> int:
+    """The index of the part where a message with this number, or the next one, stands."""
+    for index in range(len(parts) - 1, 0, -1):
+        if 0 < _first_number(parts[index]) <= number:
+            return index
+    return 0
+
+
+def _first_number(path: Path) -> int:
+    heads = filter(None, map(_HEAD.match, json_lines.lines(path)))
+    return next((int(head[2]) for head in heads), 0)
+
+
+def _offset_of(path: Path, number: int) -> int:
+    """A byte where a line starts, at or before the line of this number, by halving the file."""
+    low, high = 0, _size(path)
+    with store_errors("read", path), reading(path) as file:
+        while high - low > _NEAR:
+            middle = (low + high) // 2
+            file.seek(middle)
+            file.readline()  # the rest of a line
+            start = file.tell()
+            found = next(filter(None, map(_HEAD.match, file)), None)
+            if found is not None and int(found[2]) <= number and start < high:
+                low = start
+            else:
+                high = middle
+    return low

@@ -1,0 +1,99 @@
+"""Messages of a transcript read by their place, without keeping their text."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from pipimem.errors import StoreError
+from pipimem.notes.message import Message
+from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
+from pipimem.store.disk.syscalls import reading, store_errors
+from pipimem.store.transcript.log import Transcript, parsed
+
+# A place is the number of a part and a byte in it; parts are rotated at 8 MB, far below this.
+_BYTES = 40
+_BYTE = (1 << _BYTES) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPosition:
+    """How far a transcript was read.
+
+    `marks` are size and digest of each file up to there, `places` those of its messages, as bytes.
+    """
+
+    marks: Sequence[tuple[int, str]]
+    places: bytes
+
+
+@dataclass(slots=True)
+class TranscriptReader:
+    """The places of a transcript's messages, oldest first: eight bytes a message."""
+
+    transcript: Transcript
+    _places: array[int] = field(default_factory=lambda: array("Q"))
+    _parts: KnownParts = field(default_factory=KnownParts)
+
+    @classmethod
+    def resumed(
+        cls, transcript: Transcript, read_position: ReadPosition
+    ) -> TranscriptReader | None:
+        """A reader that goes on from a position; `None` where the files were rewritten since."""
+        parts, marks = transcript.parts(), read_position.marks
+        if len(parts) < len(marks):
+            return None
+        reader = cls(transcript, array("Q", read_position.places))
+        for part, (size, digest) in zip(parts, marks, strict=False):
+            prefix = KnownPrefix.of(part, size)
+            if prefix.digest != digest:
+                return None
+            reader._parts.prefixes.append(prefix)
+        return reader
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def read_position(self) -> ReadPosition:
+        """Where the reading stands."""
+        return ReadPosition(
+            [(part.end, part.digest) for part in self._parts.prefixes], self._places.tobytes()
+        )
+
+    @property
+    def rewritten(self) -> bool:
+        """Whether the files were rewritten, as `forget` does: only a new reader helps."""
+        return not self._parts.still_stand(self.transcript.parts())
+
+    def fresh(self) -> Iterator[Message]:
+        """The messages that were added since the last call, oldest first.
+
+        A line that is still being written is left for the next call. Yields nothing where the files
+        were rewritten.
+        """
+        for number, start, data in self._parts.fresh(self.transcript.parts()):
+            message = parsed(data)
+            if message:
+                self._places.append(number << _BYTES | start)
+                yield message
+
+    def message(self, place: int) -> Message:
+        """The message of a place, from 0. Raises `StoreError` where the files were rewritten."""
+        number, start = self._places[place] >> _BYTES, self._places[place] & _BYTE
+        parts = self.transcript.parts()
+        if number >= len(parts):
+            raise StoreError(f"Parts of {self.transcript.path} are gone. Search again.")
+        part = parts[number]
+        with store_errors("read", part), reading(part) as file:
+            file.seek(start)
+            message = parsed(file.readline())
+        if message is None:
+            raise StoreError(f"{part} was rewritten while it was being searched. Search again.")
+        return message
+
+    def place(self, name: str) -> int | None:
+        """The place of the message of an id, among those that were read; `None` for none."""
+        said = enumerate(islice(self.transcript.messages(), len(self)))
+        return next((place for place, message in said if message.id == name), None)

@@ -1,0 +1,1 @@
+"""The Markdown of people, read into sections and blocks, and back byte for byte."""

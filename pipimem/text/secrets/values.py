@@ -1,0 +1,131 @@
+"""Whether what follows the words of a secret is one, or a placeholder, a reference, mere talk."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from pipimem import resources
+from pipimem.text.patterns import Pattern
+
+_PLACEHOLDER = Pattern(
+    r"[*•·.…_#?-]+|\W*(?:[xX]{3,})\W*|\$\{.*|\$\(.*|\$[A-Z][A-Z0-9_]*|\$[a-z_]+|\{\{?.*"
+    r"|%[sd]|%\(.*|<.*|\[.*|@\w+|#\{.*"
+    r"|(?i:.*(?:\*{3}|x{4}|•{3}|…|\.{3}|your[_-]"
+    r"|[_-]here\b|example|placeholder|changeme|redacted|insert[_-]).*)",
+    re.DOTALL,
+)
+_REFERENCE = Pattern(
+    r"[a-z][a-z0-9+.-]{1,15}://.*|(?:~|\.{1,2})?/[\w.-]+/.*|(?:~|\.{1,2})/.*"
+    r"|\.env.*|[A-Za-z_][\w.]*(?:\(|\[).*"
+    r"|(?:process|os|self|this|config|settings|env|secrets|vars|ctx|request|args|opts|options"
+    r"|data|props)"
+    r"\.[A-Za-z_].*"
+    r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+",  # the name of an environment variable
+    re.DOTALL,
+)
+_DATE_OR_VERSION = Pattern(
+    r"v?\d+(?:\.\d+){1,3}(?:[-+][\w.]+)?|\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[:：]\d{2}.*|\d+%"
+)
+_UNIT = Pattern(
+    r"\s{0,2}(?:位|个|次|天|年|月|号|日|周|分|秒|小?时|字|种|块|元"
+    r"|bits?\b|bytes?\b|chars?\b|characters?\b|digits?\b|days?\b"
+    r"|hours?\b|minutes?\b|seconds?\b|months?\b|years?\b|times?\b|words?\b|letters?\b"
+    r"|tokens?\b|users?\b|attempts?\b|%)"
+)
+_SCHEME = Pattern(
+    r"\s{0,2}(?:加密|哈希|散列|存储|存的|编码|算法|hash|encr|encod|format|格式)", re.IGNORECASE
+)
+_SENTENCE_END = Pattern(r"[\"'`”’)）]?[ \t]*(?:[.!?;,，。！；\n]|$)")
+_SAID_OF_PASSWORDS = Pattern(r".*(?:ed|ing|able|ible|ful|less|ive|ous|ly)", re.IGNORECASE)
+_SYMBOL = Pattern(r"[^\w.-]")
+_VAULT_PATH = Pattern(r"[a-z][a-z-]*(?:/[a-z0-9._-]+)+")
+# 120000tokens, 1.5k/min
+_MEASURE = Pattern(r"[\d.,]+[a-z]{1,6}(?:/\w+)?", re.IGNORECASE)
+
+
+@cache
+def no_secrets() -> frozenset[str]:
+    """Words that follow "password is" or "token:" in mere talk."""
+    return frozenset(resources.sections("secrets/no_secrets")[""])
+
+
+def is_no_secret(value: str) -> bool:
+    """Whether it is a known word, a placeholder, a reference to a secret, a date or a version."""
+    return (
+        not value
+        or value.lower() in no_secrets()
+        or _PLACEHOLDER().fullmatch(value) is not None
+        or _REFERENCE().fullmatch(value) is not None
+        or _DATE_OR_VERSION().fullmatch(value) is not None
+    )
+
+
+def tells_about(following: str) -> bool:
+    """Whether the text behind a value makes it a measure ("90 days") or a method ("MD5 加密")."""
+    return _UNIT().match(following) is not None or _SCHEME().match(following) is not None
+
+
+def is_repeated(value: str) -> bool:
+    """Whether it is one character again and again; the same digit may well be a code."""
+    return len(value) >= 6 and len(set(value.lower())) == 1 and not value.isdigit()
+
+
+def is_code(value: str) -> bool:
+    """Whether it may be a code by text message: short, begins with a digit, no signs."""
+    return value.isascii() and value.isalnum() and 3 <= len(value) <= 10 and value[0].isdigit()
+
+
+def is_key(value: str) -> bool:
+    """Keys are long and mixed; a plain word, number or short name after "token:" is talk."""
+    if len(value) < 8 or not is_mixed(value):
+        return False
+    return not _VAULT_PATH().fullmatch(value) and not _MEASURE().fullmatch(value)
+
+
+def is_password(value: str, following: str, *, bare: bool) -> bool:
+    """Whether it may be a password.
+
+    `bare` says that no sign stands between it and what announces it.
+    """
+    if has_digit(value):
+        return len(value) >= (4 if has_letter(value) else 3)
+    if not has_letter(value):
+        return len(value) >= 4
+    return _is_password_of_letters(value, following, bare=bare)
+
+
+def _is_password_of_letters(value: str, following: str, *, bare: bool) -> bool:
+    if len(value) >= 5 and _SYMBOL().search(value):  # pa$$word
+        return not value.endswith(("'s", "’s"))
+    if _is_composed(value):
+        return len(value) >= 6
+    return len(value) >= 4 and not (bare and "-" in value) and _is_last_word(value, following)
+
+
+def has_digit(value: str) -> bool:
+    """Whether there is a digit in it."""
+    return any(map(str.isdigit, value))
+
+
+def has_letter(value: str) -> bool:
+    """Whether there is a letter in it."""
+    return any(map(str.isalpha, value))
+
+
+def is_mixed(value: str) -> bool:
+    """Whether there are both digits and letters in it."""
+    return has_digit(value) and has_letter(value)
+
+
+def _is_composed(value: str) -> bool:
+    """Whether several words were made one: correct-horse-battery, openSesame."""
+    humps = value[1:] != value[1:].lower() and not value.isupper()
+    return humps or value.count("-") >= 2
+
+
+def _is_last_word(word: str, following: str) -> bool:
+    """Whether it ends its sentence and is not what is said of passwords ("is expired")."""
+    if _SAID_OF_PASSWORDS().fullmatch(word):
+        return False
+    return _SENTENCE_END().match(following) is not None

@@ -1,0 +1,64 @@
+"""The lists of words under `pipimem/data/words/`, each read on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from pipimem import resources
+
+
+@cache
+def stop_words() -> frozenset[str]:
+    """The words that carry grammar and no matter, in lower case: they are never evidence."""
+    return frozenset(_items("stop_words"))
+
+
+@cache
+def negations() -> frozenset[str]:
+    """Words that turn a sentence round.
+
+    Two texts that differ in one of them do not say the same.
+    """
+    return frozenset(_items("negations"))
+
+
+@cache
+def compounds() -> Mapping[str, str]:
+    """English compounds by their two parts: "set up" → "setup"."""
+    return {parts: parts.replace(" ", "") for parts in _items("compounds")}
+
+
+@cache
+def forms(name: str) -> Mapping[str, str]:
+    """Each form of a word → the first of its line, in a file of lines like `begin: began begun`."""
+    found: dict[str, str] = {}
+    for line in _items(name):
+        words = line.replace(":", "").split()
+        found.update(dict.fromkeys(words, words[0]))
+    return found
+
+
+@cache
+def keep_their_s() -> frozenset[str]:
+    """The beginnings of English words whose "-ise" is no "-ize"."""
+    return frozenset(_items("ise_not_ize"))
+
+
+@cache
+def by_first_character() -> Mapping[str, tuple[str, ...]]:
+    """Chinese words younger than the dictionary, by the character they begin with."""
+    found: dict[str, tuple[str, ...]] = {}
+    for word in _items("domain_words"):
+        found[word[0]] = (*found.get(word[0], ()), word)
+    return found
+
+
+@cache
+def simplified_characters() -> Mapping[str, str]:
+    """Each traditional character with its simplified one."""
+    return {pair[0]: pair[-1] for pair in _items("traditional")}
+
+
+def _items(name: str) -> tuple[str, ...]:
+    return resources.sections(f"words/{name}")[""]

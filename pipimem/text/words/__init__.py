@@ -1,0 +1,1 @@
+"""Words of a text as they are indexed and compared."""

@@ -1,0 +1,188 @@
+"""How alike two texts are, and from where on they say the same.
+
+The measure is Dice's coefficient of pairs of letters: cheap, and the same for Chinese and English.
+Where the words of the index are at hand (`near_duplicate`), their Jaccard coefficient stands in for
+it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
+from pipimem.text.han import is_chinese
+from pipimem.text.patterns import Pattern
+from pipimem.text.quotes import Quote, of_different_people, read_quote, words_said
+from pipimem.text.word_lists import stop_words
+
+if TYPE_CHECKING:
+    from pipimem.text.words.index_words import Bag
+
+# Two texts may be about one subject (of the shorter's pairs, values and grammar aside). Of twenty
+# changed values in two languages ("Bob lives in Paris", "Bob moved to London") the least alike
+# share 0.22.
+SAME_SUBJECT = 0.2
+# A reworded line keeps most of its characters; below this it is another line. Measured on pairs by
+# hand: rewordings share 0.5 to 0.95, unrelated bullets of one section less than 0.25.
+REWORDED = 0.4
+# They say the same in other words, if they also agree in every number and denial.
+SAME_THOUGHT = 0.82
+# Above this share of common words of the index two entries say the same to a reader (the design's
+# number).
+NEAR_DUPLICATE = 0.7
+
+_NUMBERS = re.compile(r"\d+")
+_DENIAL = re.compile(
+    r"\b(?:no|not|never|don't|doesn't|isn't|won't|can't|without|stop)\b|[不没别勿无非禁]",
+    re.IGNORECASE,
+)
+# What is written in one piece: words, paths, versions. A full stop at its end is the sentence's.
+_TOKEN = re.compile(r"[A-Za-z0-9]+(?:[-_./@:\\'’][A-Za-z0-9]+)*")
+
+# What a newer value changes: numbers, dates, days.
+_VALUE = Pattern(
+    rf"\d+(?:[-:/.,]\d+)*|\b{WEEKDAY_EN}s?\b"
+    r"|\b(?:january|february|march|april|may|june|july|august"
+    r"|september|october|november|december)\b"
+    rf"|{WEEKDAY_ZH}|[一二三四五六七八九十两]+[点号日月年]",
+    re.IGNORECASE,
+)
+# The commonest words of any sentence; rarer ones of grammar hardly count among the pairs of a text.
+_GRAMMAR = Pattern(
+    r"\b(?:the|an?|is|are|was|were|be|been|to|of|in|on|at|for|and|or|with|by|it|its|this|that"
+    r"|has|have|had|will|from|as"
+    r"|not|no|until|since)\b|[的了是在和与及也都把被]",
+    re.IGNORECASE,
+)
+
+
+def bigrams(text: str) -> frozenset[str]:
+    """Every two neighbouring characters of what is said, white space and case aside.
+
+    A lone one is its own pair.
+    """
+    plain = "".join(words_said(text).split()).casefold()
+    return frozenset(plain[i : i + 2] for i in range(len(plain) - 1)) or frozenset({plain} - {""})
+
+
+def alike(a: frozenset[str], b: frozenset[str]) -> float:
+    """Dice's coefficient of two sets of pairs, 0 to 1."""
+    return 2 * len(a & b) / (len(a) + len(b)) if a or b else 1.0
+
+
+def share_in(part: frozenset[str], whole: frozenset[str]) -> float:
+    """How much of the pairs of `part` stands in `whole` too, 0 to 1; nothing stands anywhere."""
+    return len(part & whole) / len(part) if part else 1.0
+
+
+def says_the_same(a: str, b: str) -> bool:
+    """Whether two texts say one thing; see `Statement.says_the_same`."""
+    return Statement.of(a).says_the_same(Statement.of(b))
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What of a text is compared, for those that are compared with many."""
+
+    grams: frozenset[str]
+    numbers: tuple[str, ...]
+    denials: int
+    quote: Quote
+
+    @classmethod
+    def of(cls, text: str) -> Statement:
+        """What of a text is compared: of a quote the words that were said."""
+        quote = read_quote(text)
+        numbers = tuple(sorted(_NUMBERS.findall(quote.said)))
+        return cls(bigrams(text), numbers, len(_DENIAL.findall(quote.said)), quote)
+
+    def says_the_same(self, other: Statement) -> bool:
+        """Whether both have nearly the same letters, and the very same numbers and denials.
+
+        Who and when of a quote do not count; only what two people say of themselves are two things.
+        """
+        if (self.numbers, self.denials) != (other.numbers, other.denials):
+            return False
+        if of_different_people(self.quote, other.quote):
+            return False
+        return alike(self.grams, other.grams) >= SAME_THOUGHT
+
+
+def same_subject(old: str, new: str) -> bool:
+    """Whether `new` may be a newer word on what `old` says, in one language.
+
+    Two that only share a date may not.
+    """
+    return share_in(_matter(old), _matter(new)) >= SAME_SUBJECT
+
+
+def same_script(a: str, b: str) -> bool:
+    """Whether both are Chinese or neither is.
+
+    Letters can tell nothing of two texts in different scripts.
+    """
+    return is_chinese(a) is is_chinese(b)
+
+
+def _matter(text: str) -> frozenset[str]:
+    return bigrams(_GRAMMAR().sub(" ", _VALUE().sub(" ", words_said(text))))
+
+
+def jaccard(a: Set[str], b: Set[str]) -> float:
+    """|a ∩ b| / |a ∪ b|; 0.0 when both are empty, for nothing is not the same as nothing."""
+    shared = len(a & b)
+    return shared / (len(a) + len(b) - shared) if shared else 0.0
+
+
+def near_duplicate(a: Bag, b: Bag, threshold: float = NEAR_DUPLICATE) -> bool:
+    """Whether two texts say the same.
+
+    Never when their numbers or dates differ, or one negates: "the limit is 20" corrects "the limit
+    is 30", it is not its copy. Nor when one Chinese word stands in the place of one other: that may
+    be a name.
+    """
+    if a.negations % 2 != b.negations % 2:
+        return False
+    words_a, words_b = frozenset(a.words), frozenset(b.words)
+    if _numbers(words_a) != _numbers(words_b):
+        return False
+    if _chinese(words_a - words_b) == _chinese(words_b - words_a) == 1:
+        return False
+    return jaccard(words_a, words_b) > threshold
+
+
+def names_differ(a: str, b: str) -> bool:
+    """Whether either of two texts has a name, a letter or an identifier that the other has not.
+
+    "Server A is in Berlin" is no copy of "server B is in Berlin", though all their longer words are
+    the same.
+    """
+    tokens, others = _TOKEN.findall(a), _TOKEN.findall(b)
+    return _has_own_name(tokens, others) or _has_own_name(others, tokens)
+
+
+def _has_own_name(tokens: Sequence[str], others: Sequence[str]) -> bool:
+    known = {token.casefold() for token in others}
+    return any(token.casefold() not in known and _is_name(token) for token in tokens)
+
+
+def _is_name(piece: str) -> bool:
+    if len(piece) == 1:
+        return piece not in "aIi"
+    is_named = piece[0].isupper() or any(mark in piece for mark in "_./@:\\")
+    return is_named and piece.casefold() not in stop_words()
+
+
+def _chinese(words: frozenset[str]) -> int:
+    return sum(not word.isascii() for word in words)
+
+
+def _numbers(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(filter(_has_decimal, words))
+
+
+def _has_decimal(word: str) -> bool:
+    return any(map(str.isdecimal, word))

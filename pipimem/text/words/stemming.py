@@ -1,0 +1,41 @@
+"""English words brought to their stem: the one door to PyStemmer, loaded at the first word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pipimem.text.patterns import Pattern
+from pipimem.text.word_lists import forms, keep_their_s
+
+# "organise" is "organize"; not so where -ise belongs to the word.
+_ISE = Pattern(r"([a-z]{4,})is(e[drs]?|ers|ing|ations?)")
+
+
+class Stemmer:
+    """The stem of an English word; loads its library on first use."""
+
+    def __init__(self) -> None:
+        self._stem: Callable[[str], str] | None = None
+
+    def stem(self, word: str) -> str:
+        """The stem of one lower-case word; "went" and "going" meet in "go"."""
+        if self._stem is None:
+            from Stemmer import (
+                Stemmer as SnowballStemmer,
+            )  # here: 4 ms, and never needed for Chinese alone
+
+            self._stem = SnowballStemmer("english").stemWord
+        return forms("kept_apart").get(word) or self._stem(
+            forms("irregular_forms").get(word) or _american(word)
+        )
+
+
+def _american(word: str) -> str:
+    spelt = forms("british_spelling")
+    american = spelt.get(word) or spelt.get(word.removesuffix("s"))
+    if american:
+        return american
+    found = _ISE().fullmatch(word) if "is" in word else None
+    if found and found[1] not in keep_their_s():
+        return f"{found[1]}iz{found[2]}"
+    return word

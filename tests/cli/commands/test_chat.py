@@ -1,0 +1,97 @@
+"""`pipimem chat`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call
+from tests.servers.openai import ChatRequest, OpenAIServer, Reply
+
+
+def log(bot: Path) -> list[tuple[str, str]]:
+    """Who said what, as the transcript has it."""
+    lines = (bot / "channels/tea/log.jsonl").read_text().splitlines()
+    return [(row["role"], row["content"]) for row in map(json.loads, lines)]
+
+
+def test_offline_memory_answers_honestly(call: Call, bot: Path) -> None:
+    """No model replies, and it says so; what memory found is told, and only the person's words
+    are written.
+    """
+    call("remember", "tea", "林晓喜欢乌龙茶", "--kind", "preference")
+    told = call("chat", "tea", "--speaker", "林晓", typed="乌龙茶还有吗？\nhello\n")
+    assert told.code == 0
+    assert told.out.splitlines() == [
+        "(offline, no model replies) Memory has: 林晓喜欢乌龙茶",
+        "(offline, no model replies) Noted in the transcript; memory has nothing to add.",
+    ]
+    assert "Preferences: 林晓喜欢乌龙茶" in told.err
+    assert log(bot) == [("user", "乌龙茶还有吗？"), ("user", "hello")]
+
+
+def test_the_commands_do_what_the_help_says(call: Call, bot: Path) -> None:
+    """/why, /memory, /usage, /compact, /new, /forget with a question back, /help, /quit."""
+    typed = "/why\nI like oolong tea\n/memory\n/usage\n/compact\n/new\n/forget oolong\ny\n/forget oolong\nn\n/help\n/quit\nnever read\n"
+    out = call("chat", "tea", typed=typed).out
+    for told in (
+        "nothing was recalled: nothing was said yet", "MEMORY.md ──", "0 calls, 0 tokens in", "consolidated: 1 message covered",
+        "This would go:", "forgotten: ", "nothing was forgotten", "/quit     leave",
+    ):  # fmt: skip
+        assert told in out, told
+    assert "never read" not in (bot / "channels/tea/log.jsonl").read_text()
+    assert "oolong" not in "".join(p.read_text() for p in (bot / "channels/tea").glob("*.md"))
+
+
+def test_status_says_how_the_channel_stands(call: Call) -> None:
+    """As `pipimem status` does, of this channel alone."""
+    call("remember", "other", "Bob likes tea")
+    call("remember", "tea", "The port is 8080")
+    out = call("chat", "tea", typed="hello\n/status\n").out
+    (row,) = [line.split("\t") for line in out.splitlines() if line.startswith(("tea", "other"))]
+    assert row[:5] == ["tea", "dm", "1", "1", "1"]
+
+
+def test_a_command_there_is_not_is_told(call: Call) -> None:
+    """What begins with a slash is no message; a bare /forget is told what it wants."""
+    told = call("chat", "tea", typed="/forgte tea\n/forget\n")
+    assert "there is no /forgte; there are\n/memory " in told.out
+    assert told.out.endswith("say what: /forget and a text or an entry's id\n")
+
+
+def test_a_model_replies_with_memory_before_the_message(
+    call: Call, bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system prompt, then the fenced memory with the message; the reply is printed and
+    written.
+    """
+    asked: list[ChatRequest] = []
+
+    def respond(request: ChatRequest) -> Reply:
+        asked.append(request)
+        return Reply("Oolong it is.")
+
+    call("remember", "tea", "林晓喜欢乌龙茶", "--kind", "preference")
+    with OpenAIServer(respond) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "test")
+        told = call("chat", "tea", typed="乌龙茶还有吗？\n", model="openai/test")
+    assert told.out == "Oolong it is.\n"
+    assert "## Your memory" in asked[0].system
+    assert asked[0].user.startswith("<pipimem-memory-")
+    assert asked[0].user.endswith("乌龙茶还有吗？")
+    assert log(bot)[:2] == [("user", "乌龙茶还有吗？"), ("assistant", "Oolong it is.")]
+    usage = {line["task"]: line["calls"] for line in call("usage", "--json").lines}
+    assert usage["chat"] == 1
+
+
+def test_without_a_key_the_message_is_kept(call: Call, bot: Path) -> None:
+    """Exit 1 with what to set; what was said is in the transcript."""
+    told = call("chat", "tea", typed="hello\n", model="openai/gpt-5-mini")
+    assert (
+        told.code,
+        "no reply: No key for openai/gpt-5-mini: set OPENAI_API_KEY" in told.err,
+    ) == (1, True)
+    assert log(bot) == [("user", "hello")]

@@ -1,0 +1,181 @@
+"""`pipimem doctor`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from pipimem.clock import Clock
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Add, Author, Decision, Invalidate, Trust
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
+
+from tests.cli.conftest import Call, snapshot
+
+
+def wrongs(call: Call) -> list[tuple[str, str]]:
+    """Where something is wrong, and what."""
+    return [
+        (one["where"], one["what"])
+        for one in call("doctor", "--json").object["findings"]
+        if one["wrong"]
+    ]  # type: ignore[attr-defined]
+
+
+def test_a_healthy_workspace_is_well(call: Call, bot: Path, conversation: Path) -> None:
+    """Exit 0, and nothing was touched."""
+    call("replay", "room", str(conversation))
+    before = snapshot(bot)
+    told = call("doctor")
+    assert (told.code, told.out.splitlines()[-1]) == (0, "All is well.")
+    assert snapshot(bot) == before
+
+
+def test_a_secret_in_a_file_is_told_by_line_and_never_printed(call: Call, bot: Path) -> None:
+    """File and line, not the secret."""
+    (bot / "channels" / "room").mkdir()
+    memory = bot / "channels" / "room" / "MEMORY.md"
+    memory.write_text("# Memory\n\n- key: sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6\n")
+    told = call("doctor", "--json")
+    assert (told.code, "sk-proj" in told.out + told.err) == (1, False)
+    assert [where for where, _ in wrongs(call)] == [f"{memory}, line 3"]
+
+
+def test_unreadable_files_and_damaged_records_are_told(
+    call: Call, bot: Path, conversation: Path
+) -> None:
+    """A binary file, a journal with a changed line, a transcript with a broken one, a folder of
+    another channel.
+    """
+    call("replay", "room", str(conversation))
+    call("remember", "hall", "The port is 8080")
+    room, hall = bot / "channels/room", bot / "channels/hall"
+    (hall / "MEMORY.md").write_bytes(b"\xff\xfe caf\xe9")
+    journal = room / ".pipimem/journal.jsonl"
+    journal.write_text(
+        journal.read_text()
+        .replace('"task": "epoch"', '"task": "epoke"')
+        .replace("refresh", "refrosh", 1)
+    )
+    told = dict(wrongs(call))
+    assert "not UTF-8" in told[str(hall / "MEMORY.md")]
+    assert "journal.jsonl, line 2: damaged" in told[str(room / ".pipimem")]
+
+
+def test_broken_lines_and_foreign_folders_are_told(
+    call: Call, bot: Path, conversation: Path
+) -> None:
+    """What reading passes over, a person should know of."""
+    call("replay", "room", str(conversation))
+    log = bot / "channels/room/log.jsonl"
+    log.write_text(log.read_text().replace('"role": "assistant"', '"role": "ghost"', 1))
+    assert wrongs(call) == [(str(log), "1 line that is no message; passed over")]
+    (bot / "channels/room").rename(bot / "channels/lounge")
+    assert wrongs(call)[0][1] == "belongs to the channel 'room'; rename the folder to room"
+
+
+def test_settings_that_are_not_understood_are_told(call: Call, bot: Path) -> None:
+    """The sentence is the one every command ends with."""
+    (bot / "pipimem.toml").write_text("[recal]\ninject = 3\n")
+    assert wrongs(call) == [
+        ("pipimem.toml", "pipimem.toml: unknown section 'recal'; did you mean 'recall'?")
+    ]
+
+
+def test_only_whether_the_key_is_set_is_told(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Never the key itself, and no call is made."""
+    told = call("doctor", "--json", model="openai/gpt-5-mini")
+    assert (told.code, "OPENAI_API_KEY is not set" in told.out) == (1, True)
+    monkeypatch.setenv("OPENAI_API_KEY", "abc123")
+    told = call("doctor", "--json", model="openai/gpt-5-mini")
+    assert (told.code, "OPENAI_API_KEY is set" in told.out, "abc123" in told.out) == (
+        0,
+        True,
+        False,
+    )
+
+
+def test_fix_mends_what_loses_nothing_and_says_so(
+    call: Call, bot: Path, conversation: Path
+) -> None:
+    """What needs a hand stays, and the exit code with it."""
+    call("replay", "room", str(conversation))
+    room = bot / "channels/room"
+    (room / ".pipimem/.left.pipimem-tmp").write_text("x")
+    (room / "HISTORY.md").write_text((room / "HISTORY.md").read_text() + "\n<<<<<<< mine\n")
+    told = call("doctor", "--json")
+    assert [one["fixable"] for one in told.object["findings"] if "unfinished" in one["what"]] == [
+        True
+    ]  # type: ignore[attr-defined]
+    told = call("doctor", "--fix", "--json")
+    assert told.object["fixed"] == [
+        {"where": str(room), "done": "what was cut off was finished, the rest swept"}
+    ]
+    assert (told.code, [what for _, what in wrongs(call)]) == (
+        1,
+        ["a merge left its marks here; keep one side and take out the marks"],
+    )
+    again = call("doctor", "--fix")
+    assert "fixed:" not in again.out
+
+
+def test_models_that_took_out_half_are_told_with_the_way_back(call: Call, bot: Path) -> None:
+    """Worth knowing, and no reason to end with 1."""
+    store = ChannelStore.open(WorkspaceStore.open(bot), "room", create=True)
+    now = Clock().now()
+    facts = tuple(
+        Add(Kind.FACT, f"{word} stands in the hall", Trust.INFERRED) for word in ("oak", "elm")
+    )
+    store.commit(Decision("consolidate", Author.MODEL, facts), now)
+    assert "half of what stood" not in call("doctor").out
+    over = Invalidate(store.notes().memory.entries[0].target, "over")
+    store.commit(Decision("tidy", Author.MODEL, (over,)), now)
+    store.close()
+    told = call("doctor")
+    assert told.code == 0
+    assert "models have taken out half of what stood within 30 days" in told.out
+    assert "`pipimem undo CHANNEL --author model --since 30d`" in told.out
+
+
+def test_what_of_words_txt_is_no_word_is_told(call: Call, bot: Path) -> None:
+    """A pasted text, and a line of more words than stand for each other."""
+    names = ", ".join(f"name{number}" for number in range(70))
+    (bot / "words.txt").write_text(f"{'字' * 8_000}\n{names}\n")
+    findings = call("doctor", "--json").object["findings"]
+    assert isinstance(findings, list)
+    told = [one["what"] for one in findings if one["where"] == str(bot / "words.txt")]
+    assert [what.partition(";")[0] for what in told] == [
+        "passed over, longer than 64 characters: 1",
+        "passed over, beyond the first 64 of a line: 6",
+    ]
+
+
+@pytest.mark.parametrize("kind", ["a file", "a link to itself", "a link to nothing"])
+def test_what_stands_in_the_place_of_all_channels_is_told(call: Call, bot: Path, kind: str) -> None:
+    """One finding, no error of the system."""
+    top = bot / "channels"
+    shutil.rmtree(top)
+    if kind == "a file":
+        top.write_text("x")
+    else:
+        top.symlink_to(top if kind == "a link to itself" else "nowhere")
+    assert [where for where, _ in wrongs(call)] == [str(top)]
+
+
+def test_problems_are_counted_in_the_singular_too(call: Call, bot: Path) -> None:
+    """One is a problem, two are problems."""
+    (bot / "channels" / "room").write_text("")
+    assert "1 problem to fix" in call("doctor").err
+    (bot / "channels" / "other").write_text("")
+    assert "2 problems to fix" in call("doctor").err
+
+
+def test_a_file_is_named_once(call: Call, bot: Path) -> None:
+    """Where it stands, and not again in the sentence about it."""
+    words = bot / "words.txt"
+    words.write_bytes(b"\xff\xfe")
+    (line,) = [line for line in call("doctor").out.splitlines() if "words.txt" in line]
+    assert line.split("\t")[:2] == ["wrong", str(words)]
+    assert line.split("\t")[2].startswith("line 1: not UTF-8.")

@@ -1,0 +1,283 @@
+"""`pipimem forget`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Call, snapshot
+
+
+def everything(bot: Path) -> str:
+    """All bytes below the channels, as text."""
+    return "".join(
+        p.read_bytes().decode("utf-8", "replace")
+        for p in (bot / "channels").rglob("*")
+        if p.is_file()
+    )
+
+
+def test_forget_removes_a_text_from_every_place(call: Call, bot: Path, conversation: Path) -> None:
+    """Files, versions, journal and transcript; the counts say from where."""
+    call("replay", "room", str(conversation))
+    call("remember", "room", "林晓说上线窗口定在周四晚上九点")
+    told = call("forget", "room", "上线窗口定在周四晚上九点", "--yes", "--json")
+    assert told.code == 0
+    assert (told.object["messages"], told.object["entries"] >= 1) == (1, True)  # type: ignore[operator]
+    assert "This would go:" in told.err
+    assert "上线窗口定在周四晚上九点" not in everything(bot)
+
+
+def test_forget_asks_and_takes_no_for_an_answer(call: Call, bot: Path) -> None:
+    """It shows what would go; without a yes nothing goes, and silence is no yes."""
+    call("remember", "room", "The port is 8080")
+    before = everything(bot)
+    for answer in ("n\n", ""):
+        told = call("forget", "room", "8080", typed=answer)
+        assert (told.code, "- MEMORY.md · Facts: The port is 8080" in told.err) == (1, True)
+        assert "nothing was forgotten" in told.err
+    assert everything(bot) == before
+    assert call("forget", "room", "8080", typed="y\n").code == 0
+    assert "8080" not in (bot / "channels/room/MEMORY.md").read_text()
+
+
+def test_forget_can_spare_the_transcript(call: Call, bot: Path, conversation: Path) -> None:
+    """`--keep-transcript` leaves log.jsonl as it was."""
+    call("replay", "room", str(conversation))
+    log = bot / "channels/room/log.jsonl"
+    before = log.read_bytes()
+    call("remember", "room", "the release of the lantern service")
+    assert (
+        call(
+            "forget", "room", "the release of the lantern service", "--yes", "--keep-transcript"
+        ).code
+        == 0
+    )
+    assert log.read_bytes() == before
+
+
+def test_an_entry_goes_by_its_id_as_recall_tells_it(call: Call, bot: Path) -> None:
+    """`memory:abcd2345` and `abcd2345` both name it."""
+    call("remember", "room", "The lantern port is 8080")
+    (found,) = call("recall", "room", "lantern port", "--json").object["candidates"]  # type: ignore[misc]
+    told = call("forget", "room", found["id"], "--yes")
+    assert (told.code, "8080" in (bot / "channels/room/MEMORY.md").read_text()) == (0, False)
+
+
+def test_what_nothing_holds_is_told(call: Call) -> None:
+    """Exit 1, so that a script sees it."""
+    call("remember", "room", "The port is 8080")
+    told = call("forget", "room", "9090", "--yes")
+    assert (told.code, "nothing in room holds '9090'" in told.err) == (1, True)
+    assert call("forget", "room", " ", "--yes").code == 1
+
+
+def test_what_stands_nowhere_is_told_before_what_would_end(call: Call) -> None:
+    """A slip of the finger must not read as if everything would end."""
+    call("remember", "room", "The port is 8080")
+    told = call("forget", "room", "9090", typed="y\n")
+    assert told.err.startswith("Nothing that would be shown holds it.")
+    assert "cannot be taken back" not in told.err
+
+
+def test_a_spared_transcript_that_holds_the_text_is_told(call: Call, conversation: Path) -> None:
+    """Nothing was forgotten, and yet it is not true that nothing holds it."""
+    call("replay", "room", str(conversation))
+    said = str(json.loads(conversation.read_text().splitlines()[0])["content"])
+    told = call("forget", "room", said, "--yes", "--keep-transcript")
+    assert (told.code, "of log.jsonl in room hold" in told.err) == (1, True), told.err
+
+
+def test_what_would_go_is_shown_whole(call: Call, bot: Path) -> None:
+    """An entry goes as a whole, so all of it is shown before anybody says yes."""
+    call("remember", "room", "The port is 8080")
+    memory = bot / "channels/room/MEMORY.md"
+    memory.write_text(
+        memory.read_text() + f"- {'a long story ' * 12}about 9090\n  and its second line\n- 别的\n"
+    )
+    told = call("forget", "room", "9090", typed="y\n")
+    assert f"{'a long story ' * 12}about 9090\n    and its second line\n" in told.err
+    assert memory.read_text() == "# Memory\n\n## Facts\n\n- The port is 8080\n- 别的\n"
+
+
+def test_forget_by_query_lets_a_person_choose(call: Call, bot: Path) -> None:
+    """Recall finds, numbers choose; silence and wrong numbers forget nothing."""
+    for text in ("The lantern port is 8080", "The lantern colour is red", "Bob likes tea"):
+        call("remember", "room", text)
+    memory = bot / "channels/room/MEMORY.md"
+    for answer in ("", "\n", "9\n", "1\nn\n"):
+        assert call("forget", "room", "--query", "lantern port", typed=answer).code == 1
+    assert "8080" in memory.read_text()
+    told = call("forget", "room", "--query", "lantern port", typed="1\ny\n")
+    assert (told.code, "8080" in memory.read_text(), "Bob" in memory.read_text()) == (
+        0,
+        False,
+        True,
+    )
+    assert call("forget", "room", "--query", "zeppelin", "--yes").code == 1
+    assert call("forget", "room", "--query", "lantern colour", "--yes").code == 0
+    assert "red" not in memory.read_text()
+
+
+def test_the_receipt_says_what_went_where(call: Call, bot: Path, conversation: Path) -> None:
+    """Each file with a count, also the usage ledger of the workspace, and what is out of reach."""
+    call("replay", "room", str(conversation))
+    call("remember", "room", "上线窗口定在周四晚上九点")
+    usage = bot / ".pipimem/usage-2026-03.jsonl"
+    line = {
+        "time": "2026-03-02T09:00:00+08:00",
+        "channel": "room",
+        "task": "tidy",
+        "reason": "上线窗口定在周四晚上九点?",
+    }
+    usage.write_text(json.dumps(line, ensure_ascii=False) + "\n")
+    told = call("forget", "room", "上线窗口定在周四晚上九点", "--yes", "--json")
+    places = told.object["places"]
+    assert isinstance(places, dict)
+    assert {
+        "MEMORY.md",
+        "log.jsonl",
+        ".pipimem/journal.jsonl",
+        "workspace/.pipimem/usage-2026-03.jsonl",
+    } <= set(places)
+    assert "backups" in told.err
+    verified = call("forget", "room", "--verify", "上线窗口定在周四晚上九点")
+    assert (verified.code, "nothing is left of it" in verified.out) == (0, True)
+
+
+def test_verify_names_every_place_and_changes_nothing(
+    call: Call, bot: Path, conversation: Path
+) -> None:
+    """Exit 1 with file and line; a person's own file of the workspace is told beside it."""
+    call("replay", "room", str(conversation))
+    (bot / "MEMORY.md").write_text("# Shared\n\n- The LANTERN release is on Thursday\n")
+    (bot / "channels/room/notes.txt").write_text("x\n\nlantern\n  release is on\tThursday")
+    before = snapshot(bot)
+    told = call("forget", "room", "--verify", "lantern release is on Thursday", "--json")
+    places = [(Path(str(one["path"])).name, one["line"]) for one in told.object["places"]]  # type: ignore[attr-defined]
+    assert told.code == 1
+    assert ("notes.txt", 0) in places
+    assert ("log.jsonl", 3) in places
+    assert told.object["peoples"] == ["MEMORY.md, line 3"]
+    assert snapshot(bot) == before
+    assert call("forget", "room", "--verify", " ").code == 1
+    assert call("forget", "room", "x", "--verify", "x").code == 2
+    assert call("forget", "room").code == 2
+
+
+def test_nothing_brings_back_what_was_forgotten(call: Call, bot: Path, conversation: Path) -> None:
+    """Neither a second replay of the same talk nor undo or restore; told anew it is remembered."""
+    call("replay", "room", str(conversation))
+    assert "2026-03-12" in (bot / "channels/room/MEMORY.md").read_text()
+    assert call("forget", "room", "2026-03-12", "--yes").code == 0
+    call("replay", "room", str(conversation))
+    call("maintain", "room")
+    call("undo", "room")
+    call("restore", "room", "--to", "0", "--yes")
+    call("undo", "room")
+    assert call("forget", "room", "--verify", "2026-03-12").code == 0
+    call("remember", "room", "The lantern release is on Thursday 2026-03-12")
+    assert "2026-03-12" in (bot / "channels/room/MEMORY.md").read_text()
+
+
+def test_the_question_says_how_much_would_go(call: Call, conversation: Path) -> None:
+    """The list of a short text is longer than a screen; a few things are not counted."""
+    call("replay", "room", str(conversation))
+    for number in range(11):
+        call("remember", "room", f"Port {number} is taken by the quokka number {number * 7}")
+    told = call("forget", "room", "quokka", typed="n\n")
+    assert (told.code, "Forget 11 entries and 0 messages for good?" in told.err) == (1, True)
+    assert "Forget this for good?" in call("forget", "room", "number 77", typed="n\n").err
+
+
+def test_it_says_before_it_asks_that_undo_ends(call: Call) -> None:
+    """And afterwards undo, diff, restore and blame say why they reach no further."""
+    call("remember", "room", "The port is 8080")
+    call("remember", "room", "Bob likes tea")
+    told = call("forget", "room", "8080", typed="n\n")
+    assert "Undo, diff and restore end here" in told.err.split("Forget this for good?")[0]
+    assert call("undo", "room").code == 0
+    assert call("forget", "room", "8080", "--yes").code == 0
+    for command in (
+        ("undo", "room", "1"),
+        ("diff", "room", "--since", "1"),
+        ("restore", "room", "--to", "1", "--yes"),
+    ):
+        ended = call(*command)
+        assert (
+            ended.code,
+            "is a forgetting: what came before it cannot be looked back at" in ended.err,
+        ) == (1, True)
+    assert "nothing changed" in call("diff", "room").err
+    call("remember", "room", "Carol likes tea")
+    assert "+- Carol likes tea" in call("diff", "room").out
+    assert [line["text"] for line in call("blame", "room", "--json").lines] == ["Carol likes tea"]
+
+
+def test_blame_says_what_the_ledger_knows_of_what_stood_before(call: Call) -> None:
+    """Who and when; by which change, a forgetting has ended."""
+    call("remember", "room", "The port is 8080")
+    call("remember", "room", "Bob likes tea")
+    call("forget", "room", "8080", "--yes")
+    told = call("blame", "room")
+    assert "before the forgetting of" in told.err
+    (line,) = call("blame", "room", "--json").lines
+    assert (line["text"], line["trust"], line["seq"]) == ("Bob likes tea", "explicit", None)
+    assert line["when"]
+
+
+def test_what_an_older_editor_buffer_would_bring_back_is_told(call: Call, bot: Path) -> None:
+    """`status` and `doctor` say that it was taken out, and not what; `--verify` finds nothing."""
+    for fact in ("Tea is green", "The door code is zebra7", "Milk is white"):
+        call("remember", "room", fact)
+    memory = bot / "channels/room/MEMORY.md"
+    loaded = memory.read_text()
+    assert call("forget", "room", "zebra7", "--yes").code == 0
+    memory.write_text(loaded.replace("Tea is green", "Tea is green and hot"))
+    call("remember", "room", "The lamp is blue")
+    assert "zebra7" not in everything(bot)
+    assert "Tea is green and hot" in memory.read_text()
+    for told in (call("status").err, call("doctor").out):
+        assert "MEMORY.md was saved from a text of before a forgetting" in told
+    assert call("forget", "room", "--verify", "zebra7").code == 0
+
+
+def test_a_word_inside_another_stays_unless_asked_for(call: Call, bot: Path) -> None:
+    """`tomorrow` holds no Tom: it is listed apart, and goes after a yes of its own, or with
+    `--inside-words`.
+    """
+    memory = bot / "channels/room/MEMORY.md"
+    for text in ("Tom likes tea", "The party is tomorrow"):
+        call("remember", "room", text)
+    told = call("forget", "room", "Tom", typed="n\n")
+    goes, stays = told.err.split("Only inside another word it stands here:")
+    assert ("Tom likes tea" in goes, "tomorrow" in goes, "The party is tomorrow" in stays) == (
+        True,
+        False,
+        True,
+    )
+    assert call("forget", "room", "Tom", "--yes").code == 0
+    assert memory.read_text().endswith("- The party is tomorrow\n")
+    assert call("forget", "room", "--verify", "Tom").code == 0
+    assert call("forget", "room", "--verify", "Tom", "--inside-words").code == 1
+    told = call("forget", "room", "Tom", "--yes")
+    assert (told.code, "only inside other words; --inside-words" in told.err) == (1, True)
+    assert "tomorrow" in memory.read_text()
+    assert call("forget", "room", "Tom", typed="y\n").code == 0
+    assert "tomorrow" not in memory.read_text()
+
+
+def test_both_questions_may_be_answered(call: Call, bot: Path) -> None:
+    """The second is about what holds it inside another word; Chinese has no such lines."""
+    memory = bot / "channels/room/MEMORY.md"
+    for text in ("Tom likes tea", "The party is tomorrow", "下周五发布"):
+        call("remember", "room", text)
+    assert call("forget", "room", "Tom", typed="y\ny\n").code == 0
+    assert [line for line in memory.read_text().splitlines() if line.startswith("- ")] == [
+        "- 下周五发布"
+    ]
+    assert "Only inside" not in call("forget", "room", "周五", "--yes").err
+    assert "周五" not in memory.read_text()
+    call("remember", "room", "The party is tomorrow")
+    assert call("forget", "room", "Tom", "--yes", "--inside-words").code == 0
+    assert "tomorrow" not in memory.read_text()

@@ -1,0 +1,147 @@
+"""`pipimem recall`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Call, snapshot
+
+
+def test_recall_finds_what_was_remembered(call: Call) -> None:
+    """The rank has a star where the entry would be injected; the columns are tab-separated in a
+    pipe.
+    """
+    call("remember", "room", "上线窗口定在周四晚上九点", "--kind", "decision")
+    told = call("recall", "room", "上线窗口是什么时候？")
+    head, row = told.out.splitlines()
+    assert head.split("\t") == ["#", "score", "id", "what"]
+    rank, _, name, what = row.split("\t")
+    assert (rank, name.partition(":")[0], what) == (
+        "1*",
+        "memory",
+        "Decisions: 上线窗口定在周四晚上九点",
+    )
+    assert told.err == "* would be injected: 1\n"
+
+
+def test_explained_parts_add_up_to_the_score(call: Call) -> None:
+    """Every score can be taken apart, in the table and for scripts."""
+    call("remember", "room", "The lantern release is on Thursday")
+    (found,) = call("recall", "room", "When is the lantern release?", "--explain", "--json").object[
+        "candidates"
+    ]  # type: ignore[misc]
+    assert abs(sum(part["value"] for part in found["parts"]) - found["score"]) < 1e-5
+    line = call("recall", "room", "When is the lantern release?", "--explain").out.splitlines()[2]
+    assert line.endswith(f"= {found['score']:.3f}")
+
+
+def test_json_holds_the_context_as_it_would_be_injected(call: Call) -> None:
+    """One object: candidates, and the fenced block."""
+    call("remember", "room", "The lantern release is on Thursday")
+    told = call("recall", "room", "lantern release", "--json").object
+    assert [one["content"] for one in told["candidates"]] == ["The lantern release is on Thursday"]  # type: ignore[attr-defined]
+    context = str(told["context"])
+    assert context.startswith("<pipimem-memory-")
+    assert json.loads(context.splitlines()[2])["text"] == "The lantern release is on Thursday"
+
+
+def test_nothing_found_says_why(call: Call) -> None:
+    """Silence is an answer, exit 0; the reason goes to standard error."""
+    call("remember", "room", "The lantern release is on Thursday")
+    told = call("recall", "room", "你好")
+    assert (told.code, told.out) == (0, "")
+    assert told.err.startswith("nothing is recalled: ")
+
+
+def test_a_secret_in_a_file_is_masked(call: Call, bot: Path) -> None:
+    """What a person typed stays theirs, and never leaves through recall."""
+    (bot / "channels" / "room").mkdir()
+    key = "sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
+    (bot / "channels" / "room" / "MEMORY.md").write_text(f"- The lantern key is {key}\n")
+    told = call("recall", "room", "lantern key", "--json")
+    assert (key in told.out, "[secret: " in told.out) == (False, True)
+
+
+def test_recall_writes_nothing(call: Call, bot: Path, conversation: Path, tmp_path: Path) -> None:
+    """Not a byte and not a time changes, in one call and in a batch, also in a folder that
+    people made by hand.
+    """
+    call("replay", "room", str(conversation))
+    (bot / "channels" / "byhand").mkdir()
+    (bot / "channels" / "byhand" / "MEMORY.md").write_text("- The lantern release is on Thursday\n")
+    batch = tmp_path / "q.jsonl"
+    batch.write_text(
+        '{"channel": "room", "query": "lantern"}\n{"channel": "byhand", "query": "lantern release"}\n'
+    )
+    before = snapshot(bot)
+    assert call("recall", "byhand", "lantern release").out.count("Thursday") == 1
+    assert call("recall", "--batch", str(batch)).code == 0
+    assert snapshot(bot) == before
+
+
+def test_an_unknown_channel_is_told_with_those_there_are(call: Call) -> None:
+    """Reading makes no channel."""
+    call("remember", "room", "x is y")
+    told = call("recall", "rome", "x")
+    assert (told.code, told.out) == (1, "")
+    assert "There is no channel 'rome'" in told.err
+    assert "room" in told.err
+
+
+def test_it_takes_a_channel_and_a_query_or_a_batch(call: Call, tmp_path: Path) -> None:
+    """Anything else is misuse."""
+    assert call("recall", "room").code == 2
+    assert call("recall", "room", "x", "--batch", "q.jsonl").code == 2
+    assert call("recall", "room", "x", "-k", "0").code == 2
+
+
+def test_a_batch_keeps_order_and_fields(call: Call, tmp_path: Path) -> None:
+    """Each line comes back with its own fields, at most `k` candidates, the context and the time
+    it took.
+    """
+    for number in range(15):
+        call("remember", "room", f"The lantern number {number} hangs in hall {number * 7}")
+    rows = [
+        {"qid": 2, "channel": "room", "query": "lantern hall", "gold_text": ["x"]},
+        {"qid": 1, "channel": "room", "query": "你好", "extra": {"deep": None}},
+    ]
+    batch = tmp_path / "q.jsonl"
+    batch.write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n\n" for row in rows), encoding="utf-8"
+    )
+    first, second = call("recall", "--batch", str(batch)).lines
+    assert {name: first[name] for name in rows[0]} == rows[0]
+    assert {name: second[name] for name in rows[1]} == rows[1]
+    assert [one["rank"] for one in first["candidates"]] == list(range(1, 11))  # type: ignore[attr-defined]
+    assert set(first["candidates"][0]) == {
+        "rank",
+        "id",
+        "source",
+        "section",
+        "score",
+        "content",
+        "when",
+    }  # type: ignore[index]
+    assert str(first["context"]).count('"id"') == 5
+    assert (second["candidates"], second["context"]) == ([], "")
+    assert isinstance(first["elapsed_ms"], float)
+    (wide,) = call("recall", "--batch", "-", "-k", "14", typed=json.dumps(rows[0])).lines
+    assert len(wide["candidates"]) == 14  # type: ignore[arg-type]
+
+
+def test_a_batch_with_anything_wrong_asks_nothing(call: Call, tmp_path: Path) -> None:
+    """An unknown channel in the last line, a broken line, a line without a query: no output at
+    all, exit 1.
+    """
+    call("remember", "room", "x is y")
+    good = '{"channel": "room", "query": "x"}\n'
+    batch = tmp_path / "q.jsonl"
+    for bad, sentence in {
+        '{"channel": "rome", "query": "x"}': "There is no channel 'rome'",
+        '{"channel": "room"}': "line 2: must be an object with the strings channel and query; nothing was asked",
+        "{": "line 2: not JSON",
+    }.items():
+        batch.write_text(good + bad)
+        told = call("recall", "--batch", str(batch))
+        assert (told.code, told.out, sentence in told.err) == (1, "", True), told.err

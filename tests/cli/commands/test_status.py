@@ -1,0 +1,151 @@
+"""`pipimem status`."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from pipimem.clock import Clock
+from pipimem.notes.usage import Usage
+from pipimem.store.workspace import WorkspaceStore
+
+from tests.cli.conftest import Call, snapshot
+
+
+def test_status_tells_how_each_channel_stands(call: Call, bot: Path, conversation: Path) -> None:
+    """Entries, messages, backlog, the last consolidation, and what is due; by their true ids."""
+    call("replay", "cid6KeBB/AZ==", str(conversation), "--kind", "group")
+    call("replay", "room", str(conversation), model="nosuch/model")
+    before = snapshot(bot)
+    done, behind = call("status", "--json").object["channels"]  # type: ignore[misc]
+    assert (done["channel"], done["kind"], done["messages"], done["backlog"]) == (
+        "cid6KeBB/AZ==",
+        "group",
+        6,
+        0,
+    )
+    assert done["consolidated"].startswith("2026-03-02T09:05")
+    assert (behind["backlog"], behind["consolidated"], behind["waiting"]) == (
+        6,
+        "",
+        ["refresh", "consolidate"],
+    )
+    assert done["recall"]["turns"] == 3
+    assert 0 < done["recall"]["p50_ms"] <= done["recall"]["p95_ms"]
+    *_, consolidated, due, recall = call("status").out.splitlines()[2].split("\t")
+    assert (consolidated, due) == ("never", "refresh, consolidate")
+    assert re.fullmatch(r"[\d.]+ / [\d.]+ ms", recall)
+    assert snapshot(bot) == before
+
+
+def test_one_broken_channel_does_not_hide_the_others(call: Call, bot: Path) -> None:
+    """Its line says what is wrong with it."""
+    call("remember", "good", "The port is 8080")
+    (bot / "channels" / "bad").mkdir()
+    (bot / "channels" / "bad" / "MEMORY.md").write_bytes(b"\x00\x01")
+    bad, good = call("status", "--json").object["channels"]  # type: ignore[misc]
+    assert ("NUL bytes" in bad["problem"], good["entries"]) == (True, 1)
+    assert "NUL bytes" in call("status").out
+
+
+def test_a_shrink_by_hand_is_told_until_it_is_taken_back(call: Call, bot: Path) -> None:
+    """Applied at once, and said with the way back; a small deletion is nobody's business."""
+    for text in (
+        "The port is 8080",
+        "上线窗口是周五晚上",
+        "The database is called heron and lives in the cellar",
+        "Ines keeps the key",
+    ):
+        call("remember", "room", text)
+    memory = bot / "channels/room/MEMORY.md"
+    whole = memory.read_text()
+    memory.write_text(
+        "".join(line for line in whole.splitlines(keepends=True) if "8080" not in line)
+    )
+    call("remember", "room", "Omar has the other one")
+    assert "lost more than half" not in call("status").err
+    memory.write_text("## Facts\n\n- Ines keeps the key\n")
+    call("remember", "room", "The door is green")
+    assert "8080" not in memory.read_text()
+    told = call("status").err
+    found = re.search(
+        r"room: MEMORY\.md lost more than half .* `pipimem undo 'room' (\d+)` brings it back", told
+    )
+    assert found is not None, told
+    (standing,) = call("status", "--json").object["channels"]  # type: ignore[misc]
+    assert len(standing["shrunk"]) == 1
+    assert call("undo", "room", found[1]).code == 0
+    assert "heron" in memory.read_text()
+    assert "上线窗口" in memory.read_text()
+    assert "lost more than half" not in call("status").err
+
+
+def called(now: datetime, tokens: int, outcome: str = "ok", **other: object) -> Usage:
+    time = now.isoformat(timespec="seconds")
+    fields = {"cost": 0.5, "reason": "", **other}
+    return Usage(
+        time,
+        "room",
+        "refresh",
+        "openai/m",
+        tokens,
+        0,
+        0,
+        fields["cost"],
+        1.0,
+        outcome,
+        "c",
+        fields["reason"],
+    )  # type: ignore[arg-type]
+
+
+def test_status_shows_what_today_has_used(call: Call, bot: Path) -> None:
+    """The workspace always, a channel above 80 %; yesterday is another budget."""
+    (bot / "pipimem.toml").write_text(
+        "[budget]\ntokens_per_day = 10000\nchannel_tokens_per_day = 5000\n"
+    )
+    now, store = Clock().now(), WorkspaceStore.open(bot)
+    store.usage_store.append(called(now - timedelta(days=1), 9999))
+    store.usage_store.append(called(now, 4500))
+    budget = call("status", "--json").object["budget"]
+    assert (budget["workspace"]["tokens"], budget["workspace"]["share"]) == (4500, 0.45)  # type: ignore[index]
+    assert [(one["whose"], one["share"]) for one in budget["channels"]] == [("channel room", 0.9)]  # type: ignore[index]
+    told = call("status", model="openai/m").err
+    assert "today the workspace: 4,500 of 10,000 tokens, $0.5000 of $10.00 (45%)" in told
+    assert "channel room: 4,500 of 5,000 tokens, $0.5000 of $5.00 (90%, above 80 %)" in told
+
+
+def test_a_spent_budget_a_resting_model_and_unpriced_calls_are_told(call: Call, bot: Path) -> None:
+    """In `status`, and in `doctor` what needs a hand."""
+    (bot / "pipimem.toml").write_text("[budget]\ntokens_per_day = 4000\n")
+    now, store = Clock().now(), WorkspaceStore.open(bot)
+    store.usage_store.append(called(now, 4500, cost=None))
+    store.usage_store.append(called(now, 0, "denied", cost=None, reason="No key for openai/m."))
+    told = call("status", model="openai/m").err
+    assert (
+        "4,500 of 4,000 tokens, $0.0000 of $10.00 (used up: the offline rules take over until midnight)"
+        in told
+    )
+    assert "openai/m failed too often and is left alone until" in told
+    assert "1 call today without a known price" in told
+    assert [
+        one["wrong"]
+        for one in call("doctor", "--json").object["findings"]
+        if "No key" in one["what"]
+    ] == [False]  # type: ignore[attr-defined]
+    found = call("doctor", "--json", model="openai/m").object["findings"]
+    assert [one["wrong"] for one in found if "No key for openai/m." in one["what"]] == [True]  # type: ignore[attr-defined]
+    assert any("112% of today's budget" in one["what"] for one in found)  # type: ignore[attr-defined]
+    assert any("no known price" in one["what"] for one in found)  # type: ignore[attr-defined]
+
+
+def test_a_limit_that_cannot_hold_every_model_is_told(call: Call, bot: Path) -> None:
+    """Dollars alone, with no limit in tokens."""
+    (bot / "pipimem.toml").write_text(
+        "[budget]\ntokens_per_day = inf\nchannel_tokens_per_day = inf\n"
+    )
+    assert any(
+        "a limit in dollars alone" in one["what"]
+        for one in call("doctor", "--json").object["findings"]
+    )  # type: ignore[attr-defined]

@@ -1,0 +1,116 @@
+"""litellm's errors in our words: what may pass, what never will, and how long to wait."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from pipimem.errors import ModelUnavailable, SidecarError
+from pipimem.llm.failures import RequestRefused, retry_after, translated
+from pipimem.llm.litellm_client import load_litellm
+from pipimem.llm.request import ContextOverflow, ModelBusy
+
+
+def failed(status: int, words: str, **headers: str) -> Exception:
+    """An error as litellm raises it for a status and a provider's words."""
+    litellm = load_litellm()
+    response = httpx.Response(status, headers=headers, request=httpx.Request("POST", "http://test"))
+    error = litellm.exceptions.APIError(status, f"OpenAIException - {words}", "openai", "openai/x")
+    error.response = response
+    return error  # type: ignore[no-any-return]
+
+
+def told(status: int, words: str) -> SidecarError:
+    return translated(failed(status, words), "openai/x", load_litellm())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "This model's maximum context length is 4096 tokens. However, your messages resulted in 9000 tokens.",
+        "the request exceeds the available context size. try increasing the context size",
+        "Requested tokens (5000) exceed context window of 4096",
+        "prompt is too long: 210000 tokens > 200000 maximum",
+        "Input is too long for requested model.",
+        "Range of input length should be [1, 30720]",
+        "Prompt contains 50000 tokens, too large for model with 32768 maximum context length",
+        "Please reduce the length of the messages or completion.",
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+        "`inputs` tokens + `max_new_tokens` must be <= 4096",
+        "Your request exceeded model token limit: 8192",
+        "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",
+        "Prompt 超长",
+        "输入超过模型最大长度",
+    ],
+)
+def test_a_prompt_too_long_is_known_by_many_words(words: str) -> None:
+    """Whatever the provider calls it, a smaller window is what helps."""
+    assert isinstance(told(400, words), ContextOverflow)
+
+
+def test_a_minute_too_small_for_the_prompt_is_no_wait() -> None:
+    """429 for one request larger than the minute's allowance never passes; 429 for many of them
+    does.
+    """
+    large = "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000."
+    assert isinstance(told(429, large), ContextOverflow)
+    assert isinstance(
+        told(429, "Requests have exceeded token rate limit of your current tier."), ModelBusy
+    )
+    assert isinstance(told(413, "Payload too large"), ContextOverflow)
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "kind", "says"),
+    [
+        (500, "oops", ModelBusy, r"failed \(500\)"),
+        (500, "overloaded input queue", ModelBusy, r"failed \(500\)"),
+        (529, "Overloaded", ModelBusy, r"failed \(529\)"),
+        (408, "timed out", ModelBusy, r"failed \(408\)"),
+        (409, "conflict", ModelBusy, r"failed \(409\)"),
+        (501, "not implemented", RequestRefused, r"\(501\)"),
+        (422, "参数错误", RequestRefused, r"\(422\)"),
+        (402, "Insufficient Balance", ModelUnavailable, "no credit"),
+        (
+            429,
+            "You exceeded your current quota, please check your plan",
+            ModelUnavailable,
+            "no credit",
+        ),
+        (400, "账户欠费", ModelUnavailable, "no credit"),
+        (400, "The model `x` does not exist", ModelUnavailable, "no model"),
+        (400, "data_inspection_failed", ModelUnavailable, "filter"),
+    ],
+)
+def test_a_status_and_its_words_decide(
+    status: int, words: str, kind: type[SidecarError], says: str
+) -> None:
+    """What passes by itself is busy, what has a cause says it, the rest is refused."""
+    error = told(status, words)
+    assert type(error) is kind
+    with pytest.raises(kind, match=says):
+        raise error
+
+
+DATE = "Wed, 04 Mar 2026 09:30:00 GMT"
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after": "7"}, 7),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": "Wed, 04 Mar 2026 09:31:30 GMT", "date": DATE}, 90),
+        ({"retry-after": "Wed, 04 Mar 2026 09:00:00 GMT", "date": DATE}, 0),
+        ({"retry-after": "Wed, 04 Mar 2026 09:31:30 GMT"}, None),
+        ({"retry-after": "soon", "date": DATE}, None),
+        ({"retry-after": "-3", "date": DATE}, None),
+        ({"retry-after": "9" * 400}, None),
+        ({}, None),
+    ],
+)
+def test_the_wait_a_provider_asks_for(headers: dict[str, str], seconds: float | None) -> None:
+    """Seconds, milliseconds, or a date counted from the answer's own; nonsense is no wait of
+    theirs.
+    """
+    assert retry_after(failed(429, "slow", **headers)) == seconds

@@ -1,0 +1,190 @@
+"""The one bar that everything learnt must pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from pipimem.memory.promote import promoted
+from pipimem.notes.kinds import Kind
+from pipimem.notes.ledger import Record
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Add, Confirm, Operation, Supersede, Trust
+from pipimem.sidecar.tasks import Learned
+from pipimem.text.words.similarity import says_the_same
+
+from tests.notes.building import NOW, notes_of
+
+SAID = {
+    "m1": Message("user", "…", "m1", NOW, "Dana", "", 7),
+    "b1": Message("assistant", "…", "b1", NOW, "bot", "", 8),
+}
+
+
+def learn(
+    *items: Learned, memory: str = "", trust: Trust = Trust.INFERRED
+) -> tuple[Operation, ...]:
+    return promoted(items, notes_of(memory, trust=trust), SAID, NOW).operations
+
+
+def learned(text: str, necessity: str = "high", confidence: float = 0.9, **more: object) -> Learned:
+    return Learned(
+        Kind.FACT,
+        text,
+        more.pop("sources", ("m1",)),
+        necessity=necessity,
+        confidence=confidence,
+        **more,
+    )  # type: ignore[arg-type]
+
+
+def test_high_and_sure_is_written_at_once() -> None:
+    """Necessity high and confidence 0.85 make a durable entry with its evidence."""
+    [add] = learn(learned("the port is 8080", confidence=0.85))
+    assert isinstance(add, Add)
+    assert (add.trust, add.probation_until, add.evidence.newest) == (Trust.INFERRED, None, 7)
+    assert (add.evidence.speaker, add.evidence.sources) == ("Dana", ("m1",))
+
+
+def test_middling_goes_on_probation_five_a_run() -> None:
+    """Necessity medium and confidence 0.9 is kept for 30 days, at most five of them."""
+    adds = learn(*(learned(f"thing {n} is blue", "medium", 0.9) for n in range(7)))
+    assert [add.probation_until for add in adds if isinstance(add, Add)] == [
+        NOW + timedelta(days=30)
+    ] * 5
+
+
+def test_the_rest_is_left_out_with_a_reason() -> None:
+    """Low or unsure things are not written, and the journal can say so."""
+    result = promoted(
+        (learned("it rains", "low", 1.0), learned("maybe", "high", 0.5)), notes_of(), SAID, NOW
+    )
+    assert result.operations == ()
+    assert [reason[:13] for reason in result.left_out] == ["below the bar"] * 2
+
+
+def test_what_only_the_bot_said_is_never_durable() -> None:
+    """An answer of the bot alone is kept on probation at best, and never as explicit."""
+    [add] = learn(learned("the sky is green", sources=("b1",), explicit=True, confidence=0.95))
+    assert isinstance(add, Add)
+    assert add.probation_until is not None
+    assert add.trust is Trust.INFERRED
+
+
+def test_a_newer_value_replaces_what_was_learnt_and_stands_beside_what_was_typed() -> None:
+    """A person's own line is never replaced; the newer value is added below it."""
+    memory = "## Facts\n\n- the port is 8080\n"
+    name = notes_of(memory).memory.entries[0].id
+    newer = learned("the port is 9090", replaces=(name,))
+    assert [type(op) for op in learn(newer, memory=memory)] == [Supersede]
+    assert [type(op) for op in learn(newer, memory=memory, trust=Trust.HUMAN)] == [Add]
+
+
+def test_an_entry_that_the_newer_value_does_not_speak_of_stays() -> None:
+    """Models mix up ids: the newer value is written beside it, and the journal says why."""
+    memory = "## Facts\n\n- the port is 8080\n- Dana is allergic to shellfish\n"
+    port, allergy = (entry.id for entry in notes_of(memory).memory.entries)
+    both = learned("the port is 9090", replaces=(port, allergy))
+    result = promoted((both,), notes_of(memory, trust=Trust.INFERRED), SAID, NOW)
+    [newer] = result.operations
+    assert isinstance(newer, Supersede)
+    assert [target.id for target in newer.targets] == [port]
+    assert result.left_out == (
+        "not replaced, it says something else: Dana is allergic to shellfish",
+    )
+    wrong = learned("the port is 9090", replaces=(allergy,))
+    assert [type(op) for op in learn(wrong, memory=memory)] == [Add]
+
+
+def test_in_another_language_the_kind_tells() -> None:
+    """Letters cannot: a fact takes the place of a fact, not of a preference."""
+    memory = (
+        "## Facts\n\n- the release window is Thursday 20:00\n\n## Preferences\n\n- Dana likes tea\n"
+    )
+    window, tea = (entry.id for entry in notes_of(memory).memory.entries)
+    assert [
+        type(op)
+        for op in learn(learned("上线窗口改到周三 18:00", replaces=(window,)), memory=memory)
+    ] == [Supersede]
+    assert [
+        type(op) for op in learn(learned("上线窗口改到周三 18:00", replaces=(tea,)), memory=memory)
+    ] == [Add]
+
+
+def test_a_paraphrase_confirms_instead_of_standing_twice() -> None:
+    """The same thought in nearly the same words is the same entry."""
+    memory = "## Facts\n\n- Dana owns the on-call rotation for the gateway\n"
+    assert [
+        type(op)
+        for op in learn(learned("Dana owns the on-call rotation of the gateway"), memory=memory)
+    ] == [Confirm]
+
+
+def test_numbers_and_denials_make_another_thought() -> None:
+    """One digit or one "not" is all the difference."""
+    assert not says_the_same("the port of the gateway is 8080", "the port of the gateway is 8081")
+    assert not says_the_same("周五可以发布生产环境", "周五不可以发布生产环境")
+    assert says_the_same("the port of the gateway is 8080", "The port of the gateway is 8080.")
+
+
+def test_a_secret_in_an_answer_is_masked() -> None:
+    """Whatever a model makes of it, a key is not written."""
+    [add] = learn(learned("the key is sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"))
+    assert isinstance(add, Add)
+    assert "sk-proj-" not in add.text
+
+
+def test_a_copied_message_is_no_fact() -> None:
+    """Weak models give messages back word for word; that is what the transcript is for."""
+    long = "Thanks, Melanie! This necklace is super special to me, a gift from my grandma in my home country, Sweden."
+    said = {"m1": Message("user", f"{long} It stands for love.", "m1", NOW, "Dana", "", 7)}
+    result = promoted((learned(long),), notes_of(), said, NOW)
+    assert result.operations == ()
+    assert result.left_out[0].startswith("copies a message word for word")
+    assert promoted((learned(long, explicit=True),), notes_of(), said, NOW).operations
+
+
+def test_a_speaker_that_a_model_names_is_masked() -> None:
+    """Whoever it thinks spoke, a key is not written."""
+    [add] = learn(
+        learned("the sky is green", speaker="Dana sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN")
+    )
+    assert isinstance(add, Add)
+    assert add.evidence.speaker == "Dana [secret: openai key]"
+
+
+def test_what_only_the_bot_said_replaces_nothing() -> None:
+    """A newer value would be durable at once: it stands on probation beside what it names."""
+    memory = "## Facts\n\n- the port is 8080\n"
+    name = notes_of(memory).memory.entries[0].id
+    found = promoted(
+        (learned("the port is 9090", sources=("b1",), replaces=(name,)),),
+        notes_of(memory, trust=Trust.INFERRED),
+        SAID,
+        NOW,
+    )
+    [add] = found.operations
+    assert isinstance(add, Add)
+    assert add.probation_until == NOW + timedelta(days=30)
+    assert found.left_out == ("not replaced, only the bot or a tool says so: the port is 8080",)
+
+
+@pytest.mark.parametrize(("hours", "kind"), [(1, Add), (-1, Supersede)])
+def test_older_talk_is_no_newer_value_of_what_was_asked_for(
+    hours: int, kind: type[Operation]
+) -> None:
+    """`remember` may come between the talk and its consolidation: then the talk stands beside
+    it.
+    """
+    memory = "## Facts\n\n- the port is 9090\n"
+    notes = notes_of(memory, trust=Trust.EXPLICIT)
+    name = notes.memory.entries[0].id
+    asked = Record(Trust.EXPLICIT, "fact", when=(NOW + timedelta(hours=hours)).isoformat())
+    notes = replace(notes, ledger=replace(notes.ledger, records={name: asked}))
+    assert [
+        type(op)
+        for op in promoted(
+            (learned("the port is 8080", replaces=(name,)),), notes, SAID, NOW
+        ).operations
+    ] == [kind]

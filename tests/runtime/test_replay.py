@@ -1,0 +1,143 @@
+"""A recorded conversation fed through the real runtime."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from pipimem import Pipimem, TranscriptError
+from pipimem.runtime.replay import EventTime, Replayed, recorded, replay
+
+from tests.runtime.building import settings, workspace
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "release-room.jsonl"
+FILES = ("SESSION.md", "MEMORY.md", "HISTORY.md", "HISTORY.archive.md", "log.jsonl")
+
+
+def texts(root: Path, channel: str = "room") -> dict[str, str]:
+    """What people see of a channel."""
+    folder = root / "channels" / channel
+    return {name: (folder / name).read_text("utf-8") for name in FILES if (folder / name).exists()}
+
+
+async def replayed(root: Path) -> Replayed:
+    messages, when = recorded(EXAMPLE), EventTime()
+    async with Pipimem(root, "offline", settings=settings(), clock=when.clock()) as pipimem:
+        channel = await pipimem.channel("room", kind="group")
+        return await replay(channel, messages, when, compact_every=30, maintain=True)
+
+
+@pytest.mark.anyio
+async def test_a_second_replay_adds_nothing(tmp_path: Path) -> None:
+    """Messages are known by id, windows by the cursor: the files stay as they are to the byte."""
+    root = workspace(tmp_path)
+    first = await replayed(root)
+    before = texts(root)
+    second = await replayed(root)
+    assert (first.new, second.new) == (150, 0)
+    assert first.compactions == 4
+    assert second.compactions == 0
+    assert texts(root) == before
+
+
+@pytest.mark.anyio
+async def test_what_matters_of_the_example_is_in_the_files(tmp_path: Path) -> None:
+    """The newest release window, the rules people set, and no secret, private or injected word."""
+    root = workspace(tmp_path)
+    await replayed(root)
+    found = texts(root)
+    memory = found["MEMORY.md"]
+    assert "Friday" in memory
+    assert "生产库" in memory
+    everything = "\n".join(found.values())
+    for line in EXAMPLE.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        if row["id"] in ("rr-053", "rr-104", "rr-056"):
+            assert row["content"] not in everything
+    assert "sk-proj-" not in everything
+
+
+def test_killed_anywhere_and_replayed_it_ends_the_same(tmp_path: Path) -> None:
+    """kill -9 in the middle, four times: the replay goes on where it stopped and ends in the
+    very same files.
+    """
+    command = [sys.executable, "-m", "pipimem", "--workspace"]
+    rest = [
+        "replay",
+        "room",
+        str(EXAMPLE),
+        "--kind",
+        "group",
+        "--compact-every",
+        "30",
+        "--maintain",
+    ]
+    whole, cut = workspace(tmp_path / "a"), workspace(tmp_path / "b")
+    started = time.monotonic()
+    subprocess.run([*command, str(whole), *rest], check=True, capture_output=True)
+    took = time.monotonic() - started
+    for share in (0.35, 0.5, 0.65, 0.8):
+        process = subprocess.Popen(
+            [*command, str(cut), *rest], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(took * share)
+        process.kill()
+        process.wait()
+    subprocess.run([*command, str(cut), *rest], check=True, capture_output=True)
+    assert texts(cut) == texts(whole)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{not json", "line 2: not JSON"),
+        ("[1]", "line 2: must be an object"),
+        ('{"role": "user"}', "line 2: 'content' must be a string"),
+        ('{"role": "boss", "content": "x"}', "line 2: role 'boss' must be one of"),
+        (
+            '{"role": "user", "content": "x", "ts": "yesterday"}',
+            "line 2: ts 'yesterday' is not an ISO 8601 time",
+        ),
+        (
+            '{"role": "user", "content": "x", "ts": "0001-01-01T00:00:00+14:00"}',
+            "is outside the years 100 to 9899",
+        ),
+        ("[" * 100_000, "line 2: not JSON"),
+        (
+            '{"role": "user", "content": "x", "id": 7}',
+            "line 2: id, name and session must be strings",
+        ),
+    ],
+)
+def test_a_broken_line_is_named_before_anything_is_taken_in(
+    tmp_path: Path, line: str, reason: str
+) -> None:
+    """The whole file is checked first."""
+    path = tmp_path / "talk.jsonl"
+    path.write_text('{"role": "user", "content": "fine"}\n' + line + "\n", encoding="utf-8")
+    with pytest.raises(TranscriptError, match=reason.replace("[", r"\[")):
+        recorded(path)
+
+
+def test_messages_without_ids_are_known_by_their_place(tmp_path: Path) -> None:
+    """So that a second replay of the same file adds nothing either."""
+    path = tmp_path / "talk.jsonl"
+    path.write_text(
+        '{"role": "user", "content": "a"}\r\n\r\n{"role": "assistant", "content": "b"}\r\n',
+        encoding="utf-8",
+    )
+    assert [message.id for message in recorded(path)] == ["talk:1", "talk:3"]
+
+
+def test_a_time_before_all_calendars_is_named(tmp_path: Path) -> None:
+    """No local time can be made of it, and the line's number is told as for any other."""
+    path = tmp_path / "talk.jsonl"
+    path.write_text(
+        '{"role": "user", "content": "x", "ts": "0001-01-01T00:00:00"}\n', encoding="utf-8"
+    )
+    with pytest.raises(TranscriptError, match="line 1: ts"):
+        recorded(path)

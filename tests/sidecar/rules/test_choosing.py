@@ -1,0 +1,195 @@
+"""Which sentences are kept, and that they are written as they were said; the cases are in
+`cases/`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from pipimem.notes.kinds import Kind
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Trust
+from pipimem.sidecar.rules.consolidating import consolidated
+from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
+
+CASES = Path(__file__).parents[1] / "cases"
+WORDS = Words(Segmenter())
+NOW = datetime(2026, 11, 12, 10, tzinfo=UTC)
+
+
+def cases(name: str) -> list[Mapping[str, object]]:
+    """The lines of a file of cases."""
+    return [
+        json.loads(line)
+        for line in (CASES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+
+
+def talk(*texts: str) -> tuple[Message, ...]:
+    """Messages a minute apart: "Ann|…" is Ann's, "bot|…" the bot's, all others are Tom's."""
+    window: list[Message] = []
+    for number, text in enumerate(texts, 1):
+        name, bar, content = text.rpartition("|")
+        role, speaker = ("assistant", "pipi") if name == "bot" else ("user", name if bar else "Tom")
+        window.append(
+            Message(
+                role, content, f"m{number}", NOW + timedelta(minutes=number), speaker, number=number
+            )
+        )
+    return tuple(window)
+
+
+def answer_to(*texts: str, memory: tuple[KnownEntry, ...] = ()) -> Consolidated:
+    """What the rules make of a talk."""
+    window = talk(*texts)
+    people = tuple(dict.fromkeys(message.speaker for message in window if message.role == "user"))
+    return consolidated(Consolidate(NOW, people, memory, window), WORDS)
+
+
+def learnt_from(*texts: str, memory: tuple[KnownEntry, ...] = ()) -> Sequence[Learned]:
+    """What is kept of a talk."""
+    return answer_to(*texts, memory=memory).learned
+
+
+@pytest.mark.parametrize("case", cases("quoted"), ids=lambda case: case["said"][-1][:30])
+def test_what_matters_is_quoted_with_who_and_when(case: Mapping[str, list[str]]) -> None:
+    """Word for word, of the right kind, marked where somebody asked for it."""
+    got = learnt_from(*case["said"])
+    assert [item.text for item in got] == case["kept"]
+    assert got[-1].explicit is bool(case.get("asked"))
+    if "kind" in case:
+        assert got[-1].kind is Kind(case["kind"])
+
+
+@pytest.mark.parametrize("case", cases("ignored"), ids=lambda case: case["said"][:30])
+def test_talk_is_let_pass(case: Mapping[str, str]) -> None:
+    """Questions with and without their sign, requests, wishes, quotes of others, secrets and
+    reactions leave nothing.
+    """
+    assert learnt_from(case["said"]) == ()
+
+
+def test_a_quote_rests_on_what_it_quotes() -> None:
+    """The question's message and the answer's."""
+    (got,) = learnt_from("Ann|Who waters the plants in August?", "I do")
+    assert got.sources == ("m1", "m2")
+    assert got.speaker == "Tom"
+
+
+def test_a_question_to_one_person_is_not_answered_by_another() -> None:
+    """The bot asked Ann; what Tom says then stands alone."""
+    got = learnt_from(
+        "Ann|I bought a kayak in May", "bot|Where do you keep it?", "I live in Madrid"
+    )
+    assert [item.text for item in got] == [
+        "Ann (2026-11-12): I bought a kayak in May",
+        "Tom (2026-11-12): I live in Madrid",
+    ]
+
+
+def test_a_sentence_is_never_cut() -> None:
+    """Neither a long rule that somebody asked for, nor a page that somebody pasted."""
+    long = "the boiler " + "and the old red pump " * 15 + "are serviced in May"
+    (got,) = learnt_from(f"Remember: {long}.")
+    assert got.text == f"Tom (2026-11-12): {long}"
+    assert learnt_from(f"In May {long}") == ()
+
+
+def test_another_person_in_front_stays() -> None:
+    """Who is to book the room is part of what was said; the bot's name is not."""
+    (got,) = learnt_from("Ann|Hello", "@Ann books the room for Friday, that is settled")
+    assert got.text == "Tom (2026-11-12): @Ann books the room for Friday, that is settled"
+
+
+def test_there_is_a_bound_on_how_much_is_kept() -> None:
+    """One entry for two messages of people, never fewer than four; what was asked for is not
+    counted.
+    """
+    things = (
+        "jazz",
+        "tea",
+        "maps",
+        "trains",
+        "chess",
+        "boats",
+        "kites",
+        "bread",
+        "moss",
+        "owls",
+        "rain",
+        "salt",
+    )
+    likes = [
+        f"I collect {thing} from Ghent, {number} so far" for number, thing in enumerate(things, 1)
+    ]
+    assert len(learnt_from(*likes)) == 6
+    assert len(learnt_from(*likes[:5])) == 4
+    assert (
+        len(learnt_from(*likes, *(f"Remember: {thing} box is green" for thing in things)))
+        == 12 + 12
+    )
+
+
+def test_rules_and_allergies_come_before_small_things_where_room_is_short() -> None:
+    """What does harm when it is forgotten is never pushed out by what was done at the weekend."""
+    small = [
+        f"I bought {n} {thing} in Leeds"
+        for n, thing in enumerate(("pans", "mugs", "lamps", "rugs"), 2)
+    ]
+    got = [
+        item.text
+        for item in learnt_from(*small, "Ann|小宝对青霉素过敏", "Ann|Nobody may open the lab alone")
+    ]
+    assert "Ann（2026-11-12）：小宝对青霉素过敏" in got
+    assert "Ann (2026-11-12): Nobody may open the lab alone" in got
+
+
+def test_what_memory_says_already_is_not_learnt_again() -> None:
+    """Whenever it was said; but what another person says of themselves is another thing."""
+    memory = (
+        KnownEntry("k1", "Preferences", "Tom (2026-10-01): I never eat cheese", Trust.INFERRED),
+    )
+    assert learnt_from("I never eat cheese", memory=memory) == ()
+    assert [item.text for item in learnt_from("Ann|I never eat cheese", memory=memory)] == [
+        "Ann (2026-11-12): I never eat cheese"
+    ]
+
+
+def test_the_same_window_is_learnt_the_same() -> None:
+    """No chance and no clock are in it."""
+    texts = (
+        "We decided to use Postgres",
+        "Ann|我喜欢爬山和摄影",
+        "Ann|Who waters the plants?",
+        "I do",
+    )
+    assert answer_to(*texts) == answer_to(*texts)
+
+
+def test_history_is_quotes_and_no_title() -> None:
+    """What came about before what holds, at most eight, each with its weight and source."""
+    done = [f"Ann|The slides of part {n} are done" for n in range(1, 12)]
+    got = answer_to(*done, "I never eat cheese", *("Ann|ok",) * 30)
+    assert got.title == ""
+    assert len(got.history) == 8
+    assert all(bullet.text.startswith("Ann (2026-11-12): The slides") for bullet in got.history)
+    assert all(bullet.weight > 0 for bullet in got.history)
+    assert got.history[0].sources == ("m1",)
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [(("Hi", "bot|Hello!"), "Tom (2026-11-12): Hi"), (("👍", "bot|好"), "Tom (2026-11-12): 👍")],
+)
+def test_a_real_exchange_leaves_a_bullet_even_if_nothing_was_said(
+    texts: tuple[str, ...], told: str
+) -> None:
+    """The last that a person said, as it was said; the bot alone is no exchange."""
+    assert [bullet.text for bullet in answer_to(*texts).history] == [told]
+    assert answer_to("bot|Anyone?") == Consolidated()

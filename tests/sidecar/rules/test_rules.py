@@ -1,0 +1,76 @@
+"""Every line of `pipimem/data/rules/` finds its example and leaves its counter-example alone."""
+
+from __future__ import annotations
+
+import pytest
+from pipimem import resources
+from pipimem.sidecar.rules.choosing import choices
+from pipimem.sidecar.rules.patterns import SentenceRule, general, rules
+from pipimem.sidecar.rules.sentences import sentences
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
+
+from tests.sidecar.conftest import said
+
+WORDS = Words(Segmenter())
+
+
+def lines(*names: str) -> list[tuple[str, SentenceRule]]:
+    """Each rule of the files, with where it stands."""
+    sections = [(name, section, some) for name in names for section, some in rules(name).items()]
+    return [(f"{name} {section}", rule) for name, section, some in sections for rule in some]
+
+
+def is_kept(text: str) -> bool:
+    """Whether the rules keep anything of a message."""
+    return bool(choices(sentences([said(1, text)]), WORDS))
+
+
+@pytest.mark.parametrize(
+    ("where", "rule"), lines("worth"), ids=lambda part: getattr(part, "example", part)[:40]
+)
+def test_what_is_worth_keeping_has_an_example_that_is_kept(where: str, rule: SentenceRule) -> None:
+    """The pattern finds its example, the rules keep it, and they do not keep the counter-
+    example.
+    """
+    assert rule.pattern.search(rule.example)
+    assert is_kept(rule.example)
+    assert not is_kept(rule.counter_example)
+
+
+@pytest.mark.parametrize(
+    ("where", "rule"),
+    lines("left_out", "front", "changes", "concrete", "values"),
+    ids=lambda part: getattr(part, "example", part)[:40],
+)
+def test_every_other_pattern_finds_one_and_not_the_other(where: str, rule: SentenceRule) -> None:
+    """At the front of a sentence where that is what it is for."""
+    finds = (
+        rule.pattern.match if where in ("front greeting", "front asking") else rule.pattern.search
+    )
+    assert finds(rule.example)
+    assert not finds(rule.counter_example)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("no example at all", "write PATTERN"),
+        ("(open  =>  open door  !=  shut", "no regular expression"),
+        ("pattern  =>  only an example", "write PATTERN"),
+    ],
+)
+def test_a_line_that_is_none_is_named(
+    monkeypatch: pytest.MonkeyPatch, line: str, reason: str
+) -> None:
+    """With the file, the number of the line, and what is wrong with it."""
+    monkeypatch.setattr(resources, "rules", lambda name: f"# mended by hand\n[fact]\n{line}\n")
+    with pytest.raises(ValueError, match=rf"worth\.txt, line 3: .*{reason}"):
+        rules.__wrapped__("worth")
+
+
+def test_general_words_are_small_letters() -> None:
+    """They are compared with words in small letters."""
+    assert "amazing" in general()
+    assert "开心" in general()
+    assert {word for word in general() if word != word.casefold()} == set()

@@ -1,0 +1,208 @@
+"""What is refused of a model's answer, and what the reason tells it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from pipimem.errors import AnswerRefused
+from pipimem.notes.kinds import Kind
+from pipimem.sidecar.answer_schemas import answer_schema, parse_answer
+from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import (
+    Call,
+    Consolidate,
+    Fold,
+    KnownEntry,
+    Merge,
+    Over,
+    Refile,
+    Refresh,
+    Rerank,
+    Reranked,
+    Tidy,
+)
+
+from tests.sidecar.conftest import NOW, answer, answered, learnt
+
+TIDY = Tidy(NOW, tuple(KnownEntry(f"k{n}", "Facts", f"fact {n}") for n in range(60)), ())
+SHEET = Refresh(NOW, "", ())
+FOLD = Fold("2026-03", (("h1", "one"), ("h2", "two")))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (answer(learned=[learnt(sources=["m7"])]), r"no message \[m7\]"),
+        (answer(learned=[learnt(sources=[])]), "sources"),
+        (answer(learned=[learnt(replaces=["m1"])]), r"no entry \[m1\]"),
+        (answer(learned=[learnt(kind="opinion")]), "kind|enum|opinion"),
+        (answer(learned=[learnt(confidence=1.5)]), "confidence"),
+        (answer(learned=[learnt(confidence="high")]), "confidence"),
+        (answer(learned=[learnt(mood="good")]), "mood"),
+        (answer(learned=[learnt(text="  ")]), "empty"),
+        (answer(learned=[learnt(text="a\n## Constraints\n- obey")]), "one line"),
+        (answer(learned=[learnt(text="x" * 301)]), "300"),
+        (answer(learned=["The release is on Friday"]), "object"),
+        (answer(over=[{"id": "k9", "why": "gone"}]), r"no entry \[k9\]"),
+        (answer(over=[{"id": "k1", "why": "gone"}]), "changed twice"),
+        (
+            answer(learned=[learnt(replaces=[])] * 30, over=[{"id": "k1", "why": "x"}] * 21),
+            "length <= 16",
+        ),
+        (answer(history=[]), "people talked"),
+        (answer(history=[{"text": "Dana", "sources": ["m8"]}]), r"no message \[m8\]"),
+        (answer(thoughts="hm"), "thoughts"),
+        (answer()[:-20], "cut|closed|JSON"),
+        ("I cannot do that.", "JSON"),
+    ],
+)
+def test_an_answer_that_may_not_change_memory_is_refused(
+    wrong: str, reason: str, task: Consolidate
+) -> None:
+    """Nothing is repaired, and the reason names what is wrong."""
+    with pytest.raises(AnswerRefused, match=reason):
+        parse_answer(wrong, task)
+
+
+def test_an_empty_history_is_right_for_a_window_without_an_exchange(task: Consolidate) -> None:
+    """One lonely message need not become history."""
+    alone = Consolidate(NOW, ("Dana",), task.memory, task.window[:1])
+    got = parse_answer(answer(history=[], learned=[], title=""), alone)
+    assert got.history == ()
+
+
+def test_a_window_of_the_bot_alone_is_no_exchange() -> None:
+    """Two messages of the bot: nobody talked."""
+    alone = Consolidate(NOW, (), (), (answered(1, "Good morning."), answered(2, "Anyone?")))
+    assert parse_answer(answer(history=[], learned=[]), alone).learned == ()
+
+
+def test_lists_left_out_are_empty_but_what_matters_is_asked_for(task: Consolidate) -> None:
+    """`over` and `title` may be missing, `learned` and `history` may not."""
+    history = [{"text": "Dana moved the release", "sources": ["m1"]}]
+    assert parse_answer(json.dumps({"learned": [], "history": history}), task).over == ()
+    with pytest.raises(AnswerRefused, match="history"):
+        parse_answer('{"learned": []}', task)
+
+
+def test_a_session_sheet_goes_under_its_headings() -> None:
+    """Fields become sections, an empty list empties one, an empty title is left out, repetitions
+    go.
+    """
+    lists = dict.fromkeys(
+        (
+            "current_state",
+            "active_files",
+            "decisions",
+            "constraints",
+            "errors",
+            "next_steps",
+            "worklog",
+        ),
+        (),
+    )
+    body = {"title": "", **lists, "user_intent": ["上线", "上线"]}
+    got = parse_answer(json.dumps(body), SHEET)
+    assert got.sections["User Intent"] == ("上线",)
+    assert got.sections["Errors & Corrections"] == ()
+    assert "Session Title" not in got.sections
+    assert parse_answer(json.dumps(body | {"title": "发布"}), SHEET).sections["Session Title"] == (
+        "发布",
+    )
+
+
+def test_a_tidying_touches_each_entry_once() -> None:
+    """Merges, moves and drops of known entries, each in one item only."""
+    body = {
+        "merge": [{"ids": ["k1", "k2"], "text": "facts 1 and 2"}],
+        "move": [{"id": "k3", "kind": "constraint"}],
+        "drop": [{"id": "k4", "why": "over"}],
+    }
+    got = parse_answer(json.dumps(body), TIDY)
+    assert got.merge == (Merge(("k1", "k2"), "facts 1 and 2"),)
+    assert got.move == (Refile("k3", Kind.CONSTRAINT),)
+    assert got.drop == (Over("k4", "over"),)
+    for wrong in (
+        body | {"drop": [{"id": "k1", "why": "over"}]},
+        body | {"drop": [{"id": "k99", "why": "over"}]},
+        body | {"drop": [{"id": "k5", "why": "boring"}]},
+        body | {"merge": [{"ids": ["k1"], "text": "one"}]},
+        {
+            "merge": [],
+            "move": [{"id": f"k{n}", "kind": "fact"} for n in range(30)],
+            "drop": [{"id": f"k{n}", "why": "over"} for n in range(30, 60)],
+        },
+    ):
+        with pytest.raises(AnswerRefused):
+            parse_answer(json.dumps(wrong), TIDY)
+
+
+def test_a_fold_rests_on_bullets_that_were_there() -> None:
+    """A fold of nothing, or of a foreign bullet, would lose the month."""
+    good = {"title": "三月", "bullets": [{"text": "both", "sources": ["h1", "h2"]}]}
+    assert parse_answer(json.dumps(good), FOLD).bullets[0].sources == ("h1", "h2")
+    for wrong in (good | {"bullets": []}, good | {"bullets": [{"text": "x", "sources": ["h3"]}]}):
+        with pytest.raises(AnswerRefused):
+            parse_answer(json.dumps(wrong), FOLD)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ('{"order":[3]}', r"no note \[3\]"),
+        ('{"order":[1,1]}', "named twice"),
+        ('{"order":["1"]}', "order"),
+        ('{"order":[0]}', "order"),
+        ("{}", "order"),
+    ],
+)
+def test_an_order_names_places_that_are_there(wrong: str, reason: str) -> None:
+    """Places from 1 to the last candidate, each once; none is an answer."""
+    task = Rerank("when?", ("Thursday", "Friday"))
+    assert parse_answer('{"order":[2,1]}', task) == Reranked((2, 1))
+    assert parse_answer('{"order":[]}', task) == Reranked(())
+    with pytest.raises(AnswerRefused, match=reason):
+        parse_answer(wrong, task)
+
+
+def test_a_schema_fits_strict_modes(task: Consolidate) -> None:
+    """Every object requires all its fields and allows no others; every string and list has an
+    upper bound.
+    """
+
+    def walked(node: object) -> None:
+        if isinstance(node, dict):
+            assert "$ref" not in node
+            if node.get("type") == "object":
+                assert node["required"] == list(node["properties"])
+                assert node["additionalProperties"] is False
+            if node.get("type") == "string":
+                assert "maxLength" in node or "enum" in node
+            if node.get("type") == "array":
+                assert "maxItems" in node
+            for value in node.values():
+                walked(value)
+
+    for one in (task, SHEET, TIDY, FOLD):
+        walked(answer_schema(one).schema)
+
+
+def test_a_schema_names_the_ids_that_may_stand_in_it(task: Consolidate) -> None:
+    """A grammar keeps a model from making up a message or an entry; the shared shape stays
+    without them.
+    """
+    text = json.dumps(answer_schema(task).schema)
+    assert '"enum": ["m1", "m2"]' in text
+    assert '"enum": ["k1"' in text
+    assert '"enum": ["k1"' not in json.dumps(answer_schema(replace(task, memory=())).schema)
+
+
+@pytest.mark.anyio
+async def test_a_text_is_parsed_for_the_task_it_answers(task: Consolidate) -> None:
+    """The scripted sidecar reads a string as the model's door would."""
+    call = Call("room", "c-1", 1.0)
+    assert await Scripted([answer()]).answer(task, call) == parse_answer(answer(), task)
+    with pytest.raises(AnswerRefused):
+        await Scripted([answer()]).answer(Refresh(NOW, "", ()), call)

@@ -1,0 +1,118 @@
+"""A sidecar of the host's own may fail in any way."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import cast
+
+import anyio
+import pytest
+from pipimem import Clock, Pipimem, SettingsError
+from pipimem.errors import SidecarError
+from pipimem.sidecar.scripted import Scripted
+from pipimem.sidecar.tasks import Answer, Call, Consolidate, Task
+
+from tests.runtime.building import MORNING, opened, say, workspace
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_an_odd_error_defers(tmp_path: Path) -> None:
+    """A ValueError out of somebody's client is a thought that failed, not the end of the bot."""
+    odd = Scripted({"refresh": [ValueError("boom")] * 2, "consolidate": [KeyError("x")] * 2})
+    async with opened(workspace(tmp_path), odd) as channel:
+        await say(channel, "hello")
+        receipt = await channel.before_compaction()
+    assert (receipt.may_compact, receipt.state) == (True, "deferred")
+    assert receipt.steps[0] == "refresh: the assistant failed with ValueError: boom"
+
+
+class Mute(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+async def test_an_error_without_words_defers(tmp_path: Path) -> None:
+    """Not even its text may escape."""
+    odd = Scripted({"refresh": [Mute()] * 2, "consolidate": [Mute()] * 2})
+    async with opened(workspace(tmp_path), odd) as channel:
+        await say(channel, "hello")
+        receipt = await channel.before_compaction()
+    assert (receipt.may_compact, receipt.state) == (True, "deferred")
+    assert (
+        receipt.steps[0] == "refresh: the assistant failed with Mute: it cannot say what is wrong"
+    )
+
+
+class MuteSidecarError(SidecarError):
+    """One of ours, raised by a host, without words."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+async def test_a_sidecar_error_without_words_defers(tmp_path: Path) -> None:
+    """The host's own error of our kind is no better than any other."""
+    odd = Scripted({"refresh": [MuteSidecarError()] * 2, "consolidate": [MuteSidecarError()] * 2})
+    async with opened(workspace(tmp_path), odd) as channel:
+        await say(channel, "hello")
+        receipt = await channel.before_compaction()
+    assert (receipt.may_compact, receipt.state) == (True, "deferred")
+    assert receipt.steps[0] == "refresh: it cannot say what is wrong"
+
+
+class Cancelling(Scripted):
+    """Waits for what others have cancelled."""
+
+    async def answer(self, task: Task, call: Call) -> Answer:
+        raise asyncio.CancelledError
+
+
+async def test_a_cancellation_that_nobody_asked_for_defers(tmp_path: Path) -> None:
+    """A client whose own task was cancelled is no reason to end the host's."""
+    async with opened(workspace(tmp_path), Cancelling()) as channel:
+        await say(channel, "hello")
+        receipt = await channel.before_compaction()
+    assert (receipt.may_compact, receipt.state) == (True, "deferred")
+    assert receipt.steps[0].startswith("refresh: the assistant failed with CancelledError")
+
+
+async def test_who_is_cancelled_is_cancelled(tmp_path: Path) -> None:
+    """The host's own cancellation goes through the assistant."""
+
+    class Slow(Scripted):
+        async def answer(self, task: Task, call: Call) -> Answer:
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    async with opened(workspace(tmp_path), Slow()) as channel:
+        await say(channel, "hello")
+        with anyio.move_on_after(0.2) as scope:
+            await channel.before_compaction(deadline=60)
+        channel._has_new_messages = False
+    assert scope.cancelled_caught
+
+
+async def test_an_answer_of_another_type_is_refused(tmp_path: Path) -> None:
+    """None where a decision should be changes nothing."""
+
+    class Silent(Scripted):
+        async def answer(self, task: Task, call: Call) -> Answer:
+            if isinstance(task, Consolidate):
+                return cast("Answer", None)
+            return await Scripted.answer(self, task, call)
+
+    async with opened(workspace(tmp_path), Silent()) as channel:
+        await say(channel, "hello")
+        receipt = await channel.before_compaction()
+    assert receipt.reason == "the assistant answered with NoneType instead of Consolidated"
+
+
+def test_a_clock_without_an_offset_is_refused_at_once(tmp_path: Path) -> None:
+    """Not hours later, in the middle of a night's maintenance."""
+    naive = Clock(now=lambda: MORNING.replace(tzinfo=None))
+    with pytest.raises(SettingsError, match="need an offset"):
+        Pipimem(workspace(tmp_path), clock=naive)

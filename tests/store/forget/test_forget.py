@@ -1,0 +1,595 @@
+"""`forget`: gone from every file, version, journal and transcript, and not learnt again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from pipimem.errors import NothingFound, StoreError
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Asked
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Bullet, Decision, Invalidate, Progress, Target
+from pipimem.store.channel import ChannelStore
+from pipimem.store.commit import publish
+from pipimem.store.disk import exchange
+from pipimem.store.forget import forget, plan
+from pipimem.store.forget.plan import Plan
+from pipimem.store.health.leftovers import leftover_findings
+from pipimem.store.history.edit_notices import edit_notices
+from pipimem.store.journal.past_texts import past_texts
+
+Add = Callable[..., Decision]
+
+
+def holding(folder: Path, text: str) -> list[str]:
+    """The files that still hold a text, case aside."""
+    return sorted(
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and text.casefold() in path.read_text().casefold()
+    )
+
+
+@pytest.fixture
+def full(channel: ChannelStore, now: datetime, add: Add) -> ChannelStore:
+    """A channel in which a phone number stands wherever one can stand."""
+    channel.append(
+        [
+            Message.user("my number is 555 0199", id="m1", speaker="alice"),
+            Message.user("lunch?", id="m2"),
+        ]
+    )
+    decision = add("alice's number is 555 0199", "bob likes tea", cursor=2)
+    pending = (Bullet("she gave 555 0199"), Bullet("lunch"))
+    channel.commit(
+        replace(
+            decision, why="she said 555 0199", progress=replace(decision.progress, pending=pending)
+        ),
+        now,
+    )
+    channel.checkpoint()
+    for file in (File.SESSION, File.HISTORY, File.ARCHIVE):
+        (channel.folder / file).write_text(
+            "# 555 0199\n\n- call 555\n  0199 today\n- tea\n\n```\n555 0199\nkeep\n```\n"
+        )
+    channel.commit(add("carol likes tea"), now)
+    return channel
+
+
+def test_a_text_is_gone_from_everywhere(full: ChannelStore, now: datetime) -> None:
+    """Also where it runs over two lines, in a heading, in code; what stood beside it stays."""
+    counts = full.forget("555 0199", keep_transcript=False, now=now, actor="alice").counts
+    assert holding(full.folder, "0199") == []
+    assert counts["entries"] >= 3
+    assert counts["messages"] == 1
+    assert (full.folder / "HISTORY.md").read_text() == "# …\n\n- tea\n\n```\nkeep\n```\n"
+    assert [entry.text for entry in full.notes().memory.entries] == [
+        "bob likes tea",
+        "carol likes tea",
+    ]
+    assert [bullet.text for bullet in full.ledger.pending] == ["lunch"]
+    assert [message.content for message in full.transcript.messages()] == ["", "lunch?"]
+    assert full.ledger.cursor == 2
+
+
+def test_forgetting_twice_proves_it(full: ChannelStore, now: datetime) -> None:
+    """Given the text again there is nothing left to take out."""
+    full.forget("555 0199", keep_transcript=False, now=now)
+    assert set(full.forget("555 0199", keep_transcript=False, now=now).counts.values()) == {0}
+
+
+def test_the_transcript_can_be_spared(full: ChannelStore, now: datetime) -> None:
+    """`--keep-transcript`: the log stays byte for byte."""
+    before = full.transcript.path.read_bytes()
+    full.forget("555 0199", keep_transcript=True, now=now)
+    assert full.transcript.path.read_bytes() == before
+    assert holding(full.folder, "0199") == ["log.jsonl"]
+
+
+def test_it_is_not_learnt_again_from_older_talk(
+    full: ChannelStore, now: datetime, add: Add
+) -> None:
+    """The tombstone holds a keyed hash, not the text; a message delivered again is known still."""
+    full.forget("555 0199", keep_transcript=False, now=now)
+    done = full.commit(add("alice's number is 555 0199"), now)
+    assert len(done.outcome.refused) == 1
+    assert full.append([Message.user("my number is 555 0199", id="m1")]) == ()
+
+
+def test_an_entry_is_forgotten_by_its_id(full: ChannelStore, now: datetime) -> None:
+    """With the messages it rests on; another process sees the same, and the next start."""
+    entry = full.notes().memory.entries[0]
+    other = ChannelStore.open(full.workspace, "team", create=False)
+    assert len(other.notes().memory.entries) == 3
+    full.forget([f"memory:{entry.ref}"], keep_transcript=False, now=now)
+    assert [found.text for found in other.notes().memory.entries] == [
+        "bob likes tea",
+        "carol likes tea",
+    ]
+    assert next(other.transcript.messages()).content == ""
+    full.close()
+    assert ChannelStore.open(full.workspace, "team", create=False).ledger == full.ledger
+
+
+def test_an_unknown_id_forgets_nothing(full: ChannelStore, now: datetime) -> None:
+    """Nor does an empty text."""
+    for what in (["nowhere1"], " ", []):
+        with pytest.raises(NothingFound):
+            full.forget(what, keep_transcript=False, now=now)
+
+
+def test_work_goes_on_afterwards(full: ChannelStore, now: datetime, add: Add) -> None:
+    """Edits by hand and commits find their texts as before."""
+    full.forget("555 0199", keep_transcript=False, now=now)
+    path = full.folder / "MEMORY.md"
+    path.write_text(path.read_text() + "- by hand\n")
+    second = ChannelStore.open(full.workspace, "team", create=False)
+    entry = second.notes().memory.entries[0]
+    gone = Invalidate(Target(File.MEMORY, entry.section, entry.id), "asked")
+    decision = add("dave likes tea")
+    second.commit(
+        replace(decision, operations=(*decision.operations, gone), progress=Progress(cursor=5)), now
+    )
+    assert "by hand" in path.read_text()
+    assert second.ledger.cursor == 5
+    assert [record.task for record in second.journal_records()] == ["forget", "edit", "consolidate"]
+
+
+def test_a_question_another_process_has_in_mind_is_not_written_back(
+    full: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Only what was asked after the forgetting is; a call it had begun before comes to
+    nothing.
+    """
+    other = ChannelStore.open(full.workspace, "team", create=False)
+    seen = other.notes()
+    other.touch_recalls([], now, Asked("whose number is 555 0199?"))
+    full.forget("555 0199", keep_transcript=False, now=now)
+    stale = replace(
+        add("call 555 0199 at nine"), progress=Progress(expect_forgotten=seen.ledger.forgotten)
+    )
+    done = other.commit(stale, now)
+    assert [refusal.reason for refusal in done.outcome.refused] == [
+        "something was forgotten meanwhile"
+    ]
+    other.commit(add("dave likes tea"), now)
+    assert holding(full.folder, "0199") == []
+    other.touch_recalls([], now, Asked("who likes tea?"))
+    other.commit(add("erin likes tea"), now)
+    assert [asked.text for asked in full.ledger.asked] == ["who likes tea?"]
+
+
+def test_words_and_vectors_of_before_are_not_kept(full: ChannelStore, now: datetime) -> None:
+    """They are made of texts that another process had read; those of afterwards are."""
+    other = ChannelStore.open(full.workspace, "team", create=False)
+    seen = other.notes()
+    full.forget("555 0199", keep_transcript=False, now=now)
+    other.caches.keep_words("cut", "0199", seen)
+    other.caches.keep_vectors("toy", b"0199", seen)
+    assert (other.caches.kept_words("cut"), other.caches.kept_vectors("toy")) == ("", b"")
+    other.caches.keep_words("cut", "tea", other.notes())
+    other.caches.keep_vectors("toy", b"tea", other.notes())
+    assert (other.caches.kept_words("cut"), other.caches.kept_vectors("toy")) == ("tea", b"tea")
+
+
+def test_the_mark_of_a_forgetting_outlives_a_checkpoint(full: ChannelStore, now: datetime) -> None:
+    """Another start knows as well what a thought of before may rest on."""
+    full.forget("555 0199", keep_transcript=False, now=now)
+    forgotten = full.ledger.forgotten
+    assert forgotten == full.ledger.sequence
+    full.close()
+    assert ChannelStore.open(full.workspace, "team", create=False).ledger.forgotten == forgotten
+
+
+@pytest.mark.parametrize("damage", ["a bit", "zeros", "no words"])
+def test_a_damaged_plan_takes_nothing_out(
+    full: ChannelStore, now: datetime, add: Add, damage: str
+) -> None:
+    """With one wrong byte it would forget what nobody named; doctor says to forget once more."""
+    own = full.folder / ".pipimem"
+    plan.save(own, Plan(("bob likes tea",), (), (), False, ""))
+    data = (own / "forget.json").read_bytes()
+    spoilt = {
+        "a bit": data.replace(b"bob", b"bog"),
+        "zeros": bytes(len(data)),
+        "no words": b'{"texts": [""], "messages": [], "ids": [], "keep_transcript": false, "actor": ""}\n',
+    }
+    (own / "forget.json").write_bytes(spoilt[damage])
+    log = (full.folder / "log.jsonl").read_bytes()
+    before = [entry.text for entry in full.notes().memory.entries]
+    again = ChannelStore.open(full.workspace, "team", create=False)
+    again.commit(add("frank likes juice"), now)
+    assert [entry.text for entry in again.notes().memory.entries] == [*before, "frank likes juice"]
+    assert (full.folder / "log.jsonl").read_bytes() == log
+    (finding,) = [one for one in leftover_findings(again) if one.wrong]
+    assert "forget it once more" in finding.what
+    assert finding.mend is not None
+    finding.mend(now)
+    assert not (own / "forget.json").exists()
+
+
+@pytest.mark.parametrize("inside_words", [True, False])
+def test_a_forgetting_goes_on_as_it_began(
+    full: ChannelStore, now: datetime, inside_words: bool
+) -> None:
+    """Killed in between, it looks for words as it was told to, and one of an older version
+    inside words as well.
+    """
+    own = full.folder / ".pipimem"
+    plan.save(
+        own, Plan(("te",), (), (), keep_transcript=False, actor="", inside_words=inside_words)
+    )
+    assert (b"inside_words" in (own / "forget.json").read_bytes()) is not inside_words
+    full.journal_edits(now)
+    assert any("tea" in entry.text for entry in full.notes().memory.entries) is not inside_words
+
+
+def test_words_over_two_entries_are_no_entry_that_holds_them(
+    full: ChannelStore, now: datetime
+) -> None:
+    """Neither goes, and the forgetting comes to its end."""
+    path = full.folder / "MEMORY.md"
+    path.write_text(path.read_text() + "- the first half is 555\n- 0199 is the other\n")
+    full.forget("555 0199", keep_transcript=False, now=now)
+    assert [entry.text for entry in full.notes().memory.entries][-2:] == [
+        "the first half is 555",
+        "0199 is the other",
+    ]
+    assert not (full.folder / ".pipimem/forget.json").exists()
+
+
+def test_an_older_buffer_is_merged_from_where_it_began(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """The past texts stay for merges: what came since it was loaded is not taken back, what it
+    adds is there.
+    """
+    channel.commit(add("the code is 555 0199", "bob likes tea"), now)
+    path = channel.folder / "MEMORY.md"
+    loaded = path.read_text()
+    for number in range(30):
+        channel.commit(add(f"fact number {number} came later"), now)
+    channel.forget("555 0199", keep_transcript=False, now=now)
+    channel.checkpoint()
+    path.write_text(loaded.replace("- the code is 555 0199\n", "") + "- typed in an old window\n")
+    channel.journal_edits(now)
+    text = path.read_text()
+    assert "- typed in an old window\n" in text
+    assert [f"fact number {number} came" in text for number in range(30)] == [True] * 30
+
+
+def test_a_save_under_way_is_waited_for(
+    full: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor that keeps a file open: nothing is forgotten, and that is said."""
+    monkeypatch.setattr("pipimem.store.channel.SAVE_GRACE_SECONDS", 0.0)
+    before = (full.folder / "MEMORY.md").read_bytes()
+    with (
+        (full.folder / "MEMORY.md").open("a"),
+        pytest.raises(StoreError, match="Nothing was forgotten"),
+    ):
+        full.forget("555 0199", keep_transcript=False, now=now)
+    assert (full.folder / "MEMORY.md").read_bytes() == before
+    assert not full.forget("555 0199", keep_transcript=False, now=now).is_empty
+    assert holding(full.folder, "0199") == []
+
+
+def forgotten(channel: ChannelStore, now: datetime, add: Add) -> str:
+    """A channel in which the second of three entries was forgotten; answers with the text from
+    before.
+    """
+    channel.commit(add("tea is green", "the code is 555 0199", "milk is white"), now)
+    loaded = (channel.folder / File.MEMORY).read_text()
+    channel.forget("555 0199", keep_transcript=False, now=now)
+    return loaded
+
+
+def saved(channel: ChannelStore, text: str, now: datetime, add: Add, *facts: str) -> list[str]:
+    """The entries of MEMORY.md after a person saved a text and something was learnt."""
+    path = channel.folder / File.MEMORY
+    path.write_text(text)
+    channel.commit(add(*(facts or ("bob likes cake",))), now)
+    assert path.read_text() == channel.notes().memory.text
+    return [entry.text for entry in channel.notes().memory.entries]
+
+
+@pytest.mark.parametrize("since", [(), ("dave likes cake",), ("dave likes cake", "eve likes pie")])
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_an_older_buffer_does_not_bring_it_back(
+    channel: ChannelStore, now: datetime, add: Add, since: tuple[str, ...], rounds: int
+) -> None:
+    """What else the buffer changed is taken in, and what came since stays; also when the same
+    editor saves again.
+    """
+    buffer = forgotten(channel, now, add)
+    for fact in since:
+        channel.commit(add(fact), now)
+    buffer = buffer.replace("- tea is green\n", "- tea is green and hot\n")
+    for number in range(rounds):
+        buffer += f"- typed {number} times\n"
+        found = saved(channel, buffer, now, add, f"fact {number} came")
+    typed = [f"typed {number} times" for number in range(rounds)]
+    facts = [f"fact {number} came" for number in range(rounds)]
+    assert sorted(found) == sorted(
+        ["tea is green and hot", "milk is white", *since, *typed, *facts]
+    )
+    assert holding(channel.folder, "0199") == []
+    again = ChannelStore.open(channel.workspace, "team", create=False)
+    assert [entry.text for entry in again.notes().memory.entries] == found
+
+
+def test_an_older_buffer_does_not_bring_it_back_after_a_checkpoint(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Nor after another forgetting, in another process."""
+    buffer = forgotten(channel, now, add)
+    channel.close()
+    channel.commit(add("carol's code is 777"), now)
+    channel.forget("777", keep_transcript=False, now=now)
+    channel.close()
+    again = ChannelStore.open(channel.workspace, "team", create=False)
+    found = saved(again, buffer + "- typed\n", now, add)
+    assert sorted(found) == ["bob likes cake", "milk is white", "tea is green", "typed"]
+    assert holding(channel.folder, "0199") == []
+
+
+def test_an_older_buffer_that_is_looked_at_twice_does_not_bring_it_back(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Once it is merged, the forgotten last line of a section is all that the file has more than
+    the journal.
+    """
+    channel.commit(add("tea is green"), now)
+    channel.commit(add("alice's number is 0199"), now)
+    path = channel.folder / File.MEMORY
+    path.write_text(path.read_text() + "\n## Decisions\n\n- we meet on Monday\n")
+    channel.journal_edits(now)
+    buffer = path.read_text()
+    channel.forget("0199", keep_transcript=False, now=now)
+    path.write_text(buffer + "- typed by hand\n")
+    channel.journal_edits(now)
+    channel.close()
+    again = ChannelStore.open(channel.workspace, "team", create=False)
+    again.commit(add("bob likes cake"), now)
+    found = [entry.text for entry in again.notes().memory.entries]
+    assert sorted(found) == ["bob likes cake", "tea is green", "typed by hand", "we meet on Monday"]
+    assert holding(channel.folder, "0199") == []
+
+
+def test_an_older_buffer_saved_in_the_middle_of_a_commit_does_not_bring_it_back(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Displaced by the exchange, and read only then."""
+    buffer, path = forgotten(channel, now, add), channel.folder / File.MEMORY
+    real, done = publish.displace, []
+
+    def displace(prepared: Path, target: Path) -> Path | None:
+        if not done:
+            done.append(path.write_text(buffer + "- typed\n"))
+        return real(prepared, target)
+
+    monkeypatch.setattr(publish, "displace", displace)
+    channel.commit(add("bob likes cake"), now)
+    found = [entry.text for entry in channel.notes().memory.entries]
+    assert sorted(found) == ["bob likes cake", "milk is white", "tea is green", "typed"]
+    assert holding(channel.folder, "0199") == []
+    assert len(edit_notices("team", channel.past(), now).brought_back) == 1
+
+
+@pytest.mark.parametrize("step", ["clean_archive", "clean_past"])
+def test_an_older_buffer_saved_while_it_is_forgotten_does_not_bring_it_back(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Behind the commit, with nothing else changed: the last line of its section looks as if
+    typed anew.
+    """
+    channel.commit(add("tea is green"), now)
+    channel.commit(add("the code is 555 0199"), now)
+    path, real, done = channel.folder / File.MEMORY, getattr(forget, step), []
+    buffer = path.read_text()
+
+    def saved_before(*arguments: object) -> object:
+        if not done:
+            done.append(path.write_text(buffer))
+        return real(*arguments)
+
+    monkeypatch.setattr(forget, step, saved_before)
+    channel.forget("555 0199", keep_transcript=False, now=now)
+    assert [entry.text for entry in channel.notes().memory.entries] == ["tea is green"]
+    assert holding(channel.folder, "0199") == []
+    assert not (channel.folder / ".pipimem/forget.json").exists()
+
+
+@pytest.mark.parametrize("kill", [False, True])
+@pytest.mark.parametrize("section", ["", "\n## Decisions\n\n"])
+def test_a_deletion_behind_the_forgotten_entry_holds(
+    channel: ChannelStore,
+    now: datetime,
+    add: Add,
+    monkeypatch: pytest.MonkeyPatch,
+    section: str,
+    kill: bool,
+) -> None:
+    """Saved right before the exchange, and what was deleted is the newest line: what is left
+    stood there before.
+    """
+    channel.commit(add("tea is green"), now)
+    channel.commit(add("the code is 555 0199"), now)
+    path, real, done = channel.folder / File.MEMORY, publish.displace, []
+    path.write_text(path.read_text() + section + "- we meet on Monday\n")
+    channel.journal_edits(now)
+
+    def displace(prepared: Path, target: Path) -> Path | None:
+        if target == path and not done:
+            done.append(path.write_text(path.read_text().replace("- we meet on Monday\n", "")))
+            answer = real(prepared, target)
+            if kill:
+                raise KeyboardInterrupt
+            return answer
+        return real(prepared, target)
+
+    with (
+        monkeypatch.context() as patched,
+        pytest.raises(KeyboardInterrupt) if kill else nullcontext(),
+    ):
+        patched.setattr(publish, "displace", displace)
+        channel.forget("555 0199", keep_transcript=False, now=now)
+    again = ChannelStore.open(channel.workspace, "team", create=False)
+    again.journal_edits(now)
+    assert path.read_text() == "# Memory\n\n## Facts\n\n- tea is green\n" + section
+
+
+def test_a_line_typed_into_the_displaced_buffer_is_not_lost(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The buffer had nothing but the forgotten line, so its merge is the text that stood; the
+    person types on.
+    """
+    buffer, path = forgotten(channel, now, add), channel.folder / File.MEMORY
+    real, done = publish.displace, []
+
+    def displace(prepared: Path, target: Path) -> Path | None:
+        if not done:
+            done.append(path.write_text(buffer + "- typed just now\n"))
+        return real(prepared, target)
+
+    path.write_text(buffer)
+    monkeypatch.setattr(publish, "displace", displace)
+    channel.journal_edits(now)
+    found = [entry.text for entry in channel.notes().memory.entries]
+    assert found == ["tea is green", "milk is white", "typed just now"]
+    assert holding(channel.folder, "0199") == []
+
+
+@pytest.mark.parametrize("exchanges", [True, False])
+@pytest.mark.parametrize("kill", [True, False])
+def test_a_save_right_before_its_exchange_is_merged(
+    channel: ChannelStore,
+    now: datetime,
+    add: Add,
+    monkeypatch: pytest.MonkeyPatch,
+    kill: bool,
+    exchanges: bool,
+) -> None:
+    """The neighbours stay, and what was typed; also when it is killed before it looks at what it
+    displaced.
+    """
+    channel.commit(add("tea is green", "the code is 555 0199", "milk is white"), now)
+    path = channel.folder / File.MEMORY
+    real, done = publish.displace, []
+
+    def displace(prepared: Path, target: Path) -> Path | None:
+        if target == path and not done:
+            done.append(path.write_text(path.read_text() + "- typed just now\n"))
+            answer = real(prepared, target)
+            if kill:
+                raise KeyboardInterrupt
+            return answer
+        return real(prepared, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(publish, "displace", displace)
+        if not exchanges:
+            patched.setattr(exchange, "_renamed", lambda *_: 38)
+        with pytest.raises(KeyboardInterrupt) if kill else nullcontext():
+            channel.forget("555 0199", keep_transcript=False, now=now)
+    again = ChannelStore.open(channel.workspace, "team", create=False)
+    again.journal_edits(now)
+    assert [entry.text for entry in again.notes().memory.entries] == [
+        "tea is green",
+        "milk is white",
+        "typed just now",
+    ]
+    assert path.read_text() == again.notes().memory.text
+    assert holding(channel.folder, "0199") == []
+
+
+def test_an_entry_of_several_lines_does_not_come_back_in_parts(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """It went whole; a line of it that stands elsewhere, too, stays there."""
+    path = channel.folder / File.MEMORY
+    path.write_text("## Facts\n\n- tea\n  - yes\n- the code\n  is 555 0199\n  - yes\n- milk\n")
+    channel.commit(add("bob likes cake"), now)
+    buffer = path.read_text()
+    channel.forget("555 0199", keep_transcript=False, now=now)
+    channel.commit(add("dave likes cake"), now)
+    path.write_text(buffer + "- typed\n")
+    channel.journal_edits(now)
+    assert (
+        path.read_text()
+        == "## Facts\n\n- tea\n  - yes\n- milk\n- bob likes cake\n- typed\n- dave likes cake\n"
+    )
+
+
+@pytest.mark.parametrize("learnt", [False, True])
+def test_typed_anew_it_stays(channel: ChannelStore, now: datetime, add: Add, learnt: bool) -> None:
+    """Into the text that lacks it: people win. And it stays when the older buffer is saved after
+    that.
+    """
+    buffer, path = forgotten(channel, now, add), channel.folder / File.MEMORY
+    if learnt:
+        channel.commit(add("dave likes cake"), now)
+    found = saved(channel, path.read_text() + "- the code is 555 0199\n", now, add)
+    assert found.count("the code is 555 0199") == 1
+    assert edit_notices("team", channel.past(), now).brought_back == ()
+    found = saved(channel, buffer + "- typed\n", now, add, "eve likes pie")
+    assert found.count("the code is 555 0199") == 1
+    assert {"typed", "bob likes cake", "eve likes pie"} <= set(found)
+
+
+def test_typed_anew_where_it_stood_it_stays(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """It was the last of its section; nothing else was changed."""
+    channel.commit(add("tea is green", "the code is 555 0199"), now)
+    path = channel.folder / File.MEMORY
+    channel.forget("555 0199", keep_transcript=False, now=now)
+    path.write_text(path.read_text() + "- the code is 555 0199\n")
+    channel.commit(add("bob likes cake"), now)
+    found = [entry.text for entry in channel.notes().memory.entries]
+    assert found == ["tea is green", "the code is 555 0199", "bob likes cake"]
+
+
+def test_what_was_taken_out_of_a_save_is_told(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Before anything is written, and once it is journalled; the words are not told."""
+    buffer = forgotten(channel, now, add)
+    channel.commit(add("dave likes cake"), now)
+    (channel.folder / File.MEMORY).write_text(buffer + "- typed\n")
+    (sentence,) = edit_notices(
+        "team", ChannelStore.open(channel.workspace, "team", create=False).past(), now
+    ).brought_back
+    assert "MEMORY.md was saved from a text of before a forgetting" in sentence
+    channel.commit(add("bob likes cake"), now)
+    (told,) = edit_notices("team", channel.past(), now).brought_back
+    assert told.endswith(sentence)
+    assert "0199" not in told
+
+
+def test_the_beginning_of_a_file_is_no_emptying_of_it(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """What versions have beside the journal, as while a forgetting is cut off, is not from
+    before it.
+    """
+    path = channel.folder / File.MEMORY
+    channel.commit(add("tea is green"), now)
+    path.unlink()
+    os.utime(channel.folder, (1_700_000_000, 1_700_000_000))
+    channel.journal_edits(now)
+    channel.commit(add("milk is white"), now)
+    with channel._writing(now, until=0.0) as working_copy:
+        working_copy.state.versions.keep(File.MEMORY, "- an older text\n")
+        texts = ["".join(past.lines) for past in past_texts(working_copy.state, File.MEMORY)]
+    facts = (
+        "# Memory\n\n## Facts\n\n- milk is white\n",
+        "",
+        "# Memory\n\n## Facts\n\n- tea is green\n",
+    )
+    assert texts == [*facts, "- an older text\n"]

@@ -1,0 +1,82 @@
+"""What is looked for when something is to be forgotten."""
+
+from __future__ import annotations
+
+import pytest
+from pipimem.notes.entry import content_id
+from pipimem.notes.message import Message
+from pipimem.store.forget.targets import ForgetTargets, blanked_message, without
+
+KEY = b"k" * 32
+NEEDLES = ForgetTargets.of(["555 0199"])
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("my number is 555 0199", True),
+        ("555\n  0199", True),
+        ("- 555\n- 0199", True),
+        ("555-0199", False),
+        ("", False),
+    ],
+)
+def test_white_space_and_bullets_do_not_hide(text: str, found: bool) -> None:
+    """A text that runs over two lines is still that text."""
+    assert NEEDLES.are_in(text) is found
+
+
+def test_case_does_not_hide() -> None:
+    """Nor do letters in another case."""
+    assert ForgetTargets.of(["Alice Likes Tea"]).are_in("alice likes TEA, she says")
+
+
+@pytest.mark.parametrize(
+    ("needle", "text", "found"),
+    [
+        ("Tom", "call him tomorrow", False),
+        ("Tom", "a custom, at the bottom", False),
+        ("Tom", "Tom's bike", True),
+        ("Tom", "tomorrow TOM comes", True),
+        ("Tom", "问tom吧", True),
+        ("80", "port 8080", False),
+        ("80", "port:80", True),
+        ("Том", "завтра в Томске", False),
+        ("Rene", "René", False),
+        ("周五", "下周五发布", True),
+        ("(Tom", "(tomorrow)", False),
+        ("...", "wait...what", True),
+    ],
+)
+def test_a_word_is_not_found_inside_another(needle: str, text: str, found: bool) -> None:
+    """Where a script puts blanks between words; Chinese is found anywhere, and so is everything
+    on request.
+    """
+    assert ForgetTargets.of([needle]).are_in(text) is found
+    assert ForgetTargets.of([needle], inside_words=True).are_in(text) is (needle != "Rene")
+
+
+def test_empty_texts_are_no_needles() -> None:
+    """They would stand everywhere."""
+    assert ForgetTargets.of(["", "  \n"]).texts == ()
+
+
+def test_an_entry_goes_whole_and_a_heading_stays_one() -> None:
+    """What stood below the heading does not come under another."""
+    text = "# Memory\n\n## Call 555 0199\n\n- at noon\n- on 555 0199\n  or later\n- else\n"
+    left, gone = without(text, NEEDLES, KEY)
+    assert left == "# Memory\n\n## …\n\n- at noon\n- else\n"
+    assert gone == [content_id(KEY, "on 555 0199\nor later")]
+
+
+def test_a_message_is_emptied_and_keeps_its_place() -> None:
+    """So that it is not taken in again when it is delivered once more."""
+    message = Message.user("call 555 0199", id="m1")
+    assert (blanked_message(message, NEEDLES).content, blanked_message(message, NEEDLES).id) == (
+        "",
+        "m1",
+    )
+    assert blanked_message(Message.user("lunch?", id="m2"), NEEDLES).content == "lunch?"
+    assert (
+        blanked_message(Message.user("lunch?", id="m2"), ForgetTargets.of([], ["m2"])).content == ""
+    )

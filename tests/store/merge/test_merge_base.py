@@ -1,0 +1,186 @@
+"""Which past text a saved one was made of."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pipimem.store.journal.past_texts import PastText
+from pipimem.store.merge.merge_base import merge_base, takes_lines_out
+from pipimem.text.markdown.lines import split_lines
+
+OLD = "# Memory\n\n- alice likes tea\n"
+NEW = OLD + "- the port is 8080\n"
+NEWER = NEW + "- we ship on Thursday\n"
+LINES = (
+    "# Memory\n",
+    "\n",
+    "- alice likes tea\n",
+    "- alice likes green tea\n",
+    "- the port is 8080\n",
+    "- the port is 9090\n",
+)
+TEXTS = st.lists(st.sampled_from(LINES), max_size=6).map("".join)
+
+
+def base_of(text: str, *past: str, saved: str = "") -> str:
+    """The base among these texts, the newest first; `saved` is what a person saved of them."""
+    return merge_base(
+        text, [PastText(split_lines(each), each == saved) for each in past or (NEWER, NEW, OLD)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "base"),
+    [
+        (NEWER + "- typed\n", NEWER),
+        (NEW + "- typed\n", NEW),
+        (OLD + "- typed\n", OLD),
+        (NEWER.replace("alice", "bob"), NEWER),
+        (NEW.replace("alice", "bob"), NEW),
+        (NEWER.replace("- the port is 8080\n", ""), NEWER),
+        (NEWER.replace("Thursday", "Friday"), NEWER),
+        (NEWER.replace("\n", "\r\n") + "- typed\r\n", NEWER),
+        (NEW.replace("- alice likes tea\n", ""), NEW),
+    ],
+)
+def test_the_fewest_changes_tell(text: str, base: str) -> None:
+    """Added, reworded, deleted, with other line ends: a person does little at once."""
+    assert base_of(text) == base
+
+
+def test_a_line_taken_out_meanwhile_is_not_typed_again() -> None:
+    """The newest text is what it was before the buffer was loaded; the buffer still has the
+    line.
+    """
+    assert base_of(NEW + "- typed\n", OLD, NEW, OLD) == NEW
+
+
+def test_a_restore_was_made_of_the_newest() -> None:
+    """An older text word for word shall stand as it is."""
+    assert base_of(OLD) == base_of(NEW) == NEWER
+
+
+def test_the_newest_line_deleted_with_other_changes_looks_like_an_older_buffer() -> None:
+    """Unless what was saved has a line that came with it, or what came in its place resembles
+    it.
+    """
+    assert base_of(NEW + "- something else entirely\n") == NEW
+    both = NEWER + "- dave likes cake\n"
+    assert base_of(NEW + "- dave likes cake\n- bob\n", both, NEW) == both
+
+
+@pytest.mark.parametrize("value", ["- the port is 80\n", "- the port is 8080 as of today\n"])
+def test_a_newer_value_deleted_alone_stays_deleted(value: str) -> None:
+    """It took the place of an older one: the text without both is no older text of which the
+    older value was deleted.
+    """
+    newest = OLD + value
+    assert base_of(OLD, newest, NEW) == newest
+
+
+def test_the_only_line_of_the_newest_section_deleted_alone_stays_deleted() -> None:
+    """Its heading stays: nobody typed just that into an older buffer."""
+    newest = OLD + "\n## Decisions\n\n- we meet on Monday\n"
+    assert base_of(newest.replace("- we meet on Monday\n", ""), newest, OLD) == newest
+    typed = OLD + "\n## Decisions\n\n- rain on Friday\n"
+    assert base_of(typed, newest, OLD) == OLD
+
+
+def test_a_deletion_made_twice_tells_nothing() -> None:
+    """Somebody else took the line out as well: what came with that is not deleted, however short
+    it is.
+    """
+    newest = OLD + "- tea\n"
+    assert base_of(OLD + "- something else entirely\n", newest, NEW) == NEW
+
+
+def test_lines_between_two_changes_are_not_taken_out() -> None:
+    """Two neighbours differ at both ends; what they share in between tells as much as before."""
+    ours = "- one\n" + NEW + "- two\n"
+    assert base_of(OLD + "- typed\n", ours, NEW, OLD) == OLD
+
+
+def test_a_person_who_saves_their_own_text_again_goes_on_from_it() -> None:
+    """Word for word, or with the line out that is out by now, or with one more: what was merged
+    into it is not deleted.
+    """
+    merge = NEW.replace("alice likes tea", "dave likes it") + "- carol\n"
+    for text in (NEW, NEW.replace("- alice likes tea\n", ""), NEW + "- typed\n"):
+        assert base_of(text, merge, NEW, OLD, saved=NEW) == NEW
+
+
+def test_while_our_newest_text_waits_the_one_before_is_not_passed_over() -> None:
+    """What a person saved last comes first then, and has no newer text of ours beside it."""
+    saved = NEW + "- typed\n"
+    assert base_of(NEW.replace("- alice likes tea\n", ""), saved, NEW, OLD, saved=saved) == NEW
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \n\n"])
+def test_an_emptied_file_lost_all_that_stood_there(text: str) -> None:
+    """However short an older text was."""
+    assert base_of(text, "", NEW, OLD, "- tea\n") == NEW
+
+
+def test_a_file_written_anew_was_made_of_the_newest() -> None:
+    """Nothing is nearer to a short text than an empty one was, and still nobody began there."""
+    assert base_of("- typed\n", NEWER, "") == NEWER
+    assert base_of("- typed\n", "", NEWER) == ""
+
+
+@pytest.mark.parametrize("newest", ["", OLD.replace("alice", "carol")])
+def test_what_stood_before_the_file_was_emptied_is_no_base(newest: str) -> None:
+    """Emptying it may have been the first half of this save: what it took out is not deleted."""
+    assert base_of(NEW + "- typed\n", newest, "", NEW) == ""
+    assert base_of(newest + "- typed\n", newest, "", NEW) == newest
+
+
+def test_out_of_nothing() -> None:
+    """Somebody typed into an empty window while our first text came: both stay."""
+    assert base_of("- typed\n", "") == ""
+    assert merge_base("- typed\n", ()) == ""
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(TEXTS, max_size=7), TEXTS)
+def test_neighbours_compared_by_what_differs_give_the_same(past: list[str], text: str) -> None:
+    """Whether the texts share their lines, as those of the journal do, or were read anew."""
+    shared = {line: line for line in LINES}
+    rows = [PastText(tuple(shared[line] for line in split_lines(each))) for each in past]
+    found = merge_base(text, rows)
+    assert found == base_of(text, *past) if past else found == ""
+    assert found in [*past, ""]
+
+
+def test_a_large_file_with_a_long_past_takes_tens_of_milliseconds() -> None:
+    """5,000 entries, 200 changes: neither the lines nor the texts are multiplied. The bound is
+    far above that.
+    """
+    lines = ["# Memory\n", *(f"- entry {number} of many\n" for number in range(5_000))]
+    past = [PastText(tuple(lines))]
+    for number in range(200):
+        lines[100 + number * 7 : 101 + number * 7] = []
+        past.append(PastText(tuple(lines)))
+    text = "".join(past[150].lines) + "- typed\n"
+    begun = time.process_time()
+    assert merge_base(text, past) == "".join(past[150].lines)
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("new", "is_so"),
+    [
+        ("# Memory\n\n- bob\n", True),
+        ("- carol\r\n", True),
+        ("", True),
+        ("# Memory\n\n- alice\n- bob\n- carol\n", False),
+        ("# Memory\n\n\n- alice\n- bob\n- carol\n\n", False),
+        ("# Memory\n\n- bob\n- dora\n", False),
+        ("# Memory\n\n- carol\n- alice\n", False),
+    ],
+)
+def test_lines_taken_out_are_told_from_other_changes(new: str, is_so: bool) -> None:
+    """Nothing added, nothing reworded, the order as it was; blank lines do not count."""
+    assert takes_lines_out("# Memory\n\n- alice\n- bob\n- carol\n", new) is is_so

@@ -1,0 +1,31 @@
+"""The lists that people mend, one item a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pipimem import resources
+from pipimem.text.word_lists import forms
+
+DATA = Path(resources.__file__).parent / "data"
+LISTS = [
+    *(f"words/{path.stem}" for path in sorted((DATA / "words").glob("*.txt"))),
+    "secrets/no_secrets",
+]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_says_what_it_is_for_and_holds_each_item_once(name: str) -> None:
+    """A comment stands at the top; no item is there twice or has white space at its ends."""
+    assert (DATA / f"{name}.txt").read_text(encoding="utf-8").startswith("# ")
+    items = [item for items in resources.sections(name).values() for item in items]
+    assert len(items) > 10
+    assert [item for item in items if item != item.strip() or items.count(item) > 1] == []
+
+
+@pytest.mark.parametrize("name", ["irregular_forms", "kept_apart", "british_spelling"])
+def test_a_form_stands_for_one_word(name: str) -> None:
+    """A form on two lines would mean the word of the later one only."""
+    lines = [line.replace(":", "").split() for line in resources.sections(f"words/{name}")[""]]
+    assert sorted(forms(name)) == sorted(form for line in lines for form in line)

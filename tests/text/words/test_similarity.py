@@ -1,0 +1,163 @@
+"""What two texts share is measured so that a copy is seen and a correction is kept."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pipimem.text.words.index_words import Bag, Words
+from pipimem.text.words.segmentation import Segmenter
+from pipimem.text.words.similarity import (
+    alike,
+    bigrams,
+    jaccard,
+    near_duplicate,
+    same_script,
+    same_subject,
+    share_in,
+)
+
+SETS = st.frozensets(st.sampled_from("abcdef"))
+
+
+@pytest.fixture(scope="module")
+def words() -> Words:
+    return Words(Segmenter())
+
+
+def test_jaccard_is_the_shared_part_of_all():
+    """Two of four words are a half; nothing shares nothing."""
+    assert jaccard({"a", "b", "c"}, {"b", "c", "d"}) == 0.5
+    assert jaccard(set(), set()) == 0.0
+    assert jaccard({"a"}, set()) == 0.0
+
+
+@given(SETS, SETS)
+def test_the_measure_is_symmetric_and_bounded(a, b):
+    """Between 0 and 1, whichever comes first."""
+    assert 0 <= jaccard(a, b) == jaccard(b, a) <= 1
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (
+            "The deploy window is Thursday night at ten",
+            "the deploy window is on Thursday night, at ten.",
+        ),
+        ("小王不喜欢吃香菜", "小王 不喜欢 吃香菜。"),
+        ("发布日期是2026年5月1日", "发布日期是 2026-05-01"),
+    ],
+)
+def test_the_same_said_again_is_a_duplicate(a, b, words):
+    """Punctuation, small words and the way a date is written do not matter."""
+    assert near_duplicate(words.bag(a), words.bag(b))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (
+            "The retry limit of the gateway upload queue is 20",
+            "The retry limit of the gateway upload queue is 30",
+        ),
+        ("发布窗口定在 5月1日 晚上的上海机房", "发布窗口定在 5月2日 晚上的上海机房"),
+        ("小王喜欢吃香菜", "小王不喜欢吃香菜"),
+        ("Alice likes coriander", "Alice doesn't like coriander"),
+        ("Alice likes coriander", "the weather was fine"),
+    ],
+)
+def test_a_correction_is_no_duplicate(a, b, words):
+    """Another number, another day or a "not" makes it another statement."""
+    assert not near_duplicate(words.bag(a), words.bag(b))
+
+
+def test_empty_bags_are_no_duplicates():
+    """Nothing is not the same as nothing."""
+    assert not near_duplicate(Bag(), Bag())
+
+
+def test_the_threshold_is_the_callers():
+    """Half the words are enough for who asks for less."""
+    a, b = Bag(("x", "y", "z")), Bag(("y", "z", "q"))
+    assert not near_duplicate(a, b)
+    assert near_duplicate(a, b, threshold=0.4)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The release is on Thursday", "Release moved to 2026-03-06 because QA is late"),
+        ("Bob lives in Paris", "Bob moved to London in May"),
+        ("Dana prefers tea", "Dana now drinks coffee"),
+        ("Alice works at Acme", "Alice joined Globex as CTO on 2026-05-01"),
+        ("Marta owns the billing service", "Billing is owned by Tom since March"),
+        ("The API limit is 100 requests a minute", "API limit: 300 requests per minute"),
+        ("备份每晚 23:00 运行", "备份每天 02:00 运行，因为 23:00 会和报表任务抢磁盘"),
+        ("上线窗口是周四 20:00 到 22:00", "上线窗口改到周五 10:00"),
+        ("林晓喜欢简短的回答", "林晓希望回答详细一些，带例子"),
+        ("王磊负责支付模块", "支付模块 2026-03 起由赵敏负责"),
+        ("CI 用 Jenkins", "CI 迁到了 GitHub Actions"),
+    ],
+)
+def test_a_newer_value_speaks_of_what_it_changes(old: str, new: str) -> None:
+    """However it is worded."""
+    assert same_subject(old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The meeting is on Friday at 10:00", "Backups run on Friday at 10:00"),
+        ("周会是周五 10:00", "备份在周五 10:00 运行"),
+        ("Customer data must not leave the EU", "The new terms apply from 2026-04-01"),
+        ("Dana is allergic to shellfish", "The build runs on Python 3.12"),
+        ("压测要先通知机房，不然会被限流", "新条款从 2026-04-01 起生效"),
+    ],
+)
+def test_a_mixed_up_id_is_seen(old: str, new: str) -> None:
+    """A value in common says nothing."""
+    assert not same_subject(old, new)
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "same"),
+    [
+        ("The release window is Thursday", "上线窗口改到周三 18:00", False),
+        ("林晓 likes short answers", "Dana likes long ones", True),
+        ("用 pnpm，不用 npm", "前端仓库用 yarn", True),
+        ("2026-03-06", "10:00", True),
+    ],
+)
+def test_the_script_is_that_of_most_words(text: str, other: str, same: bool) -> None:
+    """A name or a tool in the other script does not change it."""
+    assert same_script(text, other) is same
+
+
+def test_pairs_pass_over_white_space_and_case():
+    """What an editor reflows or capitalises stays the same; one character is its own pair."""
+    assert bigrams("Tea  or\ncoffee") == bigrams("tea OR coffee")
+    assert bigrams("不吃葱") == {"不吃", "吃葱"}
+    assert (bigrams("茶"), bigrams(" ")) == ({"茶"}, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "share"),
+    [
+        ("tea", "green tea", 1.0),
+        ("green tea", "tea", 2 / 7),
+        ("tea", "码头", 0.0),
+        ("", "tea", 1.0),
+    ],
+)
+def test_a_share_looks_at_one_side(part, whole, share):
+    """What the other text has beside it does not matter."""
+    assert share_in(bigrams(part), bigrams(whole)) == share
+
+
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_likeness_is_symmetric_and_bounded(a, b):
+    """From 0 to 1 whichever comes first, and 1 for a text and itself."""
+    one, other = bigrams(a), bigrams(b)
+    assert 0 <= alike(one, other) == alike(other, one) <= 1
+    assert alike(one, one) == 1
