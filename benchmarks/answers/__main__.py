@@ -2,13 +2,16 @@
 search.
 
 Usage: python -m benchmarks.answers EVALS_DIR [--channel NAME …] [--questions N] [--seed 7] [--model
-M] [--out DIR]
+M] [--questions-from FILE] [--workspace DIR] [--out DIR]
 
 Each conversation is replayed into a workspace of its own (by the offline rules unless --model says
-otherwise). A question is asked in a new session. No model judges: a question counts by the share of
+otherwise), or taken as it stands in --workspace. The questions are those of EVALS_DIR or of
+--questions-from; `benchmarks/answers/memorybank-zh.jsonl` has sixty in Chinese, ten of which cannot
+be answered. A question is asked in a new session. No model judges: a question counts by the share of
 its groups of gold messages of which one is a source of what is shown (`sources` of an entry, or the
-message whose words a quote repeats). With --out the contexts are written as lines that
-`answers.py run` of EVALS_DIR puts to an answerer and a judge.
+message whose words a quote repeats). With --out the contexts, and the whole memory as
+CHANNEL.whole.jsonl, are written as lines that `answers.py run` of EVALS_DIR puts to an answerer and
+a judge.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from pathlib import Path
 
 import anyio
 from click.testing import CliRunner
-from pipimem import Pipimem
+from pipimem import Pipimem, Turn
 from pipimem.cli.commands import pipimem as command
 from pipimem.notes.notes import Notes
 from pipimem.text.quotes import words_said
@@ -126,7 +129,7 @@ def _searched(workspace: Path, rows: Sequence[dict], folder: Path) -> list[list[
     return [json.loads(line)["candidates"] for line in done.stdout.splitlines()]
 
 
-async def _asked(workspace: Path, channel: str, rows: Sequence[dict]) -> tuple[Notes, list]:
+async def _asked(workspace: Path, channel: str, rows: Sequence[dict]) -> tuple[Notes, list[Turn]]:
     turns = []
     for row in rows:
         # A session of its own for each question: what was shown before is not left out.
@@ -137,24 +140,45 @@ async def _asked(workspace: Path, channel: str, rows: Sequence[dict]) -> tuple[N
     return notes, turns
 
 
-def measured(evals: Path, channel: str, arguments: argparse.Namespace, folder: Path) -> Row:
-    """Replays one conversation and asks its questions."""
-    transcript = evals / "transcripts" / f"{channel}.jsonl"
-    workspace = _replayed(folder, channel, transcript, arguments.model)
-    # Idle work beside the questions would change what they are asked of.
-    (workspace / "pipimem.toml").write_text("[maintenance]\nenabled = false\n", encoding="utf-8")
-    rows = [row for row in lines(evals / "questions" / f"{channel}.jsonl") if row["gold"]]
+def _questions(arguments: argparse.Namespace, channel: str) -> list[dict]:
+    """The questions of one conversation: of a file of one's own, of EVALS_DIR, or a sample."""
+    path = arguments.questions_from or arguments.evals / "questions" / f"{channel}.jsonl"
+    rows = [row for row in lines(path) if row["channel"] == channel]
     if arguments.questions and arguments.questions < len(rows):
         rows = random.Random(arguments.seed).sample(rows, arguments.questions)
-    found = _searched(workspace, rows, folder)
-    notes, turns = anyio.run(_asked, workspace, channel, rows)
-    sources = Sources(notes, lines(transcript))
+    return rows
+
+
+def measured(channel: str, arguments: argparse.Namespace, folder: Path) -> Row:
+    """Replays one conversation, or takes it as it stands in --workspace, and asks its questions."""
+    transcript = arguments.evals / "transcripts" / f"{channel}.jsonl"
+    workspace = arguments.workspace or _replayed(folder, channel, transcript, arguments.model)
+    # Idle work beside the questions would change what they are asked of.
+    (workspace / "pipimem.toml").write_text("[maintenance]\nenabled = false\n", encoding="utf-8")
+    questions = _questions(arguments, channel)
+    found = _searched(workspace, questions, folder)
+    notes, turns = anyio.run(_asked, workspace, channel, questions)
+    if arguments.out:
+        _write(arguments.out, channel, questions, notes, turns)
+    return _evidence(channel, questions, Sources(notes, lines(transcript)), notes, turns, found)
+
+
+def _evidence(
+    channel: str,
+    questions: Sequence[dict],
+    sources: Sources,
+    notes: Notes,
+    turns: Sequence[Turn],
+    found: Sequence[list[dict]],
+) -> Row:
+    """Which of the gold messages are among the sources; a question without any is not counted."""
     whole = sources.of_ids(notes.ledger.records)
     for note in (notes.session, notes.memory, notes.history):
         whole |= sources.of_text(note.text)
     row = Row(channel)
-    written = []
-    for question, turn, hits in zip(rows, turns, found, strict=True):
+    for question, turn, hits in zip(questions, turns, found, strict=True):
+        if not question["gold"]:
+            continue
         shown = sources.of_ids(turn.shown) | sources.of_text(_values(turn.context))
         ids = frozenset(hit["id"] for hit in hits)
         excerpts = "\n".join(hit["content"] for hit in hits)
@@ -163,14 +187,23 @@ def measured(evals: Path, channel: str, arguments: argparse.Namespace, folder: P
         row.both.append(_share(question["gold"], shown | ids))
         row.turn_tokens.append(estimate(turn.context))
         row.both_tokens.append(estimate(turn.context) + estimate(excerpts))
-        written.append({**question, "context": turn.context})
-    if arguments.out:
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        (arguments.out / f"{channel}.jsonl").write_text(
-            "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in written),
-            encoding="utf-8",
-        )
     return row
+
+
+def _write(
+    out: Path, channel: str, questions: Sequence[dict], notes: Notes, turns: Sequence[Turn]
+) -> None:
+    """The questions with what a turn supplies and with the whole memory, for `answers.py run`."""
+    out.mkdir(parents=True, exist_ok=True)
+    whole = "\n\n".join(note.text for note in (notes.session, notes.memory, notes.history))
+    with (
+        (out / f"{channel}.jsonl").open("w", encoding="utf-8") as supplied,
+        (out / f"{channel}.whole.jsonl").open("w", encoding="utf-8") as all_of_it,
+    ):
+        for question, turn in zip(questions, turns, strict=True):
+            for file, context in ((supplied, turn.context), (all_of_it, whole)):
+                row = {**question, "context": context}
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def _values(context: str) -> str:
@@ -200,6 +233,8 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=0)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--model", default="offline")
+    parser.add_argument("--questions-from", type=Path)
+    parser.add_argument("--workspace", type=Path)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     channels = arguments.channel or sorted(
@@ -212,7 +247,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = []
         for channel in channels:
-            rows.append(measured(arguments.evals, channel, arguments, Path(folder)))
+            rows.append(measured(channel, arguments, Path(folder)))
             _print(rows[-1])
     total = Row("all")
     for row in rows:
