@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from pipimem.llm.embedding import (
         Embedder,
     )
+    from pipimem.memory.requests import (
+        MemoryRequest,
+    )
     from pipimem.notes.kinds import (
         Kind,
     )
@@ -122,6 +125,7 @@ __all__ = [
     "Learned",
     "LockTimeout",
     "MaintenanceSettings",
+    "MemoryRequest",
     "Merge",
     "Message",
     "ModelSettings",
@@ -160,6 +164,7 @@ __all__ = [
 _PLACES = {
     "pipimem.clock": "Clock",
     "pipimem.llm.embedding": "Embedder",
+    "pipimem.memory.requests": "MemoryRequest",
     "pipimem.notes.kinds": "Kind",
     "pipimem.notes.message": "Message",
     "pipimem.notes.operations": "Bullet Trust",

@@ -83,13 +83,13 @@ def rules(name: str) -> str:
 
 @cache  # they travel with the package and do not change while it runs
 def sections(name: str) -> dict[str, tuple[str, ...]]:
-    """The lines of `data/<name>.txt` by `[heading]`, "" for those above; `#` is a comment."""
+    """The lines of `data/<name>.txt` by `[heading]`, "" for those above; `# ` is a comment."""
     found: dict[str, list[str]] = {}
     heading = ""
     for line in (_HERE / "data" / f"{name}.txt").read_text(encoding="utf-8").splitlines():
         headed = _HEADING.fullmatch(line)
         if headed is not None:
             heading = headed[1]
-        elif line and not line.startswith("#"):
+        elif line and line != "#" and not line.startswith("# "):
             found.setdefault(heading, []).append(line)
     return {heading: tuple(lines) for heading, lines in found.items()}

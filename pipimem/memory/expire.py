@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta
+from functools import cache
 
+from pipimem import resources
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.ledger import Record
@@ -27,8 +29,6 @@ _DAYS: Mapping[Kind | None, int] = {
 _BOOST, _MOST_BOOST = 0.5, 2.0
 _PROVED = 3
 _DATED = "it held until"
-# How people say that an entry stays whatever the calendar says.
-_PIN = re.compile(r"📌|#pin(?:ned)?\b", re.IGNORECASE)
 
 
 def expired(notes: Notes, now: datetime) -> Decision:
@@ -84,10 +84,24 @@ def _stale(entry: Entry, record: Record) -> Iterator[tuple[datetime, str]]:
     times = [when for when in (record.when, record.learnt, record.recalled) if when]
     if record.trust is not Trust.INFERRED or kind not in _DAYS or not times:
         return
-    if record.recalls < _PROVED and not _PIN.search(entry.text):
+    if record.recalls < _PROVED and not _is_pinned(entry.text):
         days = _DAYS[kind] * min(_MOST_BOOST, 1 + _BOOST * record.recalls)
         seen = max(aware(datetime.fromisoformat(when)) for when in times)
         yield (
             later(seen, timedelta(days=days)),
             f"stale: nobody came back to it for {days:.0f} days",
         )
+
+
+def _is_pinned(text: str) -> bool:
+    """Whether a person marked the entry to stay whatever the calendar says."""
+    return _pin().search(text) is not None
+
+
+@cache  # the file travels with the package and does not change while it runs
+def _pin() -> re.Pattern[str]:
+    """Any mark of `data/pins.txt`; one with # is a word of its own."""
+    marks = resources.sections("pins")[""]
+    words = (rf"(?<!\w){re.escape(mark)}(?![\w-])" for mark in marks if mark.startswith("#"))
+    signs = (re.escape(mark) for mark in marks if not mark.startswith("#"))
+    return re.compile("|".join((*words, *signs)), re.IGNORECASE)

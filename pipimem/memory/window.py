@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pipimem.memory.requests import without_requests
 from pipimem.notes.message import Message
 from pipimem.sidecar.tasks import is_exchange
 from pipimem.text.fence import unfenced
@@ -72,7 +73,7 @@ def counted(messages: Sequence[Message]) -> tuple[int, int]:
 
 
 def _cleaned(message: Message) -> Message | None:
-    """The message without what memory itself put there; `None` if nothing is left to learn from."""
+    """The message without what memory put there and requests to it; `None` if nothing is left."""
     if message.role == "system" or (message.role == "tool" and _OWN_TOOL.match(message.speaker)):
         return None
     text = unfenced(message.content).strip()
@@ -80,6 +81,8 @@ def _cleaned(message: Message) -> Message | None:
         text = _tool_text(text)
     elif _COMMAND.match(text):
         return None
+    elif message.role == "user":
+        text = without_requests(text)
     if len(text) > _MESSAGE_CHARS:
         text = f"{text[:_MESSAGE_CHARS]} … [{len(text) - _MESSAGE_CHARS} more characters]"
     return replace(message, content=text) if text else None

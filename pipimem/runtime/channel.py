@@ -17,6 +17,7 @@ from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError, StoreError, described
 from pipimem.llm.embedding import Vector
 from pipimem.memory.confirm import confirmed, recalled_entries
+from pipimem.memory.requests import requests
 from pipimem.memory.snapshot import Snapshot, snapshot
 from pipimem.notes.ledger import Asked
 from pipimem.notes.message import Message
@@ -109,12 +110,14 @@ class Channel:
         empty and `problem` says why.
         """
         now, began = self._clock.now(), time.perf_counter()
+        asked = requests(self._intake.cleaned_text(text, speaker), speaker)
         seen = frozenset() if self._settings.recall.repeat else frozenset(self._shown)
         try:
             notes, found = await self._fresh_recall(text, now, speaker=speaker, shown=seen)
             found = await self._reranked(found, text, seen)
         except (PipimemError, OSError) as error:
-            return Turn(text, speaker, "", now, first=self._fresh, problem=described(error))
+            problem = described(error)
+            return Turn(text, speaker, "", now, first=self._fresh, problem=problem, requests=asked)
         finally:
             milliseconds = round((time.perf_counter() - began) * 1000, 3)
             self._figures = self._figures.and_then(Kept(turns=1, waits=(milliseconds,)))
@@ -124,7 +127,14 @@ class Channel:
         note = _note(opening.left_out + found.left_out)
         context = fenced(rows_of(items), self._nonce(), note) if items else ""
         return Turn(
-            text, speaker, context, now, tuple(item.id for item in items), self._fresh, found
+            text,
+            speaker,
+            context,
+            now,
+            tuple(item.id for item in items),
+            self._fresh,
+            found,
+            requests=asked,
         )
 
     async def recall(

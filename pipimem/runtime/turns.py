@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from pipimem.memory.requests import MemoryRequest
 from pipimem.recall.recall import Recall
 from pipimem.store.channel import ChannelStore
 
@@ -31,7 +32,8 @@ class Turn:
 
     `context` is the one fenced block to put before it, empty if memory has nothing to say. `shown`
     are the ids in it, `first` says that it holds the snapshot, `problem` why memory had to stay
-    silent.
+    silent. `requests` is what the message asks of memory itself ("forget that …"): nothing is done
+    about it until the host does it.
     """
 
     query: str
@@ -42,6 +44,7 @@ class Turn:
     first: bool = False
     recall: Recall | None = None
     problem: str = ""
+    requests: tuple[MemoryRequest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,28 @@ def test_what_is_immune_stays_for_ever(section: str, record: Record, text: str) 
     assert is_kept(only(section, record, text), 5_000)
 
 
+@pytest.mark.parametrize(
+    ("text", "is_pinned"),
+    [
+        ("网关在柏林📌", True),
+        ("the gateway is in Berlin #pin", True),
+        ("#Important the gateway is in Berlin", True),
+        ("the gateway is in Berlin (#keep)", True),
+        ("#置顶 网关在柏林", True),
+        ("#重要：网关在柏林", True),
+        ("【重要】网关在柏林", True),
+        ("the tag #pinboard is for photos", False),
+        ("the branch is issue#keep", False),
+        ("the header is #keep-alive", False),
+        ("重要的网关在柏林", False),
+    ],
+)
+def test_people_pin_an_entry_in_many_ways(text: str, is_pinned: bool) -> None:
+    """The marks stand in `data/pins.txt`; a mark inside a longer word is none."""
+    notes = only("Facts", Record(Trust.INFERRED, when=NOW.isoformat()), text)
+    assert is_kept(notes, 5_000) == is_pinned
+
+
 def test_a_recall_or_a_later_learning_starts_the_time_anew() -> None:
     """Old talk that is replayed today is not stale today, and what was recalled lately is not
     either.

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 import pytest
-from pipimem import Message, Pipimem
+from pipimem import MemoryRequest, Message, Pipimem
 from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
@@ -286,3 +286,16 @@ async def test_talk_is_kept_though_the_notes_cannot_be_read_again(tmp_path: Path
         await channel.after_turn(turn, [Message.user("which colour?"), Message.assistant("red")])
         write(root, "MEMORY.md", memory)
     assert "which colour?" in read(root, "log.jsonl")
+
+
+async def test_a_request_to_forget_is_told_to_the_host_and_not_learnt(tmp_path: Path) -> None:
+    """The host can act on it; until then nothing is written that says it again."""
+    async with opened(workspace(tmp_path)) as channel:
+        text = "Forget that my phone is a Pixel 9. I always work from Lyon on Fridays."
+        turn = await channel.before_turn(text, speaker="Tom")
+        assert turn.requests == (MemoryRequest("forget", "my phone is a Pixel 9", "Tom"),)
+        await channel.after_turn(turn, [Message.user(text, speaker="Tom"), Message.assistant("ok")])
+        await channel.before_compaction()
+        memory = read(tmp_path / "workspace") + read(tmp_path / "workspace", "HISTORY.md")
+    assert "Lyon" in memory
+    assert "Pixel" not in memory
