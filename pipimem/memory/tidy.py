@@ -21,7 +21,7 @@ from pipimem.notes.operations import (
 from pipimem.sidecar.tasks import Assistant, Call, Tidied, Tidy, answered
 from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import redacted
-from pipimem.text.words.near_duplicates import SimilarTexts
+from pipimem.text.words.similarity import SimilarTexts
 
 # About as many as came since the last tidying: what they double or contradict is what there is to
 # tidy.

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from pipimem.text.markdown.blocks import INNER
 from pipimem.text.markdown.line_edits import edited
-from pipimem.text.markdown.line_marks import indentation
-from pipimem.text.markdown.lines import white_folded
+from pipimem.text.markdown.lines import indentation, white_folded
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, Section, parsed
 
 _TEXT_KINDS = (BlockKind.ENTRY, BlockKind.PARAGRAPH)

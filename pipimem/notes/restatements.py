@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Notes
-from pipimem.text.words.near_duplicates import SimilarTexts
-from pipimem.text.words.similarity import REWORDED, alike, bigrams
+from pipimem.text.words.similarity import REWORDED, SimilarTexts, alike, bigrams
 
 
 class Restatements:

@@ -1,4 +1,4 @@
-"""Patterns that are compiled on first use.
+"""Patterns that are compiled on first use, and what they find replaced.
 
 The hundred of them in text/ would cost the import 70 ms.
 """
@@ -6,6 +6,7 @@ The hundred of them in text/ would cost the import 70 ms.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -54,3 +55,13 @@ def hinted(name: str, around: str = "{}") -> tuple[HintedPattern, ...]:
             pattern = Pattern(around.replace("{}", source, 1))
             found.append(HintedPattern(kind, tuple(hints.split()), pattern))
     return tuple(found)
+
+
+def replaced(text: str, stretches: Iterable[tuple[int, int, str]]) -> str:
+    """The text with each `text[start:end]` replaced; they stand in order and do not overlap."""
+    pieces: list[str] = []
+    reached = 0
+    for start, end, new in stretches:
+        pieces += (text[reached:start], new)
+        reached = end
+    return "".join(pieces) + text[reached:]

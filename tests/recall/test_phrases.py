@@ -8,7 +8,7 @@ from pipimem.recall import phrases, refinement
 from pipimem.recall.phrases import weak_words
 from pipimem.text.patterns import Pattern
 from pipimem.text.word_lists import stop_words
-from pipimem.text.words.stemming import Stemmer
+from pipimem.text.words.index_words import Stemmer
 
 
 @pytest.mark.parametrize("table", sorted(resources.sections("recall/weak_words")))

@@ -12,8 +12,7 @@ from pipimem.notes.notes import Notes
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.text.dates import dated
 from pipimem.text.quotes import read_quote
-from pipimem.text.words.contradictions import contradictions
-from pipimem.text.words.near_duplicates import SimilarTexts
+from pipimem.text.words.similarity import SimilarTexts, contradictions
 
 # An entry should say one thing; a turn is shown five thousand characters in all.
 _LONG = 800

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pipimem.store.journal.past_texts import PastText
 from pipimem.store.journal.placeholders import mark_of, placeholder
 from pipimem.store.merge.merge_base import closest
-from pipimem.text.line_diff import changed_lines
+from pipimem.text.markdown.line_edits import changed_lines
 from pipimem.text.markdown.lines import split_lines
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipimem.store.journal.past_texts import PastText
-from pipimem.text.line_diff import shared_ends
+from pipimem.text.markdown.line_edits import shared_ends
 from pipimem.text.markdown.lines import split_lines
 from pipimem.text.words.similarity import alike, bigrams
 

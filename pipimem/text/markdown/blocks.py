@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from pipimem.text.markdown.line_marks import dedented, indentation
+from pipimem.text.markdown.lines import dedented, indentation
 
 
 class BlockKind(StrEnum):

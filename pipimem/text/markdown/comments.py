@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pipimem.text.replacement import replaced
+from pipimem.text.patterns import replaced
 
 _TICKS = re.compile(r"`+")
 _OPEN, _CLOSE = "<!--", "-->"

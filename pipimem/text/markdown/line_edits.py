@@ -1,13 +1,158 @@
-"""A change to a text as the lines it touches."""
+"""A change to a text as the lines it touches, found as patience diff finds it.
+
+Texts are compared between lines that stand once in each; what lies between two such anchors is
+compared line by line only where that is cheap. The cost is known before it is paid, so that no
+text, however it repeats itself, takes longer than n log n.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from pipimem.text.line_diff import changed_lines
 from pipimem.text.markdown.blocks import Document
 from pipimem.text.markdown.lines import BOM, split_lines, without_ending
+
+# Looks of difflib at lines, for two texts: half a second at the very worst. Beyond it a stretch
+# without anchors counts as replaced whole.
+MOST_LOOKS = 10_000_000
+# Of anchors between anchors. Texts of people need two or three.
+_DEEPEST = 8
+# Compared in pieces of so many characters, then the piece that differs in smaller ones, at last one
+# by one.
+_PIECES = (8192, 256, 16, 1)
+
+_Row = tuple[int, int, "_Row | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedLines:
+    """The lines `[low, high)` of one text, and `[start, end)` of the other."""
+
+    low: int
+    high: int
+    start: int
+    end: int
+
+
+def changed_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[ChangedLines]:
+    """Where the lines of two texts differ, in order; the lines between are the same in both."""
+    low = start = 0
+    for place, other, length in (
+        *_Comparison().same(before, after, 0, 0),
+        (len(before), len(after), 0),
+    ):
+        if place > low or other > start:
+            yield ChangedLines(low, place, start, other)
+        low, start = place + length, other + length
+
+
+@dataclass(slots=True)
+class _Comparison:
+    """How many looks are left for what lies between anchors."""
+
+    looks: int = MOST_LOOKS
+
+    def same(
+        self, old: Sequence[str], new: Sequence[str], low: int, start: int, depth: int = 0
+    ) -> Iterator[tuple[int, int, int]]:
+        """Runs of equal lines, in order: the line of one text, that of the other, how many.
+
+        Counted from `low`, `start`.
+        """
+        head, tail = shared_ends(old, new)
+        if head:
+            yield low, start, head
+        inner_old, inner_new = old[head : len(old) - tail], new[head : len(new) - tail]
+        if inner_old and inner_new:
+            for place, other, length in self._between(inner_old, inner_new, depth):
+                yield low + head + place, start + head + other, length
+        if tail:
+            yield low + len(old) - tail, start + len(new) - tail, tail
+
+    def _between(
+        self, old: Sequence[str], new: Sequence[str], depth: int
+    ) -> Iterator[tuple[int, int, int]]:
+        anchors = _anchors(old, new) if depth < _DEEPEST else []
+        if not anchors:
+            yield from self._line_by_line(old, new)
+            return
+        low = start = 0
+        for place, other in (*anchors, (len(old), len(new))):
+            yield from self.same(old[low:place], new[start:other], low, start, depth + 1)
+            if place < len(old):
+                yield place, other, 1
+            low, start = place + 1, other + 1
+
+    def _line_by_line(
+        self, old: Sequence[str], new: Sequence[str]
+    ) -> Iterator[tuple[int, int, int]]:
+        looks = most_looks(old, new)
+        if not looks or looks > self.looks:
+            return
+        self.looks -= looks
+        from difflib import SequenceMatcher  # 6 ms to import, and most changes are one run of lines
+
+        for found in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
+            if found.size:
+                yield found.a, found.b, found.size
+
+
+def most_looks(old: Sequence[str], new: Sequence[str]) -> int:
+    """What difflib may cost: pairs of equal lines, seen again for each run of them that it finds.
+
+    0 where no line is in both.
+    """
+    once, again = Counter(old), Counter(new)
+    shared = once.keys() & again.keys()
+    pairs = sum(once[line] * again[line] for line in shared)
+    runs = min(sum(once[line] for line in shared), sum(again[line] for line in shared))
+    return (len(old) + pairs) * 2 * runs
+
+
+def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """The places of lines that stand once in either: the most of them that keep one order."""
+    once, again = _places_of_unique(old), _places_of_unique(new)
+    # Patience sorting: by the place it ends at, the shortest row of each length, linked backwards.
+    ends: list[int] = []
+    rows: list[_Row] = []
+    for line, place in once.items():
+        if line not in again:
+            continue
+        other = again[line]
+        length = bisect_left(ends, other)
+        before = rows[length - 1] if length else None
+        ends[length : length + 1] = [other]
+        rows[length : length + 1] = [(place, other, before)]
+    found: list[tuple[int, int]] = []
+    row = rows[-1] if rows else None
+    while row:
+        place, other, row = row
+        found.append((place, other))
+    return found[::-1]
+
+
+def _places_of_unique(lines: Sequence[str]) -> dict[str, int]:
+    """Line → place, in order, of the lines that stand there once."""
+    count = Counter(lines)
+    return {line: place for place, line in enumerate(lines) if count[line] == 1}
+
+
+def shared_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
+    """How many things both begin and end with; the change lies between. Both of one kind of row."""
+    head = _shared_head(a, b)
+    return head, _shared_head(a[head:][::-1], b[head:][::-1])
+
+
+def _shared_head(a: Sequence[object], b: Sequence[object]) -> int:
+    most, place = min(len(a), len(b)), 0
+    for piece in _PIECES:
+        while place + piece <= most and a[place : place + piece] == b[place : place + piece]:
+            place += piece
+    return place
 
 
 class Splice(NamedTuple):

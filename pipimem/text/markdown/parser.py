@@ -15,7 +15,8 @@ from pipimem.text.markdown.blocks import (
     Section,
 )
 from pipimem.text.markdown.comments import cut
-from pipimem.text.markdown.line_marks import (
+from pipimem.text.markdown.lines import (
+    BOM,
     CODE_COLUMN,
     BulletMark,
     bullet,
@@ -25,11 +26,13 @@ from pipimem.text.markdown.line_marks import (
     indentation,
     is_quoted,
     is_rule,
+    line_ending,
     opens_html,
     opens_table,
+    split_lines,
     underline,
+    without_ending,
 )
-from pipimem.text.markdown.lines import BOM, line_ending, split_lines, without_ending
 
 __all__ = ["BlockKind", "Document", "MarkdownBlock", "Section", "parsed"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -12,9 +12,9 @@ from pipimem.text import word_lists
 from pipimem.text.dates.date_words import without_dates
 from pipimem.text.han import HAN, simplified
 from pipimem.text.patterns import Pattern
+from pipimem.text.word_lists import forms, keep_their_s
 from pipimem.text.words.identifiers import CHUNK, LATIN, identifier_words, unaccented
 from pipimem.text.words.segmentation import Segmenter
-from pipimem.text.words.stemming import Stemmer
 
 # Marks every gram, so that a gram never equals a word.
 GRAM = "~"
@@ -44,6 +44,8 @@ _WIDE_PUNCTUATION = Pattern(r"[！-，／：-？［-＾｀｛-･]+")
 _DATED = Pattern(r"[\d月年]")
 _THOUSANDS = Pattern(r"(?<=\d),(?=\d{3}(?!\d))")
 _NOT = Pattern(r"n['’]t\Z", re.IGNORECASE)
+# "organise" is "organize"; not so where -ise belongs to the word.
+_ISE = Pattern(r"([a-z]{4,})is(e[drs]?|ers|ing|ations?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,36 @@ class _BagBuilder:
         self.words += bag.words
         self.grams += bag.grams
         self.negations += bag.negations
+
+
+class Stemmer:
+    """The stem of an English word: the one door to PyStemmer, loaded at the first word."""
+
+    def __init__(self) -> None:
+        self._stem: Callable[[str], str] | None = None
+
+    def stem(self, word: str) -> str:
+        """The stem of one lower-case word; "went" and "going" meet in "go"."""
+        if self._stem is None:
+            from Stemmer import (
+                Stemmer as SnowballStemmer,
+            )  # here: 4 ms, and never needed for Chinese alone
+
+            self._stem = SnowballStemmer("english").stemWord
+        return forms("kept_apart").get(word) or self._stem(
+            forms("irregular_forms").get(word) or _american(word)
+        )
+
+
+def _american(word: str) -> str:
+    spelt = forms("british_spelling")
+    american = spelt.get(word) or spelt.get(word.removesuffix("s"))
+    if american:
+        return american
+    found = _ISE().fullmatch(word) if "is" in word else None
+    if found and found[1] not in keep_their_s():
+        return f"{found[1]}iz{found[2]}"
+    return word
 
 
 class Words:

@@ -1,4 +1,4 @@
-"""How alike two texts are, and from where on they say the same.
+"""How alike two texts are, from where on they say the same, and when one forbids the other.
 
 The measure is Dice's coefficient of pairs of letters: cheap, and the same for Chinese and English.
 Where the words of the index are at hand (`near_duplicate`), their Jaccard coefficient stands in for
@@ -7,11 +7,16 @@ it.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from pipimem import resources
 from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
 from pipimem.text.han import is_chinese
 from pipimem.text.patterns import Pattern
@@ -186,3 +191,78 @@ def _numbers(words: frozenset[str]) -> frozenset[str]:
 
 def _has_decimal(word: str) -> bool:
     return any(map(str.isdecimal, word))
+
+
+class SimilarTexts:
+    """Texts, to be asked as `says_the_same` would be of each.
+
+    Two that say one thing agree in numbers and denials, and share one of the rarest pairs of
+    letters; only those that do are compared.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._statements = [Statement.of(text) for text in texts]
+        self._spread = Counter(chain.from_iterable(each.grams for each in self._statements))
+        self._holding: dict[tuple[tuple[str, ...], int, str], list[int]] = {}
+        for place, each in enumerate(self._statements):
+            for gram in self._rarest(each):
+                self._holding.setdefault((each.numbers, each.denials, gram), []).append(place)
+
+    def of(self, text: str) -> list[int]:
+        """The places of the texts that say what this one says, in order."""
+        said = Statement.of(text)
+        places: set[int] = set()
+        for gram in self._rarest(said):
+            places.update(self._holding.get((said.numbers, said.denials, gram), ()))
+        return [place for place in sorted(places) if said.says_the_same(self._statements[place])]
+
+    def _rarest(self, statement: Statement) -> Sequence[str]:
+        return rarest(statement.grams or {""}, self._spread, SAME_THOUGHT)
+
+
+def rarest(grams: Iterable[str], spread: Mapping[str, int], least: float) -> list[str]:
+    """The rarest pairs of a text; `spread` says in how many texts each stands.
+
+    Two texts with Dice's coefficient `least` share `least / (2 - least)` of the pairs of either, so
+    one among the rarest of each: only texts that do need to be compared.
+    """
+    by_rarity = sorted(grams, key=lambda gram: (spread[gram], gram))
+    shared = math.ceil(least / (2 - least) * len(by_rarity))
+    return by_rarity[: len(by_rarity) - shared + 1]
+
+
+def contradictions(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Pairs of places, the earlier one first, of which one forbids what the other does not.
+
+    Texts with different numbers are no such pair: a newer limit is not the opposite of the older.
+    """
+    said = [words_said(text) for text in texts]
+    plain = [_without_permission(text) for text in said]
+    forbidding = [place for place, text in enumerate(said) if _forbids(text)]
+    allowing = sorted(set(range(len(said))).difference(forbidding))
+    allowed = SimilarTexts(plain[place] for place in allowing)
+    for place in forbidding:
+        # One is enough to be told of: a text may stand there in a hundred wordings.
+        found = allowed.of(plain[place]) if plain[place] else []
+        if found:
+            other = allowing[found[0]]
+            yield min(place, other), max(place, other)
+
+
+def _forbids(text: str) -> bool:
+    return bool(_pattern("forbids").search(text))
+
+
+def _without_permission(text: str) -> str:
+    text = _pattern("forbids").sub(" ", text)
+    return " ".join(_pattern("allows").sub(" ", text).split())
+
+
+@cache
+def _pattern(heading: str) -> re.Pattern[str]:
+    words = resources.sections("words/permission")[heading]
+    parts = []
+    for word in words:
+        escaped = re.escape(word)
+        parts.append(rf"\b{escaped}\b" if word.isascii() else escaped)
+    return re.compile("|".join(parts), re.IGNORECASE)

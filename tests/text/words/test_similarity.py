@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pipimem.text.words import similarity
 from pipimem.text.words.index_words import Bag, Words
 from pipimem.text.words.segmentation import Segmenter
 from pipimem.text.words.similarity import (
+    SimilarTexts,
     alike,
     bigrams,
+    contradictions,
     jaccard,
     near_duplicate,
     same_script,
     same_subject,
+    says_the_same,
     share_in,
 )
 
@@ -161,3 +167,67 @@ def test_likeness_is_symmetric_and_bounded(a, b):
     one, other = bigrams(a), bigrams(b)
     assert 0 <= alike(one, other) == alike(other, one) <= 1
     assert alike(one, one) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("周五不许发布", "周五可以发布"),
+        ("老周（2026-03-02）：生产库不能直接改", "Dana（2026-03-09）：生产库可以直接改"),
+        ("we never deploy on Fridays", "we deploy on Fridays"),
+        ("guests may not park in the yard", "guests may park in the yard"),
+        ("dogs are not allowed to enter", "dogs are allowed to enter"),
+    ],
+)
+def test_one_forbids_what_the_other_allows(one: str, other: str) -> None:
+    """In either order."""
+    assert list(contradictions([one, "something else entirely", other])) == [(0, 2)]
+    assert list(contradictions([other, one])) == [(0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("周五不许发布", "周二可以开会"),
+        ("the limit is 20", "the limit is 30"),
+        ("room 3 has no projector", "room 5 has a projector"),
+        ("we never deploy on Fridays", "we never deploy on Fridays, ever"),
+        ("不要", "可以"),
+    ],
+)
+def test_what_is_no_contradiction(one: str, other: str) -> None:
+    """Other subjects, other numbers, the same said twice, and nothing but the words themselves."""
+    assert list(contradictions([one, other])) == []
+
+
+WORDS = st.sampled_from(["the", "port", "8080", "9090", "is", "not", "open", "灯笼", "开", "a", ""])
+TEXTS = st.lists(WORDS, max_size=6).map(" ".join)
+
+
+@given(st.lists(TEXTS, max_size=12), TEXTS)
+def test_those_that_say_the_same_are_found(texts: list[str], said: str) -> None:
+    """All of them, and no other."""
+    same = [place for place, text in enumerate(texts) if says_the_same(said, text)]
+    assert SimilarTexts(texts).of(said) == same
+
+
+def test_only_what_has_the_same_numbers_and_rare_letters_is_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Clearing a file of 1,600 bullets, with as many in the history, took 20 s."""
+    compared = 0
+
+    def counted(a: frozenset[str], b: frozenset[str]) -> float:
+        nonlocal compared
+        compared += 1
+        return alike(a, b)
+
+    monkeypatch.setattr(similarity, "alike", counted)
+    dice = random.Random(1)
+    texts = [
+        " ".join("".join(dice.choices("abcdefghijkl", k=6)) for _ in range(4)) for _ in range(1_000)
+    ]
+    texts = [f"{text} {number // 10}" for number, text in enumerate(texts)]
+    similar = SimilarTexts(texts)
+    assert [similar.of(f"{text}.") for text in texts] == [[place] for place in range(1_000)]
+    assert compared < 10_000
