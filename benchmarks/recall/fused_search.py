@@ -15,7 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from pipimem.llm.embedding.local import LocalEmbedder
+from pipimem.llm.embedding import LocalEmbedder
 from pipimem.recall.items import message_item
 from pipimem.recall.transcript.rank import search
 from pipimem.recall.vectors import unit

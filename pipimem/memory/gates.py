@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 
 from pipimem.memory.expire import next_end, overdue
-from pipimem.notes import losses
+from pipimem.notes import guards
 from pipimem.notes.history import blocks
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Job
@@ -34,7 +34,7 @@ IDLE = frozenset(
 )
 # All that closed gates say. A person who asks wants to hear of the failure; who watches heard of it
 # when it happened.
-CLOSED = IDLE | {AFTER_A_FAILURE, losses.TOOK_HALF}
+CLOSED = IDLE | {AFTER_A_FAILURE, guards.TOOK_HALF}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ def may_tidy(notes: Notes, now: datetime) -> Gate:
         return Gate(False, "short enough")
     if _job(notes, "tidy").stamp == notes.memory.etag:
         return Gate(False, "unchanged")
-    if losses.is_used_up(notes, now.date()):
-        opens = datetime.combine(losses.reopens(notes, now.date()), time(), now.tzinfo)
-        return Gate(False, losses.TOOK_HALF, opens)
+    if guards.is_used_up(notes, now.date()):
+        opens = datetime.combine(guards.reopens(notes, now.date()), time(), now.tzinfo)
+        return Gate(False, guards.TOOK_HALF, opens)
     return _rested(notes, "tidy", timedelta(0), now)
 
 

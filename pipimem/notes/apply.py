@@ -1,20 +1,28 @@
-"""A decision carried out on the texts as they stand: pure, all of it or what of it still fits."""
+"""A decision carried out on the texts as they stand: pure, all of it or what of it still fits.
+
+What it does to SESSION.md and HISTORY.md stands here, what it does to MEMORY.md in `apply_memory`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from pipimem.notes import apply_history, apply_memory, apply_session, guards, losses
-from pipimem.notes.apply_draft import AppliedDraft
+from pipimem.notes import apply_memory, guards
+from pipimem.notes.apply_draft import MOST_SOURCES, AppliedDraft, lines_of
+from pipimem.notes.entry import content_id
 from pipimem.notes.files import File
-from pipimem.notes.ledger import Delta, Ledger
-from pipimem.notes.notes import Notes, Outcome, Refusal, etag
+from pipimem.notes.history import block_heading, blocks, month_heading
+from pipimem.notes.kinds import section_of, title_for
+from pipimem.notes.ledger import Delta, Ledger, Record
+from pipimem.notes.note_draft import bullet_text, heading_text, paragraph_text
+from pipimem.notes.notes import Change, Note, Notes, Outcome, Refusal, etag
 from pipimem.notes.operations import (
     Add,
     AddBlock,
     Author,
+    Bullet,
     Confirm,
     Decision,
     FoldBlocks,
@@ -25,6 +33,7 @@ from pipimem.notes.operations import (
     Progress,
     SetSection,
     Supersede,
+    Trust,
 )
 
 
@@ -41,14 +50,14 @@ def applied(notes: Notes, decision: Decision, now: datetime) -> Outcome:
     barred = guards.refusals(notes, decision)
     stopped = {id(refusal.operation) for refusal in barred}
     allowed = tuple(op for op in decision.operations if id(op) not in stopped)
-    decision, too_many = losses.within_bound(notes, replace(decision, operations=allowed), now)
+    decision, too_many = guards.within_bound(notes, replace(decision, operations=allowed), now)
     work = AppliedDraft(notes, now, refused=[*barred, *too_many])
     for operation in decision.operations:
         reason = _done(work, operation)
         if reason:
             work.refused.append(Refusal(operation, reason))
         elif decision.author is Author.MODEL:
-            work.losses += losses.losses_by(notes, operation, now)
+            work.losses += guards.losses_by(notes, operation, now)
     return _outcome(work, decision)
 
 
@@ -76,11 +85,11 @@ def _done(work: AppliedDraft, operation: Operation) -> str:
         case Confirm():
             return apply_memory.confirm(work, operation)
         case SetSection():
-            return apply_session.set_section(work, operation)
+            return _set_section(work, operation)
         case AddBlock():
-            return apply_history.add_block(work, operation)
+            return _add_block(work, operation)
         case FoldBlocks():
-            return apply_history.fold(work, operation)
+            return _fold(work, operation)
 
 
 def _outcome(work: AppliedDraft, decision: Decision) -> Outcome:
@@ -101,3 +110,100 @@ def _jobs(notes: Notes, decision: Decision, texts: Mapping[File, str]) -> dict[s
     if file is not None:
         job = replace(job, stamp=etag(texts.get(file, notes.note(file).text)))
     return {decision.task: job}
+
+
+def _add_block(work: AppliedDraft, op: AddBlock) -> str:
+    """Adds a block at the end of the file, or what it has beyond the block with this heading."""
+    texts = _bullet_texts(op.bullets)
+    if not texts:
+        return "the block has no bullets"
+    heading = block_heading(op.start, op.end, heading_text(op.title))
+    # Two boundaries within a minute, or a hole filled later: one block, nothing twice.
+    entries = work.notes.history.entries
+    standing = {entry.text for entry in entries if entry.section == heading}
+    texts = [text for text in texts if text not in standing]
+    if not texts:
+        return "the block stands there already"
+    work.draft(File.HISTORY).put(heading, texts)
+    _record_bullets(work, op.bullets, op.end)
+    work.changes.append(Change("block", File.HISTORY, heading, after="\n".join(texts)))
+    return ""
+
+
+def _fold(work: AppliedDraft, op: FoldBlocks) -> str:
+    """Makes blocks one of a month; the text of those that are no fold goes to the archive."""
+    note, draft = work.notes.history, work.draft(File.HISTORY)
+    wanted = [block for block in blocks(note) if block.heading in op.headings]
+    if len({block.heading for block in wanted}) < len(op.headings):
+        return "a block to fold stands there no more"
+    for block in wanted:
+        section = block.section
+        draft.remove(section.start, section.end)
+        if not block.month:
+            work.archived += lines_of(note, section.start, section.end)
+    texts = _bullet_texts(op.bullets)
+    heading = month_heading(op.month, heading_text(op.title))
+    first = wanted[0].section
+    lines = [f"## {heading}", "", *(f"- {text}" for text in texts), ""]
+    draft.replace(first.start, first.end, lines)
+    _record_bullets(work, op.bullets, wanted[-1].end)
+    before, after = "\n".join(op.headings), "\n".join(texts)
+    work.changes.append(Change("folded", File.HISTORY, heading, before, after))
+    return ""
+
+
+def _bullet_texts(bullets: Sequence[Bullet]) -> list[str]:
+    texts = (bullet_text(bullet.text) for bullet in bullets)
+    return [text for text in texts if text]
+
+
+def _record_bullets(work: AppliedDraft, bullets: Sequence[Bullet], when: datetime | None) -> None:
+    """Sets the records of bullets: which messages they rest on."""
+    stamp = when.isoformat(timespec="seconds") if when else ""
+    for bullet in bullets:
+        name = content_id(work.notes.key, bullet_text(bullet.text))
+        sources = bullet.sources[-MOST_SOURCES:]
+        work.records[f"history:{name}"] = Record(Trust.INFERRED, "history", sources, when=stamp)
+
+
+def _set_section(work: AppliedDraft, op: SetSection) -> str:
+    """Replaces the runtime's lines of a section; lines of people stay."""
+    draft = work.draft(File.SESSION)
+    standard = section_of(op.title)
+    title = title_for(standard, draft.titles, work.notes.session.text) if standard else op.title
+    plain = standard == "Session Title"
+    readable = paragraph_text if plain else bullet_text
+    texts = dict.fromkeys(readable(item) for item in op.items)
+    texts.pop("", None)
+    items = list(texts)
+    ours = work.notes.ledger.records.keys()
+    # What stands there without a record is a person's, also where an answer repeats it.
+    of_people = {_session_name(work, entry.text) for entry in work.notes.session.entries} - ours
+    if draft.fill(title, items, lambda text: _session_name(work, text) in ours, plain=plain):
+        before = [entry.text for entry in work.notes.session.entries if entry.section == title]
+        change = Change("section", File.SESSION, title, "\n".join(before), "\n".join(items))
+        work.changes.append(change)
+        _drop_records(work, title, draft.text())
+        for name in (_session_name(work, text) for text in items):
+            if name not in of_people:
+                work.records[name] = Record(Trust.INFERRED, kind="session")
+    return ""
+
+
+def _drop_records(work: AppliedDraft, title: str, new_text: str) -> None:
+    """Drops the records of the lines that go, or the ledger would grow with every refresh.
+
+    A line that stands in another section as well keeps its record: without it, it would count as
+    a person's.
+    """
+    standing = {entry.id for entry in Note.read(File.SESSION, new_text, work.notes.key).entries}
+    for entry in work.notes.session.entries:
+        name = f"session:{entry.id}"
+        is_dropped = entry.section == title and entry.id not in standing
+        if is_dropped and name in work.notes.ledger.records:
+            work.records[name] = None
+
+
+def _session_name(work: AppliedDraft, text: str) -> str:
+    """The name of a line's record; a line of a person has none."""
+    return f"session:{content_id(work.notes.key, text)}"

@@ -9,13 +9,13 @@ from datetime import datetime
 from pipimem.notes.apply_draft import MOST_SOURCES, AppliedDraft, lines_of
 from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import File
+from pipimem.notes.guards import since
 from pipimem.notes.kinds import Kind, heading_for, kind_of
 from pipimem.notes.ledger import Record, Tombstone, still, tombstone_names
-from pipimem.notes.losses import since
 from pipimem.notes.note_draft import bullet_text
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Add, Confirm, Evidence, Invalidate, Move, Supersede, Trust
-from pipimem.notes.restatements import Restatements
+from pipimem.notes.reconcile import Restatements
 
 _NO_TEXT = "the text is empty"
 _NOT_THERE = "the entry stands there no more"

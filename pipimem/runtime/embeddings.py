@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pipimem.errors import PipimemError, SidecarError
-from pipimem.llm.embedding import Embedder, Vector
+from pipimem.llm.embedding import Embedder, LocalEmbedder, Vector
 from pipimem.recall.baseline import Baseline, examples
 from pipimem.recall.vectors import Vectors
 from pipimem.settings import Settings
@@ -131,11 +131,9 @@ def embeddings_of(
     if by_words_alone or not (name or embedder):
         return None
     if embedder is None and name == LOCAL:
-        from pipimem.llm.embedding.local import LocalEmbedder  # its room only where it is asked for
-
         embedder = LocalEmbedder()
     elif embedder is None:
-        from pipimem.llm.embedding.remote import LiteLLMEmbedder  # likewise
+        from pipimem.llm.litellm_client import LiteLLMEmbedder  # only where it is asked for
 
         embedder = LiteLLMEmbedder(name, governor().admit_in_thread)
     if background is None:

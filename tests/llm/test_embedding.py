@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from pipimem.errors import ModelUnavailable
-from pipimem.llm.embedding.local import LocalEmbedder
+from pipimem.llm.embedding import LocalEmbedder
 
 
 def test_without_the_extra_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

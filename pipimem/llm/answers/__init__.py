@@ -1,1 +1,0 @@
-"""Answers of models: the JSON in them, decoded strictly."""
