@@ -77,7 +77,10 @@ class RecallService:
     index_lru: IndexLru | None = None
     embeddings: Embeddings | None = None
     _state: _IndexState | None = None
-    # Held while a new state is made, or its vectors are kept.
+    # Held from reading the notes until their state is in place: else a thread that read earlier
+    # could put its older state there last.
+    _reading: threading.Lock = field(default_factory=threading.Lock)
+    # Held while a new state is put in place, or its vectors are kept.
     _lock: threading.Lock = field(default_factory=threading.Lock)
     # The seconds of the last look, for PIPIMEM_DEBUG.
     _seconds_of_look: float = 0.0
@@ -94,13 +97,18 @@ class RecallService:
         """
         began = time.perf_counter()
         self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut
-        notes = unchanged or self.store.notes()
-        if not self.is_up_to(notes):
-            self._update(notes)
+        notes = unchanged or self._read_notes()
         if self.index_lru is not None:
             self.index_lru.touch(self)
         self._seconds_of_look = time.perf_counter() - began
         return notes
+
+    def _read_notes(self) -> Notes:
+        with self._reading:
+            notes = self.store.notes()
+            if not self.is_up_to(notes):
+                self._update(notes)
+            return notes
 
     def is_up_to(self, notes: Notes | None) -> bool:
         """Whether the index at hand is that of these notes."""

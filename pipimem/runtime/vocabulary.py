@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,7 +49,14 @@ class Vocabulary:
 
 def _stamp(words_txt: str) -> str:
     """A hash of all that decides tokens: code, word lists, libraries and words.txt."""
-    pairs: list[object] = [__version__, words_txt]
+    decides = repr((_code_stamp(), words_txt))
+    return blake2b(decides.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+@cache  # What was loaded cuts the words, whatever is installed over it while it runs.
+def _code_stamp() -> str:
+    """What decides tokens beside words.txt: version, path, size and time of each file."""
+    pairs: list[object] = [__version__]
     for name in ("pipimem.text", "pipimem.data", "pipimem.recall", "jieba", "Stemmer"):
         spec = find_spec(name)
         if spec is None:
@@ -60,4 +68,4 @@ def _stamp(words_txt: str) -> str:
         # What Python keeps aside is written by reading the others.
         seen = [path for path in sorted(files) if path.parent.name != "__pycache__"]
         pairs.extend((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in seen)
-    return blake2b(repr(pairs).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    return repr(pairs)

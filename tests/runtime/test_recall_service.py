@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from datetime import datetime
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 from pipimem import Message
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Trust
+from pipimem.recall.sync import IndexSync
+from pipimem.runtime import vocabulary as vocabulary_module
 from pipimem.runtime.index_lru import IndexLru
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.vocabulary import Vocabulary
@@ -64,6 +69,38 @@ def test_a_question_asked_again_finds_what_memory_says_by_then(tmp_path: Path) -
     assert len(room.recalled(question, MORNING).candidates) == len(before) + 1
 
 
+def test_a_thread_that_read_earlier_puts_no_older_notes_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two threads read at once, the first is slow to index what it read, and somebody saved in
+    between: the save counts.
+    """
+    root = workspace(tmp_path)
+    write(root, "MEMORY.md", "## Facts\n\n- the mail server is called hermes\n")
+    room = reading(root)
+    is_indexing, may_go_on = threading.Event(), threading.Event()
+    updated = IndexSync.updated
+
+    def slow_at_first(sync: IndexSync, *words: object) -> IndexSync:
+        if not is_indexing.is_set():
+            is_indexing.set()
+            may_go_on.wait(10)
+        return updated(sync, *words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(IndexSync, "updated", slow_at_first)
+    slow, quick = threading.Thread(target=room.notes), threading.Thread(target=room.notes)
+    slow.start()
+    assert is_indexing.wait(10)
+    write(root, "MEMORY.md", "## Facts\n\n- the mail server is called apollo now\n")
+    quick.start()
+    quick.join(0.3)
+    may_go_on.set()
+    slow.join()
+    quick.join()
+    found = room.recalled("what is the mail server called?", MORNING).injected
+    assert [item.text for item in found] == ["the mail server is called apollo now"]
+
+
 def test_an_index_laid_to_rest_is_there_again_at_the_next_question(tmp_path: Path) -> None:
     """Within the bound only the channel that was asked last is at hand; nothing is lost by it."""
     root = workspace(tmp_path)
@@ -89,6 +126,26 @@ def test_words_txt_counts(tmp_path: Path) -> None:
     (root / "words.txt").write_text("帆船, sailing boat\n", encoding="utf-8")
     write(root, "MEMORY.md", "## Facts\n\n- 帆船停在三号码头\n- 食堂在二楼\n")
     assert texts(reading(root), "where is the sailing boat?") == ["帆船停在三号码头"]
+
+
+def test_what_is_installed_over_a_running_process_does_not_change_its_stamp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it has loaded cuts the words, so what it cuts is kept under the stamp of that."""
+    store = WorkspaceStore.open(workspace(tmp_path))
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "stop_words.txt").write_text("the\n", encoding="utf-8")
+    spec = ModuleSpec("package", None, is_package=True)
+    spec.submodule_search_locations = [str(package)]
+    find: Callable[[str], ModuleSpec] = lambda _: spec  # noqa: E731
+    vocabulary_module._code_stamp.cache_clear()
+    with monkeypatch.context() as patched:
+        patched.setattr(vocabulary_module, "find_spec", find)
+        before = Vocabulary(store).stamp()
+        (package / "stop_words.txt").write_text("the\nand\n", encoding="utf-8")
+        assert Vocabulary(store).stamp() == before
+    vocabulary_module._code_stamp.cache_clear()
 
 
 def test_a_cold_recall_loads_no_event_loop() -> None:
