@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipimem.errors import StoreError
@@ -16,35 +17,45 @@ _LONGEST = 300
 
 @dataclass(slots=True)
 class LeaderLock:
-    """`.pipimem/idle.lock`, held from `take` to `give_back`; a killed holder frees it at once."""
+    """`.pipimem/idle.lock`, held from `take` to `give_back`; a killed holder frees it at once.
+
+    All of it may be called in any thread.
+    """
 
     path: Path
     _descriptor: int | None = None
+    # Held while the descriptor is looked at or exchanged: no thread may ask a closed one.
+    _mutex: threading.RLock = field(default_factory=threading.RLock)
 
     def take(self, who: str) -> bool:
         """Takes the lock if it is free; whether it is ours. `who` is shown to others."""
-        if self.is_held:
-            return True
-        self.give_back()
+        with self._mutex:
+            if self.is_held:
+                return True
+            self.give_back()
+            self._descriptor = self._taken(who)
+            return self._descriptor is not None
+
+    def _taken(self, who: str) -> int | None:
         make_folder(self.path.parent)
         with store_errors("lock", self.path):
             descriptor = opened(self.path, os.O_RDWR | os.O_CREAT)
             try:
                 if not try_lock(descriptor):
                     os.close(descriptor)
-                    return False
+                    return None
                 os.ftruncate(descriptor, 0)
                 write_whole(descriptor, who.encode("utf-8", "replace")[:_LONGEST] + b"\n")
             except OSError:
                 os.close(descriptor)
                 raise
-        self._descriptor = descriptor
-        return True
+        return descriptor
 
     @property
     def is_held(self) -> bool:
         """Whether the lock is ours and its file still there: one that is gone keeps nobody out."""
-        return self._descriptor is not None and is_at(self.path, self._descriptor)
+        with self._mutex:
+            return self._descriptor is not None and is_at(self.path, self._descriptor)
 
     def holder(self) -> str:
         """What the holder wrote as `who`; `another process` where that cannot be read."""
@@ -57,6 +68,7 @@ class LeaderLock:
 
     def give_back(self) -> None:
         """Releases the lock, if it is ours."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        with self._mutex:
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None

@@ -132,6 +132,22 @@ async def test_idle_work_goes_on_without_the_workspaces_state(
     assert "idle.lock" in ours[0]
 
 
+async def test_visits_that_find_the_leader_lock_deleted_at_once_take_it_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Two channels are due: one takes it anew and tells it, the other waits for that."""
+    root = workspace(tmp_path)
+    caplog.set_level(logging.WARNING, "pipimem")
+    async with Pipimem(root, assistant=script(), settings=QUICK) as pipimem:
+        assert await pipimem._idle.take_leadership()
+        delete(root / ".pipimem" / "idle.lock")
+        async with anyio.create_task_group() as visits:
+            visits.start_soon(pipimem._idle._retake_lock)
+            visits.start_soon(pipimem._idle._retake_lock)
+    ours = [record for record in caplog.records if record.name.startswith("pipimem")]
+    assert [record.getMessage().count("was taken anew") for record in ours] == [1]
+
+
 async def test_idle_work_goes_on_without_a_channels_state(tmp_path: Path) -> None:
     """A channel that the host uses, deleted while nobody speaks, is looked at like any other."""
     root = workspace(tmp_path)

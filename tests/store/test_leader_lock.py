@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import pytest
+from pipimem.store import leader_lock as module
 from pipimem.store.leader_lock import LeaderLock
 
 _HOLDER = """
@@ -60,6 +63,35 @@ def test_a_deleted_lock_is_taken_anew(tmp_path: Path) -> None:
     assert two.take("two")
     assert not one.take("one")
     assert one.holder() == "two"
+
+
+def test_threads_that_take_a_deleted_lock_at_once_have_it_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The visits of two channels find it gone: one takes it anew, the other waits and has it too."""
+    lock = LeaderLock(tmp_path / "idle.lock")
+    assert lock.take("me")
+    lock.path.unlink()
+    is_taking, may_go_on = threading.Event(), threading.Event()
+
+    def slow_at_first(folder: Path) -> None:
+        if not is_taking.is_set():
+            is_taking.set()
+            may_go_on.wait(10)
+        folder.mkdir(exist_ok=True)
+
+    monkeypatch.setattr(module, "make_folder", slow_at_first)
+    taken: list[bool] = []
+    threads = [threading.Thread(target=lambda: taken.append(lock.take("me"))) for _ in range(2)]
+    threads[0].start()
+    assert is_taking.wait(10)
+    threads[1].start()
+    threads[1].join(0.3)
+    may_go_on.set()
+    for thread in threads:
+        thread.join()
+    assert taken == [True, True]
+    assert lock.is_held
 
 
 def test_a_lock_that_says_nothing_is_somebody_elses(tmp_path: Path) -> None:

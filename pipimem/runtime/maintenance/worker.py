@@ -92,6 +92,7 @@ class MaintenanceWorker:
     _leader_lock: LeaderLock = field(init=False)
     _schedule: Schedule = field(init=False)
     _writing: anyio.Lock = field(default_factory=anyio.Lock)
+    _retaking: anyio.Lock = field(default_factory=anyio.Lock)
     _begun: bool = False
     _message_event: anyio.Event | None = None
     # Folders whose files changed while they were worked on, by us or by somebody else.
@@ -132,7 +133,10 @@ class MaintenanceWorker:
 
     async def _retake_lock(self) -> bool:
         """Take the leader lock again after its file was deleted; whether we got it."""
-        is_back = await self.take_leadership()
+        async with self._retaking:
+            if self._leader_lock.is_held:  # the visit of another channel was first
+                return True
+            is_back = await self.take_leadership()
         outcome = "was taken anew"
         if not is_back:
             outcome = f"is held by {self.holder()}, which does the idle work now"
