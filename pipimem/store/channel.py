@@ -23,15 +23,14 @@ from pipimem.notes.operations import Author, Decision
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.commit import CarryOut, Committed, commit, journal_edits
-from pipimem.store.commit.half_saved import SAVE_GRACE_SECONDS
 from pipimem.store.commit.publish import is_unfinished, publish
 from pipimem.store.commit.recall_counts import Recalls
 from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
 from pipimem.store.disk import files
+from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.files import Stamp, not_a_link_out, read_text, sweep
 from pipimem.store.disk.syscalls import raises_store_error, store_errors
 from pipimem.store.identity import ChannelFolder, Identity
-from pipimem.store.journal import migration
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.journal.state import State
 from pipimem.store.transcript.log import Transcript
@@ -113,7 +112,7 @@ class ChannelStore:
         known = saved or _new_identity(channel_id, kind, title, key, is_derived=not create)
         if create and title:
             known = replace(known, title=title)
-        known = replace(known, format=migration.FORMAT)
+        known = replace(known, format=identity.FORMAT)
         ours = ChannelFolder(folder, known, is_saved=known == saved)
         store = cls(workspace, ours, Transcript(folder, ours.lock))
         if create:

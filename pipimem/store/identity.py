@@ -1,4 +1,12 @@
-"""Who a channel's folder belongs to, as `.pipimem/channel.json` says, and the making of it."""
+"""Who a channel's folder belongs to, as `.pipimem/channel.json` says, and the making of it.
+
+What pipimem 0.1 wrote (format 1) is read, and brought to format 2. Reading never writes: a
+checkpoint of format 1 is read as one of format 2, a journal without a header as one without chained
+checksums. With the first lock that is taken `channel.json` gets the new number, so that an older
+pipimem refuses the channel from then on; then what waits is carried out, the ledger is written
+anew, and the journal is set aside. Each step can be the last before a kill: what is still of format
+1 is found by its own marks, and brought over later.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +18,7 @@ from pathlib import Path
 
 from pipimem.errors import ChannelError, StoreError
 from pipimem.store.disk import json_lines
-from pipimem.store.disk.files import Stamp, put_whole, stamp
+from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
 from pipimem.store.disk.folder_lock import FolderLock, locks_hold
 from pipimem.store.disk.json_codec import decoded, encoded
 from pipimem.store.disk.syscalls import (
@@ -20,10 +28,10 @@ from pipimem.store.disk.syscalls import (
     store_errors,
     sync_folder,
 )
-from pipimem.store.journal import migration
-from pipimem.store.journal.migration import FORMAT
 
 KEY_BYTES = 32
+FORMAT = 2
+"""The number in `channel.json`, `ledger.json` and the journal's first line."""
 
 _log = logging.getLogger("pipimem")
 
@@ -195,7 +203,7 @@ class ChannelFolder:
         is_another_key = standing.key != self.identity.key
         self.identity = standing if self.is_saved else replace(self.identity, key=standing.key)
         if self.identity != standing:
-            migration.remove_leftovers(self.own)
+            remove(self.own / "unread")  # of format 1: texts that nobody had read
             save(self.folder, self.identity)
         return is_another_key
 

@@ -15,8 +15,8 @@ from pipimem.store import identity
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import acknowledge, publish, working_copy
 from pipimem.store.disk import files, folder_lock
+from pipimem.store.disk.editor_saves import Lease
 from pipimem.store.disk.files import TextFile
-from pipimem.store.disk.lease import Lease
 from pipimem.store.journal import state
 
 from tests.store import test_channel as channels

@@ -18,9 +18,8 @@ from pipimem.notes.ledger import PROGRESSED, Ledger
 from pipimem.notes.notes import Outcome, Refusal, etag
 from pipimem.notes.operations import Decision, Progress
 from pipimem.store.commit.acknowledge import acknowledge, prepare_file
-from pipimem.store.commit.archive import archive_state
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record, file_change
-from pipimem.store.commit.publish import publish
+from pipimem.store.commit.publish import archive_state, publish
 from pipimem.store.commit.recall_counts import Recalls
 from pipimem.store.commit.working_copy import NOTE_FILES, View, WorkingCopy
 from pipimem.store.disk.files import storable

@@ -19,10 +19,9 @@ from pipimem.notes.files import File
 from pipimem.notes.notes import etag
 from pipimem.notes.reconcile import reconciled
 from pipimem.store.commit.acknowledge import acknowledge
-from pipimem.store.commit.archive import append_archived
-from pipimem.store.commit.half_saved import SAVE_GRACE_SECONDS
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record
 from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy, is_text_of, regular_text
+from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.exchange import displace
 from pipimem.store.disk.files import (
     TextFile,
@@ -33,8 +32,10 @@ from pipimem.store.disk.files import (
     sync_file,
     tag_of,
 )
-from pipimem.store.disk.syscalls import store_errors, sync_folder
+from pipimem.store.disk.known_prefix import KnownPrefix
+from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
 from pipimem.store.journal.past_texts import past_texts, replaced_by
+from pipimem.store.journal.records import JournalRecord
 from pipimem.store.journal.text_versions import NAME_LENGTH
 from pipimem.store.merge.forgotten_lines import IncomingText
 from pipimem.store.merge.merge_base import merge_base
@@ -235,3 +236,41 @@ def _journal_edit(
     edit = ManualEdit(newest, text, incoming.marked, incoming.removed, is_pending)
     record = edit_record(state.ledger.sequence + 1, now, {file: edit}, delta)
     acknowledge(working_copy, [record], {file: newest}, {file: text}, {file: incoming.text})
+
+
+def archive_state(working_copy: WorkingCopy) -> tuple[int, str]:
+    """Returns how many bytes the archive has, and their etag."""
+    path = working_copy.target(File.ARCHIVE)
+    prefix = KnownPrefix.of(path, path.stat().st_size if path.exists() else 0)
+    return prefix.end, prefix.digest
+
+
+def append_archived(working_copy: WorkingCopy, record: JournalRecord) -> None:
+    """Adds what a record archived, unless it is there; half of it, left by a crash, is cut first.
+
+    Where the archive no longer begins with what it had, somebody changed it: then nothing is cut.
+    """
+    path, data = working_copy.target(File.ARCHIVE), record.archived.encode()
+    is_known = KnownPrefix.of(path, record.archive_size).digest == record.archive_etag
+    if not is_known and record.archive_etag:  # pipimem 0.1 kept no etag
+        whole = b"\n" + _from(path, 0)
+        if b"\n" + data not in whole:
+            append_synced(path, data if whole.endswith((b"\n", b"\r")) else b"\n" + data)
+        return
+    behind = _from(path, record.archive_size)
+    if behind.startswith(data):
+        return
+    # A power cut may have left blanks of the disk. Something else behind the old end is a
+    # person's: it stays.
+    is_half = data.startswith(behind.rstrip(b"\0"))
+    append_synced(path, data, at=record.archive_size if is_half else None)
+
+
+def _from(path: Path, start: int) -> bytes:
+    with store_errors("read", path):
+        try:
+            with reading(path) as file:
+                file.seek(start)
+                return file.read()
+        except FileNotFoundError:
+            return b""

@@ -12,7 +12,7 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes, etag
 from pipimem.notes.reconcile import reconciled
-from pipimem.store.commit.half_saved import may_be_half_saved
+from pipimem.store.disk.editor_saves import may_be_half_saved
 from pipimem.store.disk.files import (
     Stamp,
     TextFile,

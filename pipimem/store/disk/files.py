@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from pipimem.errors import StoreError, UnreadableNote
-from pipimem.store.disk.lease import Lease, is_wanted, leased
+from pipimem.store.disk.editor_saves import Lease, is_wanted, leased
 from pipimem.store.disk.syscalls import (
     BINARY,
     CLOSE_ON_EXEC,

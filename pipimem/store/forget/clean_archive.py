@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pipimem.errors import UnreadableNote
 from pipimem.notes.notes import etag
-from pipimem.store.commit.half_saved import is_recent
 from pipimem.store.commit.publish import merged_displaced, read_when_closed, temporaries_beside
+from pipimem.store.disk.editor_saves import is_recent
 from pipimem.store.disk.exchange import displace
 from pipimem.store.disk.files import HALF, prepare, read, remove, resolved, tag_of, temporary_for
 from pipimem.store.disk.syscalls import sync_folder

@@ -15,8 +15,9 @@ from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.syscalls import opened, store_errors, sync_data
 from pipimem.store.forget.targets import ForgetTargets, blanked_message, without
-from pipimem.store.journal.past_texts import PastText, past_texts
-from pipimem.store.journal.placeholders import is_placeholder, placeholder
+from pipimem.store.journal.past_texts import past_texts
+from pipimem.store.merge.forgotten_lines import is_placeholder, placeholder
+from pipimem.store.merge.merge_base import PastText
 from pipimem.store.transcript import log
 from pipimem.text.markdown.lines import split_lines
 

@@ -41,10 +41,10 @@ from pipimem.store.forget.cleaning import (
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, resolve_targets, without
 from pipimem.store.forget.verify import traces
-from pipimem.store.journal.past_texts import PastText, past_texts
-from pipimem.store.journal.placeholders import mark_of, marks_in
+from pipimem.store.journal.past_texts import past_texts
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
-from pipimem.store.merge.forgotten_lines import without_forgotten_lines
+from pipimem.store.merge.forgotten_lines import mark_of, marks_in, without_forgotten_lines
+from pipimem.store.merge.merge_base import PastText
 from pipimem.store.transcript.log import Transcript
 
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often

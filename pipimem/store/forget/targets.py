@@ -14,7 +14,7 @@ from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.reconcile import Restatements
-from pipimem.store.journal.placeholders import MARKERS
+from pipimem.store.merge.forgotten_lines import MARKERS
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Ledger
+from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import read_whole, store_errors
-from pipimem.store.journal import migration
-from pipimem.store.journal.journal import NOWHERE, Place
+from pipimem.store.identity import FORMAT
+from pipimem.store.journal.records import NOWHERE, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def load(path: Path) -> Checkpoint | None:
             return None
     value = checked_value(data)
     if value is None:
-        value = migration.checkpoint_of_format_1(data)
+        value = _of_format_1(data)
     try:
         return decoded(Checkpoint, value)
     except CodecError:
@@ -47,4 +48,16 @@ def load(path: Path) -> Checkpoint | None:
 
 def save(path: Path, checkpoint: Checkpoint) -> None:
     """Writes the checkpoint in the place of the former one, whole or not at all."""
-    put_whole(path, checked_line({"format": migration.FORMAT, **encoded(checkpoint)}))
+    put_whole(path, checked_line({"format": FORMAT, **encoded(checkpoint)}))
+
+
+def _of_format_1(data: bytes) -> dict[str, object] | None:
+    """Returns `ledger.json` of format 1 as a checkpoint of format 2, `None` where it is none.
+
+    The ledger's fields stood among the checkpoint's own. Where the journal ended then is unknown:
+    it is read whole.
+    """
+    found = json_lines.value(data)
+    if found is None or found.get("format") != 1 or "sequence" not in found:
+        return None
+    return {"ledger": found, "texts": found.get("texts", {})}

@@ -16,13 +16,20 @@ from pipimem.errors import JournalError
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
-from pipimem.store.disk.json_lines import TAIL_LENGTH, checked_line, checked_value, checksum_of
-from pipimem.store.disk.set_aside import older_parts, parts, set_aside
+from pipimem.store.disk.json_lines import (
+    TAIL_LENGTH,
+    checked_line,
+    checked_value,
+    checksum_of,
+    older_parts,
+    parts,
+    set_aside,
+)
 from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
-from pipimem.store.journal.records import FORGET, JournalRecord
+from pipimem.store.identity import FORMAT
+from pipimem.store.journal.records import FORGET, NOWHERE, JournalRecord, Place
 from pipimem.text.dates.bounds import later
 
-_FORMAT = 2
 _NAME = "journal.jsonl"
 _ROTATE_AT = 4 * 1024 * 1024
 # Undo is promised for this long.
@@ -30,37 +37,6 @@ _KEPT = timedelta(days=30)
 _NAME_BYTES = 8
 _GOES_ON = b'"goes_on": true'
 _FOLLOWS = b'"follows": true'
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The end of a record: the name of its journal, the byte after it, and its checksum.
-
-    A journal of format 1 has no name, and its checksums do not go over the ones before. It is gone
-    on with as it is until a checkpoint sets it aside.
-    """
-
-    journal: str = ""
-    offset: int = 0
-    checksum: str = ""
-
-    @property
-    def is_of_format_1(self) -> bool:
-        """Whether it is a place in a journal of that format."""
-        return self.offset > 0 and not self.journal
-
-    @property
-    def chained(self) -> str:
-        """The checksum that the one of the next record goes over."""
-        return self.checksum if self.journal else ""
-
-    def after(self, data: bytes) -> Place:
-        """Where the line ends that begins here."""
-        return Place(self.journal, self.offset + len(data), checksum_of(data))
-
-
-NOWHERE = Place()
-"""The end of a journal that is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +94,7 @@ class Journal:
         """The first line of a new journal, and where it ends."""
         name = os.urandom(_NAME_BYTES).hex()
         channel = self.folder.parent.name
-        data = checked_line({"format": _FORMAT, "journal": name, "channel": channel})
+        data = checked_line({"format": FORMAT, "journal": name, "channel": channel})
         return data, Place(name, len(data), checksum_of(data))
 
     @property

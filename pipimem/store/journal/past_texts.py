@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from pipimem.notes.files import File
-from pipimem.store.journal.placeholders import without_placeholders
 from pipimem.store.journal.records import FileChange
 from pipimem.store.journal.state import State
 from pipimem.store.journal.text_versions import NAME_LENGTH
+from pipimem.store.merge.forgotten_lines import without_placeholders
+from pipimem.store.merge.merge_base import PastText
 from pipimem.text.markdown.line_edits import reversed_splices, spliced_lines
 from pipimem.text.markdown.lines import split_lines
-
-
-class PastText(NamedTuple):
-    """A text that stood in a file, as lines.
-
-    `is_saved` where it is what a person's editor saved and we merged: that editor may go on from
-    it. `marked` are the lines with a placeholder for each that was forgotten since; empty where
-    there is none.
-    """
-
-    lines: tuple[str, ...]
-    is_saved: bool = False
-    marked: tuple[str, ...] = ()
-
-    @classmethod
-    def kept(cls, lines: tuple[str, ...], *, is_saved: bool = False) -> PastText:
-        """The text of a version or a record, which may have placeholders."""
-        plain = without_placeholders(lines)
-        return cls(plain, is_saved, () if len(plain) == len(lines) else lines)
 
 
 def past_texts(
@@ -46,7 +27,7 @@ def past_texts(
     for name in state.versions.names(file):
         text = None if name in passed else state.versions.text(file, name)
         if text is not None:
-            yield PastText.kept(split_lines(text))
+            yield _kept(split_lines(text))
 
 
 def replaced_by(state: State, file: File, mark: str) -> frozenset[str]:
@@ -102,11 +83,11 @@ def _saved(
 ) -> Iterator[PastText]:
     """The text of a person's that a change merged, if any; `after` are the lines it led to."""
     if change.found_splices or change.found == change.after:
-        yield PastText.kept(spliced_lines(after, change.found_splices), is_saved=True)
+        yield _kept(spliced_lines(after, change.found_splices), is_saved=True)
     elif change.found:
         text = state.versions.text(file, change.found)  # a record of pipimem 0.1
         if text is not None:
-            yield PastText.kept(split_lines(text), is_saved=True)
+            yield _kept(split_lines(text), is_saved=True)
 
 
 def _without_beginning(past: Iterable[PastText]) -> Iterator[PastText]:
@@ -122,3 +103,9 @@ def _without_beginning(past: Iterable[PastText]) -> Iterator[PastText]:
         blank = each if is_blank else None
         if blank is None:
             yield each
+
+
+def _kept(lines: tuple[str, ...], *, is_saved: bool = False) -> PastText:
+    """The text of a version or a record, which may have placeholders."""
+    plain = without_placeholders(lines)
+    return PastText(plain, is_saved, () if len(plain) == len(lines) else lines)

@@ -1,4 +1,4 @@
-"""What one commit did, as the journal keeps it."""
+"""What one commit did, as the journal keeps it, and the place where it ends there."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Author, Tokens
+from pipimem.store.disk.json_lines import checksum_of
 from pipimem.text.markdown.line_edits import Splice
 
 FORGET = "forget"
@@ -68,3 +69,34 @@ class JournalRecord:
     goes_on: bool = False
     follows: bool = False
     archive_etag: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The end of a record: the name of its journal, the byte after it, and its checksum.
+
+    A journal of format 1 has no name, and its checksums do not go over the ones before. It is gone
+    on with as it is until a checkpoint sets it aside.
+    """
+
+    journal: str = ""
+    offset: int = 0
+    checksum: str = ""
+
+    @property
+    def is_of_format_1(self) -> bool:
+        """Whether it is a place in a journal of that format."""
+        return self.offset > 0 and not self.journal
+
+    @property
+    def chained(self) -> str:
+        """The checksum that the one of the next record goes over."""
+        return self.checksum if self.journal else ""
+
+    def after(self, data: bytes) -> Place:
+        """Where the line ends that begins here."""
+        return Place(self.journal, self.offset + len(data), checksum_of(data))
+
+
+NOWHERE = Place()
+"""The end of a journal that is not there."""

@@ -16,8 +16,8 @@ from pipimem.notes.notes import etag
 from pipimem.store.disk.files import NEVER, Stamp
 from pipimem.store.journal import checkpoint as ledger_file
 from pipimem.store.journal.checkpoint import Checkpoint
-from pipimem.store.journal.journal import NOWHERE, Journal, Place
-from pipimem.store.journal.records import FileChange, JournalRecord
+from pipimem.store.journal.journal import Journal
+from pipimem.store.journal.records import NOWHERE, FileChange, JournalRecord, Place
 from pipimem.store.journal.text_versions import Versions
 from pipimem.store.transcript.log import Transcript
 from pipimem.text.markdown.line_edits import spliced

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pipimem.store.journal.past_texts import PastText
 from pipimem.text.markdown.line_edits import shared_ends
 from pipimem.text.markdown.lines import split_lines
 from pipimem.text.words.similarity import alike, bigrams
@@ -16,6 +15,19 @@ _REWORDED = 0.5
 # Comparing each lost line with each new one is quadratic; who changed more reworded no bullet.
 _MOST_PAIRS = 400
 _FARTHEST = (True, float("inf"))
+
+
+class PastText(NamedTuple):
+    """A text that stood in a file, as lines.
+
+    `is_saved` where it is what a person's editor saved and we merged: that editor may go on from
+    it. `marked` are the lines with a placeholder for each that was forgotten since; empty where
+    there is none.
+    """
+
+    lines: tuple[str, ...]
+    is_saved: bool = False
+    marked: tuple[str, ...] = ()
 
 
 def merge_base(text: str, past: Iterable[PastText]) -> str:

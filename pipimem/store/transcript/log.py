@@ -14,8 +14,8 @@ from pipimem.notes.message import Message, Role
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import NEVER, Stamp, stamp
 from pipimem.store.disk.folder_lock import FolderLock
+from pipimem.store.disk.json_lines import parts, set_aside
 from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
-from pipimem.store.disk.set_aside import parts, set_aside
 from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
 from pipimem.text.dates.bounds import aware
 

@@ -17,8 +17,8 @@ from pipimem.notes.operations import Author, Bullet, Hole, Job, Narrowed, Progre
 from pipimem.store.journal import checkpoint
 from pipimem.store.journal import journal as rooms
 from pipimem.store.journal.checkpoint import Checkpoint
-from pipimem.store.journal.journal import NOWHERE, Journal, Place, line, parsed
-from pipimem.store.journal.records import FileChange, JournalRecord, RefusedLine
+from pipimem.store.journal.journal import Journal, line, parsed
+from pipimem.store.journal.records import NOWHERE, FileChange, JournalRecord, Place, RefusedLine
 from pipimem.text.markdown.line_edits import Splice
 
 TEXT = st.text(max_size=20)

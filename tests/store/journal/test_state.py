@@ -17,8 +17,9 @@ from pipimem.store.journal import checkpoint
 from pipimem.store.journal import journal as journals
 from pipimem.store.journal import state as states
 from pipimem.store.journal.checkpoint import Checkpoint
-from pipimem.store.journal.journal import NOWHERE, Journal, Place
+from pipimem.store.journal.journal import Journal
 from pipimem.store.journal.past_texts import past_texts
+from pipimem.store.journal.records import NOWHERE, Place
 from pipimem.store.journal.state import State, fresh_ledger
 
 Add = Callable[..., Decision]

@@ -7,8 +7,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pipimem.store.journal.past_texts import PastText
-from pipimem.store.merge.merge_base import merge_base, takes_lines_out
+from pipimem.store.merge.merge_base import PastText, merge_base, takes_lines_out
 from pipimem.text.markdown.lines import split_lines
 
 OLD = "# Memory\n\n- alice likes tea\n"

@@ -16,7 +16,7 @@ from pipimem.errors import StoreError
 from pipimem.notes.message import Message
 from pipimem.store.disk import json_lines, syscalls
 from pipimem.store.disk.folder_lock import FolderLock
-from pipimem.store.disk.set_aside import set_aside
+from pipimem.store.disk.json_lines import set_aside
 from pipimem.store.transcript import log as transcript
 from pipimem.store.transcript.log import Transcript, line, parsed
 

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
+from pipimem.store.disk.editor_saves import Lease, is_wanted, leased
 from pipimem.store.disk.files import read
-from pipimem.store.disk.lease import Lease, is_wanted, leased
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has leases")
 
