@@ -103,8 +103,8 @@ class Admission:
         found: Price | None = None
         try:
             with anyio.fail_after(request.timeout):
-                if has_cost_limit(self.settings):
-                    found = await price(request.model)
+                # This loads the provider's library, too: what never left is not in the ledger.
+                found = await price(request.model)
         except TimeoutError as reason:
             raise ModelTimeout(
                 f"{request.model} was not ready within {request.timeout:.0f} s."
@@ -163,14 +163,15 @@ class Admission:
         granted = replace(request, max_tokens=tokens_out)
         return name, Attempt(granted, reservation, price, self.clock, partial(self._record, name))
 
-    def _record(self, name: str, usage: Usage) -> None:
-        """Replaces a reservation by the ledger line of its attempt; called in threads.
+    def _record(self, name: str, usage: Usage | None) -> None:
+        """Replaces a reservation by the ledger line of its attempt, if any; called in threads.
 
         Waits for the disk, and up to 0.2 s for whoever writes to the channel. Raises `StoreError`,
         and counts the line all the same.
         """
         try:
-            self._append(usage)
+            if usage is not None:
+                self._append(usage)
         finally:
             self.ledger.release(name)
 
@@ -268,7 +269,8 @@ def _check_circuit(
     for other in others:
         if circuit_breaker.circuit_name(other.model, other.task) == circuit:
             raise ModelUnavailable(
-                f"{circuit} failed too often, and another request is trying whether it is back."
+                f"{circuit} {circuit_breaker.why(circuit_state)}, and another request is trying "
+                "whether it is back."
             )
 
 

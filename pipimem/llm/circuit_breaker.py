@@ -29,12 +29,16 @@ def circuit_name(model: str, task: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CircuitState:
-    """The weight of a model's failures since its last accepted answer; blocked before `until`."""
+    """The weight of a model's failures since its last accepted answer; blocked before `until`.
+
+    `is_denied` says that the key was the last reason.
+    """
 
     failures: int = 0
     pause: timedelta = timedelta()
     until: datetime | None = None
     reason: str = ""
+    is_denied: bool = False
 
     @property
     def tripped(self) -> bool:
@@ -58,7 +62,9 @@ def updated(state: CircuitState, usage: Usage, now: datetime) -> CircuitState:
     if not weight or state.open_at(now):
         return state
     failures = min(state.failures + weight, _LIMIT)
-    counted = replace(state, failures=failures, reason=usage.reason)
+    counted = replace(
+        state, failures=failures, reason=usage.reason, is_denied=usage.outcome == "denied"
+    )
     if failures < _LIMIT:
         return counted
     pause = min(state.pause * 2 or _FIRST_PAUSE, _LONGEST_PAUSE)
@@ -71,5 +77,10 @@ def formatted(circuit: str, state: CircuitState, now: datetime) -> str:
         return f"{circuit}: fine"
     if now < state.until:
         until = f"{state.until:%H:%M:%S}"
-        return f"{state.reason} ({circuit} failed too often and is left alone until {until}.)"
-    return f"{state.reason} ({circuit} failed too often; one request may try whether it is back.)"
+        return f"{state.reason} ({circuit} {why(state)} and is left alone until {until}.)"
+    return f"{state.reason} ({circuit} {why(state)}; one request may try whether it is back.)"
+
+
+def why(state: CircuitState) -> str:
+    """Why it is left alone, after the name of the model."""
+    return "has no key that is taken" if state.is_denied else "failed too often"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from types import ModuleType
@@ -39,6 +39,11 @@ _NO_MODEL = Pattern(
     r"|model .{0,60}(?:not exist|not found)|模型不存在",
     re.IGNORECASE,
 )
+# How the providers' libraries say that they sent nothing, for want of a key.
+_NO_KEY = Pattern(r"missing credentials|api[_ ]?key.{0,40}must be set", re.IGNORECASE)
+_KEY_VARIABLE = re.compile(r"\b[A-Z][A-Z0-9_]*_API_KEY\b")
+# Errors of httpx by name: nobody was reached.
+_NO_CONNECTION = frozenset({"ConnectError", "ConnectTimeout"})
 _FILTERED = Pattern(
     r"content[_ ](?:policy|filter|management)|data_inspection|inappropriate content|敏感|违规",
     re.IGNORECASE,
@@ -137,13 +142,14 @@ def _is_filtered(status: int, message: str) -> bool:
 
 
 def _unexplained(reason: Exception, model: str, litellm: ModuleType, status: int) -> SidecarError:
-    message = message_of(reason).casefold()
-    if _missing_keys(model, litellm) and "credential" in message:
-        return _key_refused(reason, model, litellm, 401)
+    message = message_of(reason)
+    if _NO_KEY().search(message):
+        return _no_key(model, _missing_keys(model, litellm) or _KEY_VARIABLE.findall(message)[:1])
     is_final = 400 <= status < 500 and status not in _PASSING
     if is_final or status == 501:
         return RequestRefused(f"{model} refused the request ({status}): {_first_line(reason)}")
-    if "connect" in message:
+    is_unreached = any(type(cause).__name__ in _NO_CONNECTION for cause in causes(reason))
+    if is_unreached or "connect" in message.casefold():
         return ModelBusy(
             f"No connection to {model}: check the network, and the provider's address "
             "(OPENAI_API_BASE …)."
@@ -174,13 +180,26 @@ def retry_after(reason: Exception) -> float | None:
 def _key_refused(reason: Exception, model: str, litellm: ModuleType, status: int) -> KeyRefused:
     missing = _missing_keys(model, litellm)
     if missing:
-        return KeyRefused(
-            f"No key for {model}: set {' and '.join(missing)}, or take the model offline."
-        )
+        return _no_key(model, missing)
     return KeyRefused(
         f"{model} refused the key ({status}): check the provider's key, such as OPENAI_API_KEY. "
         f"{_first_line(reason)}"
     )
+
+
+def _no_key(model: str, variables: Sequence[str]) -> KeyRefused:
+    names = " and ".join(variables) or "the provider's key"
+    return KeyRefused(f"No key for {model}: set {names}, or take the model offline.")
+
+
+def causes(error: BaseException) -> list[BaseException]:
+    """The errors that led to one, itself included, newest first; a circle of errors ends."""
+    found = [error]
+    cause = error.__cause__ or error.__context__
+    while cause is not None and cause not in found:
+        found.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return found
 
 
 def _missing_keys(model: str, litellm: ModuleType) -> list[str]:

@@ -18,14 +18,21 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio import to_thread
 
-from pipimem.errors import ModelTimeout, ModelUnavailable
+from pipimem.errors import ModelTimeout, ModelUnavailable, described
 from pipimem.llm.admission import EMBED
 from pipimem.llm.body_limit import install
 from pipimem.llm.capabilities import Capabilities, KnownCapabilities
 from pipimem.llm.embedding import Vector
 from pipimem.llm.failures import RequestRefused, message_of, status_of, translated_errors
 from pipimem.llm.metering import Attempt
-from pipimem.llm.request import Completion, ModelRequest, ParameterRefused, Price, PromptMessage
+from pipimem.llm.request import (
+    Completion,
+    ModelRequest,
+    NeverSent,
+    ParameterRefused,
+    Price,
+    PromptMessage,
+)
 
 if TYPE_CHECKING:
     from litellm import ModelResponse
@@ -48,13 +55,20 @@ class LiteLLM:
     async def complete(self, request: ModelRequest) -> Completion:
         """Sends one request, without retries.
 
-        Raises `ModelUnavailable`, its subclasses in `request`, or `ModelTimeout`.
+        Raises `ModelUnavailable`, its subclasses in `request`, or `ModelTimeout`: `NeverSent` where
+        the time was over before.
         """
+        is_loaded = False
         try:
             with anyio.fail_after(request.timeout):
                 litellm = await to_thread.run_sync(load_litellm, abandon_on_cancel=True)
+                is_loaded = True
                 return await self._request(litellm, request)
         except TimeoutError as reason:
+            if not is_loaded:
+                raise NeverSent(
+                    f"{request.model} was not ready within {request.timeout:.0f} s."
+                ) from reason
             raise ModelTimeout(
                 f"{request.model} gave no answer within {request.timeout:.0f} s."
             ) from reason
@@ -121,13 +135,19 @@ def listed_price(litellm: ModuleType, model: str) -> Price | None:
 def load_litellm() -> ModuleType:
     """Imports litellm without network, `.env`, telemetry or log lines.
 
-    Takes seconds: call it in a thread.
+    Takes seconds: call it in a thread. Raises `ModelUnavailable` where it is missing or broken.
     """
-    with _import_environment():
-        import httpx
-        import litellm
-        import litellm.exceptions
-        import openai
+    try:
+        with _import_environment():
+            import httpx
+            import litellm
+            import litellm.exceptions
+            import openai
+    except Exception as reason:
+        raise ModelUnavailable(
+            f"litellm cannot be loaded ({described(reason)}), so no model is asked: `pip install "
+            "--force-reinstall litellm` mends it, and the model offline does without."
+        ) from reason
     install(httpx)
     litellm.telemetry = False
     litellm.suppress_debug_info = True

@@ -18,12 +18,14 @@ from anyio import to_thread
 
 from pipimem.clock import Clock
 from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError, described
+from pipimem.llm.failures import causes
 from pipimem.llm.request import (
     Completion,
     ContextOverflow,
     KeyRefused,
     ModelBusy,
     ModelRequest,
+    NeverSent,
     ParameterRefused,
     Price,
 )
@@ -43,7 +45,8 @@ _NOT_SERVED = frozenset({"HTTPStatusError", "ConnectError", "ConnectTimeout", "P
 class Attempt:
     """An admitted request. Inside the context send `request`, and set `completion` to its answer.
 
-    On leaving, `record` is called once with the line of the ledger. It may raise `StoreError`, and
+    On leaving, `record` is called once with the line of the ledger, or with `None` where the
+    request never left. It may raise `StoreError`, and
     it may wait for the disk and for other processes: `async with` calls it in a worker thread,
     `with` (for callers in threads of their own) directly.
     """
@@ -52,7 +55,7 @@ class Attempt:
     reservation: Reservation
     price: Price | None
     clock: Clock
-    record: Callable[[Usage], None]
+    record: Callable[[Usage | None], None]
     completion: Completion | None = None
     _began: float = field(init=False)
     # Acquired by whoever records the line, and never released.
@@ -90,16 +93,19 @@ class Attempt:
             self._record_once(line)
             raise
 
-    def _record_once(self, line: Usage) -> None:
+    def _record_once(self, line: Usage | None) -> None:
         if self._recorded.acquire(blocking=False):
             self.record(line)
 
-    def _line(self, error: BaseException | None) -> Usage:
+    def _line(self, error: BaseException | None) -> Usage | None:
         """The line of the ledger for an attempt that ends now, with `error` or without.
 
+        `None` for a request that never left.
         Each count that the provider did not report is estimated. All that was reserved counts where
         no answer came and the request may have been served.
         """
+        if isinstance(error, NeverSent):
+            return None
         latency = round(self.clock.monotonic() - self._began, 3)
         usage = _free(self.reservation, self.clock.wall(), *_outcome(error), latency)
         if self.completion is not None:
@@ -204,17 +210,7 @@ def _is_free(error: BaseException) -> bool:
     # What is no `ModelBusy` was refused explicitly: the key, the model's name, the request itself.
     if not isinstance(error, ModelBusy):
         return True
-    return any(type(cause).__name__ in _NOT_SERVED for cause in _causes(error))
-
-
-def _causes(error: BaseException) -> list[BaseException]:
-    """The errors that led to one, itself included, newest first; a circle of errors ends."""
-    causes = [error]
-    cause = error.__cause__ or error.__context__
-    while cause is not None and cause not in causes:
-        causes.append(cause)
-        cause = cause.__cause__ or cause.__context__
-    return causes
+    return any(type(cause).__name__ in _NOT_SERVED for cause in causes(error))
 
 
 def _count(tokens: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from pipimem.errors import AnswerRefused, ModelUnavailable
+from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,10 @@ class ModelBusy(ModelUnavailable):
 
 class KeyRefused(ModelUnavailable):
     """No key is set, or the provider refuses it: retrying is useless until somebody fixes it."""
+
+
+class NeverSent(ModelTimeout):
+    """The time was over before the request left: it is no line of the ledger."""
 
 
 class ParameterRefused(ModelUnavailable):

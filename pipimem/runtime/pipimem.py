@@ -6,7 +6,6 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Literal, Self
 
 import anyio
 from anyio import to_thread
-from anyio.abc import TaskGroup
 
 from pipimem.clock import Clock
 from pipimem.errors import SettingsError, SidecarError, WorkspaceError
@@ -24,6 +22,7 @@ from pipimem.runtime.channel import Channel, no_op
 from pipimem.runtime.embeddings import embeddings_of
 from pipimem.runtime.index_lru import IndexLru
 from pipimem.runtime.intake import named
+from pipimem.runtime.lifetime import Lifetime
 from pipimem.runtime.maintenance.background import Background
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.maintenance.embed_entries import JOB as EMBEDDING
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
     from pipimem.llm.admission import Admission
 
 _OFFLINE = "offline"
+# The job, as the operator reads of it.
+_LIBRARY = "loading litellm"
 # Closing waits for the disk, or for a model. So many channels share the disk's syncs, and leave
 # threads to the host.
 _CLOSED_AT_ONCE = 8
@@ -53,7 +54,8 @@ _log = logging.getLogger("pipimem")
 class Pipimem:
     """The memory of one bot, on one workspace folder.
 
-    `async with Pipimem("workspace") as pipimem: channel = await pipimem.channel(id)`.
+    `async with Pipimem("workspace") as pipimem: channel = await pipimem.channel(id)`; `start` and
+    `aclose` do the same where start and stop are two functions of a framework.
 
     `model` is a litellm model name, or `offline` for the offline rules (no network, no cost); left
     empty, the workspace's settings decide. `assistant` hands in a sidecar of the host's own
@@ -85,6 +87,8 @@ class Pipimem:
             self.assistant: Assistant = GuardedAssistant(assistant)
         else:
             self.assistant = self._assistant(model or self.settings.model.name)
+        self._asks_litellm = assistant is None and self.assistant.paid
+        self._turn_ended = anyio.Event()
         self._embeddings = embeddings_of(
             self.settings, self.store, self._admission, embedder, background=self._background
         )
@@ -103,15 +107,10 @@ class Pipimem:
             self._open_for_visit,
             self._background,
         )
-        self._stack = AsyncExitStack()
-        self._tasks: TaskGroup | None = None
+        self._lifetime: Lifetime | None = None
 
     async def __aenter__(self) -> Self:
-        self._tasks = await self._stack.enter_async_context(anyio.create_task_group())
-        if self.settings.maintenance.enabled:
-            self._tasks.start_soon(self._background.keep, IDLE, self._idle.run_beside)
-        if self._embedding is not None:
-            self._tasks.start_soon(self._background.keep, EMBEDDING, self._embedding.run)
+        await self.start()
         return self
 
     async def __aexit__(
@@ -120,15 +119,54 @@ class Pipimem:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._tasks is not None
-        self._tasks.cancel_scope.cancel()
-        # Without the host's own error: the group would wrap it, and the host wants to catch what it
-        # raised.
-        await self._stack.__aexit__(None, None, None)
         # After an error no model is called: the messages are on disk, and consolidated next time.
-        refused = await self._close_all(thinking=error is None)
-        if refused and error is None:
+        await self._close(thinking=error is None)
+
+    async def start(self) -> None:
+        """Begin the work beside the turns: what `async with` does at its beginning.
+
+        For frameworks that start and stop in different tasks. Raises `WorkspaceError` where it has
+        been started already.
+        """
+        if self._lifetime is not None:
+            raise WorkspaceError("This Pipimem was started already: call aclose() first.")
+        self._lifetime = await Lifetime.started(self._work_beside)
+
+    async def aclose(self) -> None:
+        """End that work, consolidate and close every channel; without a start it does nothing.
+
+        It may be called in another task than `start`, and again.
+        """
+        await self._close(thinking=True)
+
+    async def _close(self, *, thinking: bool) -> None:
+        lifetime, self._lifetime = self._lifetime, None
+        if lifetime is None:
+            return
+        await lifetime.end()
+        refused = await self._close_all(thinking=thinking)
+        if refused and thinking:
             raise refused[0]
+
+    async def _work_beside(self) -> None:
+        """All that runs beside the turns, until cancelled."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._background.keep, _LIBRARY, self._load_library)
+            if self.settings.maintenance.enabled:
+                tasks.start_soon(self._background.keep, IDLE, self._idle.run_beside)
+            if self._embedding is not None:
+                tasks.start_soon(self._background.keep, EMBEDDING, self._embedding.run)
+
+    async def _load_library(self) -> None:
+        """Load litellm after the first turn has ended, where a model is asked through it.
+
+        It takes seconds, which a first rerank or refresh does not have.
+        """
+        if self._asks_litellm:
+            await self._turn_ended.wait()
+            from pipimem.llm.litellm_client import load_litellm
+
+            await to_thread.run_sync(load_litellm, abandon_on_cancel=True)
 
     async def _close_all(self, *, thinking: bool) -> list[Exception]:
         """Closes every channel, some at a time; the answer is what went wrong."""
@@ -189,11 +227,15 @@ class Pipimem:
             ),
             self._background,
             _nonce=lambda: secrets.token_hex(6),
-            _on_message=lambda: self._idle.message_received(store.folder.name),
+            _on_message=partial(self._after_turn, store.folder.name),
             _preempt=lambda: self._idle.preempt(store.folder.name),
             _used=self.clock.monotonic(),
             _request_embedding=self._embedding.request if self._embedding else no_op,
         )
+
+    def _after_turn(self, folder: str) -> None:
+        self._turn_ended.set()
+        self._idle.message_received(folder)
 
     def _open_for_visit(self, folder: str) -> OpenChannel | None:
         """A channel opened for one maintenance visit; `None` for a folder that is no channel."""

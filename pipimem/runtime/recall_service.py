@@ -168,8 +168,9 @@ class RecallService:
     def _nearness(self, question: Vector | None, state: _IndexState, candidates: int) -> Nearness:
         if question is None or state.vectors is None or self.embeddings is None:
             return FAR_FROM_ALL
-        baseline = self.embeddings.baseline()
-        return state.vectors.near(question, state.index_sync.index, baseline, candidates)
+        vectors, index, baseline = state.vectors, state.index_sync.index, self.embeddings.baseline()
+        near = self.embeddings.attempt(lambda: vectors.near(question, index, baseline, candidates))
+        return near or FAR_FROM_ALL
 
     def _loaded_state(self) -> _IndexState:
         while True:  # another thread may unload it at any time
@@ -209,9 +210,16 @@ class RecallService:
             return None, []
         vectors = self._state.vectors if self._state else None
         if vectors is None:
-            vectors = Vectors(self.store.key)
+            vectors = self.embeddings.attempt(self._kept_vectors)
+        if vectors is None:
+            return None, []
+        return vectors, self.embeddings.attempt(lambda: vectors.place(index)) or []
+
+    def _kept_vectors(self) -> Vectors:
+        vectors = Vectors(self.store.key)
+        if self.embeddings is not None:
             vectors.read(self.store.caches.kept_vectors(self.embeddings.name))
-        return vectors, vectors.place(index)
+        return vectors
 
     def wants_meaning(self, text: str, now: datetime, *, automatic: bool = True) -> bool:
         """Whether the vector of a message would be of use: it looks for something."""

@@ -28,6 +28,7 @@ from pipimem.llm.request import (
     KeyRefused,
     ModelBusy,
     ModelRequest,
+    NeverSent,
     ParameterRefused,
     Price,
     PromptMessage,
@@ -577,3 +578,14 @@ async def test_a_cancel_of_asyncio_itself_right_after_the_answer_leaves_a_line(
         await asyncio.get_running_loop().create_task(cancelled())
     assert [line.outcome for line in bank.lines] == ["ok"]
     assert bank.usage_store.held() == {}
+
+
+async def test_a_request_that_never_left_is_neither_counted_nor_billed(tmp_path: Path) -> None:
+    """No line of the ledger, no reservation, and the breaker knows nothing of it."""
+    bank = Bank(tmp_path, limits(tokens=10_000), answers=[NeverSent("not ready")] * 6)
+    for _ in range(6):
+        with suppress(NeverSent):
+            await bank.ask()
+    assert list(bank.usage_store.tail(MORNING).fresh()) == []
+    assert bank.usage_store.held() == {}
+    assert (await bank.ask()).text == "ok"

@@ -73,7 +73,7 @@ def test_the_state_is_told_with_its_reason() -> None:
     standing = folded(["denied"])
     assert (
         formatted("openai/m", standing, MORNING)
-        == "boom (openai/m failed too often and is left alone until 09:01:00.)"
+        == "boom (openai/m has no key that is taken and is left alone until 09:01:00.)"
     )
     assert "one request may try" in formatted("openai/m", standing, MORNING + timedelta(minutes=1))
     assert formatted("openai/m", CircuitState(), MORNING) == "openai/m: fine"

@@ -7,7 +7,7 @@ import pytest
 from pipimem.errors import ModelUnavailable, SidecarError
 from pipimem.llm.failures import RequestRefused, retry_after, translated
 from pipimem.llm.litellm_client import load_litellm
-from pipimem.llm.request import ContextOverflow, ModelBusy
+from pipimem.llm.request import ContextOverflow, KeyRefused, ModelBusy
 
 
 def failed(status: int, words: str, **headers: str) -> Exception:
@@ -114,3 +114,19 @@ def test_the_wait_a_provider_asks_for(headers: dict[str, str], seconds: float | 
     theirs.
     """
     assert retry_after(failed(429, "slow", **headers)) == seconds
+
+
+def test_a_missing_key_is_no_failure_of_the_server() -> None:
+    """The variable is named, also one that litellm's own list does not know."""
+    words = "Missing credentials. Please pass an `api_key`, or set the `ZAI_API_KEY` variable."
+    error = told(500, words)
+    assert isinstance(error, KeyRefused)
+    assert "set OPENAI_API_KEY" in str(error) or "set ZAI_API_KEY" in str(error)
+    assert "500" not in str(error)
+
+
+def test_nobody_reached_is_no_failure_of_the_server() -> None:
+    """A name that no resolver knows came as `failed (500)`."""
+    error = failed(500, "[Errno -2] Name or service not known")
+    error.__cause__ = httpx.ConnectError("[Errno -2] Name or service not known")
+    assert "No connection to openai/x" in str(translated(error, "openai/x", load_litellm()))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pipimem.errors import ModelUnavailable
+from pipimem.llm import litellm_client
 from pipimem.llm.body_limit import BodyTooLong, limited_body
 from pipimem.llm.litellm_client import LiteLLM, load_litellm
-from pipimem.llm.request import ModelRequest, PromptMessage
+from pipimem.llm.request import ModelRequest, NeverSent, PromptMessage
 
 from tests.servers.openai import OpenAIServer, Reply
 
@@ -88,3 +90,11 @@ def test_a_bound_holds_for_what_asked_for_it_alone() -> None:
     with limited_body(200 * 1024) as body:
         assert len(response().read()) == body.read == 100 * 1024
     assert len(response().read()) == 100 * 1024
+
+
+@pytest.mark.anyio
+async def test_a_request_that_never_left_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library took all the time: nothing was sent, and nothing can be billed."""
+    monkeypatch.setattr(litellm_client, "load_litellm", lambda: time.sleep(0.2))
+    with pytest.raises(NeverSent, match="was not ready"):
+        await LiteLLM().complete(replace(ASK, timeout=0.05))

@@ -12,7 +12,7 @@ from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.output import counted, fields, minute, note, one_line, record, table
 from pipimem.clock import Clock
 from pipimem.runtime.channel_status import ChannelStatus, RecallWaits, channel_statuses
-from pipimem.runtime.health_report import Today, today
+from pipimem.runtime.health_report import Today, missing_embedder, today
 
 _HEAD = ("channel", "kind", "entries", "log", "backlog", "last learnt", "due", "recall")
 
@@ -47,6 +47,8 @@ def command(chosen: Chosen, as_json: bool) -> None:
         return
     note(f"{workspace.root} · model {model} · {counted(len(channels), 'channel')}")
     notes = used.told() if model != "offline" or used.workspace.spent.tokens else []
+    missing = missing_embedder(settings)
+    notes += [missing] if missing else []
     notes += [problem.sentence(name) for name, problem in problems]
     for line in (*notes, *_edits(channels)):
         note(one_line(line))

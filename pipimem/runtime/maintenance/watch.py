@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipimem.clock import Clock
+from pipimem.errors import described
 from pipimem.runtime.maintenance.background import Background, Failure
 from pipimem.store.disk.mounts import MOUNTS, file_system
 from pipimem.store.schedule import STAMPED
@@ -62,6 +63,9 @@ class Watch:
             except OSError as error:
                 self.stop()
                 reason = _sentence(error)
+            except Exception as error:  # noqa: BLE001 - without watchdog idle work goes on
+                self.stop()
+                reason = described(error)
         if not reason:
             return ""
         return (

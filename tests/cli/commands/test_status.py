@@ -127,7 +127,7 @@ def test_a_spent_budget_a_resting_model_and_unpriced_calls_are_told(call: Call, 
         "4,500 of 4,000 tokens, $0.0000 of $10.00 (used up: the offline rules take over until midnight)"
         in told
     )
-    assert "openai/m failed too often and is left alone until" in told
+    assert "openai/m has no key that is taken and is left alone until" in told
     assert "1 call today without a known price" in told
     assert [
         one["wrong"]

@@ -1,0 +1,51 @@
+"""Work that runs beside a host in a task of its own, on asyncio and on trio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Self
+
+import anyio
+
+
+@dataclass(slots=True, eq=False)
+class Lifetime:
+    """A task that no task group of the host holds: what fails in it ends nothing of the host's.
+
+    It may be ended in another task than the one that started it.
+    """
+
+    _scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    _ended: anyio.Event = field(default_factory=anyio.Event)
+    # asyncio keeps no task alive that nobody holds.
+    _task: object = None
+
+    @classmethod
+    async def started(cls, work: Callable[[], Awaitable[None]]) -> Self:
+        """Begins `work`, which goes on until `end`, and must not raise."""
+        lifetime = cls()
+
+        async def run() -> None:
+            try:
+                with lifetime._scope:
+                    await work()
+            finally:
+                lifetime._ended.set()
+
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            import trio.lowlevel
+
+            lifetime._task = trio.lowlevel.spawn_system_task(run)
+        else:
+            lifetime._task = loop.create_task(run())
+        return lifetime
+
+    async def end(self) -> None:
+        """Cancels the work and waits until it has ended."""
+        self._scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await self._ended.wait()
