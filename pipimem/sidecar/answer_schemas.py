@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -17,6 +17,7 @@ from pipimem.sidecar.tasks import (
     Fold,
     Refresh,
     Rerank,
+    Reranked,
     Task,
     Tidy,
     is_exchange,
@@ -165,6 +166,26 @@ def parse_answer(answer: str, task: Task) -> Answer:
     return msgspec.convert(got, ANSWERS[type(task)])
 
 
+def checked_answer(answer: Answer, task: Task) -> Answer:
+    """The answer that a host's own assistant made, each of its fields of the type it is to have.
+
+    Raises `AnswerRefused`, naming the field. An answer to another task is returned as it is: who
+    gave the task refuses it.
+    """
+    wanted = ANSWERS[type(task)]
+    if not isinstance(answer, wanted):
+        return answer
+    try:
+        found = msgspec.convert(msgspec.to_builtins(answer), wanted)
+    except (msgspec.ValidationError, TypeError) as reason:
+        raise AnswerRefused(
+            f"the assistant's {wanted.__name__} has a field of another type: {reason}"
+        ) from reason
+    if isinstance(task, Rerank) and isinstance(found, Reranked):
+        _check_order(found.order, len(task.candidates))
+    return found
+
+
 def _session_sections(got: Mapping[str, Any]) -> dict[str, list[str]]:
     """The items by section of SESSION.md; an empty title leaves the old one."""
     sections = {section: got[field] for field, section in _SECTIONS.items()}
@@ -188,9 +209,9 @@ def _shown_ids(task: Task) -> Ids:
             return {}
 
 
-def _check_order(order: list[int], count: int) -> None:
+def _check_order(order: Sequence[int], count: int) -> None:
     for place in order:
-        if place > count:
+        if not 1 <= place <= count:
             raise AnswerRefused(f"there is no note [{place}]; the last one is [{count}]")
     if len(set(order)) < len(order):
         raise AnswerRefused("a note is named twice")

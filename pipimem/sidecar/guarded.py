@@ -1,4 +1,4 @@
-"""The host's own assistant, whose exceptions become `SidecarError`s that memory can handle."""
+"""The host's own assistant: its exceptions and odd answers become `SidecarError`s."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ class GuardedAssistant:
 
     async def answer(self, task: Task, call: Call) -> Answer:
         """The inner assistant's answer. Raises `SidecarError` only."""
+        from pipimem.sidecar.answer_schemas import checked_answer  # 20 ms, at the first answer
+
         try:
-            return await self.inner.answer(task, call)
+            return checked_answer(await self.inner.answer(task, call), task)
         except SidecarError:
             raise
         except (Exception, asyncio.CancelledError) as error:

@@ -9,9 +9,28 @@ from typing import cast
 import anyio
 import pytest
 from pipimem import Clock, Pipimem, SettingsError
-from pipimem.errors import SidecarError
+from pipimem.errors import AnswerRefused, SidecarError
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Bullet
+from pipimem.sidecar.guarded import GuardedAssistant
 from pipimem.sidecar.scripted import Scripted
-from pipimem.sidecar.tasks import Answer, Call, Consolidate, Task
+from pipimem.sidecar.tasks import (
+    Answer,
+    Call,
+    Consolidate,
+    Consolidated,
+    Fold,
+    Folded,
+    Learned,
+    Merge,
+    Over,
+    Refreshed,
+    Rerank,
+    Reranked,
+    Task,
+    Tidied,
+    Tidy,
+)
 
 from tests.runtime.building import MORNING, opened, say, workspace
 
@@ -109,6 +128,75 @@ async def test_an_answer_of_another_type_is_refused(tmp_path: Path) -> None:
         await say(channel, "hello")
         receipt = await channel.before_compaction()
     assert receipt.reason == "the assistant answered with NoneType instead of Consolidated"
+
+
+ODD: tuple[tuple[str, Answer, str], ...] = (
+    ("refresh", Refreshed(cast("dict[str, tuple[str, ...]]", None)), "sections"),
+    ("refresh", Refreshed({"Current State": cast("tuple[str, ...]", None)}), "sections"),
+    ("refresh", Refreshed({"Current State": cast("tuple[str, ...]", "tea")}), "sections"),
+    ("refresh", Refreshed({"Current State": cast("tuple[str, ...]", (1,))}), "sections"),
+    ("consolidate", Consolidated(cast("tuple[Learned, ...]", None)), "learned"),
+    ("consolidate", Consolidated(cast("tuple[Learned, ...]", ("tea",))), "learned"),
+    ("consolidate", Consolidated(history=cast("tuple[Bullet, ...]", "tea")), "history"),
+    ("consolidate", Consolidated(history=(Bullet(cast("str", None)),)), "text"),
+    ("consolidate", Consolidated((Learned(Kind.FACT, cast("str", None), ()),)), "text"),
+    ("consolidate", Consolidated((Learned(cast("Kind", "odd"), "tea", ()),)), "kind"),
+    ("consolidate", Consolidated(title=cast("str", object())), "another type"),
+)
+
+
+@pytest.mark.parametrize(("task", "odd", "field"), ODD)
+async def test_an_answer_with_a_field_of_another_type_defers(
+    tmp_path: Path, task: str, odd: Answer, field: str
+) -> None:
+    """The right answer with wrong contents is a failed answer, which says which field."""
+    talked = Consolidated(history=(Bullet("They said hello.", ()),))
+    answers = {"refresh": [Refreshed()], "consolidate": [talked], task: [odd]}
+    async with opened(workspace(tmp_path), Scripted(answers)) as channel:
+        await say(channel, "hello")
+        receipt = await channel.before_compaction()
+        channel._has_new_messages = False
+    assert receipt.may_compact
+    assert (receipt.state == "deferred") == (task == "consolidate")
+    step = next(step for step in receipt.steps if step.startswith(task))
+    assert field in step
+
+
+@pytest.mark.parametrize(
+    ("task", "odd"),
+    [
+        (Tidy(MORNING, (), ()), Tidied(merge=cast("tuple[Merge, ...]", "tea"))),
+        (Tidy(MORNING, (), ()), Tidied((Merge(cast("tuple[str, ...]", None), "tea"),))),
+        (Tidy(MORNING, (), ()), Tidied(drop=(Over("a", cast("str", None)),))),
+        (Fold("2026-03", ()), Folded("March", cast("tuple[Bullet, ...]", None))),
+        (Fold("2026-03", ()), Folded(cast("str", None), ())),
+        (Rerank("tea?", ("tea",)), Reranked(cast("tuple[int, ...]", "1"))),
+        (Rerank("tea?", ("tea",)), Reranked((2,))),
+        (Rerank("tea?", ("tea",)), Reranked((0,))),
+    ],
+)
+async def test_every_task_refuses_fields_of_another_type(task: Task, odd: Answer) -> None:
+    """Idle jobs and recall get our error, never a TypeError."""
+
+    class Odd(Scripted):
+        async def answer(self, task: Task, call: Call) -> Answer:
+            return odd
+
+    with pytest.raises(AnswerRefused):
+        await GuardedAssistant(Odd()).answer(task, Call("room", "c", 1.0))
+
+
+async def test_a_list_is_as_good_as_a_tuple() -> None:
+    """Nobody's answer is lost for it, nor for a kind by its name."""
+
+    class Lists(Scripted):
+        async def answer(self, task: Task, call: Call) -> Answer:
+            learned = Learned(cast("Kind", "fact"), "tea", cast("tuple[str, ...]", ["m1"]))
+            return Consolidated(cast("tuple[Learned, ...]", [learned]))
+
+    task = Consolidate(MORNING, (), (), ())
+    answer = await GuardedAssistant(Lists()).answer(task, Call("room", "c", 1.0))
+    assert answer == Consolidated((Learned(Kind.FACT, "tea", ("m1",)),))
 
 
 def test_a_clock_without_an_offset_is_refused_at_once(tmp_path: Path) -> None:
