@@ -11,6 +11,7 @@ anew, and the journal is set aside. Each step can be the last before a kill: wha
 from __future__ import annotations
 
 import logging
+import os
 import zlib
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -117,6 +118,16 @@ def derived_key(channel_id: str) -> bytes:
         digest_size=KEY_BYTES,
         person=b"pipimem channel",
     ).digest()
+
+
+def new(channel_id: str, kind: str, title: str, key: bytes | None, *, is_derived: bool) -> Identity:
+    """A channel that has no `channel.json` yet, with a random key if none is given.
+
+    A folder that is only read gets a key derived from the id, the same at each reading.
+    """
+    if key is None:
+        key = derived_key(channel_id) if is_derived else os.urandom(KEY_BYTES)
+    return Identity(channel_id, kind, title, key)
 
 
 @dataclass(slots=True)

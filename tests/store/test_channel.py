@@ -508,7 +508,7 @@ def test_many_commits_make_checkpoints(
         channel.commit(add(f"fact number {number}", cursor=number), now)
     assert again(channel).ledger == channel.ledger
     assert again(channel).notes().memory == channel.notes().memory
-    assert len(channel._loaded().state.journal.parts()) > 1
+    assert len(channel._opened.loaded().state.journal.parts()) > 1
     assert [record.sequence for record in again(channel).journal_records()] == list(range(1, 24))
     (channel.folder / ".pipimem" / "ledger.json").unlink()
     assert again(channel).ledger == channel.ledger

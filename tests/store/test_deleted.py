@@ -253,7 +253,7 @@ def test_who_misses_records_says_so_when_it_closes(
     channel.commit(add("Coffee at five"), now)
     memory.write_text(memory.read_text() + "- typed by a person\n")
     channel.commit(add("Water at six"), now)
-    channel._has_written = False  # nothing else waits
+    channel._opened.has_written = False  # nothing else waits
     path.write_bytes(older)
     channel.close()
     whole = memory.read_text()

@@ -7,23 +7,76 @@ after it, the prepared texts tell the next lock holder what is still to be done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pipimem.errors import StoreError
 from pipimem.notes.apply import applied
 from pipimem.notes.files import File
-from pipimem.notes.ledger import PROGRESSED, Ledger
-from pipimem.notes.notes import Outcome, Refusal, etag
+from pipimem.notes.ledger import PROGRESSED, Asked, Delta, Ledger, Record
+from pipimem.notes.notes import Notes, Outcome, Refusal, etag
 from pipimem.notes.operations import Decision, Progress
 from pipimem.store.commit.acknowledge import acknowledge, prepare_file
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record, file_change
 from pipimem.store.commit.publish import archive_state, publish
-from pipimem.store.commit.recall_counts import Recalls
 from pipimem.store.commit.working_copy import NOTE_FILES, View, WorkingCopy
 from pipimem.store.disk.files import storable
 from pipimem.store.journal.records import FileChange, JournalRecord, RefusedLine
+
+
+@dataclass(slots=True)
+class Recalls:
+    """How often entries were recalled since the last commit, when last, and what was asked."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    when: str = ""
+    # With the record that was the newest then: what was asked before a forgetting may quote what is
+    # forgotten.
+    asked: list[tuple[int, Asked]] = field(default_factory=list)
+    # No commit will follow: they are a change of their own now.
+    are_due: bool = False
+
+    def note(self, ids: Iterable[str], when: datetime, asked: Asked | None, sequence: int) -> None:
+        """Counts one recall of each, and keeps the question; `sequence` is the newest record's."""
+        if asked is not None:
+            self.asked.append((sequence, asked))
+        for name in ids:
+            self.counts[name] = self.counts.get(name, 0) + 1
+            self.when = when.isoformat(timespec="seconds")
+
+    def clear(self) -> None:
+        """Starts again, once they are written."""
+        self.counts.clear()
+        self.asked.clear()
+        self.are_due = False
+
+    def are_worth_writing(self, ledger: Ledger) -> bool:
+        """Whether there is a question, or a recall of an entry that has a record."""
+        return bool(self.asked) or any(name in ledger.records for name in self.counts)
+
+    def noted_in(self, notes: Notes) -> Notes:
+        """The notes with the recalls that the next commit will write."""
+        if not self.counts and not self.asked:
+            return notes
+        waiting = self.folded(notes.ledger, Delta())
+        return replace(notes, ledger=notes.ledger.after(waiting))
+
+    def folded(self, ledger: Ledger, delta: Delta) -> Delta:
+        """Returns `delta` with the recalls of entries that have a record.
+
+        A recall ends probation: what was asked for has proved useful.
+        """
+        records: dict[str, Record | None] = dict(delta.records)
+        for name, count in self.counts.items():
+            record = records.get(name, ledger.records.get(name))
+            if record is not None:
+                records[name] = replace(
+                    record, recalls=record.recalls + count, recalled=self.when, probation_until=""
+                )
+        kept = tuple(asked for known, asked in self.asked if known >= ledger.forgotten)
+        return replace(delta, records=records, asked=kept)
+
 
 CarryOut = Callable[[WorkingCopy, View], Outcome]
 

@@ -20,10 +20,9 @@ from pipimem.notes.ledger import PROGRESSED, Delta, Ledger, Record, Tombstone
 from pipimem.notes.notes import Change, Outcome
 from pipimem.notes.operations import Author, Decision, Progress
 from pipimem.store.caches.channel_caches import drop_texts
-from pipimem.store.commit.commit import commit, journal_edits
+from pipimem.store.commit.commit import Recalls, commit, journal_edits
 from pipimem.store.commit.manual_edits import removed_again
 from pipimem.store.commit.publish import is_unfinished, publish
-from pipimem.store.commit.recall_counts import Recalls
 from pipimem.store.commit.working_copy import NOTE_FILES, View, WorkingCopy
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import own_text, read_text, remove, stamp

@@ -584,7 +584,7 @@ def test_the_beginning_of_a_file_is_no_emptying_of_it(
     os.utime(channel.folder, (1_700_000_000, 1_700_000_000))
     channel.journal_edits(now)
     channel.commit(add("milk is white"), now)
-    with channel._writing(now, until=0.0) as working_copy:
+    with channel._opened.writing(now, until=0.0) as working_copy:
         working_copy.state.versions.keep(File.MEMORY, "- an older text\n")
         texts = ["".join(past.lines) for past in past_texts(working_copy.state, File.MEMORY)]
     facts = (

@@ -219,7 +219,7 @@ def test_a_checkpoint_from_before_the_journal_was_set_aside_catches_up(
     monkeypatch.setattr(journals, "_ROTATE_AT", 1)
     own = channel.folder / ".pipimem"
     channel.commit(add("bob likes tea"), now)
-    state = channel._loaded().state
+    state = channel._opened.loaded().state
     checkpoint.save(own / "ledger.json", Checkpoint(state.ledger, state.place))
     older = (own / "ledger.json").read_bytes()
     channel.commit(add("carol likes coffee"), now)

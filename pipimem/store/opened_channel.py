@@ -1,0 +1,274 @@
+"""A channel's folder in use: what was read of it, who may write to it, and its checkpoints."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+from pipimem.errors import ChannelError, StoreError
+from pipimem.notes.files import File
+from pipimem.notes.history import newest_end
+from pipimem.notes.ledger import Ledger
+from pipimem.notes.notes import Note, Notes
+from pipimem.store import identity
+from pipimem.store.caches.channel_caches import Caches
+from pipimem.store.commit.publish import is_unfinished, publish
+from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
+from pipimem.store.disk.files import not_a_link_out, read_text, sweep
+from pipimem.store.disk.syscalls import store_errors
+from pipimem.store.identity import ChannelFolder, Identity
+from pipimem.store.journal.state import State
+from pipimem.store.transcript.log import Transcript
+from pipimem.store.workspace import WorkspaceStore
+
+_PAUSE = 0.05
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class _HasFolder(Protocol):
+    @property
+    def channel_folder(self) -> ChannelFolder: ...
+
+
+_S = TypeVar("_S", bound=_HasFolder)
+
+
+def retried_when_deleted(
+    method: Callable[Concatenate[_S, _P], _T],
+) -> Callable[Concatenate[_S, _P], _T]:
+    """A method that is called again where somebody deleted `.pipimem/` during the first call."""
+
+    @wraps(method)
+    def call(self: _S, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        try:
+            return method(self, *args, **options)
+        except StoreError:
+            if not self.channel_folder.is_deleted:
+                raise
+            return method(self, *args, **options)
+
+    return call
+
+
+@dataclass(slots=True)
+class OpenedChannel:
+    """One channel's folder, its locks, and its working copy as far as it was read.
+
+    Whoever uses the working copy holds `mutex`; whoever writes does so inside `writing`.
+    """
+
+    root: Path
+    channel_folder: ChannelFolder
+    transcript: Transcript
+    mutex: threading.RLock = field(default_factory=threading.RLock)
+    # `None` where nothing is read.
+    working_copy: WorkingCopy | None = None
+    # The time of the newest writing, for the checkpoint behind it.
+    now: datetime | None = None
+    has_written: bool = False
+
+    @classmethod
+    def open(
+        cls, workspace: WorkspaceStore, channel_id: str, *, create: bool, new: Identity
+    ) -> OpenedChannel:
+        """The channel's folder, which is `new` where no `channel.json` says who it belongs to.
+
+        Raises `ChannelError` for a folder of another channel and, without `create`, for a channel
+        that is not there.
+        """
+        with store_errors("open", workspace.folder_of(channel_id)):
+            folder = not_a_link_out(workspace.folder_of(channel_id), workspace.root)
+            is_there = folder.is_dir()
+        saved = identity.load(folder)
+        if saved is not None and saved.id != channel_id:
+            raise ChannelError(identity.of_another(folder, saved.id, channel_id))
+        if saved is None and not create and not is_there:
+            raise ChannelError(_unknown(workspace, channel_id))
+        known = saved or new
+        if create and new.title:
+            known = replace(known, title=new.title)
+        known = replace(known, format=identity.FORMAT)
+        ours = ChannelFolder(folder, known, is_saved=known == saved)
+        opened = cls(workspace.root, ours, Transcript(folder, ours.lock))
+        if create:
+            opened.make_channel()
+        return opened
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger without a look at the files."""
+        with self.mutex:
+            state = self.loaded().state
+            state.catch_up()
+            return state.ledger
+
+    @property
+    def known_sequence(self) -> int:
+        """The number of the newest record that was read; 0 where none was."""
+        return self.working_copy.state.ledger.sequence if self.working_copy is not None else 0
+
+    def notes(self, *, refresh: bool) -> Notes:
+        """The notes as they stand, or as last read: without `refresh`, and while others write."""
+        cached = self.working_copy.last_notes if self.working_copy is not None else None
+        if cached is not None and not refresh:
+            return cached
+        if not self.mutex.acquire(blocking=cached is None):
+            assert cached is not None
+            return cached
+        try:
+            return self.loaded().read_notes()
+        finally:
+            self.mutex.release()
+
+    def unchanged(self) -> Notes | None:
+        """The notes as last read, `None` where a file changed since; a few stats."""
+        return self.working_copy.unchanged() if self.working_copy is not None else None
+
+    def read_again(self) -> None:
+        """Reads what a commit wrote, without the lock: a long text takes seconds."""
+        with self.mutex:
+            working_copy = self.loaded()
+            try:
+                working_copy.read_notes()
+            except StoreError:
+                working_copy.clear()
+
+    def drop_cached(self) -> None:
+        """Frees what was read, unless another thread uses the channel."""
+        if self.mutex.acquire(blocking=False):
+            try:
+                self.working_copy = None
+                self.transcript.drop_cached()
+            finally:
+                self.mutex.release()
+
+    @contextmanager
+    def writing(
+        self, now: datetime, until: float, is_held: Callable[[WorkingCopy], bool] = lambda _: False
+    ) -> Iterator[WorkingCopy]:
+        """Holds the channel to write to it, with the working copy made ready.
+
+        Waits for an editor who is saving, and while `is_held` says so, but not longer than `until`.
+        """
+        while True:
+            with self.mutex:
+                self.make_channel()
+                with self.channel_folder.lock.held():
+                    working_copy = self._ready(now, until)
+                    if working_copy and (time.monotonic() >= until or not is_held(working_copy)):
+                        yield working_copy
+                        return
+            time.sleep(_PAUSE)  # outside the lock: others need not wait for an editor
+
+    def make_channel(self) -> None:
+        """Makes the folder a channel of ours; what was read is dropped where it was another's."""
+        if self.channel_folder.make_channel():
+            self.working_copy = None
+
+    def loaded(self) -> WorkingCopy:
+        """The working copy, read at its first use."""
+        if self.working_copy is None:
+            folder, key = self.channel_folder.folder, self.channel_folder.identity.key
+            state = State.load(folder, self.transcript, self._history_end)
+            self.working_copy = WorkingCopy(folder, self.root, key, state)
+        return self.working_copy
+
+    def _history_end(self) -> datetime | None:
+        """The end of the newest block of HISTORY.md."""
+        text = read_text(self.channel_folder.folder / File.HISTORY, self.root)
+        if not text:
+            return None
+        return newest_end(Note.read(File.HISTORY, text, self.channel_folder.identity.key))
+
+    def _ready(self, now: datetime, until: float) -> WorkingCopy | None:
+        """The working copy, with what a crash or another process left unfinished finished.
+
+        `None` while an editor is saving.
+        """
+        from pipimem.store.forget import forget as forgetting
+
+        working_copy = self.loaded()
+        if not self.has_written:
+            for folder in (self.channel_folder.own, self.channel_folder.own / "versions"):
+                sweep(folder)
+        working_copy.state.catch_up(is_to_write=True)
+        working_copy.state.accept_files()
+        saving = any(
+            working_copy.is_locked_by_editor(file, working_copy.read_now(file))
+            for file in NOTE_FILES
+        )
+        if saving and time.monotonic() < until:
+            return None
+        publish(working_copy, now)
+        if working_copy.state.place.is_of_format_1:
+            self.now = now
+            self.checkpoint()
+        forgetting.resume(working_copy, self.transcript, now)
+        forgetting.clean_archive_again(working_copy, now)
+        return working_copy
+
+    def after_writing(self, now: datetime) -> None:
+        """Writes a checkpoint where enough records gathered. The caller holds the lock."""
+        self.now, self.has_written = now, True
+        if self.loaded().state.is_due:
+            self.checkpoint()
+
+    def checkpoint(self) -> None:
+        """Makes the files alone sufficient, if they are not. The caller holds the lock."""
+        working_copy = self.loaded()
+        working_copy.state.catch_up()
+        working_copy.state.accept_files()
+        if self.now is not None:
+            publish(working_copy, self.now)
+        if not working_copy.state.has_news or is_unfinished(working_copy):
+            return
+        texts = {file: working_copy.state.known_text(file, "") for file in NOTE_FILES}
+        working_copy.state.checkpoint(
+            {file: text for file, text in texts.items() if text is not None}, self.now
+        )
+
+    @property
+    def caches(self) -> Caches:
+        """What is kept on disk only to save time."""
+        folder = self.channel_folder
+        return Caches(folder.folder, self.transcript, folder.is_saved, self._keeping)
+
+    @contextmanager
+    def _keeping(self, seen: Notes | None, settles: bool) -> Iterator[bool]:
+        """Holds the lock; yields whether a cache made of the notes `seen` may be written.
+
+        It may in a channel that is saved, if nothing was forgotten since. `settles` saves it first.
+        """
+        with self.mutex:
+            if settles:
+                self.make_channel()
+            if not self.channel_folder.is_saved or self.channel_folder.is_deleted:
+                yield False
+                return
+            with self.channel_folder.lock.held():
+                yield seen is None or seen.ledger.forgotten == self.ledger.forgotten
+
+    def misses_records(self) -> bool:
+        """Whether this object wrote here and records are lost since: it has read them."""
+        if self.channel_folder.settled is None or self.working_copy is None:
+            return False
+        self.working_copy.state.catch_up()
+        return self.working_copy.state.is_cut
+
+
+def _unknown(workspace: WorkspaceStore, channel_id: str) -> str:
+    missing = f"There is no channel {channel_id!r} in {workspace.root}."
+    names = [channel.id for channel in workspace.channels()]
+    if not names:
+        return f"{missing} There are no channels yet."
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{missing} There are: {', '.join(names[:5])}{more}."
