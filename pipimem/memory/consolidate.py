@@ -6,13 +6,13 @@ from dataclasses import replace
 from datetime import datetime
 
 from pipimem.errors import AnswerRefused
+from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
 from pipimem.memory.promote import is_copy, promoted
 from pipimem.memory.prompt_memory import known, targets
 from pipimem.memory.window import Window
 from pipimem.memory.window_backoff import passed_by
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
-    AddBlock,
     Author,
     Bullet,
     Decision,
@@ -29,8 +29,6 @@ from pipimem.text.token_count import clipped
 
 _BULLET_CHARS = 300
 _COPIED_CHARS = 80
-# A quote is longer than a summary; more of them in one block would be a transcript.
-_MOST_QUOTES = 8
 _TITLE_CHARS = 60
 
 
@@ -112,7 +110,7 @@ def _decision(
     promotion = promoted(answer.learned, notes, messages, today)
     operations = [*promotion.operations, *_ended(answer, notes)]
     bullets = (_shortened(bullet, window) for bullet in answer.history)
-    pending = _weightiest((*notes.ledger.pending, *bullets))
+    pending = weightiest((*notes.ledger.pending, *bullets))
     progress = Progress(
         cursor=window.last,
         pending=pending,
@@ -123,8 +121,7 @@ def _decision(
         progress = replace(progress, boundary=window.last, pending=())
         end = max((message.time for message in window.messages if message.time), default=today)
         title = redacted(answer.title)[:_TITLE_CHARS]
-        if pending:
-            operations.append(AddBlock(min(since, end), end, title, pending))
+        operations += day_blocks(pending, min(since, end), end, title)
     return Decision(
         "consolidate",
         Author.MODEL,
@@ -149,14 +146,7 @@ def _shortened(bullet: Bullet, window: Window) -> Bullet:
     if not bullet.weight:
         most = _COPIED_CHARS if is_copy(text, window.messages) else _BULLET_CHARS
         text = clipped(text, most)
-    return replace(bullet, text=text)
-
-
-def _weightiest(bullets: tuple[Bullet, ...]) -> tuple[Bullet, ...]:
-    """A block's bullets, with at most `_MOST_QUOTES` quotes among them: the weightiest."""
-    quotes = sorted((bullet for bullet in bullets if bullet.weight), key=lambda each: -each.weight)
-    kept = quotes[:_MOST_QUOTES]
-    return tuple(bullet for bullet in bullets if not bullet.weight or bullet in kept)
+    return replace(bullet, text=text, when=when_said(bullet.sources, window.messages))
 
 
 def _ends_a_later_word(notes: Notes, op: Operation, then: datetime) -> bool:

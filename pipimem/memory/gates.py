@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 
+from pipimem.memory.day_blocks import of_ended_days
 from pipimem.memory.expire import next_end, overdue
 from pipimem.notes import guards
 from pipimem.notes.history import blocks
@@ -29,6 +30,8 @@ IDLE = frozenset(
         "short enough",
         "unchanged",
         "nothing to expire",
+        "no history waits",
+        "the day is not over",
         "ran a short while ago",
     )
 )
@@ -79,6 +82,17 @@ def may_consolidate(notes: Notes, last: int, now: datetime, *, forced: bool = Fa
     )
 
 
+def may_close_day(notes: Notes, now: datetime, newest: Callable[[], datetime | None]) -> Gate:
+    """Whether bullets of a day that is over wait for their block of HISTORY.md.
+
+    `newest` gives the time of the newest message, asked only where the day seems to be over.
+    """
+    over, ends = of_ended_days(notes.ledger.pending, now, newest)
+    if over:
+        return Gate(True, "a day is over")
+    return Gate(False, "the day is not over", ends) if ends else Gate(False, "no history waits")
+
+
 def may_tidy(notes: Notes, now: datetime) -> Gate:
     """Whether MEMORY.md is long and changed since it was last looked at."""
     if len(notes.memory.text) < _TIDY_CHARS:
@@ -114,18 +128,20 @@ def due(
     said: tuple[int, int],
     now: datetime,
     *,
+    newest: Callable[[], datetime | None] = lambda: None,
     today: datetime | None = None,
     forced: bool = False,
 ) -> dict[str, Gate]:
     """The gate of every idle job, by its name, in the order they run.
 
     `last` is the newest message's number, `said` how many turns and tool messages came since the
-    last refresh (at most, where nobody counted), `today` what probations, dates and ages are
-    counted by, `forced` as when a person asks.
+    last refresh (at most, where nobody counted), `newest` gives the time of the newest message,
+    `today` is what probations, dates and ages are counted by, `forced` as when a person asks.
     """
     return {
         "refresh": may_refresh(notes, last, *said, now, forced=forced),
         "consolidate": may_consolidate(notes, last, now, forced=forced),
+        "history": may_close_day(notes, now, newest),
         "expire": may_expire(notes, today or now),
         "tidy": may_tidy(notes, now),
         "fold": may_fold(notes, now),

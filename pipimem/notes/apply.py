@@ -158,12 +158,14 @@ def _bullet_texts(bullets: Sequence[Bullet]) -> list[str]:
 
 
 def _record_bullets(work: AppliedDraft, bullets: Sequence[Bullet], when: datetime | None) -> None:
-    """Sets the records of bullets: which messages they rest on."""
+    """Sets the records of bullets: which messages they rest on, and when these were said."""
     stamp = when.isoformat(timespec="seconds") if when else ""
     for bullet in bullets:
         name = content_id(work.notes.key, bullet_text(bullet.text))
         sources = bullet.sources[-MOST_SOURCES:]
-        work.records[f"history:{name}"] = Record(Trust.INFERRED, "history", sources, when=stamp)
+        work.records[f"history:{name}"] = Record(
+            Trust.INFERRED, "history", sources, when=bullet.when or stamp
+        )
 
 
 def _set_section(work: AppliedDraft, op: SetSection) -> str:

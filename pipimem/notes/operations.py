@@ -118,11 +118,16 @@ class SetSection:
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """A line of history and the message ids it rests on; a quote has a `weight` above 0."""
+    """A line of history and the message ids it rests on; a quote has a `weight` above 0.
+
+    `when` the newest of these messages was said, ISO 8601; empty where unknown. The runtime fills
+    it in.
+    """
 
     text: str
     sources: tuple[str, ...] = ()
     weight: int = 0
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)

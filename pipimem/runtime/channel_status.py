@@ -62,7 +62,8 @@ def _status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> Chan
         store = ChannelStore.open(workspace, info.id, create=False)
         notes, last = store.notes(), store.transcript.last_number
         counts = turns_and_tools(list(store.transcript.window(notes.ledger.refreshed)))
-        jobs = gates.due(notes, last, counts, now)
+        said = next(store.transcript.window(last - 1, last), None)
+        jobs = gates.due(notes, last, counts, now, newest=lambda: said.time if said else None)
     except (PipimemError, OSError) as error:  # one broken channel must not hide the others
         return ChannelStatus(info.id, info.kind, info.title, problem=worded(error))
     ledger, figures = notes.ledger, store.caches.kept_figures()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -30,7 +31,8 @@ TALK = Window(
     9,
 )
 TOLD = Consolidated(title="the port", history=(Bullet("Dana named the port", ("m7",)),))
-EARLIER = Bullet("林晓问了端口", ("m2",))
+DATED = replace(TOLD.history[0], when=(NOW - timedelta(hours=1)).isoformat())
+EARLIER = Bullet("林晓问了端口", ("m2",), when=(NOW - timedelta(minutes=90)).isoformat())
 
 
 def after(cursor: int = 6, *pending: Bullet) -> Notes:
@@ -52,16 +54,14 @@ async def test_between_boundaries_bullets_wait() -> None:
     """No block yet: the bullets join those that wait, and the cursor moves past the window."""
     decision, _ = await think(after(6, EARLIER), TOLD)
     assert decision.operations == ()
-    assert decision.progress == Progress(
-        cursor=9, pending=(EARLIER, *TOLD.history), expect_cursor=6
-    )
+    assert decision.progress == Progress(cursor=9, pending=(EARLIER, DATED), expect_cursor=6)
 
 
 async def test_a_boundary_closes_one_block_of_all_that_waited() -> None:
     """It reaches from the last boundary to the last word, and nothing waits any more."""
     decision, _ = await think(after(6, EARLIER), TOLD, since=SINCE)
     assert decision.operations == (
-        AddBlock(SINCE, NOW - timedelta(minutes=30), "the port", (EARLIER, *TOLD.history)),
+        AddBlock(SINCE, NOW - timedelta(minutes=30), "the port", (EARLIER, DATED)),
     )
     assert decision.progress == Progress(cursor=9, boundary=9, pending=(), expect_cursor=6)
 
@@ -135,16 +135,50 @@ async def test_the_thought_sees_the_memory_and_who_spoke() -> None:
 
 
 async def test_a_block_holds_the_eight_weightiest_quotes() -> None:
-    """Of all windows since the last boundary, whole, in their order; what a model told is not
-    counted.
+    """Of all windows of its day, whole, by time; what a model told is not counted, and what waits
+    of another day has a block of its own.
     """
+    today, before = (NOW - timedelta(hours=2)).isoformat(), (NOW - timedelta(days=2)).isoformat()
     waiting = tuple(
-        Bullet(f"Dana (2026-03-02): quote {n} {'long ' * 70}end", ("m2",), n) for n in range(1, 8)
+        Bullet(f"Dana (2026-03-12): quote {n} {'long ' * 70}end", ("m2",), n, today)
+        for n in range(1, 8)
     )
-    new = tuple(Bullet(f"Dana (2026-03-04): quote {n}", ("m7",), n) for n in (9, 2, 8))
-    decision, _ = await think(after(6, EARLIER, *waiting), Consolidated(history=new))
+    other = Bullet("Dana (2026-03-10): the gate is shut", ("m1",), 1, before)
+    new = tuple(Bullet(f"Dana (2026-03-12): quote {n}", ("m7",), n) for n in (9, 2, 8))
+    decision, _ = await think(after(6, other, EARLIER, *waiting), Consolidated(history=new))
     told = decision.progress.pending
     assert told is not None
-    assert told[0] == EARLIER
-    assert [bullet.weight for bullet in told[1:]] == [2, 3, 4, 5, 6, 7, 9, 8]
+    assert told[0] == other
+    assert [bullet.weight for bullet in told[1:]] == [2, 3, 4, 5, 6, 7, 0, 9, 8]
     assert told[1].text.endswith("long end")
+
+
+async def test_bullets_of_two_days_stand_in_two_blocks() -> None:
+    """Each under the day of the messages it rests on; the title is that of the longer day."""
+    night = NOW.replace(hour=23, minute=30) - timedelta(days=2)
+    talk = Window(
+        (
+            Message("user", "the key is with Wei", "m7", night, "Dana", "", 7),
+            Message("user", "good night", "m8", night + timedelta(hours=1), "Wei", "", 8),
+            Message("user", "the port is 9090", "m9", NOW - timedelta(hours=1), "Dana", "", 9),
+            Message("user", "and the host is new", "m10", NOW, "Dana", "", 10),
+        ),
+        7,
+        10,
+    )
+    told = (
+        Bullet("Dana named the port", ("m9",)),
+        Bullet("the host is new", ("m10",)),
+        Bullet("Wei has the key", ("m7", "m8")),
+    )
+    answer = Consolidated(title="ports", history=told)
+    decision, _ = await think(after(), answer, talk, night - timedelta(minutes=5))
+    first, second = (op for op in decision.operations if isinstance(op, AddBlock))
+    assert (first.start, first.end, first.title) == (
+        night - timedelta(minutes=5),
+        night + timedelta(hours=1),
+        "",
+    )
+    assert [bullet.text for bullet in first.bullets] == ["Wei has the key"]
+    assert (second.start, second.end, second.title) == (NOW - timedelta(hours=1), NOW, "ports")
+    assert [bullet.text for bullet in second.bullets] == ["Dana named the port", "the host is new"]

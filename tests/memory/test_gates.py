@@ -156,9 +156,10 @@ def test_every_job_has_its_gate() -> None:
     fine.
     """
     gates = due(notes_of(ledger=ran("consolidate", 1)), 5, (1, 0), NOW)
-    assert list(gates) == ["refresh", "consolidate", "expire", "tidy", "fold"]
+    assert list(gates) == ["refresh", "consolidate", "history", "expire", "tidy", "fold"]
     assert {gate.reason for gate in gates.values()} == {
-        "too little new", "ran a short while ago", "nothing to expire", "short enough",
+        "too little new", "ran a short while ago", "no history waits",
+        "nothing to expire", "short enough",
     }  # fmt: skip
     assert all(gate.reason in IDLE for gate in gates.values())
 

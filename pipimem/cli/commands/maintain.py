@@ -28,8 +28,9 @@ _TEXT = 200
 def command(chosen: Chosen, channel: str | None, dry_run: bool, as_json: bool) -> None:
     """Do the idle jobs now, and show what they changed.
 
-    The jobs are refresh, consolidate, expire, tidy and fold, in CHANNEL or in every channel. Pauses
-    between jobs do not count; what has nothing to do does not run, and the reason says so.
+    The jobs are refresh, consolidate, history, expire, tidy and fold, in CHANNEL or in every
+    channel. Pauses between jobs do not count; what has nothing to do does not run, and the reason
+    says so.
     """
     names = [info.id for info in chosen.store().channels()] if channel is None else [channel]
     jobs = run(lambda: _ran(chosen, names, dry_run=dry_run)) if names else []

@@ -13,6 +13,7 @@ from pipimem.errors import AnswerRefused, ModelTimeout, NoProgress, SidecarError
 from pipimem.llm.request import ContextOverflow
 from pipimem.memory import gates
 from pipimem.memory.consolidate import consolidate, filled
+from pipimem.memory.day_blocks import day_blocks, of_ended_days
 from pipimem.memory.expire import expired
 from pipimem.memory.fold import fold
 from pipimem.memory.refresh import refresh
@@ -23,7 +24,7 @@ from pipimem.memory.window_backoff import halved, narrowed_windows, setback
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import AddBlock, Author, Decision, Hole, Progress
+from pipimem.notes.operations import Author, Bullet, Decision, Hole, Progress
 from pipimem.recall.budget import Limits
 from pipimem.recall.recall import Recall
 from pipimem.runtime.job_runner import Done, JobRunner
@@ -113,7 +114,14 @@ class ChannelJobs(JobRunner):
 
     def _gates(self, notes: Notes, last: int, *, forced: bool = False) -> dict[str, gates.Gate]:
         message_counts, now = self.message_counts(notes, last), self.clock.now()
-        return gates.due(notes, last, message_counts, now, today=self.today(), forced=forced)
+
+        def newest() -> datetime | None:
+            found = self.store.transcript.window(last - 1, last)
+            return next((message.time for message in found), None)
+
+        return gates.due(
+            notes, last, message_counts, now, newest=newest, today=self.today(), forced=forced
+        )
 
     def _count(self, refreshed: int, last: int) -> None:
         """Count turns and tool messages since the last refresh; reads the rest once."""
@@ -201,23 +209,38 @@ class ChannelJobs(JobRunner):
         return await self.committed(decision, notes, call)
 
     async def _close_block(self, notes: Notes) -> tuple[Done, ...]:
-        """Add the block of HISTORY.md for bullets that background runs left pending."""
+        """Add the blocks of HISTORY.md for all bullets that background runs left pending."""
         ledger = notes.ledger
         if not ledger.pending or ledger.boundary >= ledger.cursor:
             return ()
-        messages_of_block = await self.window(ledger.boundary, ledger.cursor)
-        times = [
-            message.time
-            for message in messages_of_block[:1] + messages_of_block[-1:]
-            if message.time is not None
-        ]
-        if len(times) < 2:
-            return ()
-        start, end = times
-        progress = Progress(boundary=ledger.cursor, pending=(), expect_cursor=ledger.cursor)
-        block = AddBlock(min(start, end), end, "", ledger.pending)
-        decision = Decision("consolidate", Author.RULE, (block,), progress, why="boundary")
+        return await self._add_blocks(notes, ledger.pending, "boundary")
+
+    async def close_day(self) -> tuple[Done, ...]:
+        """Add the blocks of HISTORY.md for the days that are over, without a model."""
+        notes = await self.notes()
+        last = await to_thread.run_sync(lambda: self.store.transcript.last_number)
+        newest = await self._when(last)
+        over, _ = of_ended_days(notes.ledger.pending, self.clock.now(), lambda: newest)
+        return await self._add_blocks(notes, over, "a day is over") if over else ()
+
+    async def _add_blocks(
+        self, notes: Notes, bullets: tuple[Bullet, ...], why: str
+    ) -> tuple[Done, ...]:
+        """Add a block for each day of pending bullets; the others go on waiting."""
+        ledger = notes.ledger
+        left = tuple(bullet for bullet in ledger.pending if bullet not in bullets)
+        progress = Progress(
+            boundary=None if left else ledger.cursor, pending=left, expect_cursor=ledger.cursor
+        )
+        start, end = await self._when(ledger.boundary + 1), await self._when(ledger.cursor)
+        blocks = day_blocks(bullets, min(start, end), end)
+        decision = Decision("history", Author.RULE, blocks, progress, why=why)
         return (await self.committed(decision, notes),)
+
+    async def _when(self, number: int) -> datetime:
+        """When a message was said; now, where that is unknown."""
+        found = await self.window(number - 1, number)
+        return next((message.time for message in found if message.time), self.clock.now())
 
     async def _block_start(self, notes: Notes, window: Window) -> datetime | None:
         first = await self.window(notes.ledger.boundary, notes.ledger.boundary + 1)

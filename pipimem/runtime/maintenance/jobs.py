@@ -95,6 +95,7 @@ async def maintained(
     jobs: dict[str, Callable[[], Awaitable[tuple[Done, ...]]]] = {
         "refresh": lambda: channel_jobs.refresh(model.refresh_timeout),
         "consolidate": lambda: channel_jobs.consolidate(model.consolidate_timeout, boundary=False),
+        "history": channel_jobs.close_day,
         "expire": channel_jobs.expire,
         "tidy": lambda: channel_jobs.tidy(model.tidy_timeout),
         "fold": lambda: channel_jobs.fold(model.fold_timeout),

@@ -36,6 +36,7 @@ def test_a_replay_becomes_files_and_says_what_it_did(
     assert [job["job"] for job in report["jobs"]] == [
         "refresh",
         "consolidate",
+        "history",
         "expire",
         "tidy",
         "fold",

@@ -122,6 +122,33 @@ async def test_a_second_run_does_nothing_and_reads_nothing(
         channel._has_new_messages = False
 
 
+async def test_a_day_that_is_over_gets_its_history_without_a_model(tmp_path: Path) -> None:
+    """A channel that never compacts has a history; what is said today waits for tonight."""
+    root, hands = workspace(tmp_path), Hands()
+    told = [Consolidated(history=(Bullet(f"they spoke of {it}"),)) for it in ("tea", "rain")]
+    script = Scripted({"refresh": [Refreshed()] * 2, "consolidate": list(told)})
+    async with opened(root, script, hands=hands) as channel:
+        await channel.after_turn(None, [Message.user("tea?"), Message.assistant("yes")])
+        await channel.maintain(forced=True)
+        assert read(root, "HISTORY.md") == ""
+        hands.pass_by(days=1)
+        await channel.after_turn(None, [Message.user("rain?"), Message.assistant("no")])
+        ran = await channel.maintain(forced=True)
+        assert ("history", "a day is over") in [(job.task, job.reason) for job in ran if job.ran]
+        assert (await channel.notes()).ledger.boundary == 0
+        first = "# History\n\n## 2026-03-02 09:00–09:00 +08:00\n\n- they spoke of tea\n"
+        assert read(root, "HISTORY.md") == first
+        hands.pass_by(days=1)
+        ran = await channel.maintain()
+        assert [job.task for job in ran if job.ran] == ["history"]
+        ledger = (await channel.notes()).ledger
+        assert (ledger.boundary, ledger.pending) == (4, ())
+        channel._has_new_messages = False
+    second = "\n## 2026-03-03 09:00–09:00 +08:00\n\n- they spoke of rain\n"
+    assert read(root, "HISTORY.md") == first + second
+    assert len(script.asked) == 4
+
+
 class Paid(Scripted):
     """Two attempts at a model a tidying, 700 tokens in all."""
 
@@ -271,7 +298,7 @@ async def test_what_expires_is_in_the_archive_and_nobody_is_asked(tmp_path: Path
         await taught(channel, script, FACTS[0], "the vault is green")
         calls = len(script.asked)
         hands.pass_by(days=179)
-        assert [job.ran for job in await channel.maintain()] == [False] * 5
+        assert [job.ran for job in await channel.maintain()] == [False] * 6
         turn = await channel.before_turn(QUESTION)
         await channel.after_turn(turn, [])
         hands.pass_by(days=2)

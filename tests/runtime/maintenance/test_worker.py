@@ -33,13 +33,16 @@ from pipimem.store.schedule import Schedule
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace import WorkspaceStore
 
-from tests.runtime.building import Hands, read, settings, workspace, write
+from tests.runtime.building import MORNING, Hands, read, settings, workspace, write
 from tests.runtime.maintenance.test_scheduler import until
 from tests.sidecar.conftest import unlimited
 
 pytestmark = pytest.mark.anyio
 
 QUICK = Settings(maintenance=MaintenanceSettings(enabled=False, idle_seconds=0.0))
+
+# When the history of a morning's talk is closed.
+MIDNIGHT = MORNING.replace(hour=0) + timedelta(days=1)
 
 
 def script(looks: int = 9) -> Scripted:
@@ -52,9 +55,10 @@ def script(looks: int = 9) -> Scripted:
     )
 
 
-async def talk(root: Path, *rooms: str, turns: int = 2) -> None:
+async def talk(root: Path, *rooms: str, turns: int = 2, hands: Hands | None = None) -> None:
     """What a process left behind that was killed before it could think."""
-    async with Pipimem(root, settings=settings()) as pipimem:
+    clock = hands.clock() if hands else Clock()
+    async with Pipimem(root, settings=settings(), clock=clock) as pipimem:
         for room in rooms:
             channel = await pipimem.channel(room)
             for _ in range(turns):
@@ -139,7 +143,7 @@ async def test_after_its_jobs_a_channel_is_due_when_the_next_pause_ends(tmp_path
     first one opens.
     """
     root, hands = workspace(tmp_path), Hands()
-    await talk(root, "room")
+    await talk(root, "room", hands=hands)
     async with watched(root, script(), hands=hands) as (pipimem, visits):
         await until(lambda: len(visits) >= 1)
         began, _ = hands.now, hands.pass_by(minutes=4)
@@ -148,7 +152,7 @@ async def test_after_its_jobs_a_channel_is_due_when_the_next_pause_ends(tmp_path
             await channel.after_turn(None, [Message.user("and"), Message.assistant("so on")])
         await until(lambda: any(visit.due == began + timedelta(minutes=10) for visit in visits))
         channel._has_new_messages = False
-    assert visits[0].due is None
+    assert visits[0].due == MIDNIGHT
     assert [ran(visit) for visit in visits[1:]] == [[]] * (len(visits) - 1)
 
 
@@ -439,14 +443,14 @@ async def test_a_quiet_channel_gives_its_memory_back(tmp_path: Path) -> None:
 
 async def test_the_agenda_can_be_thrown_away(tmp_path: Path) -> None:
     """Without it everything is looked at once, and it stands again."""
-    root = workspace(tmp_path)
-    await talk(root, "room")
+    root, hands = workspace(tmp_path), Hands()
+    await talk(root, "room", hands=hands)
     path = root / ".pipimem" / "idle.jsonl"
     for _ in range(2):
-        async with watched(root, script()) as (_, visits):
+        async with watched(root, script(), hands=hands) as (_, visits):
             await until(lambda visits=visits: len(visits) >= 1)
         kept = Schedule.load(path).visits["room"]
-        assert (kept.due, bool(kept.mark)) == (None, True)
+        assert (kept.due, bool(kept.mark)) == (MIDNIGHT, True)
         path.unlink()
 
 
