@@ -19,6 +19,7 @@ from pipimem.text.words.index_words import Words
 
 # A promise is kept when so much of what it is about is said to be done, and at least so many words.
 _DONE_SHARE, _DONE_WORDS = 0.4, 2
+_OVERCOME = (("broken", "repaired"), ("lent", "returned"))
 # What has more of them is a list or a page, of which no one word of change speaks.
 _MOST_CLAUSES = 12
 _CLAUSE = re.compile(
@@ -72,10 +73,17 @@ def is_over(old: Claim, later: Iterable[Claim], words: Words) -> bool:
 def ends(new: Claim, old: Claim, words: Words) -> bool:
     """Whether `new` says that `old` no longer holds.
 
-    No number, day or name in another clause of `old` may get lost with it.
+    No number, day or name in another clause of `old` may get lost with it, unless the trouble that
+    it speaks of is over, or `new` quotes it.
     """
-    if new.said == old.said or not matches("changes", "change", new.said) or not _may_end(new, old):
+    if new.said == old.said or not _may_end(new, old):
         return False
+    if is_overcome(new.said, old.said, words):
+        return True
+    if not matches("changes", "change", new.said):
+        return False
+    if old.said in new.said:
+        return True
     old_said = old.said
     if new.speaker:
         old_said = old.said.replace(new.speaker, "我")
@@ -107,19 +115,52 @@ def _ends_clause(said: str, older: str, words: Words, *, is_own: bool) -> bool:
     return is_own and (_is_turned(older, said, words) or _is_left_behind(older, said, words))
 
 
+def is_overcome(said: str, older: str, words: Words) -> bool:
+    """Whether what was said to be broken is repaired, or what was borrowed is given back."""
+    for trouble, end in _OVERCOME:
+        if not matches("changes", end, said) or not matches("changes", trouble, older):
+            continue
+        troubled = [
+            clause for clause in _clauses(older, words) if matches("changes", trouble, clause)
+        ]
+        for clause in _clauses(said, words):
+            if matches("changes", end, clause) and any(
+                _is_same_thing(clause, end, was, trouble, words) for was in troubled
+            ):
+                return True
+    return False
+
+
+def _is_same_thing(clause: str, end: str, was: str, trouble: str, words: Words) -> bool:
+    """Whether two clauses speak of one thing: its words, and the numbers that belong to it."""
+    now = _matter(_without(end, clause), words)
+    before = _matter(_without(trouble, was), words)
+    is_part = bool(now) and now <= before and _names(clause) <= _names(was)
+    return is_part and _exact(clause) == _exact(was)
+
+
+def _exact(text: str) -> set[tuple[str, str]]:
+    """The values of a text that are no times."""
+    return {(kind, value) for kind, value in _values(text) if kind != "time"}
+
+
 def is_done(told: Claim, promise: Claim, words: Words) -> bool:
     """Whether `told` says that what was promised is done, by whoever promised it."""
-    if promise.speaker and told.speaker != promise.speaker:
+    is_theirs = told.speaker == promise.speaker or (told.speaker and told.speaker in promise.said)
+    if promise.speaker and not is_theirs:
         return False
-    if not matches("changes", "done", told.said):
+    if not any(matches("changes", section, told.said) for section in ("done", "done by oneself")):
         return False
-    asked, done = _matter(promise.said, words), _matter(told.said, words)
-    shared = asked & done
+    asked, done = _matter(promise.said, words), _matter(_without("completed", told.said), words)
     names = _names(promise.said)
-    if names and not _names(told.said) <= names:
+    if names and not _names(told.said) <= names | {told.speaker.casefold()}:
         return False
+    if matches("changes", "done whatever", told.said):
+        thing = _matter(_without("done whatever", told.said), words)
+        if thing and thing <= asked:
+            return True
     needed = max(1, min(_DONE_WORDS, len(asked)), _DONE_SHARE * len(asked))
-    return len(shared) >= needed
+    return len(asked & done) >= needed
 
 
 def _may_end(new: Claim, old: Claim) -> bool:
@@ -171,7 +212,7 @@ def _is_turned(older: str, said: str, words: Words) -> bool:
     """Whether a clause allows exactly what an older one forbids, or the other way round."""
     was = _matter(older, words)
     for clause in _clauses(said, words):
-        about = _matter(_without_change(clause), words)
+        about = _matter(_without("change", clause), words)
         same = about == was and bool(about) and _names(clause) <= _names(older)
         if same and matches("changes", "forbids", clause) != matches("changes", "forbids", older):
             return True
@@ -187,17 +228,17 @@ def _is_left_behind(older: str, said: str, words: Words) -> bool:
     return bool(left) and left <= was and not was - left - _matter(said, words)
 
 
-def _without_change(clause: str) -> str:
-    for rule in rules("changes")["change"]:
+def _without(section: str, clause: str) -> str:
+    for rule in rules("changes")[section]:
         clause = rule.pattern.sub(" ", clause)
     return clause
 
 
 def _clauses(text: str, words: Words) -> list[str]:
-    """The clauses of a text; a mere time ("10 March, 21:00") belongs to the one in front."""
+    """The clauses of a text; a mere time (", 21:00") or "it's …" belongs to the one in front."""
     clauses: list[str] = []
     for part in _CLAUSE.split(text):
-        if clauses and not _matter(part, words):
+        if clauses and (not _matter(part, words) or matches("changes", "carried on", part)):
             clauses[-1] += f", {part}"
         elif part.strip():
             clauses.append(part.strip())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.changes import Claim, claims, is_over
+from pipimem.sidecar.rules.context import together
 from pipimem.sidecar.rules.patterns import (
     first_match,
     general,
@@ -17,7 +18,6 @@ from pipimem.sidecar.rules.patterns import (
     without_quotes,
 )
 from pipimem.sidecar.rules.sentences import Sentence, without_tail
-from pipimem.text.han import is_chinese
 from pipimem.text.words.index_words import Words
 
 # A sentence of a kind, by its words: sure, or only where something concrete stands beside it.
@@ -39,8 +39,9 @@ _CONCRETE = {
     "vital": 1.5,
 }
 _CHANGES = {"change": 1.0, "done": 0.8}
-_EMPTY = {"chatter": 1.8, "weather": 2.5}
+_EMPTY = {"chatter": 1.8, "weather": 2.5, "joking": 1.0}
 _LIGHTER = {"you": 1.0, "vague": 1.5, "points": 0.8}
+_NEVER = ("request", "imagined")
 # What nothing else is said in than a word or two is no sentence one understands next month.
 _LEAST_WORDS, _FEW_WORDS, _NO_WORDS = 2, 1.0, 4.0
 _MOST_SPECIFIC, _SPECIFIC = 5, 0.35
@@ -81,14 +82,10 @@ class Choice:
 
 def weighed(sentence: Sentence, words: Words) -> Choice | None:
     """A sentence with its kind and weight; `None` for questions, requests and imagined things."""
-    text = without_tail(without_quotes(sentence.text))
+    text = without_tail(sentence.text if sentence.answers else without_quotes(sentence.text))
     if len(text) > _LONGEST and not sentence.asked:
         return None
-    if (
-        sentence.question
-        or matches("left_out", "request", text)
-        or matches("left_out", "imagined", text)
-    ):
+    if sentence.question or any(matches("left_out", section, text) for section in _NEVER):
         return None
     kind, weight = _kind(text)
     weight += _sum("concrete", _CONCRETE, sentence.text) + _sum("changes", _CHANGES, text)
@@ -112,7 +109,7 @@ def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
     for place, sentence in enumerate(said):
         if sentence.role != "user":
             continue
-        choice = weighed(sentence, words)
+        choice = None if sentence.fragment else weighed(sentence, words)
         whole = _with_context(said, place, words)
         if whole is not None:
             choice = _answer(choice, whole)
@@ -192,9 +189,7 @@ def _with_context(said: Sequence[Sentence], place: int, words: Words) -> Sentenc
         return None
     if not _answers(before, answer, words) and not _speaks_of(before, answer):
         return None
-    mark = "「{}」" if is_chinese(before.text) else "“{}” "
-    together = replace(answer, text=mark.format(before.text) + answer.text)
-    return replace(together, sources=tuple(dict.fromkeys((*before.sources, *answer.sources))))
+    return together(before, answer)
 
 
 def _before(said: Sequence[Sentence], place: int) -> Sentence | None:
@@ -216,6 +211,8 @@ def _answers(question: Sentence, answer: Sentence, words: Words) -> bool:
     """Whether an answer needs its question: a yes, a day, number or name, or the same words."""
     if not question.question:
         return False
+    if answer.fragment and names_a_value(answer.text):
+        return True
     if _verbs(question.text) & _verbs(answer.text):
         return True
     if len(set(words.words(question.text))) < _LEAST_WORDS:

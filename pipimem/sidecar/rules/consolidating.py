@@ -16,6 +16,7 @@ from pipimem.sidecar.rules.choosing import (
     weight_of,
     without_ended,
 )
+from pipimem.sidecar.rules.context import in_context
 from pipimem.sidecar.rules.patterns import matches
 from pipimem.sidecar.rules.sentences import Sentence, sentences
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned, Over, is_exchange
@@ -35,10 +36,11 @@ _LAST_WORDS = 80
 
 def consolidated(task: Consolidate, words: Words) -> Consolidated:
     """The whole answer; the same window gives the same one."""
-    said = sentences(task.window)
+    said = in_context(sentences(task.window))
     people = sum(message.role == "user" for message in task.window)
     chosen = choices(said, words)
-    kept = bounded(without_ended(chosen, said, words), people)
+    open_ones = [choice for choice in chosen if not choice.sentence.closed]
+    kept = bounded(without_ended(open_ones, said, words), people)
     learned = _learned(kept, task.memory, words)
     replaced = {name for item in learned for name in item.replaces}
     over = tuple(one for one in _over(task.memory, said, words) if one.id not in replaced)

@@ -57,7 +57,8 @@ def names_a_value(text: str) -> bool:
 
 
 def first_match(some: Sequence[SentenceRule], text: str) -> re.Match[str] | None:
-    """Where the first of the rules that fits begins to fit."""
+    """Where the first of the rules that fits begins to fit; ’ counts as '."""
+    text = text.replace("’", "'")
     for rule in some:
         found = rule.pattern.search(text)
         if found:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.changes import Claim, claim_of, claims, is_over
 from pipimem.sidecar.rules.choosing import Choice, choices, without_ended
+from pipimem.sidecar.rules.context import in_context
 from pipimem.sidecar.rules.patterns import matches, names_a_value
 from pipimem.sidecar.rules.sentences import Sentence, sentences
 from pipimem.sidecar.tasks import Refresh, Refreshed
@@ -26,7 +27,7 @@ _SECTIONS = {
 
 def refreshed(task: Refresh, words: Words) -> Refreshed:
     """Sections with something new or something over; the others are left as they are."""
-    said = [sentence for sentence in sentences(task.window) if sentence.role == "user"]
+    said = [one for one in in_context(sentences(task.window)) if one.role == "user"]
     fresh = _fresh_items(said, words)
     later = claims(said, -1)
     old = _items(task.session)

@@ -11,7 +11,6 @@ from pipimem.notes.message import Message
 from pipimem.sidecar.rules.patterns import (
     first_match,
     matches,
-    names_a_value,
     rules,
     without_quotes,
 )
@@ -20,8 +19,6 @@ from pipimem.text.quotes import quoted
 
 # Longer messages are pasted documents rather than talk; their head says what they are about.
 _MOST_CHARS = 1500
-# So much is quoted together; Chinese says as much in half the characters.
-_MOST_QUOTED, _MOST_QUOTED_ZH = 280, 140
 
 # Intake keeps these out already; the rules would not read them either.
 _PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -48,7 +45,9 @@ _PAIRS = (("「", "」"), ("“", "”"), ("《", "》"), ("『", "』"), ("（"
 class Sentence:
     """One sentence of a message, or several that belong together, and its place in the window.
 
-    `asked` says that somebody asked to remember it.
+    `asked` says that somebody asked to remember it, `fragment` that it means nothing alone,
+    `answers` that it begins with a sentence of somebody else in quotation marks, and `closed` that
+    its second half says that what was promised is done.
     """
 
     text: str
@@ -59,6 +58,9 @@ class Sentence:
     place: int
     question: bool = False
     asked: bool = False
+    fragment: bool = False
+    answers: bool = False
+    closed: bool = False
 
     def quote(self) -> str:
         """The sentence with who and when."""
@@ -113,7 +115,7 @@ def without_front(text: str, people: Collection[str], bots: Collection[str]) -> 
 
 
 def _of_message(message: Message, people: set[str], bots: set[str], place: int) -> list[Sentence]:
-    """The sentences of a message; one that needs the one in front is quoted together with it."""
+    """The sentences of a message, each marked where it asks, or where somebody asked for it."""
     said: list[Sentence] = []
     waiting = False  # "remember this:" asks for what stands behind it
     for part in _parts(message.content):
@@ -134,11 +136,7 @@ def _of_message(message: Message, people: set[str], bots: set[str], place: int) 
             question=_asks(without_quotes(text)),
         )
         one = replace(one, asked=(asked or waiting) and not one.question)
-        joined = _together(said[-1], one) if said else None
-        if joined:
-            said[-1] = joined
-        else:
-            said.append(one)
+        said.append(one)
     return said
 
 
@@ -161,29 +159,6 @@ def _asks(text: str) -> bool:
     """Whether a sentence is a question, also without a question to "you" at its end."""
     wholly = matches("left_out", "question", text)
     return wholly and matches("left_out", "question", without_tail(text))
-
-
-def _together(first: Sentence, second: Sentence) -> Sentence | None:
-    """A sentence with a second one that needs it as one quote; `None` if that is not one."""
-    if first.question or second.question or not _leans(second.text):
-        return None
-    if matches("left_out", "chatter", first.text):
-        return None
-    space = "" if is_chinese(first.text) and first.text[-1] in "。！？!?；…" else " "
-    text = f"{first.text}{space}{second.text}"
-    if len(text) > (_MOST_QUOTED_ZH if is_chinese(text) else _MOST_QUOTED):
-        return None
-    return replace(first, text=text, asked=first.asked or second.asked)
-
-
-def _leans(text: str) -> bool:
-    """Whether a sentence needs the one in front: a reason, or something concrete about "it"."""
-    plain = without_quotes(text)
-    if not matches("left_out", "vague", plain) and not matches("left_out", "points", plain):
-        return False
-    if matches("left_out", "reason", plain):
-        return True
-    return names_a_value(plain) and not matches("left_out", "chatter", plain)
 
 
 def _parts(content: str) -> Iterator[str]:

@@ -42,6 +42,9 @@ def is_ended(
         ("房租每月 3200 元", "房租涨到 3500 元了"),
         ("The deadline is June 2", "The deadline is extended to June 9"),
         ("缓存用 Redis", "缓存改用 Valkey"),
+        ("The wedding is on 12 December", "Wedding moved! It's 19 December now"),
+        ("The choir meets on Monday", "The choir meets on Monday … It moved to Thursday"),
+        ("Our supplier is Miller", "Our supplier is not Miller any more, it's Baker"),
     ],
 )
 def test_a_word_of_change_about_the_same_ends_the_older(old: str, new: str) -> None:
@@ -98,6 +101,29 @@ def test_nothing_else_is_lost_with_the_older_value(old: str, new: str) -> None:
     assert not is_ended(new, old, Kind.FACT)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "over"),
+    [
+        ("The projector is broken, use the one in room 3", "the projector is repaired", True),
+        ("Don't use the oven, it's broken", "the oven is fixed", True),
+        ("打印机坏了，大家用三楼的", "打印机修好了", True),
+        ("我的车丢了", "我的车找到了", True),
+        ("I have Ben's spare key", "I gave the key back", True),
+        ("我借了小王的电钻", "电钻还给小王了", True),
+        ("打印机坏了，大家用三楼的", "投影仪修好了", False),
+        ("3 号电梯坏了", "5 号电梯修好了", False),
+        ("The website is down since Monday", "The app is back", False),
+        ("I borrowed Ann's drill on Monday", "I gave Ben's drill back", False),
+        ("v1.2 is broken", "v1.3 is fixed", False),
+    ],
+)
+def test_a_trouble_is_over_when_the_same_thing_is_repaired_or_given_back(
+    old: str, new: str, over: bool
+) -> None:
+    """With all that was said because of it; another thing changes nothing."""
+    assert is_ended(new, old, Kind.CONSTRAINT) is over
+
+
 def test_a_list_is_never_ended_as_a_whole() -> None:
     """Nor does a page of commas end anything."""
     assert is_ended("站会改到 9:45", "站会 10:15")
@@ -133,6 +159,12 @@ def test_what_somebody_is_or_likes_is_changed_by_them_alone() -> None:
             False,
         ),
         ("I'll order the new badges by Friday", "The new badges are ordered", "Tom", True),
+        ("I'll call the dentist tomorrow", "called the dentist", "Tom", True),
+        ("I'll book the hall for 3 May", "The bus is booked", "Tom", False),
+        ("Ann, please order the badges by Friday", "The badges are ordered", "Ann", True),
+        ("我周五前交报告", "报告搞定了", "Tom", True),
+        ("我来订周六的餐厅", "票订好了", "Tom", False),
+        ("我明天给房东打电话", "给房东打过电话了", "Tom", True),
         ("I'll order the new badges by Friday", "The new curtains are ordered", "Tom", False),
         ("我周日前交水电费", "水电费交了", "Tom", True),
     ],

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -67,6 +68,14 @@ def test_what_matters_is_quoted_with_who_and_when(case: Mapping[str, list[str]])
         assert got[-1].kind is Kind(case["kind"])
 
 
+@pytest.mark.parametrize("case", cases("in_context"), ids=lambda case: case["said"][-1][:30])
+def test_a_sentence_is_quoted_with_what_corrects_or_completes_it(
+    case: Mapping[str, list[str]],
+) -> None:
+    """Never a wrong value alone; what is taken back, done or not to be noted leaves nothing."""
+    assert [item.text for item in learnt_from(*case["said"])] == case["kept"]
+
+
 @pytest.mark.parametrize("case", cases("ignored"), ids=lambda case: case["said"][:30])
 def test_talk_is_let_pass(case: Mapping[str, str]) -> None:
     """Questions with and without their sign, requests, wishes, quotes of others, secrets and
@@ -80,6 +89,21 @@ def test_a_quote_rests_on_what_it_quotes() -> None:
     (got,) = learnt_from("Ann|Who waters the plants in August?", "I do")
     assert got.sources == ("m1", "m2")
     assert got.speaker == "Tom"
+
+
+@pytest.mark.parametrize(
+    ("first", "kept"),
+    [
+        ("Dinner is on Friday", []),
+        ("Dinner is at six", ["Tom (2026-11-14): Dinner is at six … Oh wait, no, seven"]),
+    ],
+)
+def test_a_correction_two_days_later_moves_no_day(first: str, kept: list[str]) -> None:
+    """A weekday counts from the day it was said: then neither half is kept, and never the old."""
+    early, late = talk(first, "Oh wait, no, seven")
+    window = (early, replace(late, time=NOW + timedelta(days=2)))
+    got = consolidated(Consolidate(NOW, ("Tom",), (), window), WORDS)
+    assert [item.text for item in got.learned] == kept
 
 
 def test_a_question_to_one_person_is_not_answered_by_another() -> None:

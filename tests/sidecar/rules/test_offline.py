@@ -32,6 +32,8 @@ from tests.sidecar.conftest import NOW, answered, said
 
 pytestmark = pytest.mark.anyio
 CALL = Call("room", "c-1", 20)
+# The marks around what somebody else said, and what stands between two messages of one person.
+_BETWEEN = r"^[「“]|(?<=[?？。])[」”]| … "
 ROOM = Path(__file__).parents[3] / "examples" / "release-room.jsonl"
 
 
@@ -142,7 +144,7 @@ async def test_the_sample_conversation_is_quoted() -> None:
         assert len([item for item in got.learned if not item.explicit]) <= users / 2
         for item in (*got.learned, *got.history):
             whole = _bare(" ".join(m.content for m in part if m.id in item.sources))
-            for sentence in split(re.sub(r"^[「“]|(?<=[?？。])[」”]", "\n", words_said(item.text))):
+            for sentence in split(re.sub(_BETWEEN, "\n", words_said(item.text))):
                 assert _bare(sentence) in whole
         texts += [item.text for item in got.learned]
     whole = "\n".join(texts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pipimem import resources
 from pipimem.sidecar.rules.choosing import choices
+from pipimem.sidecar.rules.context import in_context
 from pipimem.sidecar.rules.patterns import SentenceRule, general, rules
 from pipimem.sidecar.rules.sentences import sentences
 from pipimem.text.words.index_words import Words
@@ -23,7 +24,7 @@ def lines(*names: str) -> list[tuple[str, SentenceRule]]:
 
 def is_kept(text: str) -> bool:
     """Whether the rules keep anything of a message."""
-    return bool(choices(sentences([said(1, text)]), WORDS))
+    return bool(choices(in_context(sentences([said(1, text)])), WORDS))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_what_is_worth_keeping_has_an_example_that_is_kept(where: str, rule: Sen
 
 @pytest.mark.parametrize(
     ("where", "rule"),
-    lines("left_out", "front", "changes", "concrete", "values", "requests"),
+    lines("context", "left_out", "front", "changes", "concrete", "values", "requests"),
     ids=lambda part: getattr(part, "example", part)[:40],
 )
 def test_every_other_pattern_finds_one_and_not_the_other(where: str, rule: SentenceRule) -> None:
