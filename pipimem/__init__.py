@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     )
     from pipimem.errors import (
         AnswerRefused,
+        ArgumentError,
         BudgetSpent,
         CannotTakeBack,
         ChannelError,
@@ -101,6 +102,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "AnswerRefused",
+    "ArgumentError",
     "Assistant",
     "BudgetSettings",
     "BudgetSpent",

@@ -1,6 +1,7 @@
 """The error tree: everything pipimem raises on purpose stands here.
 
 PipimemError
+├── ArgumentError            a host handed in a value of another type
 ├── SettingsError            pipimem.toml says something that is not understood
 ├── WorkspaceError           the folder is not a workspace, or cannot be used as one
 ├── ChannelError             a channel is unknown, or its folder belongs to another channel
@@ -32,6 +33,10 @@ def described(error: BaseException) -> str:
 
 class PipimemError(Exception):
     """Base of every error pipimem raises; its text says what to do next."""
+
+
+class ArgumentError(PipimemError, TypeError):
+    """A value that was handed in is of another type; nothing was stored."""
 
 
 class SettingsError(PipimemError):
@@ -104,3 +109,13 @@ def worded(error: Exception) -> str:
         return str(error)
     reason = error.strerror or str(error)
     return f"{error.filename}: {reason}" if error.filename else f"the system refused: {reason}"
+
+
+def require_type(value: object, kind: type | tuple[type, ...], name: str, hint: str = "") -> None:
+    """Raises `ArgumentError` unless a value is of a type; `hint` says what to give instead."""
+    if isinstance(value, kind):
+        return
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    wanted = " or ".join(each.__name__.replace("NoneType", "None") for each in kinds)
+    found = "None" if value is None else type(value).__name__
+    raise ArgumentError(f"{name} must be {wanted}, not {found}. {hint}".rstrip())

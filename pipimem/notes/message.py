@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
+
+from pipimem.errors import ArgumentError, require_type
 
 Role = Literal["user", "assistant", "tool", "system"]
+_ROLES = get_args(Role)
+# The fields that are texts, with what to give in the place of what hosts have.
+_TEXTS = {
+    "content": "Join the texts of its parts; a message without words has an empty one.",
+    "id": "Write a number as a str; an empty one is given an id.",
+    "speaker": "Without a name it is empty.",
+    "session": "Without a label it is empty.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +28,8 @@ class Message:
     the platform's id; left empty, the transcript gives one. `time` has an offset; left `None`, the
     runtime puts its clock's time. `speaker` is the name of who spoke, `session` a label of the
     host's own.
+
+    Raises `ArgumentError` for a field of another type.
     """
 
     role: Role
@@ -26,6 +39,16 @@ class Message:
     speaker: str = ""
     session: str = ""
     number: int = 0
+
+    def __post_init__(self) -> None:
+        for name, hint in _TEXTS.items():
+            if not isinstance(getattr(self, name), str):
+                require_type(getattr(self, name), str, f"Message.{name}", hint)
+        require_type(self.time, (datetime, type(None)), "Message.time")
+        if self.role not in _ROLES:
+            raise ArgumentError(
+                f"Message.role must be one of {', '.join(_ROLES)}, not {self.role!r}."
+            )
 
     @classmethod
     def user(
@@ -62,3 +85,14 @@ class Message:
     ) -> Message:
         """What a tool printed; `speaker` is the tool's name."""
         return cls("tool", content, id, time, speaker)
+
+
+def checked_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """The messages that a host handed in. Raises `ArgumentError` for what is no messages."""
+    require_type(messages, Iterable, "messages", "Give a list of Message.")
+    found = tuple(messages)
+    for message in found:
+        require_type(
+            message, Message, "each of messages", "Make it by Message.user(…), .assistant(…), …."
+        )
+    return found

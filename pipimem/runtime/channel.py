@@ -14,13 +14,13 @@ import anyio
 from anyio import to_thread
 
 from pipimem.clock import Clock
-from pipimem.errors import PipimemError, SidecarError, StoreError, described
+from pipimem.errors import PipimemError, SidecarError, StoreError, described, require_type
 from pipimem.llm.embedding import Vector
 from pipimem.memory.confirm import confirmed, recalled_entries
 from pipimem.memory.requests import requests
 from pipimem.memory.snapshot import Snapshot, snapshot
 from pipimem.notes.ledger import Asked
-from pipimem.notes.message import Message
+from pipimem.notes.message import Message, checked_messages
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Progress
 from pipimem.recall.budget import rows_of
@@ -43,6 +43,8 @@ T = TypeVar("T")
 _QUESTION_CHARS = 300
 # The job, as the operator reads of it.
 _RECALL, _RERANK = "recall", "rerank"
+# What hosts have in its place is a message of parts.
+_TEXT_HINT = "Join the texts of its parts; a message without words is an empty one."
 # Cutting so many characters into words, and looking for them, takes some 5 ms.
 _LONG_QUESTION = 400
 # Of one candidate there is no order.
@@ -111,8 +113,10 @@ class Channel:
 
         Reads a few file stamps and writes nothing. It calls a model only where one may rerank
         ([recall] rerank), and waits 3 s for it at most. When memory itself is broken the context is
-        empty and `problem` says why.
+        empty and `problem` says why. Raises `ArgumentError` for a `text` that is no str.
         """
+        require_type(text, str, "text", _TEXT_HINT)
+        require_type(speaker, str, "speaker", "Without a name it is empty.")
         now, began = self._clock.now(), time.perf_counter()
         asked = requests(self._intake.cleaned_text(text, speaker), speaker)
         seen = frozenset() if self._settings.recall.repeat else frozenset(self._shown)
@@ -149,6 +153,8 @@ class Channel:
         self, text: str, *, speaker: str = "", limit: int | None = None, automatic: bool = True
     ) -> Recall:
         """What would be recalled for a message, with every score; nothing is marked as shown."""
+        require_type(text, str, "text", _TEXT_HINT)
+        require_type(speaker, str, "speaker", "Without a name it is empty.")
         _, found = await self._fresh_recall(
             text, self._clock.now(), speaker=speaker, limit=limit, automatic=automatic
         )
@@ -184,7 +190,12 @@ class Channel:
             self._under_way -= 1
 
     async def after_turn(self, turn: Turn | None, messages: Sequence[Message]) -> None:
-        """Store the turn's messages; what it showed counts as shown. Raises `StoreError`."""
+        """Store the turn's messages; what it showed counts as shown.
+
+        Raises `StoreError`; `ArgumentError`, before anything is stored, for what is no message.
+        """
+        require_type(turn, (Turn, type(None)), "turn", "Give what before_turn returned.")
+        messages = checked_messages(messages)
         if turn is not None:
             # Before the talk is written: cut off in between, the turn comes again and counts once.
             await self._count_recalls(turn)
@@ -198,7 +209,7 @@ class Channel:
 
     async def take_in(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Append messages, cleaned and synced; those with known ids are skipped."""
-        messages = tuple(messages)
+        messages = checked_messages(messages)
         if not messages:
             return ()
         async with self._lock:
@@ -221,8 +232,10 @@ class Channel:
 
         Messages the transcript lacks are taken in first. Then SESSION.md, MEMORY.md and HISTORY.md
         are brought up to date, in this order; a failed refresh does not stop the rest. An idle
-        job of this channel is cancelled.
+        job of this channel is cancelled. Raises `ArgumentError` for what is no message.
         """
+        require_type(deadline, (int, float, type(None)), "deadline", "Give seconds.")
+        messages = checked_messages(messages)
         async with self._preempt():
             return await self._before_compaction(messages, deadline)
 
@@ -241,6 +254,7 @@ class Channel:
 
     async def compacted(self, receipt: Receipt) -> None:
         """Begin a new epoch after the host dropped what `receipt` covers; a snapshot is due."""
+        require_type(receipt, Receipt, "receipt", "Give what before_compaction returned.")
         ledger = (await self._jobs.notes()).ledger
         progress = Progress(
             epoch=ledger.epoch + 1, epoch_start=max(receipt.covered, ledger.epoch_start)

@@ -6,11 +6,12 @@ import threading
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.to_thread
 import pytest
-from pipimem import MemoryRequest, Message, Pipimem
+from pipimem import ArgumentError, MemoryRequest, Message, Pipimem
 from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
@@ -299,3 +300,37 @@ async def test_a_request_to_forget_is_told_to_the_host_and_not_learnt(tmp_path: 
         memory = read(tmp_path / "workspace") + read(tmp_path / "workspace", "HISTORY.md")
     assert "Lyon" in memory
     assert "Pixel" not in memory
+
+
+HELLO = Message.user("hello")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda channel, turn: channel.before_turn(None),
+        lambda channel, turn: channel.before_turn([{"type": "text", "text": "tea"}]),
+        lambda channel, turn: channel.before_turn("tea", speaker=7),
+        lambda channel, turn: channel.recall(None),
+        lambda channel, turn: channel.after_turn("turn", [HELLO]),
+        lambda channel, turn: channel.after_turn(turn, [HELLO, {"role": "user", "content": "x"}]),
+        lambda channel, turn: channel.after_turn(turn, None),
+        lambda channel, turn: channel.after_turn(turn, HELLO),
+        lambda channel, turn: channel.take_in("tea"),
+        lambda channel, turn: channel.before_compaction([HELLO, "tea"]),
+        lambda channel, turn: channel.before_compaction(deadline="10"),
+        lambda channel, turn: channel.compacted(None),
+    ],
+)
+async def test_an_argument_of_another_type_is_refused_before_anything_is_stored(
+    tmp_path: Path, call: Any
+) -> None:
+    """The host reads in a sentence what to give; the next turn goes on as if nothing was."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        turn = await channel.before_turn("hello")
+        with pytest.raises(ArgumentError, match=r"must be .*, not "):
+            await call(channel, turn)
+        assert read(root, "log.jsonl") == ""
+        await channel.after_turn(turn, [HELLO])
+    assert "hello" in read(root, "log.jsonl")
