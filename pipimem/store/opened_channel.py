@@ -21,7 +21,7 @@ from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.publish import is_unfinished, publish
 from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
-from pipimem.store.disk.files import not_a_link_out, read_text, sweep
+from pipimem.store.disk.files import read_text, real_path, sweep
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.identity import ChannelFolder, Identity
 from pipimem.store.journal.state import State
@@ -86,7 +86,7 @@ class OpenedChannel:
         that is not there.
         """
         with store_errors("open", workspace.folder_of(channel_id)):
-            folder = not_a_link_out(workspace.folder_of(channel_id), workspace.root)
+            folder = _not_a_link_out(workspace.folder_of(channel_id), workspace.root)
             is_there = folder.is_dir()
         saved = identity.load(folder)
         if saved is not None and saved.id != channel_id:
@@ -195,6 +195,7 @@ class OpenedChannel:
         `None` while an editor is saving.
         """
         from pipimem.store.forget import forget as forgetting
+        from pipimem.store.forget.clean_archive import clean_archive_again
 
         working_copy = self.loaded()
         if not self.has_written:
@@ -213,7 +214,7 @@ class OpenedChannel:
             self.now = now
             self.checkpoint()
         forgetting.resume(working_copy, self.transcript, now)
-        forgetting.clean_archive_again(working_copy, now)
+        clean_archive_again(working_copy, now)
         return working_copy
 
     def after_writing(self, now: datetime) -> None:
@@ -272,3 +273,13 @@ def _unknown(workspace: WorkspaceStore, channel_id: str) -> str:
         return f"{missing} There are no channels yet."
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"{missing} There are: {', '.join(names[:5])}{more}."
+
+
+def _not_a_link_out(folder: Path, root: Path) -> Path:
+    """The folder itself, refused where a link leads it out of the workspace."""
+    target = real_path(folder)
+    if not target.is_relative_to(root.resolve()):
+        raise StoreError(
+            f"{folder} leads out of the workspace, to {target}. Put a real folder there."
+        )
+    return folder

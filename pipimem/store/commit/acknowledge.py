@@ -11,10 +11,11 @@ from pipimem.errors import StoreError
 from pipimem.notes.files import File
 from pipimem.notes.notes import etag
 from pipimem.notes.operations import Author
-from pipimem.store.commit.working_copy import WorkingCopy, is_text_of
-from pipimem.store.disk.files import prepare, remove, set_apart, sync_file
-from pipimem.store.disk.syscalls import sync_folder
+from pipimem.store.commit.working_copy import WorkingCopy
+from pipimem.store.disk.files import free_name, prepare, remove, sync_file
+from pipimem.store.disk.syscalls import store_errors, sync_folder
 from pipimem.store.journal.records import JournalRecord
+from pipimem.store.journal.text_versions import is_text_of
 
 
 def acknowledge(
@@ -88,8 +89,14 @@ def prepare_file(path: Path, target: Path, text: str) -> None:
     in an editor, and nobody has read its end: it gets another name.
     """
     if os.path.lexists(path) and not is_text_of(path, etag(text)):
-        set_apart(path)
+        _set_apart(path)
     prepare(path, target, text)
+
+
+def _set_apart(temporary: Path) -> None:
+    """Gives what lies beside a file under a name of ours another such name, which nobody has."""
+    with store_errors("write", temporary):
+        temporary.rename(free_name(temporary))
 
 
 def remove_unused(prepared: Iterable[Path]) -> None:

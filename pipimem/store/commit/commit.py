@@ -18,9 +18,9 @@ from pipimem.notes.ledger import PROGRESSED, Asked, Delta, Ledger, Record
 from pipimem.notes.notes import Notes, Outcome, Refusal, etag
 from pipimem.notes.operations import Decision, Progress
 from pipimem.store.commit.acknowledge import acknowledge, prepare_file
-from pipimem.store.commit.manual_edits import ManualEdit, edit_record, file_change
+from pipimem.store.commit.manual_edits import ManualEdit, View, edit_record, file_change
 from pipimem.store.commit.publish import archive_state, publish
-from pipimem.store.commit.working_copy import NOTE_FILES, View, WorkingCopy
+from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
 from pipimem.store.disk.files import storable
 from pipimem.store.journal.records import FileChange, JournalRecord, RefusedLine
 
@@ -227,7 +227,7 @@ def _acknowledged(
     def is_current() -> bool:
         unlocked = [file for file in NOTE_FILES if file not in view.locked]
         return insists or all(
-            working_copy.text_now(file) == view.disk[file].text for file in unlocked
+            working_copy.read_now(file).text == view.disk[file].text for file in unlocked
         )
 
     base = {file: view.base.note(file).text for file in NOTE_FILES}

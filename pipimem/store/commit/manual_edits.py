@@ -1,4 +1,4 @@
-"""What people changed by hand, as a record of the journal."""
+"""What people changed by hand: the notes with and without it, and its record in the journal."""
 
 from __future__ import annotations
 
@@ -8,11 +8,36 @@ from datetime import datetime
 
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
-from pipimem.notes.notes import Change, etag
+from pipimem.notes.notes import Change, Notes, etag
 from pipimem.notes.operations import Author
+from pipimem.store.disk.files import TextFile
 from pipimem.store.journal.records import FileChange, JournalRecord
 from pipimem.store.journal.text_versions import NAME_LENGTH
+from pipimem.store.merge.forgotten_lines import IncomingText
 from pipimem.text.markdown.line_edits import splices_between
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The notes of one moment.
+
+    `base` are the notes as the journal left them, `current` with what people changed since, in the
+    files `edited`; `delta` is what that does to the ledger. `disk` has the files as they were read,
+    `incoming` what of them is merged. A file in `locked` is being written by an editor: it counts
+    as the journal left it.
+    """
+
+    base: Notes
+    current: Notes
+    edited: tuple[File, ...]
+    delta: Delta
+    disk: Mapping[File, TextFile]
+    locked: frozenset[File]
+    incoming: Mapping[File, IncomingText]
+
+    def is_on_disk(self, file: File) -> bool:
+        """Whether the file on the disk has the current text."""
+        return file not in self.locked and self.disk[file].text == self.current.note(file).text
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from pipimem.notes.notes import etag
 from pipimem.notes.reconcile import reconciled
 from pipimem.store.commit.acknowledge import acknowledge
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record
-from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy, is_text_of, regular_text
+from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
 from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.exchange import displace
 from pipimem.store.disk.files import (
@@ -28,6 +28,7 @@ from pipimem.store.disk.files import (
     is_temporary_of,
     prepare,
     read,
+    regular_text,
     remove,
     sync_file,
     tag_of,
@@ -36,7 +37,7 @@ from pipimem.store.disk.known_prefix import KnownPrefix
 from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
 from pipimem.store.journal.past_texts import past_texts, replaced_by
 from pipimem.store.journal.records import JournalRecord
-from pipimem.store.journal.text_versions import NAME_LENGTH
+from pipimem.store.journal.text_versions import NAME_LENGTH, is_text_of
 from pipimem.store.merge.forgotten_lines import IncomingText
 from pipimem.store.merge.merge_base import merge_base
 from pipimem.store.merge.three_way import merged, only_added
@@ -169,7 +170,7 @@ def _merge_displaced(working_copy: WorkingCopy, file: File, path: Path, now: dat
     try:
         found = read_when_closed(path, working_copy.root)
     except UnreadableNote:
-        if etag(working_copy.text_now(file)).startswith(before):
+        if etag(working_copy.read_now(file).text).startswith(before):
             # Back in its place: whoever saved it is told at the next reading.
             displace(path, working_copy.target(file))
         raise
@@ -193,13 +194,19 @@ def _merged_with(
     """
     base = merge_base(displaced, past_texts(working_copy.state, file, before=before))
     mark = working_copy.state.ledger.etags.get(file, "")
-    is_exchanged = not mark.startswith(before) or etag(working_copy.text_now(file)) == mark
-    if not is_exchanged and working_copy.is_made_of_newest(file, displaced):
+    is_exchanged = not mark.startswith(before) or etag(working_copy.read_now(file).text) == mark
+    if not is_exchanged and _is_made_of_newest(working_copy, file, displaced):
         # It was never displaced: our waiting text, damaged, beside a file that a person changed. A
         # text that was displaced stood in the file before the newest did, so nobody can have made
         # it of that one.
         displaced = only_added(base, newest, displaced)
     return merged_displaced(base, newest, displaced)
+
+
+def _is_made_of_newest(working_copy: WorkingCopy, file: File, text: str) -> bool:
+    """Whether a text was made of the one that the journal left the file with."""
+    newest = working_copy.state.known_text(file, "")
+    return merge_base(text, past_texts(working_copy.state, file)) == newest
 
 
 def merged_displaced(base: str, ours: str, displaced: str) -> str:

@@ -12,20 +12,20 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes, etag
 from pipimem.notes.reconcile import reconciled
+from pipimem.store.commit.manual_edits import View
 from pipimem.store.disk.editor_saves import may_be_half_saved
 from pipimem.store.disk.files import (
     Stamp,
     TextFile,
-    is_regular,
-    own_text,
     read,
+    regular_text,
     resolved,
     stamp,
     temporary_for,
 )
 from pipimem.store.journal.past_texts import past_texts, replaced_by
 from pipimem.store.journal.state import State
-from pipimem.store.journal.text_versions import NAME_LENGTH
+from pipimem.store.journal.text_versions import NAME_LENGTH, is_text_of
 from pipimem.store.merge.forgotten_lines import IncomingText, without_forgotten_lines
 from pipimem.store.merge.merge_base import merge_base, takes_lines_out
 from pipimem.store.merge.three_way import merged
@@ -40,29 +40,6 @@ _ABSENT: Stamp = (0, 0, 0, 0)
 # made of our newest text, rather than of a buffer that was loaded before it and is saved over its
 # editor's warning.
 _OLD_BUFFER = 600 * 10**9
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """The notes of one moment.
-
-    `base` are the notes as the journal left them, `current` with what people changed since, in the
-    files `edited`; `delta` is what that does to the ledger. `disk` has the files as they were read,
-    `incoming` what of them is merged. A file in `locked` is being written by an editor: it counts
-    as the journal left it.
-    """
-
-    base: Notes
-    current: Notes
-    edited: tuple[File, ...]
-    delta: Delta
-    disk: Mapping[File, TextFile]
-    locked: frozenset[File]
-    incoming: Mapping[File, IncomingText]
-
-    def is_on_disk(self, file: File) -> bool:
-        """Whether the file on the disk has the current text."""
-        return file not in self.locked and self.disk[file].text == self.current.note(file).text
 
 
 @dataclass(slots=True)
@@ -148,10 +125,6 @@ class WorkingCopy:
         """Reads a file, whatever its stamp says; one that is absent is empty."""
         self._files.pop(self.path(file), None)
         return self._read(self.path(file))
-
-    def text_now(self, file: File) -> str:
-        """Reads the text of a file, whatever its stamp says; empty where it is absent."""
-        return self.read_now(file).text
 
     def is_locked_by_editor(self, file: File, found: TextFile) -> bool:
         """Whether somebody is, or seems to be, halfway through saving this file."""
@@ -247,11 +220,6 @@ class WorkingCopy:
         text = regular_text(path)
         return text is None or etag(text) not in (mark, *replaced)
 
-    def is_made_of_newest(self, file: File, text: str) -> bool:
-        """Whether a text was made of the one that the journal left the file with."""
-        newest = self.state.known_text(file, "")
-        return merge_base(text, past_texts(self.state, file)) == newest
-
     def note(self, file: File, text: str) -> Note:
         """The note of a text, parsed anew only when it is another than last time."""
         return self._note(self.path(file), file, text)
@@ -328,14 +296,3 @@ class WorkingCopy:
         """The text the journal left a file with; where none is known the `text` that it has."""
         known = self.state.known_text(file, text)
         return text if known is None else known
-
-
-def regular_text(path: Path) -> str | None:
-    """The text of a file of ours; `None` where no regular file lies there, or no text."""
-    return own_text(path) if is_regular(path) else None
-
-
-def is_text_of(path: Path, mark: str) -> bool:
-    """Whether a file of ours lies there with the text of an etag, or of one that begins so."""
-    text = regular_text(path)
-    return text is not None and etag(text).startswith(mark)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from pipimem.errors import StoreError, UnreadableNote
+from pipimem.errors import UnreadableNote
 from pipimem.store.disk.editor_saves import Lease, is_wanted, leased
 from pipimem.store.disk.syscalls import (
     BINARY,
@@ -135,6 +135,11 @@ def own_text(path: Path) -> str | None:
             return None
 
 
+def regular_text(path: Path) -> str | None:
+    """The text of a file of ours; `None` where no regular file lies there, or no text."""
+    return own_text(path) if is_regular(path) else None
+
+
 def sync_file(path: Path) -> None:
     """Waits until what others wrote into a file is on the disk; one that is gone is passed over."""
     if os.name == "nt":  # Windows syncs only what is open for writing
@@ -180,12 +185,6 @@ def put_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
 def temporary_for(target: Path, tag: str) -> Path:
     """Where the text that shall replace `target` is prepared."""
     return target.with_name(f".{target.name}.{tag}{TEMPORARY}")
-
-
-def set_apart(temporary: Path) -> None:
-    """Gives what lies beside a file under a name of ours another such name, which nobody has."""
-    with store_errors("write", temporary):
-        temporary.rename(free_name(temporary))
 
 
 def free_name(temporary: Path) -> Path:
@@ -294,13 +293,3 @@ def _decoded(path: Path, data: bytes) -> str:
         raise UnreadableNote(
             f"{path}, line {line}: not UTF-8. It was left as it is; open it and save it as UTF-8."
         ) from error
-
-
-def not_a_link_out(folder: Path, root: Path) -> Path:
-    """The folder itself, refused where a link leads it out of the workspace."""
-    target = real_path(folder)
-    if not target.is_relative_to(root.resolve()):
-        raise StoreError(
-            f"{folder} leads out of the workspace, to {target}. Put a real folder there."
-        )
-    return folder

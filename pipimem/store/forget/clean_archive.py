@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import UnreadableNote
+from pipimem.notes.files import File
 from pipimem.notes.notes import etag
+from pipimem.notes.operations import Author
+from pipimem.store.commit.manual_edits import removed_again
 from pipimem.store.commit.publish import merged_displaced, read_when_closed, temporaries_beside
+from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk.editor_saves import is_recent
 from pipimem.store.disk.exchange import displace
-from pipimem.store.disk.files import HALF, prepare, read, remove, resolved, tag_of, temporary_for
+from pipimem.store.disk.files import (
+    HALF,
+    prepare,
+    read,
+    remove,
+    resolved,
+    stamp,
+    tag_of,
+    temporary_for,
+)
 from pipimem.store.disk.syscalls import sync_folder
+from pipimem.store.journal.past_texts import past_texts
+from pipimem.store.journal.records import JournalRecord
 from pipimem.store.journal.text_versions import NAME_LENGTH
+from pipimem.store.merge.forgotten_lines import marks_in, without_forgotten_lines
+from pipimem.store.merge.merge_base import PastText
 from pipimem.store.merge.three_way import only_added
 
 # A person cannot save more often between a reading and the exchange right after it, a script might.
@@ -43,6 +62,35 @@ def clean_archive(path: Path, root: Path, left: Callable[[str], str]) -> bool:
             return True
         _exchange(target, wanted, wanted)
     return False
+
+
+def clean_archive_again(working_copy: WorkingCopy, now: datetime) -> None:
+    """Removes forgotten lines that an older buffer of an editor brought back into the archive.
+
+    That is journalled. Looks only where the archive changed since the last look.
+    """
+    path = working_copy.path(File.ARCHIVE)
+    state = working_copy.state
+    if not state.ledger.forgotten or stamp(path) == working_copy.archive_seen:
+        return
+    older = list(past_texts(state, File.ARCHIVE))
+    tombstones = {f"line:{mark}" for each in older for mark in marks_in(each.marked)}
+    past = [*(PastText(each.lines) for each in older), *older]
+    counts = [0]
+
+    def without_forgotten(text: str) -> str:
+        save = without_forgotten_lines(text, "", past, working_copy.key, tombstones)
+        counts.append(save.removed)
+        return save.text
+
+    with suppress(UnreadableNote):
+        if older and not clean_archive(path, working_copy.root, without_forgotten):
+            return
+    if any(counts):
+        time, why = now.isoformat(timespec="seconds"), removed_again(File.ARCHIVE, max(counts))
+        record = JournalRecord(state.ledger.sequence + 1, time, "edit", Author.EDITOR, why=why)
+        state.append([record], {})
+    working_copy.archive_seen = stamp(path)
 
 
 def is_archive_being_saved(path: Path, root: Path) -> bool:

@@ -14,18 +14,17 @@ from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import StoreError, UnreadableNote
-from pipimem.notes.entry import content_id
 from pipimem.notes.files import File
 from pipimem.notes.ledger import PROGRESSED, Delta, Ledger, Record, Tombstone
 from pipimem.notes.notes import Change, Outcome
 from pipimem.notes.operations import Author, Decision, Progress
 from pipimem.store.caches.channel_caches import drop_texts
 from pipimem.store.commit.commit import Recalls, commit, journal_edits
-from pipimem.store.commit.manual_edits import removed_again
+from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.publish import is_unfinished, publish
-from pipimem.store.commit.working_copy import NOTE_FILES, View, WorkingCopy
+from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
 from pipimem.store.disk import json_lines
-from pipimem.store.disk.files import own_text, read_text, remove, stamp
+from pipimem.store.disk.files import own_text, read_text, remove
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.forget import plan as plans
 from pipimem.store.forget.clean_archive import clean_archive, is_archive_being_saved
@@ -38,12 +37,10 @@ from pipimem.store.forget.cleaning import (
     quotes,
 )
 from pipimem.store.forget.plan import Plan
-from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, resolve_targets, without
+from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
 from pipimem.store.forget.verify import traces
-from pipimem.store.journal.past_texts import past_texts
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
-from pipimem.store.merge.forgotten_lines import mark_of, marks_in, without_forgotten_lines
-from pipimem.store.merge.merge_base import PastText
+from pipimem.store.merge.forgotten_lines import mark_of
 from pipimem.store.transcript.log import Transcript
 
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often
@@ -87,7 +84,7 @@ def forget(
             "try again."
         )
     journal_edits(working_copy, now)
-    plan = _plan(working_copy, what, keep_transcript, actor, inside_words=inside_words)
+    plan = plans.plan_for(working_copy, what, keep_transcript, actor, inside_words=inside_words)
     forgetting = _Forgetting(working_copy, log, plan, now)
     receipt = forgetting.receipt()
     if receipt.is_empty:
@@ -117,35 +114,6 @@ def resume(working_copy: WorkingCopy, log: Transcript, now: datetime) -> None:
             forgetting.carry_out(forgetting.receipt())
 
 
-def clean_archive_again(working_copy: WorkingCopy, now: datetime) -> None:
-    """Removes forgotten lines that an older buffer of an editor brought back into the archive.
-
-    That is journalled. Looks only where the archive changed since the last look.
-    """
-    path = working_copy.path(File.ARCHIVE)
-    state = working_copy.state
-    if not state.ledger.forgotten or stamp(path) == working_copy.archive_seen:
-        return
-    older = list(past_texts(state, File.ARCHIVE))
-    tombstones = {f"line:{mark}" for each in older for mark in marks_in(each.marked)}
-    past = [*(PastText(each.lines) for each in older), *older]
-    counts = [0]
-
-    def without_forgotten(text: str) -> str:
-        save = without_forgotten_lines(text, "", past, working_copy.key, tombstones)
-        counts.append(save.removed)
-        return save.text
-
-    with suppress(UnreadableNote):
-        if older and not clean_archive(path, working_copy.root, without_forgotten):
-            return
-    if any(counts):
-        time, why = now.isoformat(timespec="seconds"), removed_again(File.ARCHIVE, max(counts))
-        record = JournalRecord(state.ledger.sequence + 1, time, "edit", Author.EDITOR, why=why)
-        state.append([record], {})
-    working_copy.archive_seen = stamp(path)
-
-
 def is_being_saved(working_copy: WorkingCopy) -> bool:
     """Whether somebody is halfway through saving one of the files, or the archive."""
     if any(
@@ -153,27 +121,6 @@ def is_being_saved(working_copy: WorkingCopy) -> bool:
     ):
         return True
     return is_archive_being_saved(working_copy.path(File.ARCHIVE), working_copy.root)
-
-
-def _plan(
-    working_copy: WorkingCopy,
-    what: str | Sequence[str],
-    keep_transcript: bool,
-    actor: str,
-    *,
-    inside_words: bool,
-) -> Plan:
-    notes, key = working_copy.fresh_view().current, working_copy.key
-    targets, ids = resolve_targets(notes, what, inside_words=inside_words)
-    all_ids = set(ids)
-    for file in NOTE_FILES:
-        all_ids.update(without(notes.note(file).text, targets, key)[1])
-    if not ids and isinstance(what, str):
-        all_ids.add(content_id(key, what))
-    messages = tuple(sorted(targets.messages))
-    return Plan(
-        targets.texts, messages, tuple(sorted(all_ids)), keep_transcript, actor, inside_words
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipimem.notes.entry import content_id
+from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import read_whole, store_errors, sync_folder
-from pipimem.store.forget.targets import ForgetTargets
+from pipimem.store.forget.targets import ForgetTargets, resolve_targets, without
 
 NAME = "forget.json"
 
@@ -33,6 +36,31 @@ class Plan:
     def targets(self) -> ForgetTargets:
         """What is looked for."""
         return ForgetTargets(self.texts, frozenset(self.messages), self.inside_words)
+
+
+def plan_for(
+    working_copy: WorkingCopy,
+    what: str | Sequence[str],
+    keep_transcript: bool,
+    actor: str,
+    *,
+    inside_words: bool,
+) -> Plan:
+    """The plan of forgetting a text, or the entries and messages of some ids.
+
+    Raises `NothingFound` for an id of nothing.
+    """
+    notes, key = working_copy.fresh_view().current, working_copy.key
+    targets, ids = resolve_targets(notes, what, inside_words=inside_words)
+    all_ids = set(ids)
+    for file in NOTE_FILES:
+        all_ids.update(without(notes.note(file).text, targets, key)[1])
+    if not ids and isinstance(what, str):
+        all_ids.add(content_id(key, what))
+    messages = tuple(sorted(targets.messages))
+    return Plan(
+        targets.texts, messages, tuple(sorted(all_ids)), keep_transcript, actor, inside_words
+    )
 
 
 def save(own: Path, plan: Plan) -> None:

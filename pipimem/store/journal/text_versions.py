@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipimem.notes.files import File
 from pipimem.notes.notes import etag
-from pipimem.store.disk.files import own_text, put_whole, remove, sync_file
+from pipimem.store.disk.files import own_text, put_whole, regular_text, remove, sync_file
 from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
 from pipimem.text.dates.bounds import later
 
@@ -118,3 +118,9 @@ class Versions:
 
     def _path(self, file: File, mark: str) -> Path:
         return self.folder / f"{file}.{mark[:NAME_LENGTH]}"
+
+
+def is_text_of(path: Path, mark: str) -> bool:
+    """Whether a file of ours lies there with the text of an etag, or of one that begins so."""
+    text = regular_text(path)
+    return text is not None and etag(text).startswith(mark)

@@ -60,7 +60,7 @@ def test_nothing_is_read_twice_while_nothing_changes(
 
 def test_a_hand_is_told_apart_from_what_we_left(working_copy: WorkingCopy) -> None:
     """Both texts, and which files lie between them."""
-    left = working_copy.text_now(File.MEMORY)
+    left = working_copy.read_now(File.MEMORY).text
     edited(working_copy, left + "- carol likes coffee\n")
     view = working_copy.fresh_view()
     assert view.edited == (File.MEMORY,)
@@ -74,7 +74,7 @@ def test_a_hand_is_told_apart_from_what_we_left(working_copy: WorkingCopy) -> No
 
 def test_a_file_emptied_just_now_counts_as_we_left_it(working_copy: WorkingCopy) -> None:
     """An editor truncates before it writes; emptied a minute ago, it was meant."""
-    left = working_copy.text_now(File.MEMORY)
+    left = working_copy.read_now(File.MEMORY).text
     working_copy.path(File.MEMORY).write_text("")
     view = working_copy.fresh_view()
     assert (view.locked, view.edited, view.current.memory.text) == ({File.MEMORY}, (), left)
@@ -88,7 +88,7 @@ def test_a_text_waits_until_it_lies_prepared_no_more(working_copy: WorkingCopy) 
     """What lies there under its name with another text was displaced by it, and is none that
     waits.
     """
-    text = working_copy.text_now(File.MEMORY)
+    text = working_copy.read_now(File.MEMORY).text
     waiting = working_copy.prepared(File.MEMORY, working_copy.state.ledger.etags[File.MEMORY])
     assert not working_copy.is_pending(File.MEMORY)
     waiting.write_text(text)
