@@ -17,7 +17,7 @@ from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError, StoreError, described, require_type
 from pipimem.llm.embedding import Vector
 from pipimem.memory.confirm import confirmed, recalled_entries
-from pipimem.memory.requests import requests
+from pipimem.memory.requests import MemoryRequest, requests
 from pipimem.memory.snapshot import Snapshot, snapshot
 from pipimem.notes.ledger import Asked
 from pipimem.notes.message import Message, checked_messages
@@ -118,7 +118,7 @@ class Channel:
         require_type(text, str, "text", _TEXT_HINT)
         require_type(speaker, str, "speaker", "Without a name it is empty.")
         now, began = self._clock.now(), time.perf_counter()
-        asked = requests(self._intake.cleaned_text(text, speaker), speaker)
+        asked = await self._requests(text, speaker)
         seen = frozenset() if self._settings.recall.repeat else frozenset(self._shown)
         try:
             notes, found = await self._fresh_recall(text, now, speaker=speaker, shown=seen)
@@ -159,6 +159,13 @@ class Channel:
             text, self._clock.now(), speaker=speaker, limit=limit, automatic=automatic
         )
         return found
+
+    async def _requests(self, text: str, speaker: str) -> tuple[MemoryRequest, ...]:
+        """What a message asks of memory, as it may be kept; cleaned in a thread, and only then."""
+        if not requests(text):
+            return ()
+        cleaned = await to_thread.run_sync(self._intake.cleaned_text, text, speaker)
+        return requests(cleaned, speaker)
 
     async def _fresh_recall(
         self,
