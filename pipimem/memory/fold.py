@@ -2,36 +2,87 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-from datetime import UTC, datetime
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from pipimem.errors import AnswerRefused
 from pipimem.llm.request import ContextOverflow
-from pipimem.notes.history import HistoryBlock, blocks
-from pipimem.notes.notes import Note, Notes
-from pipimem.notes.operations import Author, Bullet, Decision, FoldBlocks
+from pipimem.notes.history import HistoryBlock, blocks, month_heading
+from pipimem.notes.notes import Note, Notes, etag
+from pipimem.notes.operations import Author, Bullet, Decision, FoldBlocks, Job, Operation
 from pipimem.sidecar.tasks import Assistant, Call, Fold, Folded, answered
+from pipimem.text.dates.bounds import later
+from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import redacted
+from pipimem.text.words.similarity import says_the_same
 
 # The newest blocks stay as they are: recent days are asked about in detail.
 KEEP = 3
+# From here on a month that goes on is folded too, so often at most.
+LONG_CHARS = 8_000
+EVERY = timedelta(days=7)
+# Of fewer bullets nothing shorter can be made.
+_LEAST_BULLETS = 4
 _EVER = datetime.min.replace(tzinfo=UTC)
 
+Months = Mapping[str, Sequence[HistoryBlock]]
 
-async def fold(assistant: Assistant, notes: Notes, archive: Note, call: Call) -> Decision:
-    """The decision that folds every month with blocks older than the newest `KEEP`.
+
+def due_months(notes: Notes, now: datetime, *, forced: bool = False) -> Months:
+    """The blocks to fold, by month: of months that are over, or of all where the file is long.
+
+    The newest `KEEP` blocks are none of them. A long file is folded 7 days after the last fold at
+    the earliest, unless `forced`.
+    """
+    standing = blocks(notes.history)
+    unfolded = [block for block in standing if block.end and not block.month]
+    unfolded.sort(key=lambda block: block.end or _EVER)
+    kept = {_month(block) for block in unfolded[-KEEP:]}
+    folds = {block.month for block in standing if block.month}
+    takes_all = is_long(notes) and (forced or now >= rested_at(notes, now))
+    found: dict[str, Sequence[HistoryBlock]] = {}
+    for month, fresh in sorted(_by_month(unfolded[:-KEEP]).items()):
+        is_over = month < f"{now:%Y-%m}" and month not in kept
+        bullets = sum(len(block.bullets) for block in fresh)
+        if (is_over or takes_all) and (month in folds or bullets >= _LEAST_BULLETS):
+            found[month] = fresh
+    return found
+
+
+def is_long(notes: Notes) -> bool:
+    """Whether HISTORY.md is so long that a month that goes on is folded too."""
+    return len(notes.history.text) >= LONG_CHARS
+
+
+def rested_at(notes: Notes, now: datetime) -> datetime:
+    """When a long file may be folded again."""
+    ran = notes.ledger.jobs.get("fold", Job()).ran
+    return later(datetime.fromisoformat(ran), EVERY) if ran else now
+
+
+def stamp_of(months: Months) -> str:
+    """The mark of the bullets to fold: the same ones are not asked about twice."""
+    found = (
+        bullet.text for fresh in months.values() for block in fresh for bullet in block.bullets
+    )
+    return etag("\n".join(found))
+
+
+async def fold(
+    assistant: Assistant, notes: Notes, archive: Note, months: Months, call: Call
+) -> Decision:
+    """The decision that folds these months of HISTORY.md.
 
     A month folded before is folded anew from its archived originals and the newer blocks, never
     from its fold.
     """
     standing = blocks(notes.history)
     archived = _by_month(blocks(archive))
-    unfolded = [block for block in standing if block.end and not block.month]
-    older = sorted(unfolded, key=lambda block: block.end or _EVER)[:-KEEP]
     operations = []
-    for month, fresh in sorted(_by_month(older).items()):
-        originals = [*archived.get(month, ()), *fresh]
+    for month, fresh in months.items():
+        originals = _dated(notes, [*archived.get(month, ()), *fresh])
         folds = [block.heading for block in standing if block.month == month]
         headings = tuple(dict.fromkeys([*folds, *(block.heading for block in fresh)]))
         operations.append(await _folded(assistant, month, originals, headings, call))
@@ -40,20 +91,58 @@ async def fold(assistant: Assistant, notes: Notes, archive: Note, call: Call) ->
     )
 
 
+def only_shorter(decision: Decision, notes: Notes) -> Decision:
+    """The decision without folds that would not be shorter than their blocks; it says which."""
+    kept: list[Operation] = []
+    reasons: list[str] = []
+    for op in decision.operations:
+        if isinstance(op, FoldBlocks) and _length(op) >= _length_of_blocks(op, notes):
+            reasons.append(f"fold of {op.month}: left as it is, it would not be shorter")
+        else:
+            kept.append(op)
+    return replace(decision, operations=tuple(kept), notes=(*decision.notes, *reasons))
+
+
+def _length(op: FoldBlocks) -> int:
+    return len(month_heading(op.month, op.title)) + sum(len(b.text) + 3 for b in op.bullets)
+
+
+def _length_of_blocks(op: FoldBlocks, notes: Notes) -> int:
+    folded = (block for block in blocks(notes.history) if block.heading in op.headings)
+    return sum(len(b.heading) + sum(len(e.text) + 3 for e in b.bullets) for b in folded)
+
+
 async def _folded(
     assistant: Assistant,
     month: str,
-    originals: Iterable[HistoryBlock],
+    originals: Mapping[str, Bullet],
     headings: tuple[str, ...],
     call: Call,
 ) -> FoldBlocks:
-    bullets = {entry.id: entry.text for block in originals for entry in block.bullets}
-    answer = await _shorter(assistant, Fold(month, tuple(bullets.items())), call)
-    written = [bullet for bullet in answer.bullets if bullet.text.strip()]
-    kept = tuple(Bullet(redacted(bullet.text), bullet.sources) for bullet in written)
+    texts = tuple((name, bullet.text) for name, bullet in originals.items())
+    answer = await _shorter(assistant, Fold(month, texts), call)
+    kept: list[Bullet] = []
+    for bullet in answer.bullets:
+        text = redacted(bullet.text)
+        if text.strip() and not any(says_the_same(text, other.text) for other in kept):
+            times = [originals[name].when for name in bullet.sources if name in originals]
+            kept.append(replace(bullet, text=text, when=max(times, default="")))
     if not kept:
-        raise AnswerRefused(f"the fold of {month} keeps nothing of {len(bullets)} bullets")
-    return FoldBlocks(month, redacted(answer.title), kept, headings)
+        raise AnswerRefused(f"the fold of {month} keeps nothing of {len(originals)} bullets")
+    title = redacted(answer.title)
+    return FoldBlocks(month, title, tuple(kept), headings, tuple(originals.values()))
+
+
+def _dated(notes: Notes, originals: Iterable[HistoryBlock]) -> dict[str, Bullet]:
+    """The bullets of blocks by id, each with the time of its messages, or the end of its block."""
+    found: dict[str, Bullet] = {}
+    for block in originals:
+        for entry in block.bullets:
+            record = notes.record(f"history:{entry.id}")
+            end = block.end.isoformat(timespec="seconds") if block.end else ""
+            when = record.when if record else end
+            found[entry.id] = Bullet(entry.text, (entry.id,), when=when)
+    return found
 
 
 async def _shorter(assistant: Assistant, task: Fold, call: Call) -> Folded:
@@ -73,5 +162,17 @@ def _by_month(found: Iterable[HistoryBlock]) -> dict[str, list[HistoryBlock]]:
     months: dict[str, list[HistoryBlock]] = defaultdict(list)
     for block in found:
         if block.end and not block.month:
-            months[f"{block.end:%Y-%m}"].append(block)
+            months[_month(block)].append(block)
     return months
+
+
+def _month(block: HistoryBlock) -> str:
+    """The month that most of a block's quotes are of; without quotes that of its end.
+
+    By the text alone: an archived block is of the same month for ever.
+    """
+    days = (read_quote(bullet.text).day for bullet in block.bullets)
+    months = Counter(day[:7] for day in days if day)
+    if not months:
+        return f"{block.end:%Y-%m}" if block.end else ""
+    return max(months, key=lambda month: (months[month], month))

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 
+from pipimem.memory import fold
 from pipimem.memory.day_blocks import of_ended_days
 from pipimem.memory.expire import next_end, overdue
 from pipimem.notes import guards
-from pipimem.notes.history import blocks
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Job
 from pipimem.text.dates.bounds import later
@@ -19,7 +19,6 @@ _REFRESH_TURNS, _REFRESH_TOOLS = 2, 4
 _REFRESH_EVERY = timedelta(minutes=10)
 _CONSOLIDATE_EVERY = timedelta(minutes=20)
 _TIDY_CHARS = 5_000
-_FOLD_CHARS, _FOLD_BLOCKS = 8_000, 5
 
 AFTER_A_FAILURE = "waiting after a failure"
 # What gates say that have nothing to do: nothing is wrong with these.
@@ -28,6 +27,7 @@ IDLE = frozenset(
         "nothing new",
         "too little new",
         "short enough",
+        "no month to fold",
         "unchanged",
         "nothing to expire",
         "no history waits",
@@ -105,12 +105,14 @@ def may_tidy(notes: Notes, now: datetime) -> Gate:
     return _rested(notes, "tidy", timedelta(0), now)
 
 
-def may_fold(notes: Notes, now: datetime) -> Gate:
-    """Whether HISTORY.md is long or has many blocks, and changed since it was last looked at."""
-    unfolded = sum(1 for block in blocks(notes.history) if block.end and not block.month)
-    if len(notes.history.text) < _FOLD_CHARS and unfolded <= _FOLD_BLOCKS:
-        return Gate(False, "short enough")
-    if _job(notes, "fold").stamp == notes.history.etag:
+def may_fold(notes: Notes, now: datetime, *, forced: bool = False) -> Gate:
+    """Whether a month of HISTORY.md is over, or the file long and not folded for 7 days."""
+    months = fold.due_months(notes, now, forced=forced)
+    if not months and fold.is_long(notes) and fold.rested_at(notes, now) > now:
+        return Gate(False, "ran a short while ago", fold.rested_at(notes, now))
+    if not months:
+        return Gate(False, "no month to fold")
+    if _job(notes, "fold").stamp == fold.stamp_of(months):
         return Gate(False, "unchanged")
     return _rested(notes, "fold", timedelta(0), now)
 
@@ -144,7 +146,7 @@ def due(
         "history": may_close_day(notes, now, newest),
         "expire": may_expire(notes, today or now),
         "tidy": may_tidy(notes, now),
-        "fold": may_fold(notes, now),
+        "fold": may_fold(notes, now, forced=forced),
     }
 
 

@@ -21,6 +21,7 @@ from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
 from pipimem.text.words.index_words import Words
+from pipimem.text.words.similarity import says_the_same
 
 # A list by hand; beyond this it is a file of another kind that got this name.
 _MOST_MUSTS = 500
@@ -155,7 +156,7 @@ class RegressionCheck:
             reasons.append(f"{named}: left as it is, {why}")
             return None
         mended = self._mended(op)
-        count = len(mended.bullets) - len(op.bullets)
+        count = len(set(mended.bullets) - set(op.bullets))
         if not count:
             reasons.append(f"fold of {op.month}: left as it is, {why}")
             return None
@@ -163,12 +164,32 @@ class RegressionCheck:
         return mended
 
     def _mended(self, op: FoldBlocks) -> FoldBlocks:
-        """The fold with what questions find in its blocks, word for word."""
+        """The fold with what questions find in its blocks, word for word.
+
+        What retells one of them goes, so that nothing is told twice; the others that it told of
+        come back word for word.
+        """
         standing = {bullet.text for bullet in op.bullets}
         wanted = {text for answers in self._answers for text, _ in answers} - standing
         entries = [entry for entry in self._entries(op) if entry.text in wanted]
-        kept = [Bullet(entry.text, (entry.id,)) for entry in entries]
-        return replace(op, bullets=(*op.bullets, *kept))
+        told = {name for entry in entries for name in self._told_by(entry)}
+        bullets: list[Bullet] = []
+        for bullet in op.bullets:
+            if any(says_the_same(bullet.text, entry.text) for entry in entries):
+                continue
+            if told.isdisjoint(bullet.sources):
+                bullets.append(bullet)
+                continue
+            others = set(bullet.sources) - told
+            bullets += [one for one in op.originals if others.issuperset(one.sources)]
+        whens = {one.text: one.when for one in op.originals}
+        kept = [Bullet(one.text, (one.id,), when=whens.get(one.text, "")) for one in entries]
+        return replace(op, bullets=tuple(dict.fromkeys((*bullets, *kept))))
+
+    def _told_by(self, entry: Entry) -> set[str]:
+        """The ids of the bullets that a bullet of history tells of: its own, a fold's sources."""
+        record = self.notes.record(f"history:{entry.id}")
+        return {entry.id, *(record.sources if record else ())}
 
     def _entries(self, op: Operation) -> list[Entry]:
         """The entries an operation is about."""

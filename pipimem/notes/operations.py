@@ -142,12 +142,16 @@ class AddBlock:
 
 @dataclass(frozen=True, slots=True)
 class FoldBlocks:
-    """The blocks with these headings become one block; their text goes to the archive."""
+    """The blocks with these headings become one block; their text goes to the archive.
+
+    `originals` are the bullets that the fold was made of, each with its own id as its source.
+    """
 
     month: str
     title: str
     bullets: tuple[Bullet, ...]
     headings: tuple[str, ...]
+    originals: tuple[Bullet, ...] = ()
 
 
 Operation = Add | Supersede | Move | Invalidate | Confirm | SetSection | AddBlock | FoldBlocks

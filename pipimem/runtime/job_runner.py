@@ -106,9 +106,9 @@ class JobRunner:
             decision = replace(decision, tokens=tokens)
         return Done(decision, (await self.commit(decision, actor, based_on)).outcome)
 
-    async def done(self, decision: Decision, call: Call, based_on: Notes) -> Done:
-        """Commit the run of an idle job: the job has run now, and its failures are over."""
-        ran = Job(ran=self.clock.now().isoformat(timespec="seconds"))
+    async def done(self, decision: Decision, call: Call, based_on: Notes, stamp: str = "") -> Done:
+        """Commit the run of an idle job: it ran now and saw `stamp`; its failures are over."""
+        ran = Job(ran=self.clock.now().isoformat(timespec="seconds"), stamp=stamp)
         return await self.committed(replace(decision, job=ran), based_on, call)
 
     async def checked(self, decision: Decision, notes: Notes) -> Decision:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 from pipimem.errors import AnswerRefused
 from pipimem.llm.request import ContextOverflow
-from pipimem.memory.fold import fold
+from pipimem.memory.fold import Months, due_months, fold, only_shorter
 from pipimem.notes.apply import applied
 from pipimem.notes.files import File
-from pipimem.notes.notes import Note
-from pipimem.notes.operations import Bullet, Decision, FoldBlocks
+from pipimem.notes.notes import Note, Notes
+from pipimem.notes.operations import Bullet, Decision, FoldBlocks, Job
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Call, Fold, Folded
 
@@ -20,8 +23,24 @@ CALL = Call("dev", "c1", 120)
 SHORT = Folded("quiet", (Bullet("much was done", ("a",)),))
 
 
-def block(day: str) -> str:
-    return f"## {day} 09:00–10:00 +08:00\n\n- worked on {day}\n\n"
+LATER = NOW + timedelta(days=60)
+NEWEST = ("2026-05-01", "2026-05-02", "2026-05-03")
+
+
+def block(day: str, bullets: int = 4) -> str:
+    told = "".join(f"- worked on {it} on {day}\n" for it in THINGS[:bullets])
+    return f"## {day} 09:00–10:00 +08:00\n\n{told}\n"
+
+
+THINGS = ("the roof", "a garden fence", "两台水泵", "old paper records")
+
+
+def of(*days: str, bullets: int = 4) -> Notes:
+    return notes_of(history="".join(block(day, bullets) for day in days))
+
+
+def days_of(months: Months) -> dict[str, list[str]]:
+    return {month: [one.heading[:10] for one in fresh] for month, fresh in months.items()}
 
 
 def archive(text: str = "") -> Note:
@@ -29,47 +48,77 @@ def archive(text: str = "") -> Note:
 
 
 async def folded(
-    history: str, archived: str = "", *answers: Folded | BaseException
+    notes: Notes, archived: str = "", *answers: Folded | BaseException
 ) -> tuple[Decision, list[tuple[str, list[str]]]]:
     """The decision, and what the assistant was shown by month."""
     assistant = Scripted(answers or [SHORT] * 3)
-    decision = await fold(assistant, notes_of(history=history), archive(archived), CALL)
+    months = due_months(notes, LATER)
+    decision = await fold(assistant, notes, archive(archived), months, CALL)
     asked = [
         (t.month, [text for _, text in t.bullets]) for t in assistant.asked if isinstance(t, Fold)
     ]
     return decision, asked
 
 
-async def test_the_newest_three_stay_as_they_were_told() -> None:
-    """Of five blocks the two oldest are folded; of three, none."""
-    days = ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04", "2026-03-05"]
-    decision, _ = await folded("".join(map(block, days)))
-    assert decision.operations == (
-        FoldBlocks(
-            "2026-03",
-            "quiet",
-            SHORT.bullets,
-            tuple(f"{day} 09:00–10:00 +08:00" for day in days[:2]),
-        ),
+def test_a_month_that_is_over_is_folded_once_none_of_its_days_is_among_the_newest() -> None:
+    """Of the newest three blocks none is touched, and a month that goes on waits."""
+    march = ("2026-03-01", "2026-03-09")
+    assert days_of(due_months(of(*march, *NEWEST), LATER)) == {"2026-03": [*march]}
+    assert due_months(of(*march, *NEWEST[1:]), LATER) == {}
+    assert due_months(of(*march, "2026-03-10", "2026-03-11", "2026-03-12"), NOW) == {}
+
+
+def test_a_long_history_is_folded_each_seven_days() -> None:
+    """Then all but the newest three blocks, also of a month that goes on; who asks need not wait."""
+    days = [f"2026-03-{day:02}" for day in range(1, 13)]
+    notes = of(*days)
+    long = replace(notes, history=Note.read(File.HISTORY, notes.history.text + "x" * 8_000, KEY))
+    assert due_months(notes, NOW) == {}
+    assert days_of(due_months(long, NOW)) == {"2026-03": days[:-3]}
+
+    def ran(ago: timedelta) -> Notes:
+        jobs = {"fold": Job(ran=(NOW - ago).isoformat())}
+        return replace(long, ledger=replace(long.ledger, jobs=jobs))
+
+    assert due_months(ran(timedelta(days=6, hours=23)), NOW) == {}
+    assert due_months(ran(timedelta(days=6, hours=23)), NOW, forced=True)
+    assert due_months(ran(timedelta(days=7)), NOW)
+
+
+def test_a_few_bullets_are_left_alone_unless_their_month_is_folded() -> None:
+    """Nothing shorter can be made of three."""
+    assert due_months(of("2026-03-01", *NEWEST, bullets=3), LATER) == {}
+    earlier = "## 2026-03 · the short of it\n\n- much was done\n\n"
+    text = earlier + of("2026-03-01", *NEWEST, bullets=1).history.text
+    assert days_of(due_months(notes_of(history=text), LATER)) == {"2026-03": ["2026-03-01"]}
+
+
+def test_a_block_is_of_the_month_its_quotes_are_of() -> None:
+    """A boundary in April closed a block that tells of March."""
+    quotes = "".join(
+        f"- Dana (2026-03-{day}): the door {day} is blue\n" for day in (28, 29, 30, 31)
     )
-    assert (await folded("".join(map(block, days[2:]))))[0].operations == ()
+    text = f"## 2026-03-28 09:00 – 2026-04-02 10:00 +08:00\n\n{quotes}\n"
+    text += of(*NEWEST).history.text
+    assert list(due_months(notes_of(history=text), LATER)) == ["2026-03"]
 
 
-async def test_the_newest_are_newest_by_their_time() -> None:
-    """Who keeps the newest block on top keeps the newest three, too."""
-    days = ["2026-03-05", "2026-03-04", "2026-03-03", "2026-03-02"]
-    _, asked = await folded("".join(map(block, days)))
-    assert asked == [("2026-03", ["worked on 2026-03-02"])]
+async def test_a_fold_is_dated_by_what_it_rests_on() -> None:
+    """Its bullets have the time of the newest of their sources."""
+    notes = of("2026-03-01", "2026-03-09", *NEWEST)
+    first, *_, last = [entry.id for entry in notes.history.entries[:8]]
+    answer = Folded("quiet", (Bullet("the roof", (first,)), Bullet("水泵和记录", (first, last))))
+    decision, _ = await folded(notes, "", answer)
+    [op] = decision.operations
+    assert isinstance(op, FoldBlocks)
+    assert [bullet.when[:10] for bullet in op.bullets] == ["2026-03-01", "2026-03-09"]
+    assert op.headings == ("2026-03-01 09:00–10:00 +08:00", "2026-03-09 09:00–10:00 +08:00")
 
 
 async def test_every_month_has_a_fold_of_its_own() -> None:
     """Blocks of two months are two questions and two folds."""
-    days = ["2026-01-30", "2026-02-01", "2026-02-02", "2026-03-01", "2026-03-02", "2026-03-03"]
-    decision, asked = await folded("".join(map(block, days)))
-    assert asked == [
-        ("2026-01", ["worked on 2026-01-30"]),
-        ("2026-02", ["worked on 2026-02-01", "worked on 2026-02-02"]),
-    ]
+    decision, asked = await folded(of("2026-01-30", "2026-02-01", "2026-02-02", *NEWEST))
+    assert [(month, len(texts)) for month, texts in asked] == [("2026-01", 4), ("2026-02", 8)]
     assert [op.month for op in decision.operations if isinstance(op, FoldBlocks)] == [
         "2026-01",
         "2026-02",
@@ -81,52 +130,69 @@ async def test_a_fold_is_made_anew_from_the_originals() -> None:
     newer block's.
     """
     earlier = "## 2026-03 · the short of it\n\n- a summary of a summary\n\n"
-    newer = "".join(map(block, ["2026-03-05", "2026-03-06", "2026-03-07", "2026-03-08"]))
-    decision, asked = await folded(earlier + newer, block("2026-02-27") + block("2026-03-01"))
-    assert asked == [("2026-03", ["worked on 2026-03-01", "worked on 2026-03-05"])]
+    notes = notes_of(history=earlier + of("2026-03-05", *NEWEST, bullets=1).history.text)
+    decision, asked = await folded(notes, block("2026-02-27", 1) + block("2026-03-01", 1))
+    texts = ["worked on the roof on 2026-03-01", "worked on the roof on 2026-03-05"]
+    assert asked == [("2026-03", texts)]
     [op] = decision.operations
     assert isinstance(op, FoldBlocks)
     assert op.headings == ("2026-03 · the short of it", "2026-03-05 09:00–10:00 +08:00")
+    assert [bullet.text for bullet in op.originals] == texts
 
 
 async def test_what_is_folded_goes_to_the_archive_word_for_word() -> None:
     """Carried out, the decision leaves the fold in HISTORY.md and the original in the archive."""
-    notes = notes_of(
-        history="".join(map(block, ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"]))
-    )
-    decision = await fold(Scripted([SHORT]), notes, archive(), CALL)
-    outcome = applied(notes, decision, NOW)
+    notes = of("2026-03-01", *NEWEST)
+    decision, _ = await folded(notes)
+    outcome = applied(notes, decision, LATER)
     assert outcome.archived == block("2026-03-01")
     assert outcome.texts[File.HISTORY].startswith(
-        "## 2026-03 · quiet\n\n- much was done\n\n## 2026-03-02"
+        "## 2026-03 · quiet\n\n- much was done\n\n## 2026-05-01"
     )
+
+
+async def test_a_fold_that_is_not_shorter_is_left_out() -> None:
+    """It says so in the journal."""
+    notes = of("2026-03-01", *NEWEST)
+    wordy = Folded("A long story", (Bullet("and so on and so forth, " * 12),))
+    decision, _ = await folded(notes, "", wordy)
+    left = only_shorter(decision, notes)
+    assert left.operations == ()
+    assert left.notes == ("fold of 2026-03: left as it is, it would not be shorter",)
+    assert len(only_shorter((await folded(notes))[0], notes).operations) == 1
+
+
+async def test_a_fold_says_nothing_twice() -> None:
+    """Of two bullets that say the same the first is kept."""
+    twice = ("Dana moved the vault to Oslo in March", "In March Dana moved the vault to Oslo")
+    decision, _ = await folded(of("2026-03-01", *NEWEST), "", Folded("", tuple(map(Bullet, twice))))
+    [op] = decision.operations
+    assert isinstance(op, FoldBlocks)
+    assert [bullet.text for bullet in op.bullets] == [twice[0]]
 
 
 @pytest.mark.parametrize("bullets", [(), (Bullet("  "),)])
 async def test_an_answer_without_bullets_is_refused(bullets: tuple[Bullet, ...]) -> None:
     """It would erase a month."""
-    history = "".join(map(block, ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"]))
-    with pytest.raises(AnswerRefused, match="the fold of 2026-03 keeps nothing of 1 bullets"):
-        await folded(history, "", Folded("quiet", bullets))
+    with pytest.raises(AnswerRefused, match="the fold of 2026-03 keeps nothing of 4 bullets"):
+        await folded(of("2026-03-01", *NEWEST), "", Folded("quiet", bullets))
 
 
 async def test_sections_of_peoples_own_are_never_folded() -> None:
     """A heading without a time is not a block to fold, and does not count among the newest."""
-    own = "## Our traditions\n\n- cake on Fridays\n\n"
-    decision, asked = await folded(
-        own + "".join(map(block, ["2026-03-01", "2026-03-02", "2026-03-03"]))
-    )
+    own = "## Our traditions\n\n- cake on Fridays\n- tea\n- coffee\n- rolls\n\n"
+    decision, asked = await folded(notes_of(history=own + of(*NEWEST).history.text))
     assert (decision.operations, asked) == ((), [])
 
 
 async def test_a_month_that_is_too_long_to_read_is_folded_in_halves() -> None:
     """One block of both halves; a single bullet that is too long is nobody's to halve."""
-    days = [f"2026-03-0{n}" for n in range(1, 6)]
+    notes = of("2026-03-01", *NEWEST)
     too_long, rest = ContextOverflow("too long"), Folded("then", (Bullet("more", ("b",)),))
-    decision, asked = await folded("".join(map(block, days)), "", too_long, SHORT, rest)
-    assert [len(texts) for _, texts in asked] == [2, 1, 1]
+    decision, asked = await folded(notes, "", too_long, SHORT, rest)
+    assert [len(texts) for _, texts in asked] == [4, 2, 2]
     [op] = decision.operations
     assert isinstance(op, FoldBlocks)
     assert (op.title, op.bullets) == ("quiet", (*SHORT.bullets, *rest.bullets))
     with pytest.raises(ContextOverflow):
-        await folded("".join(map(block, days)), "", too_long, too_long)
+        await folded(notes, "", too_long, too_long, too_long)

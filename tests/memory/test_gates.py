@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, time, timedelta
 
 import pytest
+from pipimem.memory.fold import due_months, stamp_of
 from pipimem.memory.gates import (
     CLOSED,
     IDLE,
@@ -99,20 +100,25 @@ def test_a_memory_is_tidied_from_5000_characters_and_once_for_each_text() -> Non
     assert may_tidy(notes_of(f"{long}y", ledger=looked), NOW) == Gate(True, "due")
 
 
-def test_a_history_is_folded_from_8000_characters_or_a_sixth_block() -> None:
-    """Five blocks stay, six are folded, and so is one block that is long; a fold does not count
-    as a block.
+def test_a_history_is_folded_when_a_month_is_over_or_it_is_long() -> None:
+    """A month that goes on waits for 8,000 characters; what was asked about once is left until
+    there is more of it; a long file is folded each 7 days.
     """
-    long = told(1) + "- " + "x" * 8_000
-    assert may_fold(notes_of(history=told(5)), NOW) == Gate(False, "short enough")
-    assert may_fold(notes_of(history="## 2026-02\n\n- old\n\n" + told(5)), NOW) == Gate(
-        False, "short enough"
-    )
-    assert may_fold(notes_of(history=told(6)), NOW) == Gate(True, "due")
-    assert may_fold(notes_of(history=long[:7_999]), NOW) == Gate(False, "short enough")
-    assert may_fold(notes_of(history=long[:8_000]), NOW) == Gate(True, "due")
-    looked = Ledger(jobs={"fold": Job(stamp=etag(told(6)))})
-    assert may_fold(notes_of(history=told(6), ledger=looked), NOW) == Gate(False, "unchanged")
+    over = told(4).replace("2026-03", "2026-01") + told(3)
+    assert may_fold(notes_of(history=told(9)), NOW) == Gate(False, "no month to fold")
+    assert may_fold(notes_of(history=over), NOW) == Gate(True, "due")
+    seen = Job(stamp=stamp_of(due_months(notes_of(history=over), NOW)))
+    ledger = Ledger(jobs={"fold": seen})
+    assert may_fold(notes_of(history=over, ledger=ledger), NOW) == Gate(False, "unchanged")
+    more = told(1, "Wei saw it").replace("2026-03", "2026-01") + over
+    assert may_fold(notes_of(history=more, ledger=ledger), NOW) == Gate(True, "due")
+
+    long, lately = told(9) + "- " + "x" * 8_000, ran("fold", 60)
+    assert may_fold(notes_of(history=long), NOW) == Gate(True, "due")
+    gate = may_fold(notes_of(history=long, ledger=lately), NOW)
+    assert gate == Gate(False, "ran a short while ago")
+    assert gate.opens == NOW + timedelta(days=7, hours=-1)
+    assert may_fold(notes_of(history=long, ledger=lately), NOW, forced=True)
 
 
 def test_the_calendar_opens_the_gate_of_expiry() -> None:
@@ -159,7 +165,7 @@ def test_every_job_has_its_gate() -> None:
     assert list(gates) == ["refresh", "consolidate", "history", "expire", "tidy", "fold"]
     assert {gate.reason for gate in gates.values()} == {
         "too little new", "ran a short while ago", "no history waits",
-        "nothing to expire", "short enough",
+        "nothing to expire", "short enough", "no month to fold",
     }  # fmt: skip
     assert all(gate.reason in IDLE for gate in gates.values())
 

@@ -216,6 +216,26 @@ def test_a_fold_keeps_word_for_word_what_is_asked_for() -> None:
     assert "- quiet weeks\n- Dana moved the vault to the north cellar\n" in text
 
 
+def test_what_a_fold_keeps_word_for_word_is_not_retold_beside_it() -> None:
+    """The retelling goes; what else it told of comes back word for word."""
+    bullets = (
+        "- Dana moved the vault to the north cellar\n- Wei paid the rent in May\n- they had lunch\n"
+    )
+    notes = notes_of(history=f"## 2026-01-05 09:00–10:00 +08:00\n\n{bullets}")
+    originals = [Bullet(entry.text, (entry.id,)) for entry in notes.history.entries]
+    vault, rent, lunch = (entry.id for entry in notes.history.entries)
+    told = (Bullet("Dana and Wei saw to the house", (vault, rent)), Bullet("they ate", (lunch,)))
+    heading = ("2026-01-05 09:00–10:00 +08:00",)
+    fold = FoldBlocks("2026-01", "January", told, heading, tuple(originals))
+    [op] = held(notes, (fold,), "where did Dana move the vault?").operations
+    assert isinstance(op, FoldBlocks)
+    assert [bullet.text for bullet in op.bullets] == [
+        "Wei paid the rent in May",
+        "they ate",
+        "Dana moved the vault to the north cellar",
+    ]
+
+
 def test_an_entry_that_history_tells_too_may_go() -> None:
     """It is dropped from MEMORY.md because HISTORY.md has it, and goes on being recalled from
     there.

@@ -15,7 +15,7 @@ from pipimem.memory import gates
 from pipimem.memory.consolidate import consolidate, filled
 from pipimem.memory.day_blocks import day_blocks, of_ended_days
 from pipimem.memory.expire import expired
-from pipimem.memory.fold import fold
+from pipimem.memory.fold import due_months, fold, only_shorter, stamp_of
 from pipimem.memory.refresh import refresh
 from pipimem.memory.rerank import rerank
 from pipimem.memory.tidy import tidy
@@ -278,21 +278,18 @@ class ChannelJobs(JobRunner):
         decision = await self._ask(
             "tidy", call, notes, lambda: tidy(self.assistant, notes, now, call)
         )
-        return await self._commit_checked(decision, File.MEMORY, call, notes)
+        checked = await self.checked(decision, notes)
+        return (await self.done(replace(checked, looked_at=File.MEMORY), call, notes),)
 
-    async def fold(self, timeout: float) -> tuple[Done, ...]:
+    async def fold(self, timeout: float, *, forced: bool = False) -> tuple[Done, ...]:
         """Fold the older blocks of HISTORY.md by month."""
         notes, call, archive = await self.notes(), self.call(timeout), await self.archive()
+        months = due_months(notes, self.clock.now(), forced=forced)
         decision = await self._ask(
-            "fold", call, notes, lambda: fold(self.assistant, notes, archive, call)
+            "fold", call, notes, lambda: fold(self.assistant, notes, archive, months, call)
         )
-        return await self._commit_checked(decision, File.HISTORY, call, notes)
-
-    async def _commit_checked(
-        self, decision: Decision, file: File, call: Call, notes: Notes
-    ) -> tuple[Done, ...]:
-        checked = await self.checked(decision, notes)
-        return (await self.done(replace(checked, looked_at=file), call, notes),)
+        checked = only_shorter(await self.checked(decision, notes), notes)
+        return (await self.done(checked, call, notes, stamp_of(months)),)
 
     async def expire(self) -> tuple[Done, ...]:
         """Put into the archive what has had its time."""

@@ -98,7 +98,7 @@ async def maintained(
         "history": channel_jobs.close_day,
         "expire": channel_jobs.expire,
         "tidy": lambda: channel_jobs.tidy(model.tidy_timeout),
-        "fold": lambda: channel_jobs.fold(model.fold_timeout),
+        "fold": lambda: channel_jobs.fold(model.fold_timeout, forced=forced),
     }
     folder = channel_jobs.store.folder.name
     ran = []

@@ -47,10 +47,12 @@ def journal(root: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in read(root, ".pipimem/journal.jsonl").splitlines()[1:]]
 
 
-def history(blocks: int) -> str:
-    days = range(1, blocks + 1)
+def history() -> str:
+    """Three days of January that are to be folded, and three of February that stay."""
     return "# History\n\n" + "\n".join(
-        f"## 2026-01-{n:02} 09:00–10:00 +08:00\n\n- lunch {n}\n" for n in days
+        f"## 2026-0{month}-{n:02} 09:00–10:00 +08:00\n\n- lunch {n}\n- a walk in the rain {n}\n"
+        for month in (1, 2)
+        for n in range(1, 4)
     )
 
 
@@ -89,7 +91,7 @@ async def test_a_second_run_does_nothing_and_reads_nothing(
     """No model call, no line of transcript, no byte written, whatever is long, many or old."""
     root, hands = workspace(tmp_path), Hands()
     write(root, "MEMORY.md", MEMORY)
-    write(root, "HISTORY.md", history(6))
+    write(root, "HISTORY.md", history())
     fold = Folded("January", (Bullet("they had lunch three times"),))
     script = Scripted(
         {
@@ -320,7 +322,7 @@ async def test_a_rehearsal_thinks_and_leaves_every_byte(tmp_path: Path) -> None:
     """Each job sees what the one before would have changed; then the real run does the same."""
     root, hands = workspace(tmp_path), Hands()
     write(root, "MEMORY.md", MEMORY)
-    write(root, "HISTORY.md", history(6))
+    write(root, "HISTORY.md", history())
     answers = {
         "refresh": [Refreshed({"Current State": ("lunch",)})] * 2,
         "consolidate": [Consolidated(history=(Bullet("they talked"),))] * 2,
