@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -142,3 +144,59 @@ def test_a_link_out_of_the_workspace_is_refused(call: Call, bot: Path, tmp_path:
     told = call("recall", "room", "port 8080")
     assert (told.code, "leads out of the workspace" in told.err) == (1, True)
     assert snapshot(bot) == before
+
+
+PRINTING = (
+    ("--help",),
+    ("--version",),
+    ("show", "--help"),
+    ("show", "room"),
+    ("log", "room"),
+    ("blame", "room"),
+    ("status",),
+    ("doctor",),
+)
+
+
+def printed_to(redirection: str, bot: Path, words: tuple[str, ...]) -> tuple[int, str]:
+    """Exit code and standard error of a command whose standard output a shell sent elsewhere."""
+    command = [sys.executable, "-m", "pipimem", "--workspace", str(bot), *words]
+    shell = ["sh", "-c", f'"$@" {redirection}', "sh", *command]
+    result = subprocess.run(shell, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    return result.returncode, result.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there a shell closes no streams")
+@pytest.mark.parametrize("words", PRINTING, ids=" ".join)
+def test_a_closed_standard_output_ends_no_command(
+    words: tuple[str, ...], call: Call, bot: Path
+) -> None:
+    """What is printed goes nowhere."""
+    call("remember", "room", "tea is at four")
+    code, said = printed_to(">&-", bot, words)
+    assert (code, "Error" in said) == (0, False)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a full device")
+@pytest.mark.parametrize("words", PRINTING, ids=" ".join)
+def test_an_answer_that_the_disk_has_no_room_for_is_one_sentence(
+    words: tuple[str, ...], call: Call, bot: Path
+) -> None:
+    """As when it is sent into a file."""
+    call("remember", "room", "tea is at four")
+    code, said = printed_to("> /dev/full", bot, words)
+    assert code == 1
+    assert said.splitlines()[-1] == f"pipimem: the system refused: {os.strerror(errno.ENOSPC)}"
+    assert "Traceback" not in said
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no head")
+@pytest.mark.parametrize("words", PRINTING, ids=" ".join)
+def test_who_reads_no_further_ends_a_command_quietly(
+    words: tuple[str, ...], call: Call, bot: Path
+) -> None:
+    """As `| head` does, once it has its lines."""
+    call("remember", "room", "tea is at four")
+    _, said = printed_to("| true", bot, words)
+    assert "Traceback" not in said
+    assert "BrokenPipe" not in said
