@@ -1,12 +1,14 @@
 """What a Markdown file is made of: sections of blocks, each with the lines it stands on.
 
-Also the block that the parser is filling, line by line.
+Also the document that the parser is filling, line by line.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import groupby
 
 from pipimem.text.markdown.lines import dedented, indentation
 
@@ -124,3 +126,76 @@ class OpenBlock:
         """How far lines of the entry may move to the left: up to the one furthest out."""
         columns = [indentation(line) for line in lines if line]
         return min((column for column in columns if column >= self.inner), default=0)
+
+
+class OpenDocument:
+    """The sections and blocks that were read so far; at most one block is open."""
+
+    def __init__(self, lines: tuple[str, ...]) -> None:
+        self.open: OpenBlock | None = None
+        self.sections: list[Section] = []
+        self._lines = lines
+        self._heading: MarkdownBlock | None = None
+        self._blocks: list[MarkdownBlock] = []
+
+    def open_if(self, kind: BlockKind) -> OpenBlock | None:
+        """The open block, if it is of that kind."""
+        block = self.open
+        return block if block is not None and block.kind is kind else None
+
+    def begin(self, kind: BlockKind, number: int) -> OpenBlock:
+        """Opens a block at a line, which ends the one before."""
+        self.close(number)
+        self.open = OpenBlock(kind, number)
+        return self.open
+
+    def extend(self, kind: BlockKind, number: int, shown: str | None = None) -> OpenBlock:
+        """Adds a line to the open block of that kind, or opens one."""
+        block = self.open_if(kind) or self.begin(kind, number)
+        block.append(shown)
+        return block
+
+    def close(self, end: int) -> None:
+        """The open block, if any, ends before line `end`."""
+        block, self.open = self.open, None
+        if block is None:
+            return
+        if block.kind is BlockKind.ENTRY:
+            own, text = block.start + block.certain_lines, block.entry_text()
+            self._blocks.append(
+                MarkdownBlock(block.kind, block.start, own, text, marker=block.marker)
+            )
+            self._blocks.extend(self._gaps(own, block.shown[block.certain_lines :]))
+        elif block.kind is BlockKind.PARAGRAPH:
+            text = "\n".join(line.strip() for line in block.shown if line is not None)
+            self._blocks.append(MarkdownBlock(block.kind, block.start, end, text))
+        else:
+            self.add(block.kind, block.start, end)
+
+    def _gaps(self, start: int, shown: list[str | None]) -> Iterator[MarkdownBlock]:
+        """The blank and the comment lines that turned out to stand behind an entry, not in it."""
+        end = start
+        for is_comment, lines in groupby(shown, key=lambda line: line is None):
+            begun, end = end, end + len(list(lines))
+            kind = BlockKind.COMMENT if is_comment else BlockKind.BLANK
+            yield self._raw(kind, begun, end)
+
+    def add(self, kind: BlockKind, start: int, end: int) -> None:
+        """Adds lines as a block of raw text."""
+        self._blocks.append(self._raw(kind, start, end))
+
+    def _raw(self, kind: BlockKind, start: int, end: int) -> MarkdownBlock:
+        return MarkdownBlock(kind, start, end, "".join(self._lines[start:end]))
+
+    def begin_section(self, block: MarkdownBlock) -> None:
+        """Begins a section with its heading."""
+        self.end_section(block.start)
+        self._heading, self._blocks = block, [block]
+
+    def end_section(self, end: int) -> None:
+        """The section that was begun last, or the preamble, ends before line `end`."""
+        top, blocks = self._heading, tuple(self._blocks)
+        if top is None:
+            self.sections.append(Section("", 0, 0, 0, end, blocks))
+        else:
+            self.sections.append(Section(top.text, top.level, top.start, top.end, end, blocks))

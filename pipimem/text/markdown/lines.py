@@ -48,6 +48,7 @@ TAB = 4
 # From this column on a line is code (CommonMark 4.4), unless something above it is still open.
 CODE_COLUMN = 4
 
+_YAML_KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s#\[{:-][^:]*):(\s|$)""")
 _BULLET = re.compile(r"([ \t]*)([-*+]|[0-9]{1,9}[.)])(?:[ \t]+|$)")
 _HEADING = re.compile(r"[ \t]*(#{1,6})(?:[ \t]+|$)")
 _RULE = re.compile(r"[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$")
@@ -183,3 +184,24 @@ def opens_html(text: str, *, in_paragraph: bool = False) -> str | None:
 def _tag_name(text: str) -> str:
     found = _TAG.match(text)
     return found[1].lower() if found else ""
+
+
+def front_matter(lines: tuple[str, ...]) -> int:
+    """How many lines of YAML stand at the very top, fences included.
+
+    Two rules around some text look the same; it is front matter only if its first line is a key.
+    """
+    if not lines or lines[0].removeprefix(BOM).rstrip() != "---":
+        return 0
+    for number, line in enumerate(lines[1:], 2):
+        if line.rstrip() in ("---", "..."):
+            return number if _begins_with_key(lines[1 : number - 1]) else 0
+    return 0
+
+
+def _begins_with_key(lines: tuple[str, ...]) -> bool:
+    """Whether the first line that is no comment is a key of YAML; also where there is none."""
+    for line in lines:
+        if line.strip() and not line.startswith("#"):
+            return _YAML_KEY.match(line) is not None
+    return True
