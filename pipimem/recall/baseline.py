@@ -65,8 +65,8 @@ class Baseline:
         An entry in another language than the question is farther from it, whatever both say: so an
         entry is held against the talk of its own language.
         """
-        latin, han = (self.latin @ asked).tolist(), (self.han @ asked).tolist()
-        lead = _mean((self.questions @ asked).tolist()) - _mean([*latin, *han])
+        latin, han = cosines(self.latin, asked).tolist(), cosines(self.han, asked).tolist()
+        lead = _mean(cosines(self.questions, asked).tolist()) - _mean([*latin, *han])
         return Chance(_mean(latin), _mean(han), lead)
 
 
@@ -79,5 +79,16 @@ def unit(vectors: Sequence[Sequence[float]]) -> np.ndarray[Any, Any]:
     return matrix / np.where(length > 0, length, 1.0)
 
 
-def _mean(cosines: Sequence[float]) -> float:
-    return sum(heapq.nlargest(_NEAREST, cosines)) / _NEAREST
+def cosines(rows: np.ndarray[Any, Any], asked: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The cosine of each row with one vector, all of length 1."""
+    import numpy as np
+
+    # Of finite rows, too, numpy now and then warns of an invalid value: the library behind it
+    # leaves a flag of the processor set. A host may take warnings for errors.
+    with np.errstate(all="ignore"):
+        found: np.ndarray[Any, Any] = rows @ asked
+    return found
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(heapq.nlargest(_NEAREST, values)) / _NEAREST

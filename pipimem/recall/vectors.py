@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from pipimem.recall.baseline import Baseline, unit
+from pipimem.recall.baseline import Baseline, cosines, unit
 from pipimem.recall.index import Index
 from pipimem.text.han import has_han
 
@@ -152,7 +152,7 @@ class Vectors:
             return FAR_FROM_ALL
         chance = baseline.chance(asked)
         by_chance = np.where(placed.is_han, np.float32(chance.han), np.float32(chance.latin))
-        nearer = (placed.rows @ asked - by_chance).tolist()
+        nearer = (cosines(placed.rows, asked) - by_chance).tolist()
         margins = dict(zip(placed.slots, nearer, strict=True))
         bar = _SURE + _SURE_BY_NUMBER * math.log(len(margins)) - chance.lead
         nearest = heapq.nlargest(most, margins, key=margins.__getitem__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pipimem.recall.baseline import Baseline, examples, small_talk, unit
+from pipimem.recall.baseline import Baseline, cosines, examples, small_talk, unit
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
 from pipimem.recall.vectors import Vectors
@@ -43,3 +43,13 @@ def test_vectors_of_another_embedder_are_no_measure() -> None:
     vectors.learn(vectors.place(index), [[1.0, 0.0]])
     assert vectors.place(index) == []
     assert vectors.near([1.0, 0.0], index, YARDSTICK, 12).margins == {}
+
+
+def test_a_flag_that_the_arithmetic_leaves_is_no_warning() -> None:
+    """Now and then one is left for finite numbers, too: no turn fails for it where warnings are
+    errors, as here.
+    """
+    np = pytest.importorskip("numpy")
+    odd = np.array([[np.inf, 1.0], [1.0, 0.0]], dtype=np.float32)
+    asked = np.array([0.0, 1.0], dtype=np.float32)
+    assert cosines(odd, asked).tolist()[1] == 0.0
