@@ -68,10 +68,16 @@ def _signature(name: str, value: object) -> str:
 
 
 def _members(value: type) -> list[tuple[str, object]]:
+    """The public methods and properties, its own and those of our classes that it extends."""
     found = []
-    for name, member in vars(value).items():
-        if name.startswith("_"):
-            continue
+    members = {
+        name: member
+        for each in reversed(value.__mro__)
+        if each.__module__.startswith("pipimem.")
+        for name, member in vars(each).items()
+        if not name.startswith("_")
+    }
+    for name, member in members.items():
         if isinstance(member, classmethod | staticmethod):
             member = member.__func__
         if inspect.isfunction(member) or isinstance(member, property):

@@ -35,13 +35,20 @@ if TYPE_CHECKING:
     from pipimem.memory.requests import (
         MemoryRequest,
     )
+    from pipimem.notes.files import (
+        File,
+    )
     from pipimem.notes.kinds import (
         Kind,
     )
     from pipimem.notes.message import (
         Message,
     )
+    from pipimem.notes.notes import (
+        Change,
+    )
     from pipimem.notes.operations import (
+        Author,
         Bullet,
         Trust,
     )
@@ -58,15 +65,33 @@ if TYPE_CHECKING:
     from pipimem.recall.scoring import (
         Part,
     )
+    from pipimem.runtime.change_history import (
+        ChannelHistory,
+        EntryOrigin,
+        LoggedChange,
+        TakenBack,
+    )
     from pipimem.runtime.channel import (
         Channel,
+    )
+    from pipimem.runtime.channel_memory import (
+        Remembered,
+    )
+    from pipimem.runtime.entry_list import (
+        ListedEntry,
     )
     from pipimem.runtime.pipimem import (
         Pipimem,
     )
+    from pipimem.runtime.search_service import (
+        SearchHit,
+    )
     from pipimem.runtime.turns import (
         Receipt,
         Turn,
+    )
+    from pipimem.runtime.usage_sums import (
+        UsageSum,
     )
     from pipimem.settings import (
         BudgetSettings,
@@ -97,6 +122,9 @@ if TYPE_CHECKING:
         Tidied,
         Tidy,
     )
+    from pipimem.store.workspace import (
+        ChannelInfo,
+    )
 
 __version__ = "0.2.0"
 
@@ -104,20 +132,26 @@ __all__ = [
     "AnswerRefused",
     "ArgumentError",
     "Assistant",
+    "Author",
     "BudgetSettings",
     "BudgetSpent",
     "Bullet",
     "Call",
     "Candidate",
     "CannotTakeBack",
+    "Change",
     "Channel",
     "ChannelError",
+    "ChannelHistory",
+    "ChannelInfo",
     "Clock",
     "CompactionSettings",
     "Consolidate",
     "Consolidated",
     "Embedder",
     "EmbedderSettings",
+    "EntryOrigin",
+    "File",
     "Fold",
     "Folded",
     "Item",
@@ -125,7 +159,9 @@ __all__ = [
     "Kind",
     "KnownEntry",
     "Learned",
+    "ListedEntry",
     "LockTimeout",
+    "LoggedChange",
     "MaintenanceSettings",
     "MemoryRequest",
     "Merge",
@@ -145,20 +181,24 @@ __all__ = [
     "Refile",
     "Refresh",
     "Refreshed",
+    "Remembered",
     "Rerank",
     "Reranked",
+    "SearchHit",
     "Settings",
     "SettingsError",
     "SidecarError",
     "SnapshotSettings",
     "Source",
     "StoreError",
+    "TakenBack",
     "Tidied",
     "Tidy",
     "TranscriptError",
     "Trust",
     "Turn",
     "UnreadableNote",
+    "UsageSum",
     "WorkspaceError",
 ]
 
@@ -169,7 +209,7 @@ _PLACES = {
     "pipimem.memory.requests": "MemoryRequest",
     "pipimem.notes.kinds": "Kind",
     "pipimem.notes.message": "Message",
-    "pipimem.notes.operations": "Bullet Trust",
+    "pipimem.notes.operations": "Author Bullet Trust",
     "pipimem.recall.scoring": "Part",
     "pipimem.recall.items": "Item Source",
     "pipimem.recall.ranking": "Candidate",
@@ -177,6 +217,14 @@ _PLACES = {
     "pipimem.runtime.channel": "Channel",
     "pipimem.runtime.pipimem": "Pipimem",
     "pipimem.runtime.turns": "Receipt Turn",
+    "pipimem.notes.files": "File",
+    "pipimem.notes.notes": "Change",
+    "pipimem.runtime.change_history": "ChannelHistory EntryOrigin LoggedChange TakenBack",
+    "pipimem.runtime.channel_memory": "Remembered",
+    "pipimem.runtime.entry_list": "ListedEntry",
+    "pipimem.runtime.search_service": "SearchHit",
+    "pipimem.runtime.usage_sums": "UsageSum",
+    "pipimem.store.workspace": "ChannelInfo",
     "pipimem.settings": (
         "BudgetSettings CompactionSettings EmbedderSettings MaintenanceSettings ModelSettings "
         "RecallSettings Settings SnapshotSettings"

@@ -13,7 +13,7 @@ from pipimem.text.dates import Span, mentioned
 from pipimem.text.dates.bounds import aware, later
 
 if TYPE_CHECKING:
-    from pipimem.runtime.change_history import Past, Point
+    from pipimem.runtime.change_history import Point
 
 # Nobody counts a year from a day that is half a year away or more: "3月5日" in November is last
 # spring.
@@ -110,11 +110,3 @@ def _span(text: str, now: datetime, *, to_come: bool) -> Span | None:
     if has_no_year and span.start > now.date() and not to_come:
         span = next(iter(mentioned(text, later(now, -_HALF_A_YEAR))), span)
     return span
-
-
-def moment(past: Past, sequence: int) -> str:
-    """A moment of the past for eyes: the change and its time."""
-    for change in past.records:
-        if change.sequence == sequence:
-            return f"after change {sequence} ({change.time})"
-    return "before the first change"

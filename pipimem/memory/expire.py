@@ -52,6 +52,15 @@ def next_end(notes: Notes, now: datetime) -> datetime | None:
     return min((end for end in ends if end > now), default=None)
 
 
+def ends(notes: Notes, now: datetime) -> dict[str, tuple[datetime, str]]:
+    """When each entry that expires by the calendar does so first, and why, by its `ref`."""
+    first: dict[str, tuple[datetime, str]] = {}
+    for entry, record in _learnt(notes):
+        for end in sorted(_ends(entry, record, now))[:1]:
+            first[entry.ref] = end
+    return first
+
+
 def is_dated(op: Invalidate) -> bool:
     """Whether an entry goes because its own date is past: then it is over, whoever asks for it."""
     return op.reason.startswith(_DATED)

@@ -13,7 +13,6 @@ from typing import TypeVar
 import anyio
 from anyio import to_thread
 
-from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError, StoreError, described, require_type
 from pipimem.llm.embedding import Vector
 from pipimem.memory.confirm import confirmed, recalled_entries
@@ -26,15 +25,14 @@ from pipimem.notes.operations import Author, Decision, Progress
 from pipimem.recall.budget import rows_of
 from pipimem.recall.recall import Recall, unsure
 from pipimem.recall.refinement import both_ends
+from pipimem.runtime.channel_memory import ChannelMemory
 from pipimem.runtime.compaction import consolidated_receipt, missing_messages
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.maintenance.background import Background, Failure
-from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.recall_service import RecallService, limits_of
 from pipimem.runtime.turns import Receipt, Turn, session_prompt
 from pipimem.settings import Settings
 from pipimem.store.caches.channel_caches import Kept
-from pipimem.store.channel import ChannelStore
 from pipimem.text.fence import NOTE, fenced
 
 T = TypeVar("T")
@@ -56,17 +54,13 @@ def no_op(_reading: RecallService) -> None:
 
 
 @dataclass(slots=True, init=False, eq=False, repr=False)
-class Channel:
+class Channel(ChannelMemory):
     """One conversation and its memory; `Pipimem.channel` makes it.
 
     `before_turn` and `before_compaction` never raise because memory is broken.
     """
 
-    _store: ChannelStore
-    _jobs: ChannelJobs
     _settings: Settings
-    _clock: Clock
-    _recall_service: RecallService
     _background: Background
     _nonce: Callable[[], str]
     _on_message: Callable[[], None]
@@ -79,7 +73,6 @@ class Channel:
     _under_way: int = 0
     _figures: Kept = field(default_factory=Kept)
     _intake: Intake = field(default_factory=Intake)
-    _lock: anyio.Lock = field(default_factory=anyio.Lock)
     _shown: set[str] = field(default_factory=set)
     _fresh: bool = True
     # The first question compiles patterns and opens dictionaries.
@@ -88,11 +81,6 @@ class Channel:
 
     def __repr__(self) -> str:
         return f"Channel({self.id!r}, {str(self._store.folder)!r})"
-
-    @property
-    def id(self) -> str:
-        """The platform's id of the conversation."""
-        return self._store.channel_id
 
     @property
     def _folder(self) -> str:
@@ -299,33 +287,6 @@ class Channel:
                 self._store.caches.add_figures(figures)
             self._recall_service.keep_words()
             self._recall_service.keep_vectors()
-
-    # ── by hand ───────────────────────────────────────────────────────────────────────────────────
-
-    async def forget(
-        self,
-        what: str | Sequence[str],
-        *,
-        keep_transcript: bool = False,
-        inside_words: bool = False,
-    ) -> dict[str, int]:
-        """Remove a text, or entries by id, from all files; returns counts by place.
-
-        `Tom` is not taken for a part of `tomorrow`, unless `inside_words`.
-        """
-        now = self._clock.wall()
-        async with self._lock:
-            with anyio.CancelScope(shield=True):
-                receipt = await to_thread.run_sync(
-                    lambda: self._store.forget(
-                        what,
-                        keep_transcript=keep_transcript,
-                        now=now,
-                        actor="person",
-                        inside_words=inside_words,
-                    )
-                )
-        return receipt.counts
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from pipimem.errors import NothingFound
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
@@ -13,9 +14,10 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.forget.targets import resolve_targets
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES
+from pipimem.text.quotes import read_quote
 
 _NOTES = (File.SESSION, File.MEMORY, File.HISTORY)
-__all__ = ["Forgettable", "Trace", "forgettable", "remains"]
+__all__ = ["Forgettable", "Trace", "forget_targets", "forgettable", "remains"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,58 @@ class Forgettable:
 
     def __bool__(self) -> bool:
         return bool(self.entries or self.messages)
+
+
+def forget_targets(
+    store: ChannelStore, what: str | Sequence[str] = (), *, speaker: str = "", message: str = ""
+) -> str | list[str]:
+    """What `ChannelStore.forget` takes for a text, ids, a speaker's words, or one message.
+
+    A text that is the id of a message means the message. With a message, or with all that a speaker
+    said, goes what was learnt from that alone. Raises `NothingFound`.
+    """
+    if isinstance(what, str) and what and not (speaker or message):
+        meant = [] if " " in what else _said(store, lambda one: one.id == what)
+        return _learnt_from(store, meant) if meant else what
+    given = [what] if isinstance(what, str) else list(what)
+    said: list[Message] = []
+    if message:
+        said += _said(store, lambda one: one.id == message.removeprefix("log:"))
+        if not said:
+            raise NothingFound(f"There is no message {message!r} here; `search` gives the ids.")
+    if speaker:
+        name = speaker.strip().casefold()
+        theirs = _said(store, lambda one: one.speaker.casefold() == name)
+        if not theirs:
+            raise NothingFound(f"Nobody called {speaker!r} said anything here.")
+        said += theirs
+    return [*filter(None, given), *_learnt_from(store, said)]
+
+
+def _said(store: ChannelStore, is_meant: Callable[[Message], bool]) -> list[Message]:
+    return [one for one in store.transcript.messages() if is_meant(one)]
+
+
+def _learnt_from(store: ChannelStore, messages: Sequence[Message]) -> list[str]:
+    """The messages, and the entries that rest on nothing else or quote them, as recall has them."""
+    said = {one.id for one in messages}
+    notes, found = store.notes(), [f"log:{name}" for name in sorted(said)]
+    for file in _NOTES:
+        prefix = "" if file is File.MEMORY else f"{file.removesuffix('.md').lower()}:"
+        for entry in notes.note(file).entries:
+            record = notes.ledger.records.get(f"{prefix}{entry.id}")
+            rests = record and record.sources and said.issuperset(record.sources)
+            if rests or _is_quoted(entry, messages):
+                found.append(entry.id)
+    return list(dict.fromkeys(found))
+
+
+def _is_quoted(entry: Entry, messages: Iterable[Message]) -> bool:
+    """Whether an entry says with name and day what one of the messages says."""
+    quote = read_quote(entry.text)
+    if not quote.name or not quote.said.strip():
+        return False
+    return any(quote.said in one.content and quote.name == one.speaker for one in messages)
 
 
 def forgettable(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pipimem.clock import Clock
@@ -14,15 +15,21 @@ from pipimem.recall.scoring import explained
 from pipimem.recall.transcript.excerpts import headed
 from pipimem.runtime.embeddings import embeddings_of
 from pipimem.runtime.recall_service import RecallService
+from pipimem.runtime.search_service import Filters, SearchHit
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
+from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
     from pipimem.llm.admission import Admission
 
-__all__ = ["Candidate", "Item", "Lookup", "Recall", "Source", "explained", "headed"]
+__all__ = ["Candidate", "Item", "Lookup", "Recall", "Source", "explained", "headed", "note_hits"]
+
+
+# So many candidates are looked at for each that is shown: filters and messages leave some out.
+_LOOKED_AT = 4
 
 
 class Lookup:
@@ -93,3 +100,17 @@ class Lookup:
         from pipimem.llm.admission import Admission  # only where embedding costs something
 
         return Admission(self._store.usage_store, self._budget, Clock(), self._report)
+
+
+def note_hits(
+    service: RecallService, query: str, now: datetime, count: int, filters: Filters
+) -> list[SearchHit]:
+    """What the notes have to say to a question as it stands, best first."""
+    service.notes()
+    found = service.recalled(query, now, limit=_LOOKED_AT * count, automatic=False)
+    hits = [
+        SearchHit(one.item, one.score, headed(one.item, redacted(one.item.text)))
+        for one in found.candidates
+        if one.item.source is not Source.LOG and filters.admits(one.item)
+    ]
+    return hits[:count]

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime
 from functools import partial
 
 from anyio import to_thread
 
-from pipimem.errors import NothingFound, PipimemError, SidecarError, described
+from pipimem.errors import PipimemError, SidecarError, described
 from pipimem.memory.gates import Gate
-from pipimem.memory.remember import remembered
-from pipimem.notes.kinds import Kind
-from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Decision, Hole
+from pipimem.notes.operations import Hole
 from pipimem.runtime.channel import Channel
-from pipimem.runtime.intake import Intake
 from pipimem.runtime.maintenance.embed_entries import JOB as EMBEDDING
 from pipimem.runtime.maintenance.embed_entries import embedded
 from pipimem.runtime.maintenance.jobs import DryRun, Ran, maintained
 from pipimem.runtime.search_service import update_search_cache
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commit.commit import Committed
 
 # How many new messages a settling channel indexes at once: 0.3 s of a thread.
 _INDEXED_AT_ONCE = 2_000
@@ -56,22 +50,6 @@ class OpenChannel(Channel):
     async def notes(self) -> Notes:
         """The channel's notes as they stand on disk now."""
         return await self._jobs.notes()
-
-    async def remember(
-        self, text: str, *, kind: Kind = Kind.FACT, speaker: str = "", until: date | None = None
-    ) -> Committed:
-        """Add an entry with the text word for word, but without secrets.
-
-        `until` is the last day on which it holds. Raises `NothingFound` for a text with nothing
-        to keep.
-        """
-        if not text.strip():
-            raise NothingFound("there is nothing to remember: the text is empty")
-        message = Message.user(text, speaker=speaker)
-        decision, speaker = await to_thread.run_sync(
-            _remembered, message, kind, until, self._clock.now()
-        )
-        return await self._jobs.commit(decision, speaker or "person")
 
     async def maintain(self, *, forced: bool = False, dry_run: bool = False) -> list[Ran]:
         """Run due jobs; `forced` skips pauses, `dry_run` asks models but commits nothing."""
@@ -123,23 +101,6 @@ class OpenChannel(Channel):
         await to_thread.run_sync(
             self._store.drop_cached if self._under_way else self._recall_service.rest
         )
-
-
-def _remembered(
-    message: Message, kind: Kind, until: date | None, now: datetime
-) -> tuple[Decision, str]:
-    """The decision to keep a message word for word, and who said it as it may be written.
-
-    Raises `NothingFound` where nothing of it may be kept.
-    """
-    # An Intake of its own: a private stretch that is open in the conversation does not reach here.
-    clean = Intake().cleaned([message], now)
-    if not clean or not clean[0].content.strip():
-        raise NothingFound(
-            "there is nothing left to remember once secrets and private stretches are taken out"
-        )
-    speaker = clean[0].speaker
-    return remembered(clean[0].content, kind, now, speaker=speaker, until=until), speaker
 
 
 def opened(channel: Channel) -> OpenChannel:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import logging
 import secrets
-import threading
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import Literal, Self
 
 import anyio
 from anyio import to_thread
 
 from pipimem.clock import Clock
-from pipimem.errors import SettingsError, SidecarError, WorkspaceError
+from pipimem.errors import SettingsError, WorkspaceError
 from pipimem.llm.embedding import Embedder
 from pipimem.notes.message import Message
+from pipimem.runtime.assistants import Assistants
 from pipimem.runtime.channel import Channel, no_op
 from pipimem.runtime.embeddings import embeddings_of
 from pipimem.runtime.index_lru import IndexLru
@@ -31,17 +32,13 @@ from pipimem.runtime.maintenance.worker import JOB as IDLE
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.runtime.recall_service import RecallService
+from pipimem.runtime.usage_sums import By, UsageSum, usage_sums
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings, settings_from
-from pipimem.sidecar.guarded import GuardedAssistant
-from pipimem.sidecar.tasks import Assistant, Call
+from pipimem.sidecar.tasks import Assistant
 from pipimem.store.channel import ChannelStore
-from pipimem.store.workspace import WorkspaceStore
+from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
-if TYPE_CHECKING:
-    from pipimem.llm.admission import Admission
-
-_OFFLINE = "offline"
 # The job, as the operator reads of it.
 _LIBRARY = "loading litellm"
 # Closing waits for the disk, or for a model. So many channels share the disk's syncs, and leave
@@ -79,18 +76,19 @@ class Pipimem:
         self.clock = clock or Clock()
         _refuse_naive(self.clock)
         self._background = Background(self.clock, self.store.problems)
-        self._made_admission: Admission | None = None
-        self._making_admission = threading.Lock()
         self._vocabulary = Vocabulary(self.store)
         self._index_lru = IndexLru()
-        if assistant is not None:
-            self.assistant: Assistant = GuardedAssistant(assistant)
-        else:
-            self.assistant = self._assistant(model or self.settings.model.name)
-        self._asks_litellm = assistant is None and self.assistant.paid
+        self._assistants = Assistants(
+            self.store, self.settings, self.clock, self._vocabulary, model, assistant
+        )
+        self.assistant = self._assistants.chosen
         self._turn_ended = anyio.Event()
         self._embeddings = embeddings_of(
-            self.settings, self.store, self._admission, embedder, background=self._background
+            self.settings,
+            self.store,
+            self._assistants.admission,
+            embedder,
+            background=self._background,
         )
         self._embedding: Embedding | None = None
         if self._embeddings is not None:
@@ -162,7 +160,7 @@ class Pipimem:
 
         It takes seconds, which a first rerank or refresh does not have.
         """
-        if self._asks_litellm:
+        if self._assistants.asks_litellm:
             await self._turn_ended.wait()
             from pipimem.llm.litellm_client import load_litellm
 
@@ -208,10 +206,36 @@ class Pipimem:
                 self._channels[id] = self._folders[store.folder.name] = self._opened(store)
             return self._channels[id]
 
+    async def channels(self) -> tuple[ChannelInfo, ...]:
+        """The channels of the workspace, by id."""
+        return await to_thread.run_sync(self.store.channels)
+
+    async def remove(self, id: str) -> None:  # noqa: A002 - the field's own name
+        """Delete a channel for good, with its notes, its transcript and all that is kept of it.
+
+        The ledger of costs keeps its lines. Raises `ChannelError` for an unknown one. A `Channel`
+        of it that a host goes on using begins it anew.
+        """
+        async with self._opening:
+            known = {info.id: info for info in await self.channels()}
+            if id not in known:
+                await to_thread.run_sync(
+                    partial(ChannelStore.open, self.store, id, create=False)
+                )  # which says what there is instead
+            async with self._idle.preempt(known[id].folder.name):
+                with anyio.CancelScope(shield=True):
+                    await to_thread.run_sync(self.store.remove, known[id])
+            self._channels.pop(id, None)
+            self._folders.pop(known[id].folder.name, None)
+
+    async def usage(self, by: By = "task", since: datetime | None = None) -> dict[str, UsageSum]:
+        """What models were asked since a time and what it cost, by task, channel, model or day."""
+        return await to_thread.run_sync(lambda: usage_sums(self.store.usages(since), by))
+
     def _opened(self, store: ChannelStore) -> OpenChannel:
         jobs = ChannelJobs(
             store,
-            self._assistant_with_fallback(),
+            self._assistants.with_fallback(),
             self.settings,
             self.clock,
             correlate=lambda: secrets.token_hex(6),
@@ -220,11 +244,11 @@ class Pipimem:
         return OpenChannel(
             store,
             jobs,
-            self.settings,
             self.clock,
             RecallService(
                 store, self._vocabulary, self.settings.recall, self._index_lru, self._embeddings
             ),
+            self.settings,
             self._background,
             _nonce=lambda: secrets.token_hex(6),
             _on_message=partial(self._after_turn, store.folder.name),
@@ -287,61 +311,13 @@ class Pipimem:
         if refused:
             raise refused[0]
 
-    # ── the sidecar ───────────────────────────────────────────────────────────────────────────────
-
     async def reply(self, messages: Sequence[Message], *, channel: str, timeout: float) -> str:
         """What the model answers to a conversation, within `timeout` seconds.
 
         It counts as a call of `channel`. Raises `SidecarError` for a failed call, and where no
         model of the settings answers.
         """
-        from pipimem.sidecar.model import ModelAssistant
-
-        if not isinstance(self.assistant, ModelAssistant):
-            raise SidecarError(f"{self.assistant.name} cannot talk; choose a model with --model.")
-        return await self.assistant.chat(messages, Call(channel, secrets.token_hex(6), timeout))
-
-    def _assistant(self, model: str) -> Assistant:
-        if model == _OFFLINE:
-            from pipimem.sidecar.rules import (
-                Offline,
-            )  # its tables of cues: only where the rules think
-
-            return Offline(self._vocabulary.words)
-        from pipimem.llm.client import (
-            RetryingClient,
-        )  # litellm's room: only when a model is asked for
-        from pipimem.llm.litellm_client import LiteLLM
-        from pipimem.sidecar.model import ModelAssistant
-        from pipimem.sidecar.prompts import Prompts
-
-        provider = LiteLLM()
-        client = RetryingClient(
-            (model, *self.settings.model.fallbacks),
-            provider,
-            partial(self._admission().admit, price=provider.price),
-            self.clock.monotonic,
-            self.settings.model.concurrency,
-        )
-        return ModelAssistant(client, Prompts(self.store.root / "prompts"))
-
-    def _admission(self) -> Admission:
-        """The budget of all model and embedding calls; made when first asked for."""
-        from pipimem.llm.admission import Admission
-
-        with self._making_admission:
-            if self._made_admission is None:
-                usage_store, budget = self.store.usage_store, self.settings.budget
-                self._made_admission = Admission(usage_store, budget, self.clock, _log.warning)
-            return self._made_admission
-
-    def _assistant_with_fallback(self) -> Assistant:
-        """The assistant of a channel; the offline rules take over when the budget is spent."""
-        if not self.assistant.paid:
-            return self.assistant
-        from pipimem.sidecar.rules import Fallback, Offline
-
-        return Fallback(self.assistant, Offline(self._vocabulary.words))
+        return await self._assistants.reply(messages, channel, timeout)
 
 
 def _refuse_naive(clock: Clock) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from pipimem.clock import Clock
-from pipimem.errors import PipimemError, StoreError
+from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.files import File
 from pipimem.notes.notes import Note
 from pipimem.recall.items import Item, Source, history_items, message_item
@@ -36,6 +36,7 @@ __all__ = [
     "Filters",
     "Hit",
     "HitGroup",
+    "SearchHit",
     "SearchService",
     "differing",
     "headed",
@@ -134,7 +135,7 @@ class TranscriptSearch:
         return message_item(self._reader.message(slot - len(self._old)))
 
     def slot(self, name: str) -> int:
-        """Where the message or bullet of an id stands. Raises `StoreError` where there is none."""
+        """Where the message or bullet of an id stands. Raises `NothingFound`."""
         for slot, item in enumerate(self._old, self._first):
             if item.id == name:
                 return slot
@@ -148,8 +149,21 @@ class TranscriptSearch:
                     f"{name!r} is an entry, not a message; "
                     "`pipimem blame` says from which messages an entry came."
                 )
-            raise StoreError(message)
+            raise NothingFound(message)
         return place if place < self._first else len(self._old) + place
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One thing that a search found, its score and what of it is nearest to the question.
+
+    `also` are the ids of messages that say the same.
+    """
+
+    item: Item
+    score: float
+    excerpt: str
+    also: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -205,6 +219,28 @@ class SearchService:
         return [
             headed(hit.item, excerpt(redacted(hit.item.text), wanted, self.words)) for hit in hits
         ]
+
+    def transcript_hits(
+        self, channel: str, query: str, count: int, filters: Filters
+    ) -> list[SearchHit]:
+        """What was said to a question, best first, each with its copies."""
+        groups = self.said(channel, query, count, filters)
+        texts = self.excerpts(query, [group.hit for group in groups])
+        return [
+            SearchHit(
+                group.hit.item, group.hit.score, text, tuple(hit.item.id for hit in group.again)
+            )
+            for group, text in zip(groups, texts, strict=True)
+        ]
+
+    def timeline(self, channel: str, message: str, around: int) -> tuple[Item, ...]:
+        """What was said around the message of an id. Raises `NothingFound`."""
+        return self.around(channel, self.channel_search(channel).slot(message), around, around)
+
+    def details(self, channel: str, messages: Iterable[str]) -> tuple[Item, ...]:
+        """Whole messages by their ids. Raises `NothingFound`."""
+        found = self.channel_search(channel)
+        return tuple(found.item(found.slot(message)) for message in messages)
 
     def clear(self, channel: str, hits: Sequence[Hit]) -> bool:
         """Whether the first hit is most likely the answer."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +18,7 @@ from pipimem.store import identity
 from pipimem.store.caches import stamped
 from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.files import prepare, read_text, remove, temporary_for
+from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.folder_names import folder_name, is_plain
 from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
 from pipimem.store.job_failures import Problem, Problems
@@ -25,6 +29,8 @@ _SIGNS = ("pipimem.toml", "channels", ".pipimem")
 WORDS = "words.txt"
 USER_FILES = ("SOUL.md", "AGENTS.md", "MEMORY.md", WORDS, "recall.must")
 """Files at the root that only people write."""
+# Channels that are being deleted.
+_DOOMED = "removed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,26 @@ class WorkspaceStore:
         path = self.channels_folder / folder
         with store_errors("read", path):
             return _info(path) if path.is_dir() else None
+
+    def remove(self, channel: ChannelInfo) -> None:
+        """Deletes a channel with all that is kept of it; the ledger of costs keeps its lines.
+
+        It is gone at once or not at all: what a crash leaves of it goes with the next removal.
+        Raises `StoreError`.
+        """
+        folder, doomed = self.channels_folder / channel.folder.name, self._own / _DOOMED
+        if folder.is_symlink():
+            raise StoreError(f"{folder} is a link: take it away by hand, and what it leads to.")
+        make_folder(doomed)
+        with store_errors("remove", folder):
+            lock = folder / ".pipimem" / "lock"
+            with FolderLock(lock).held() if lock.exists() else nullcontext():
+                folder.rename(doomed / f"{folder.name}-{time.time_ns()}")
+            sync_folder(folder.parent)
+            shutil.rmtree(doomed)
+        for problem in self.problems.all():
+            if problem.channel == folder.name:
+                self.problems.remove(problem.job, problem.channel)
 
     @property
     def channels_folder(self) -> Path:

@@ -195,5 +195,5 @@ def test_threads_that_ask_at_once_get_one_account(
     monkeypatch.setattr(Admission, "__init__", init)
     pipimem = Pipimem(workspace(tmp_path), "offline")
     with ThreadPoolExecutor(8) as threads:
-        found = [threads.submit(pipimem._admission) for _ in range(8)]
+        found = [threads.submit(pipimem._assistants.admission) for _ in range(8)]
     assert len({id(one.result()) for one in found}) == len(made) == 1

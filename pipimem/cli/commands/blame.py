@@ -7,8 +7,8 @@ import click
 from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, note_file
 from pipimem.cli.output import fields, minute, note, one_line, records, table
 from pipimem.notes.ledger import Record
-from pipimem.notes.operations import Author, Trust
-from pipimem.runtime.change_history import Origin, forgotten_at, origins
+from pipimem.notes.operations import Trust
+from pipimem.runtime.change_history import Origin, forgotten_at, origins_of, wrote
 
 _TEXT = 80
 _SOURCES = 3
@@ -26,13 +26,11 @@ def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> No
     change.
     """
     store = chosen.channel(channel)
-    changes = list(store.journal_records())
-    files = [NOTES[file]] if file else NOTES.values()
-    found = origins(store.notes(), changes, files)
+    found = origins_of(store, [NOTES[file]] if file else NOTES.values())
     if as_json:
         records(map(_json, found))
         return
-    began = forgotten_at(changes)
+    began = forgotten_at(store)
     if found and began:
         note(f"which change brought what stood before the forgetting of {began} is not kept")
     head = ("when", "who", "from", "by", "where", "entry")
@@ -45,25 +43,8 @@ def _row(one: Origin) -> tuple[str, ...]:
     messages = " ".join(sources[-_SOURCES:]) + more
     place = " · ".join(filter(None, (str(one.entry.file), one.entry.section)))
     text = one_line(one.entry.text, _TEXT)
-    return minute(_when(one)), _who(one), messages, _by(one), place, text
-
-
-def _who(one: Origin) -> str:
-    """Who said or wrote it: the speaker, else who made the change."""
-    is_human = one.record is None or one.record.trust is Trust.HUMAN
-    if one.record and one.record.speaker and not is_human:
-        return one.record.speaker
-    if one.change is None:
-        return "by hand" if is_human else "-"
-    if one.change.author is Author.EDITOR:
-        return "by hand"
-    return one.change.actor or str(one.change.author)
-
-
-def _when(one: Origin) -> str:
-    """When it was said, else when it was written down."""
-    said = one.record.when if one.record else ""
-    return said or (one.change.time if one.change else "")
+    who, when = wrote(one)
+    return minute(when), who, messages, _by(one), place, text
 
 
 def _by(one: Origin) -> str:
@@ -79,13 +60,14 @@ def _json(one: Origin) -> dict[str, object]:
     entry, change = one.entry, one.change
     known = one.record or Record(trust=Trust.HUMAN)
     names = ("task", "author", "actor", "why", "correlation")
+    who, when = wrote(one)
     return {
         **fields(entry, "file", "section"),
         "id": entry.ref,
         "line": entry.start + 1,
         "text": entry.text,
-        "who": _who(one),
-        "when": _when(one),
+        "who": who,
+        "when": when,
         **fields(known, "sources", "trust", "predecessor"),
         "seq": change.sequence if change else None,
         **(fields(change, *names) if change else dict.fromkeys(names, "")),

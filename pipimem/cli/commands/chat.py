@@ -12,7 +12,7 @@ from anyio import to_thread
 from pipimem.cli.commands.consolidate import receipt_lines
 from pipimem.cli.commands.forget import counts_line, preview_lines
 from pipimem.cli.commands.status import show_channels
-from pipimem.cli.commands.usage import cost_text, summed
+from pipimem.cli.commands.usage import cost_text
 from pipimem.cli.options import NOTES, Chosen, channel, chosen, kind, run
 from pipimem.cli.output import Failed, counted, note, one_line, say
 from pipimem.cli.prompts import typed
@@ -26,6 +26,7 @@ from pipimem.runtime.forget_preview import forgettable
 from pipimem.runtime.open_channel import OpenChannel, opened
 from pipimem.runtime.pipimem import Pipimem
 from pipimem.runtime.turns import Receipt, Turn
+from pipimem.runtime.usage_sums import usage_sum
 
 # Seconds a person waits for a reply before something is wrong.
 _REPLY_SECONDS = 120.0
@@ -174,7 +175,7 @@ class Talk:
 
     def _usage(self) -> None:
         usages = self.chosen.store().usages()
-        total = summed([one for one in usages if one.channel == self.channel.id])
+        total = usage_sum([one for one in usages if one.channel == self.channel.id])
         tokens = f"{total.tokens_in} tokens in, {total.tokens_out} out"
         say(f"{counted(total.calls, 'call')}, {tokens}, {cost_text(total)}")
 

@@ -9,7 +9,7 @@ import click
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import Failed, note, record
 from pipimem.cli.results import message_json, search_service, show_messages
-from pipimem.errors import StoreError
+from pipimem.errors import NothingFound
 from pipimem.runtime.lookup import Item
 from pipimem.runtime.search_service import SearchService
 from pipimem.text.token_count import estimate
@@ -48,6 +48,6 @@ def _found(
     for message in dict.fromkeys(ids):
         try:
             items.append(found.item(found.slot(message)))
-        except StoreError as error:
+        except NothingFound as error:
             unknown.append(str(error))
     return items, unknown

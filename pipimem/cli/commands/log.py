@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain
@@ -13,7 +12,7 @@ from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import counted, fields, minute, one_line, records, say, table
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Progress
-from pipimem.runtime.change_history import JournalRecord
+from pipimem.runtime.change_history import JournalRecord, newest_changes
 
 _TEXT = 90
 # A fold that is taken back brings back hundreds of lines: nobody reads more than a screen.
@@ -40,7 +39,7 @@ def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
     turn or job.
     """
     store = chosen.channel(channel)
-    newest = list(deque(store.journal_records(), maxlen=count))[::-1]
+    newest = newest_changes(store, count)
     if as_json:
         records(map(_json, newest))
     else:

@@ -12,7 +12,7 @@ from pipimem.cli.options import Chosen, as_json, channel, chosen, run
 from pipimem.cli.output import Failed, fields, nearest, note, record, say
 from pipimem.cli.times import coming_day
 from pipimem.notes.kinds import Kind
-from pipimem.notes.notes import Outcome
+from pipimem.runtime.channel_memory import Remembered
 from pipimem.runtime.open_channel import opened
 
 
@@ -51,15 +51,14 @@ def command(
     last = until.date() if until else None
     known = {info.id: info.kind for info in chosen.store().channels()}
 
-    async def remembered() -> Outcome:
+    async def remembered() -> Remembered:
         async with chosen.opened() as pipimem:
             room = opened(await pipimem.channel(channel, kind=of_kind))
             if channel not in known:
                 note(_made(channel, known))
             elif group and known[channel] != of_kind:
                 note(f"{channel} is a {known[channel]} already and stays one")
-            done = await room.remember(text, kind=Kind(kind), speaker=speaker, until=last)
-            return done.outcome
+            return await room.remember(text, kind=Kind(kind), speaker=speaker, until=last)
 
     done = run(remembered)
     if as_json:
@@ -67,17 +66,16 @@ def command(
     else:
         _show(done)
     if done.refused:
-        raise Failed(f"not remembered: {done.refused[0].reason}")
+        raise Failed(f"not remembered: {done.refused[0]}")
 
 
-def _json(done: Outcome, channel: str) -> dict[str, object]:
+def _json(done: Remembered, channel: str) -> dict[str, object]:
     names = ("verb", "file", "section", "id")
     changes = [{**fields(one, *names), "text": one.after} for one in done.changes]
-    refused = [refusal.reason for refusal in done.refused]
-    return {"channel": channel, "changes": changes, "refused": refused}
+    return {"channel": channel, "changes": changes, "refused": done.refused}
 
 
-def _show(done: Outcome) -> None:
+def _show(done: Remembered) -> None:
     for one in done.changes:
         say(f"{one.file} · {one.section}: {one.verb}: {one.after or one.before}  [{one.id}]")
     if not done.changes and not done.refused:

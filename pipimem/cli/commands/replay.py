@@ -10,11 +10,12 @@ from typing import Literal
 
 import click
 
-from pipimem.cli.commands.usage import Sum, cost_text, summed
+from pipimem.cli.commands.usage import cost_text
 from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, kind, run
 from pipimem.cli.output import Failed, counted, fields, progress, record, say
 from pipimem.runtime.open_channel import opened
 from pipimem.runtime.replay import EventTime, Replayed, recorded, replay
+from pipimem.runtime.usage_sums import UsageSum, usage_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Report:
     channel: str
     replayed: Replayed
     files: dict[Path, int]
-    usage: Sum
+    usage: UsageSum
     entries: int
     backlog: int
 
@@ -99,7 +100,7 @@ async def _replayed(
             sizes[path] = path.stat().st_size
     calls = [usage for usage in islice(workspace.usages(), before, None) if usage.channel == name]
     backlog = max(0, store.transcript.last_number - notes.ledger.cursor)
-    return Report(name, done, sizes, summed(calls), len(notes.memory.entries), backlog)
+    return Report(name, done, sizes, usage_sum(calls), len(notes.memory.entries), backlog)
 
 
 def _lines(report: Report) -> Iterator[str]:

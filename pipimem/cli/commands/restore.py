@@ -11,10 +11,10 @@ from pipimem.cli.commands.log import show_changes
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import counted, note, record, say
 from pipimem.cli.prompts import confirmed
-from pipimem.cli.times import exact_moment, moment
+from pipimem.cli.times import exact_moment
 from pipimem.clock import Clock
 from pipimem.notes.files import File
-from pipimem.runtime.change_history import Past, Point, edits_after, restore
+from pipimem.runtime.change_history import Past, Point, edits_after, moment, restore
 from pipimem.text.markdown.line_edits import Splice
 
 

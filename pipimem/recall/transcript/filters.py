@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from pipimem.recall.items import Item
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
 from pipimem.text.dates.bounds import aware
 
@@ -19,6 +20,17 @@ class Filters:
     before: datetime | None = None
     speaker: str = ""
     role: str = ""
+
+    def admits(self, item: Item) -> bool:
+        """Whether an entry counts; one without a time is outside of any span."""
+        if self.role or (self.speaker and item.speaker.casefold() != self.speaker.casefold()):
+            return False
+        if self.after is None and self.before is None:
+            return True
+        if item.when is None:
+            return False
+        is_late = self.after is None or aware(self.after) <= item.when
+        return is_late and (self.before is None or item.when < aware(self.before))
 
     def gate(self, index: TranscriptIndex) -> Callable[[int], bool] | None:
         """A function that says whether the message of a slot counts; None if all do.

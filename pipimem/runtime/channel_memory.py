@@ -1,0 +1,207 @@
+"""What people do with a channel's memory by hand: search it, list it, add to it, forget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Literal, TypeVar
+
+import anyio
+from anyio import to_thread
+
+from pipimem.clock import Clock
+from pipimem.errors import NothingFound
+from pipimem.memory.remember import remembered
+from pipimem.notes.kinds import Kind
+from pipimem.notes.message import Message, Role
+from pipimem.notes.notes import Change
+from pipimem.notes.operations import Decision, Trust
+from pipimem.recall.items import Item
+from pipimem.runtime.change_history import ChannelHistory, OpenHistory
+from pipimem.runtime.entry_list import ListedEntry, listed_entries
+from pipimem.runtime.forget_preview import forget_targets
+from pipimem.runtime.intake import Intake
+from pipimem.runtime.lookup import note_hits
+from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
+from pipimem.runtime.recall_service import RecallService
+from pipimem.runtime.search_service import Filters, SearchHit, SearchService
+from pipimem.runtime.usage_sums import UsageSum, usage_sum
+from pipimem.store.channel import ChannelStore
+
+T = TypeVar("T")
+Where = Literal["all", "notes", "log"]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What became of a text to remember: the changes of MEMORY.md, or why it was `refused`.
+
+    Neither where it stands there already.
+    """
+
+    changes: tuple[Change, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, init=False, eq=False, repr=False)
+class ChannelMemory:
+    """The memory of one conversation, as people look at it and change it by hand."""
+
+    _store: ChannelStore
+    _jobs: ChannelJobs
+    _clock: Clock
+    _recall_service: RecallService
+    _lock: anyio.Lock = field(default_factory=anyio.Lock, init=False)
+    # The index of the transcript and the archive, made at the first search.
+    _transcripts: SearchService | None = field(default=None, init=False)
+    _searching: anyio.Lock = field(default_factory=anyio.Lock, init=False)
+
+    @property
+    def id(self) -> str:
+        """The platform's id of the conversation."""
+        return self._store.channel_id
+
+    # ── looking for something ─────────────────────────────────────────────────────────────────────
+
+    async def search(
+        self,
+        query: str,
+        *,
+        count: int = 10,
+        where: Where = "all",
+        after: datetime | None = None,
+        before: datetime | None = None,
+        speaker: str = "",
+        role: Role | None = None,
+    ) -> tuple[SearchHit, ...]:
+        """What the notes, then what the transcript and the archive have to say, all time.
+
+        At most `count` of each, best first, from `after` on and before `before`, said by `speaker`
+        in a `role`. No memory is changed. The first search of a long transcript takes seconds.
+        """
+        filters = Filters(after, before, speaker.strip(), role or "")
+        found: list[SearchHit] = []
+        if where != "log":
+            now = self._clock.now()
+            found += await to_thread.run_sync(
+                lambda: note_hits(self._recall_service, query, now, count, filters)
+            )
+        if where != "notes":
+            found += await self._searched(
+                lambda service: service.transcript_hits(self.id, query, count, filters)
+            )
+        return tuple(found)
+
+    async def timeline(self, message: str, *, around: int = 2) -> tuple[Item, ...]:
+        """What was said around the message of an id, in its own thread, oldest first.
+
+        Raises `NothingFound` where there is no such message.
+        """
+        return await self._searched(lambda service: service.timeline(self.id, message, around))
+
+    async def detail(self, *messages: str) -> tuple[Item, ...]:
+        """Whole messages by their ids; one that was forgotten has an empty text.
+
+        Raises `NothingFound` where there is no such message.
+        """
+        return await self._searched(lambda service: service.details(self.id, messages))
+
+    async def entries(
+        self,
+        *,
+        kind: Kind | None = None,
+        trust: Trust | None = None,
+        older_than: timedelta | None = None,
+    ) -> tuple[ListedEntry, ...]:
+        """The entries of MEMORY.md in their order: of a kind, of a trust, older than that."""
+        notes, now = await self._jobs.notes(), self._clock.now()
+        return tuple(listed_entries(notes, now, kind, trust, older_than))
+
+    @property
+    def history(self) -> ChannelHistory:
+        """Who changed the notes and why, and how that is taken back."""
+        return OpenHistory(self._store, self._clock)
+
+    async def usage(self, since: datetime | None = None) -> UsageSum:
+        """What models were asked for this channel since a time, and what it cost."""
+        return await to_thread.run_sync(self._usage, since)
+
+    def _usage(self, since: datetime | None) -> UsageSum:
+        calls = self._store.workspace.usages(since)
+        return usage_sum([call for call in calls if call.channel == self.id])
+
+    # ── changing it ───────────────────────────────────────────────────────────────────────────────
+
+    async def remember(
+        self, text: str, *, kind: Kind = Kind.FACT, speaker: str = "", until: date | None = None
+    ) -> Remembered:
+        """Add an entry with the text word for word, but without secrets.
+
+        `until` is the last day on which it holds. Raises `NothingFound` for a text with nothing
+        to keep.
+        """
+        if not text.strip():
+            raise NothingFound("there is nothing to remember: the text is empty")
+        message = Message.user(text, speaker=speaker)
+        decision, speaker = await to_thread.run_sync(
+            _remembered, message, kind, until, self._clock.now()
+        )
+        outcome = (await self._jobs.commit(decision, speaker or "person")).outcome
+        refused = tuple(refusal.reason for refusal in outcome.refused)
+        return Remembered(outcome.changes, refused)
+
+    async def forget(
+        self,
+        what: str | Sequence[str] = (),
+        *,
+        speaker: str = "",
+        message: str = "",
+        keep_transcript: bool = False,
+        inside_words: bool = False,
+    ) -> dict[str, int]:
+        """Remove a text, or entries by id, from all files; returns counts by place.
+
+        With `speaker` all that this person said goes, and what was learnt from it alone; with
+        `message` one message, as where the platform took it back. `Tom` is not taken for a part of
+        `tomorrow`, unless `inside_words`. Raises `NothingFound` for an id of nothing.
+        """
+        now = self._clock.wall()
+        async with self._lock:
+            with anyio.CancelScope(shield=True):
+                receipt = await to_thread.run_sync(
+                    lambda: self._store.forget(
+                        forget_targets(self._store, what, speaker=speaker, message=message),
+                        keep_transcript=keep_transcript,
+                        now=now,
+                        actor="person",
+                        inside_words=inside_words,
+                    )
+                )
+        return receipt.counts
+
+    # ── inside ────────────────────────────────────────────────────────────────────────────────────
+
+    async def _searched(self, ask: Callable[[SearchService], T]) -> T:
+        """What the index of the transcript answers; one question at a time."""
+        async with self._searching:
+            if self._transcripts is None:
+                self._transcripts = SearchService(self._store.workspace, archive=True)
+            return await to_thread.run_sync(ask, self._transcripts)
+
+
+def _remembered(
+    message: Message, kind: Kind, until: date | None, now: datetime
+) -> tuple[Decision, str]:
+    """The decision to keep a message word for word, and who said it as it may be written.
+
+    Raises `NothingFound` where nothing of it may be kept.
+    """
+    # An Intake of its own: a private stretch that is open in the conversation does not reach here.
+    clean = Intake().cleaned([message], now)
+    if not clean or not clean[0].content.strip():
+        raise NothingFound(
+            "there is nothing left to remember once secrets and private stretches are taken out"
+        )
+    speaker = clean[0].speaker
+    return remembered(clean[0].content, kind, now, speaker=speaker, until=until), speaker

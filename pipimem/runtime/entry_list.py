@@ -1,0 +1,84 @@
+"""The entries of MEMORY.md with all that is known of them: kind, trust, age, recalls, expiry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pipimem.memory.expire import ends
+from pipimem.notes.entry import Entry
+from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.ledger import Record
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Trust
+from pipimem.text.dates.bounds import aware, later
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEntry:
+    """One entry of MEMORY.md.
+
+    `since` is when it was said, else when it was learnt; `None` for what a person typed. `recalls`
+    counts the turns that showed it, `recalled` is the last of them. It `expires` then, `why` in a
+    sentence, unless it is recalled before; `None` where it stays. `sources` are ids of messages.
+    """
+
+    id: str
+    text: str
+    section: str
+    kind: Kind | None
+    trust: Trust
+    speaker: str = ""
+    since: datetime | None = None
+    recalls: int = 0
+    recalled: datetime | None = None
+    expires: datetime | None = None
+    why: str = ""
+    sources: tuple[str, ...] = ()
+
+
+def listed_entries(
+    notes: Notes,
+    now: datetime,
+    kind: Kind | None = None,
+    trust: Trust | None = None,
+    older_than: timedelta | None = None,
+) -> list[ListedEntry]:
+    """The entries in the order of the file: of a kind, of a trust, known for longer than that."""
+    oldest = later(now, -older_than) if older_than is not None else None
+    return [
+        entry
+        for entry in _all(notes, now)
+        if (kind is None or entry.kind is kind)
+        and (trust is None or entry.trust is trust)
+        and (oldest is None or (entry.since is not None and entry.since <= oldest))
+    ]
+
+
+def _all(notes: Notes, now: datetime) -> Iterator[ListedEntry]:
+    over = ends(notes, now)
+    for entry in notes.memory.entries:
+        record = notes.record(entry.id) or Record(Trust.HUMAN)
+        yield _listed(entry, record, *over.get(entry.ref, (None, "")))
+
+
+def _listed(entry: Entry, record: Record, end: datetime | None, why: str) -> ListedEntry:
+    return ListedEntry(
+        id=entry.ref,
+        text=entry.text,
+        section=entry.section,
+        kind=kind_of(entry.section),
+        trust=record.trust,
+        speaker=record.speaker,
+        since=_time(record.when or record.learnt),
+        recalls=record.recalls,
+        recalled=_time(record.recalled),
+        expires=end,
+        why=why,
+        sources=record.sources,
+    )
+
+
+def _time(text: str) -> datetime | None:
+    return aware(datetime.fromisoformat(text)) if text else None

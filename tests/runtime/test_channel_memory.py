@@ -1,0 +1,172 @@
+"""The library, whole: what the command line can do, a host can do in Python."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pipimem import (
+    Author,
+    CannotTakeBack,
+    Channel,
+    ChannelError,
+    File,
+    Kind,
+    Message,
+    NothingFound,
+    Pipimem,
+    Trust,
+)
+
+from tests.runtime.building import MORNING, Hands, read, settings, workspace, write
+
+pytestmark = pytest.mark.anyio
+
+TALK = (
+    ("m1", "Dana", "the kiln takes eleven hours"),
+    ("m2", "Tom", "the staging port is 9443"),
+    ("m3", "Dana", "we fire the kiln on Fridays only"),
+    ("m4", "Tom", "and never without gloves"),
+)
+
+
+@asynccontextmanager
+async def opened(root: Path, hands: Hands | None = None) -> AsyncIterator[tuple[Pipimem, Channel]]:
+    clock = (hands or Hands()).clock()
+    async with Pipimem(root, "offline", settings=settings(), clock=clock) as pipimem:
+        yield pipimem, await pipimem.channel("room", kind="group", title="Pottery")
+
+
+async def talked(channel: Channel) -> None:
+    messages = [
+        Message("user", text, id=name, speaker=speaker, time=MORNING + timedelta(minutes=number))
+        for number, (name, speaker, text) in enumerate(TALK)
+    ]
+    await channel.after_turn(None, messages)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return workspace(tmp_path)
+
+
+async def test_search_looks_through_notes_and_transcript(root: Path) -> None:
+    """Notes first; `where` takes one of both, the filters hold for both."""
+    async with opened(root) as (_, channel):
+        await talked(channel)
+        await channel.remember("the kiln door is green", kind=Kind.FACT, speaker="Ines")
+        found = await channel.search("kiln")
+        assert [hit.item.id for hit in found[1:3]] == ["log:m3", "log:m1"]
+        assert found[0].item.source == "memory"
+        assert [hit.item.text for hit in await channel.search("kiln", where="notes")] == [
+            "the kiln door is green"
+        ]
+        by_dana = await channel.search("kiln", speaker="dana", after=MORNING + timedelta(minutes=2))
+        assert [hit.item.id for hit in by_dana] == ["log:m3"]
+        assert await channel.search("kiln", role="assistant") == ()
+
+
+async def test_timeline_and_detail(root: Path) -> None:
+    """What was said around a message, and messages whole; an unknown id is named."""
+    async with opened(root) as (_, channel):
+        await talked(channel)
+        around = await channel.timeline("m2", around=1)
+        assert [item.id for item in around] == ["log:m1", "log:m2", "log:m3"]
+        (whole,) = await channel.detail("m2")
+        assert (whole.text, whole.speaker) == ("the staging port is 9443", "Tom")
+        with pytest.raises(NothingFound, match="'m9'"):
+            await channel.detail("m9")
+
+
+async def test_entries_with_kind_trust_age_recalls_expiry_and_sources(root: Path) -> None:
+    """All that is known of them, and the filters of `pipimem list`."""
+    hands = Hands()
+    async with opened(root, hands) as (_, channel):
+        until = (MORNING + timedelta(days=40)).date()
+        await channel.remember("the kiln is lent to Ines", speaker="Dana", until=until)
+        await channel.remember("never fire without gloves", kind=Kind.CONSTRAINT)
+        write(root, "MEMORY.md", read(root) + "\n## Facts\n\n- typed by hand\n")
+        hands.pass_by(days=10)
+        lent, gloves, typed = sorted(
+            await channel.entries(), key=lambda one: "ltn".find(one.text[-1])
+        )
+        found = {one.text: one for one in (lent, gloves, typed)}
+        lent = found["the kiln is lent to Ines"]
+        assert (lent.kind, lent.trust, lent.speaker) == (Kind.FACT, Trust.EXPLICIT, "Dana")
+        assert lent.since == MORNING
+        assert lent.expires is not None and str(until) in lent.why
+        assert found["typed by hand"].trust is Trust.HUMAN
+        assert found["typed by hand"].since is None
+        (only,) = await channel.entries(kind=Kind.CONSTRAINT)
+        assert only.text == "never fire without gloves"
+        assert len(await channel.entries(older_than=timedelta(days=9))) == 2
+        assert await channel.entries(older_than=timedelta(days=11)) == ()
+
+
+async def test_history_log_blame_diff_undo_restore(root: Path) -> None:
+    """Who changed what; taken back, and put back to a moment."""
+    async with opened(root) as (_, channel):
+        await channel.remember("the kiln door is green", speaker="Ines")
+        await channel.remember("the roof is red")
+        roof, door = (await channel.history.log())[:2]
+        assert (roof.author, roof.changes[0].after) == (Author.PERSON, "the roof is red")
+        assert len(await channel.history.log(1)) == 1
+        origins = {one.text: one for one in await channel.history.blame(File.MEMORY)}
+        assert origins["the kiln door is green"].who == "Ines"
+        assert origins["the kiln door is green"].change == door.number
+        assert "+- the roof is red" in await channel.history.diff()
+        taken = await channel.history.undo()
+        assert [change.before for change in taken.changes] == ["the roof is red"]
+        assert "roof" not in read(root)
+        await channel.history.undo(taken.number)
+        assert "roof" in read(root)
+        await channel.history.restore(door.number)
+        assert "roof" not in read(root)
+        with pytest.raises(NothingFound):
+            await channel.history.undo(99)
+        await channel.forget("the kiln door is green")
+        with pytest.raises((CannotTakeBack, NothingFound)):
+            await channel.history.restore(door.number)
+
+
+async def test_forget_by_message_id_and_by_speaker(root: Path) -> None:
+    """What was learnt from it alone goes, too; the words of others stay."""
+    async with opened(root) as (_, channel):
+        await talked(channel)
+        await channel.before_compaction()
+        assert "9443" in read(root, "HISTORY.md") + read(root)
+        counts = await channel.forget(message="m2")
+        assert counts["messages"] == 1
+        everything = read(root) + read(root, "HISTORY.md") + read(root, "SESSION.md")
+        assert "9443" not in everything and "kiln on Fridays" in everything
+        await channel.forget(speaker="dana")
+        said = await channel.detail("m1", "m2", "m3", "m4")
+        assert [item.text for item in said] == ["", "", "", "and never without gloves"]
+        for name in ("MEMORY.md", "HISTORY.md", "SESSION.md"):
+            assert "kiln" not in read(root, name)
+        with pytest.raises(NothingFound, match="m77"):
+            await channel.forget(message="m77")
+        with pytest.raises(NothingFound, match="Nobody called 'Zed'"):
+            await channel.forget(speaker="Zed")
+
+
+async def test_channels_usage_and_remove(root: Path) -> None:
+    """Which there are, what they cost, and one gone for good with its folder."""
+    async with opened(root) as (pipimem, channel):
+        await talked(channel)
+        (info,) = await pipimem.channels()
+        assert (info.id, info.kind, info.title) == ("room", "group", "Pottery")
+        assert (await channel.usage()).calls == 0
+        assert await pipimem.usage("model") == {}
+        await pipimem.remove("room")
+        assert await pipimem.channels() == ()
+        assert not info.folder.exists()
+        assert list((root / ".pipimem").glob("removed*")) == []
+        with pytest.raises(ChannelError):
+            await pipimem.remove("room")
+        again = await pipimem.channel("room")
+        assert again is not channel
+        assert await again.entries() == ()
