@@ -22,6 +22,8 @@ PipimemError
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 def described(error: BaseException) -> str:
     """The text of an exception; the `__str__` of one that is not ours may itself raise."""
@@ -119,3 +121,18 @@ def require_type(value: object, kind: type | tuple[type, ...], name: str, hint: 
     wanted = " or ".join(each.__name__.replace("NoneType", "None") for each in kinds)
     found = "None" if value is None else type(value).__name__
     raise ArgumentError(f"{name} must be {wanted}, not {found}. {hint}".rstrip())
+
+
+def require_one_of(value: object, known: Iterable[str], name: str) -> None:
+    """Raises `ArgumentError` unless a value is one of some words."""
+    words = list(known)
+    if value not in words:
+        raise ArgumentError(
+            f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {value!r}."
+        )
+
+
+def require_count(value: object, name: str, least: int = 1) -> None:
+    """Raises `ArgumentError` unless a value is a whole number from `least` on."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ArgumentError(f"{name} must be a whole number from {least} on, not {value!r}.")

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import Literal, TypeVar
+from types import NoneType
+from typing import Literal, TypeVar, get_args
 
 import anyio
 from anyio import to_thread
 
 from pipimem.clock import Clock
-from pipimem.errors import NothingFound
+from pipimem.errors import (
+    ArgumentError,
+    NothingFound,
+    require_count,
+    require_one_of,
+    require_type,
+)
 from pipimem.memory.remember import remembered
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message, Role
@@ -80,6 +87,14 @@ class ChannelMemory:
         At most `count` of each, best first, from `after` on and before `before`, said by `speaker`
         in a `role`. No memory is changed. The first search of a long transcript takes seconds.
         """
+        require_type(query, str, "query", "Give some words to look for.")
+        require_one_of(where, get_args(Where), "where")
+        require_count(count, "count")
+        for name, time in (("after", after), ("before", before)):
+            require_type(time, (datetime, NoneType), name, "Without a bound it is None.")
+        require_type(speaker, str, "speaker", "For everybody it is empty.")
+        if role is not None:
+            require_one_of(role, get_args(Role), "role")
         filters = Filters(after, before, speaker.strip(), role or "")
         found: list[SearchHit] = []
         if where != "log":
@@ -98,6 +113,8 @@ class ChannelMemory:
 
         Raises `NothingFound` where there is no such message.
         """
+        require_type(message, str, "message", "Give the id of a message.")
+        require_count(around, "around", least=0)
         return await self._searched(lambda service: service.timeline(self.id, message, around))
 
     async def detail(self, *messages: str) -> tuple[Item, ...]:
@@ -105,6 +122,8 @@ class ChannelMemory:
 
         Raises `NothingFound` where there is no such message.
         """
+        for message in messages:
+            require_type(message, str, "messages", "Give ids of messages.")
         return await self._searched(lambda service: service.details(self.id, messages))
 
     async def entries(
@@ -115,6 +134,11 @@ class ChannelMemory:
         older_than: timedelta | None = None,
     ) -> tuple[ListedEntry, ...]:
         """The entries of MEMORY.md in their order: of a kind, of a trust, older than that."""
+        if kind is not None:
+            require_one_of(kind, Kind, "kind")
+        if trust is not None:
+            require_one_of(trust, Trust, "trust")
+        require_type(older_than, (timedelta, NoneType), "older_than", "Give a timedelta.")
         notes, now = await self._jobs.notes(), self._clock.now()
         return tuple(listed_entries(notes, now, kind, trust, older_than))
 
@@ -141,11 +165,14 @@ class ChannelMemory:
         `until` is the last day on which it holds. Raises `NothingFound` for a text with nothing
         to keep.
         """
+        require_type(text, str, "text")
+        require_one_of(kind, Kind, "kind")
+        require_type(until, (date, NoneType), "until", "Give the last day it holds.")
         if not text.strip():
             raise NothingFound("there is nothing to remember: the text is empty")
         message = Message.user(text, speaker=speaker)
         decision, speaker = await to_thread.run_sync(
-            _remembered, message, kind, until, self._clock.now()
+            _remembered, message, Kind(kind), until, self._clock.now()
         )
         outcome = (await self._jobs.commit(decision, speaker or "person")).outcome
         refused = tuple(refusal.reason for refusal in outcome.refused)
@@ -166,6 +193,10 @@ class ChannelMemory:
         `message` one message, as where the platform took it back. `Tom` is not taken for a part of
         `tomorrow`, unless `inside_words`. Raises `NothingFound` for an id of nothing.
         """
+        for each in (what,) if isinstance(what, str) else what:
+            require_type(each, str, "what", "Give a text, or ids of entries.")
+        if not (what or speaker or message):
+            raise ArgumentError("There is nothing to forget: give a text, ids, speaker or message.")
         now = self._clock.wall()
         async with self._lock:
             with anyio.CancelScope(shield=True):

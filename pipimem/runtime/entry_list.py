@@ -50,8 +50,8 @@ def listed_entries(
     return [
         entry
         for entry in _all(notes, now)
-        if (kind is None or entry.kind is kind)
-        and (trust is None or entry.trust is trust)
+        if (kind is None or entry.kind == kind)
+        and (trust is None or entry.trust == trust)
         and (oldest is None or (entry.since is not None and entry.since <= oldest))
     ]
 

@@ -15,7 +15,13 @@ import anyio
 from anyio import to_thread
 
 from pipimem.clock import Clock
-from pipimem.errors import SettingsError, WorkspaceError
+from pipimem.errors import (
+    ArgumentError,
+    SettingsError,
+    WorkspaceError,
+    require_one_of,
+    require_type,
+)
 from pipimem.llm.embedding import Embedder
 from pipimem.notes.message import Message
 from pipimem.runtime.assistants import Assistants
@@ -32,13 +38,14 @@ from pipimem.runtime.maintenance.worker import JOB as IDLE
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.runtime.recall_service import RecallService
-from pipimem.runtime.usage_sums import By, UsageSum, usage_sums
+from pipimem.runtime.usage_sums import WAYS, By, UsageSum, usage_sums
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings, settings_from
 from pipimem.sidecar.tasks import Assistant
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
+_KINDS = ("dm", "group")
 # The job, as the operator reads of it.
 _LIBRARY = "loading litellm"
 # Closing waits for the disk, or for a model. So many channels share the disk's syncs, and leave
@@ -196,6 +203,11 @@ class Pipimem:
         Raises `ChannelError` for an unknown channel without `create`, or a folder that belongs to
         another one.
         """
+        require_type(id, str, "id", "Give the platform's id as text.")
+        require_one_of(kind, _KINDS, "kind")
+        require_type(title, str, "title", "Without a title it is empty.")
+        if not id.strip():
+            raise ArgumentError("id must not be empty: give the platform's id of the conversation.")
         async with self._opening:
             if id not in self._channels:
                 store = await to_thread.run_sync(
@@ -230,6 +242,7 @@ class Pipimem:
 
     async def usage(self, by: By = "task", since: datetime | None = None) -> dict[str, UsageSum]:
         """What models were asked since a time and what it cost, by task, channel, model or day."""
+        require_one_of(by, WAYS, "by")
         return await to_thread.run_sync(lambda: usage_sums(self.store.usages(since), by))
 
     def _opened(self, store: ChannelStore) -> OpenChannel:

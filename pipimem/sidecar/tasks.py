@@ -179,10 +179,12 @@ class Assistant(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What goes into the journal."""
 
     @property
-    def paid(self) -> bool: ...
+    def paid(self) -> bool:
+        """Whether a task costs anything."""
 
     async def answer(self, task: Task, call: Call) -> Answer:
         """The answer, of the type that `ANSWERS` has for the task. Raises `SidecarError`."""

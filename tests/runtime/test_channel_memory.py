@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pipimem import (
+    ArgumentError,
     Author,
     CannotTakeBack,
     Channel,
@@ -97,7 +98,8 @@ async def test_entries_with_kind_trust_age_recalls_expiry_and_sources(root: Path
         lent = found["the kiln is lent to Ines"]
         assert (lent.kind, lent.trust, lent.speaker) == (Kind.FACT, Trust.EXPLICIT, "Dana")
         assert lent.since == MORNING
-        assert lent.expires is not None and str(until) in lent.why
+        assert lent.expires is not None
+        assert str(until) in lent.why
         assert found["typed by hand"].trust is Trust.HUMAN
         assert found["typed by hand"].since is None
         (only,) = await channel.entries(kind=Kind.CONSTRAINT)
@@ -141,7 +143,8 @@ async def test_forget_by_message_id_and_by_speaker(root: Path) -> None:
         counts = await channel.forget(message="m2")
         assert counts["messages"] == 1
         everything = read(root) + read(root, "HISTORY.md") + read(root, "SESSION.md")
-        assert "9443" not in everything and "kiln on Fridays" in everything
+        assert "9443" not in everything
+        assert "kiln on Fridays" in everything
         await channel.forget(speaker="dana")
         said = await channel.detail("m1", "m2", "m3", "m4")
         assert [item.text for item in said] == ["", "", "", "and never without gloves"]
@@ -170,3 +173,26 @@ async def test_channels_usage_and_remove(root: Path) -> None:
         again = await pipimem.channel("room")
         assert again is not channel
         assert await again.entries() == ()
+
+
+async def test_arguments_are_checked_with_a_sentence(root: Path) -> None:
+    """Each says what is meant, and nothing was done."""
+    async with opened(root) as (pipimem, channel):
+        for call, says in (
+            (lambda: pipimem.channel("x", kind="room"), "kind must be dm or group, not 'room'"),
+            (lambda: pipimem.channel(7), "id must be str"),
+            (lambda: pipimem.channel(" "), "must not be empty"),
+            (lambda: pipimem.usage("hour"), "by must be task, channel, model or day"),
+            (lambda: channel.search(None), "query must be str"),
+            (lambda: channel.search("kiln", where="everywhere"), "where must be all, notes or log"),
+            (lambda: channel.search("kiln", count=0), "count must be a whole number from 1 on"),
+            (lambda: channel.search("kiln", after="yesterday"), "after must be datetime or None"),
+            (lambda: channel.search("kiln", role="bot"), "role must be user"),
+            (lambda: channel.remember("the roof is red", kind="colour"), "kind must be identity"),
+            (lambda: channel.entries(kind="colour"), "kind must be identity"),
+            (lambda: channel.forget(), "There is nothing to forget"),
+            (lambda: channel.forget([7]), "what must be str"),
+        ):
+            with pytest.raises(ArgumentError, match=says):
+                await call()  # type: ignore[no-untyped-call]
+        assert [info.id for info in await pipimem.channels()] == ["room"]
