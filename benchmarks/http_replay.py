@@ -15,6 +15,7 @@ import re
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from tests.servers.openai import ChatRequest, OpenAIServer, Reply
 
 from benchmarks.machine import heading
 
-_LINE = re.compile(r"^\[([^\]]+)\] \d{4}\S+ \d\d:\d\d ([^:：]+): ", re.MULTILINE)
+_LINE = re.compile(r"^\[([^\]]+)\] \d{4}\S+ \w{3} \d\d:\d\d ([^:：]+): ", re.MULTILINE)
 _BULLET = re.compile(r"^\[(\w{8})\] (.+)$", re.MULTILINE)
 
 
@@ -43,15 +44,20 @@ def respond(request: ChatRequest) -> Reply:
             "necessity": "high", "confidence": 0.9, "explicit": False, "replaces": [],
         }  # fmt: skip
         told = {"sources": [first[0]], "text": f"the talk went from {first[0]} to {last[0]}"}
-        return _said({"learned": [fact], "over": [], "title": "Talk", "history": [told]})
+        answer = {"learned": [fact], "over": [], "title": "Talk", "history": [told]}
+        lists = keys.get("sheet", {}).get("properties", {})
+        return _said({**answer, "sheet": _sheet(lists, last[0])} if lists else answer)
     if "current_state" in keys:
-        states = [f"up to {lines[-1][0]}"] if lines else []
-        return _said({**{key: [] for key in keys}, "title": "Talk", "current_state": states})
+        return _said({**_sheet(keys, lines[-1][0] if lines else ""), "title": "Talk"})
     if "merge" in keys:
         return _said({"drop": [], "merge": [], "move": []})
     bullets = _BULLET.findall(request.user)
     kept = [{"sources": [name], "text": text} for name, text in bullets[:3]]
     return _said({"title": "Folded", "bullets": kept})
+
+
+def _sheet(lists: Iterable[str], last: str) -> dict[str, object]:
+    return {**{key: [] for key in lists}, "current_state": [f"up to {last}"]}
 
 
 def _said(answer: dict[str, object]) -> Reply:

@@ -43,7 +43,9 @@ from benchmarks.machine import heading
 
 START = datetime.fromisoformat("2026-03-02T08:00:00+08:00")
 MODEL = "openai/soak"
-_LINE = re.compile(r"^\[(?P<id>[^\]]+)\] \S+ \S+ (?P<name>[^:\n]+): (?P<text>.*)$", re.MULTILINE)
+_LINE = re.compile(
+    r"^\[(?P<id>[^\]]+)\] \S+ \w{3} \S+ (?P<name>[^:\n]+): (?P<text>.*)$", re.MULTILINE
+)
 _KNOWN = re.compile(r"^\[(?P<id>\w+(?:\.\d+)?)\] \((?P<about>[^)]*)\) (?P<text>.*)$", re.MULTILINE)
 _BULLET = re.compile(r"^\[(?P<id>\w+)\] (?P<text>.*)$", re.MULTILINE)
 _TOPICS = ("pump", "gate", "lamp", "crane", "mixer", "水泵", "闸门", "吊车", "路灯", "搅拌机")

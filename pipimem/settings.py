@@ -29,7 +29,7 @@ class ModelSettings:
     name: str = "offline"
     fallbacks: tuple[str, ...] = ()
     refresh_timeout: float = 30.0
-    consolidate_gate_timeout: float = 20.0
+    consolidate_gate_timeout: float = 60.0
     consolidate_timeout: float = 120.0
     tidy_timeout: float = 120.0
     fold_timeout: float = 120.0

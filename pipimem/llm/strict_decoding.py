@@ -93,37 +93,44 @@ class _Check:
             self.changed.add(name)
 
 
-def schema_of(name: str, shape: type[msgspec.Struct], ids: Ids) -> Schema:
+def schema_of(
+    name: str,
+    shape: type[msgspec.Struct],
+    enums: Mapping[str, list[str]],
+    bounds: Mapping[str, int],
+) -> Schema:
     """The JSON schema of `shape`, without references and with every field required.
 
-    Providers' strict modes want both, and small servers do not follow references. The shown `ids`
-    become an enum of their field, so that a grammar keeps a model from making one up; more than 300
-    are left out.
+    Providers' strict modes want both, and small servers do not follow references. The `enums`, by
+    field, keep a model from making up an id: each stands where its field comes first, for a schema
+    is paid for as the prompt is; more than 300 names are left out. `bounds` are how many items the
+    list of a field may have.
     """
     _, parts = msgspec.json.schema_components([shape], ref_template="{name}")
-    known = {}
-    for field_name, (_, names) in ids.items():
-        if 0 < len(names) <= _MOST_NAMED:
-            known[field_name] = list(names)
-    inlined = _Inliner(parts, known).node(parts[shape.__name__], "")
+    known = {field: names for field, names in enums.items() if 0 < len(names) <= _MOST_NAMED}
+    inlined = _Inliner(parts, known, bounds).node(parts[shape.__name__], "")
     assert isinstance(inlined, dict)
     return Schema(name, inlined)
 
 
 @dataclass(frozen=True, slots=True)
 class _Inliner:
-    """Replaces references by the `parts` they name, and ids by an enum of those that are known."""
+    """Replaces references by the `parts` they name, and a string by the enum of its field.
+
+    An enum that was used is taken out of `enums`. `bounds` are the lengths of lists by field.
+    """
 
     parts: Mapping[str, Mapping[str, object]]
-    ids: Mapping[str, list[str]]
+    enums: dict[str, list[str]]
+    bounds: Mapping[str, int]
 
     def node(self, node: object, field: str) -> object:
         """A node of the schema, `field` is the property it belongs to."""
         match node:
             case {"$ref": str(name)}:
                 return self.node(self.parts[name], "")
-            case {"type": "string"} if field in self.ids:
-                return {"type": "string", "enum": self.ids[field]}
+            case {"type": "string"} if field in self.enums:
+                return {"type": "string", "enum": self.enums.pop(field)}
             case {"type": "object", "properties": {**properties}}:
                 return self._strict_object(properties)
             case dict():
@@ -144,6 +151,8 @@ class _Inliner:
 
     def _mapping(self, node: Mapping[str, object], field: str) -> dict[str, object]:
         kept: dict[str, object] = {}
+        if field in self.bounds and node.get("type") == "array":
+            kept["maxItems"] = self.bounds[field]
         for key, value in node.items():
             if key == "items":
                 kept[key] = self.node(value, field)

@@ -1,4 +1,4 @@
-"""Consolidate: what a window of talk leaves in MEMORY.md and HISTORY.md."""
+"""Consolidate: what a window of talk leaves in MEMORY.md, HISTORY.md and SESSION.md."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pipimem.errors import AnswerRefused
 from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
 from pipimem.memory.promote import is_copy, promoted
 from pipimem.memory.prompt_memory import known, targets
+from pipimem.memory.refresh import set_sections
 from pipimem.memory.window import Window
 from pipimem.memory.window_backoff import passed_by
 from pipimem.notes.notes import Notes
@@ -30,6 +31,8 @@ from pipimem.text.token_count import clipped
 _BULLET_CHARS = 300
 _COPIED_CHARS = 80
 _TITLE_CHARS = 60
+# Of the bullets that wait for their block, as many of the newest as a window may well repeat.
+_TOLD = 20
 
 
 async def consolidate(
@@ -44,20 +47,23 @@ async def consolidate(
 ) -> Decision:
     """The decision on one window of talk.
 
-    With `since`, the time the last boundary ended, it also closes a block of HISTORY.md. A window
-    without words of people moves the cursor without a model call. Raises `SidecarError` when the
-    assistant fails.
+    With `since`, the time the last boundary ended, it also closes a block of HISTORY.md. Where
+    SESSION.md lags behind the window, the same answer brings it up to date. A window without words
+    of people moves the cursor without a model call. Raises `SidecarError` when the assistant fails.
     """
-    answer = Consolidated()
+    answer, lags = Consolidated(), window.last > notes.ledger.refreshed
     if any(message.role == "user" for message in window.messages):
         about = "\n".join(message.content for message in window.messages)
         entries = known(notes, now, about)
-        task = Consolidate(now, window.participants, entries, window.messages)
+        session = notes.session.text if lags else None
+        told = tuple(bullet.text for bullet in notes.ledger.pending[-_TOLD:])
+        task = Consolidate(now, window.participants, entries, window.messages, session, told)
         answer = await answered(assistant, task, Consolidated, call)
         if window.exchanged and not any(bullet.text.strip() for bullet in answer.history):
             reason = "the window holds a real exchange, so the history needs at least one bullet"
             raise AnswerRefused(reason)
-    return _decision(answer, notes, window, call, since, today)
+    decision = _decision(answer, notes, window, call, since, today)
+    return _with_sheet(decision, answer, window) if lags else decision
 
 
 async def filled(
@@ -130,6 +136,19 @@ def _decision(
         why=f"messages {window.first}–{window.last}",
         correlation=call.correlation,
         notes=promotion.left_out,
+    )
+
+
+def _with_sheet(decision: Decision, answer: Consolidated, window: Window) -> Decision:
+    """The decision with the answer's sheet; without one SESSION.md stays, and stays behind."""
+    if answer.sheet is None:
+        return replace(
+            decision, notes=(*decision.notes, "no sheet in the answer: the old one stays")
+        )
+    return replace(
+        decision,
+        operations=(*set_sections(answer.sheet), *decision.operations),
+        progress=replace(decision.progress, refreshed=window.last),
     )
 
 

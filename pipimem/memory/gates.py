@@ -68,7 +68,9 @@ def may_refresh(
         return Gate(True, "asked for")
     if turns < _REFRESH_TURNS and tools < _REFRESH_TOOLS:
         return Gate(False, "too little new")
-    return _rested(notes, "refresh", _REFRESH_EVERY, now)
+    # Where the two stand together, the last consolidation wrote the sheet.
+    also = ("consolidate",) if notes.ledger.refreshed == notes.ledger.cursor else ()
+    return _rested(notes, "refresh", _REFRESH_EVERY, now, also)
 
 
 def may_consolidate(notes: Notes, last: int, now: datetime, *, forced: bool = False) -> Gate:
@@ -141,8 +143,8 @@ def due(
     `today` is what probations, dates and ages are counted by, `forced` as when a person asks.
     """
     return {
-        "refresh": may_refresh(notes, last, *said, now, forced=forced),
         "consolidate": may_consolidate(notes, last, now, forced=forced),
+        "refresh": may_refresh(notes, last, *said, now, forced=forced),
         "history": may_close_day(notes, now, newest),
         "expire": may_expire(notes, today or now),
         "tidy": may_tidy(notes, now),
@@ -155,12 +157,16 @@ def next_opening(gates: Iterable[Gate]) -> datetime | None:
     return min((gate.opens for gate in gates if not gate and gate.opens), default=None)
 
 
-def _rested(notes: Notes, name: str, pause: timedelta, now: datetime) -> Gate:
+def _rested(
+    notes: Notes, name: str, pause: timedelta, now: datetime, also: tuple[str, ...] = ()
+) -> Gate:
+    """Whether a job may run again: not while a failure waits, nor soon after it or `also` ran."""
     job = _job(notes, name)
     due_at = datetime.fromisoformat(job.due) if job.due else now
     if now < due_at:
         return Gate(False, AFTER_A_FAILURE, due_at)
-    rested_at = later(datetime.fromisoformat(job.ran), pause) if job.ran else now
+    runs = [_job(notes, each).ran for each in (name, *also)]
+    rested_at = max((later(datetime.fromisoformat(ran), pause) for ran in runs if ran), default=now)
     if now < rested_at:
         return Gate(False, "ran a short while ago", rested_at)
     return Gate(True, "due")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from pipimem.memory.window import Window
@@ -13,7 +14,8 @@ from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
 
 _ITEM_CHARS = 240
-_ITEMS = 8
+# As many as the prompt asks for.
+_ITEMS = 6
 
 
 async def refresh(
@@ -27,18 +29,15 @@ async def refresh(
         assistant, Refresh(now, notes.session.text, window.messages), Refreshed, call
     )
     why = f"messages {window.first}–{window.last}"
-    return Decision("refresh", Author.MODEL, _sections(answer), progress, why, call.correlation)
+    operations = set_sections(answer.sections)
+    return Decision("refresh", Author.MODEL, operations, progress, why, call.correlation)
 
 
-def _sections(answer: Refreshed) -> tuple[SetSection, ...]:
-    return tuple(
-        SetSection(
-            title,
-            tuple(
-                redacted(white_folded(item))[:_ITEM_CHARS]
-                for item in answer.sections[title][:_ITEMS]
-            ),
-        )
-        for title in SECTIONS
-        if title in answer.sections
-    )
+def set_sections(sheet: Mapping[str, Sequence[str]]) -> tuple[SetSection, ...]:
+    """The operations that write a sheet, items by section, in the order of the file."""
+    operations = []
+    for title in SECTIONS:
+        if title in sheet:
+            items = [redacted(white_folded(item))[:_ITEM_CHARS] for item in sheet[title][:_ITEMS]]
+            operations.append(SetSection(title, tuple(items)))
+    return tuple(operations)

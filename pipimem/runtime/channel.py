@@ -225,9 +225,9 @@ class Channel(ChannelMemory):
     ) -> Receipt:
         """Store and consolidate all messages before the host drops them, within `deadline` s.
 
-        Messages the transcript lacks are taken in first. Then SESSION.md, MEMORY.md and HISTORY.md
-        are brought up to date, in this order; a failed refresh does not stop the rest. An idle
-        job of this channel is cancelled. Raises `ArgumentError` for what is no message.
+        Messages the transcript lacks are taken in first. Then one question a window brings
+        SESSION.md, MEMORY.md and HISTORY.md up to date. An idle job of this channel is cancelled.
+        Raises `ArgumentError` for what is no message.
         """
         require_type(deadline, (int, float, type(None)), "deadline", "Give seconds.")
         messages = checked_messages(messages)

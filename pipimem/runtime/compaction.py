@@ -16,9 +16,6 @@ from pipimem.runtime.intake import unknown_messages
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.turns import Receipt
 
-# A gate holds the host up: refresh may use this share of the deadline, consolidation the rest.
-REFRESH_SHARE = 0.4
-
 
 async def missing_messages(jobs: ChannelJobs, messages: Sequence[Message]) -> list[Message]:
     """What of the messages a host holds the transcript does not have yet."""
@@ -38,19 +35,18 @@ async def missing_messages(jobs: ChannelJobs, messages: Sequence[Message]) -> li
 
 
 async def consolidated_receipt(jobs: ChannelJobs, covered: int, seconds: float) -> Receipt:
-    """Update SESSION.md, then consolidate up to message `covered`.
+    """Consolidate up to message `covered`, which brings SESSION.md up to date as well.
 
-    What fails or takes longer is `deferred` or `blocked`, as the policy says: the talk is on disk
-    and synced.
+    Only SESSION.md is asked for where nothing else is left to learn. What fails or takes longer is
+    `deferred` or `blocked`, as the policy says: the talk is on disk and synced.
     """
     steps: list[str] = []
-    end = anyio.current_time() + seconds
     try:
-        before = jobs.store.ledger.holes
-        steps.append(f"refresh: {await _refreshed(jobs, seconds * REFRESH_SHARE)}")
-        seconds_left = max(0.1, end - anyio.current_time())
-        with anyio.fail_after(seconds_left):
-            await jobs.consolidate(seconds_left, boundary=True, upto=covered)
+        before = jobs.store.ledger
+        with anyio.fail_after(seconds):
+            if before.refreshed < covered <= before.cursor:
+                steps.append(f"refresh: {await _refreshed(jobs, seconds)}")
+            await jobs.consolidate(seconds, boundary=True, upto=covered)
         ledger = jobs.store.ledger
     except TimeoutError:
         return _failed_receipt(
@@ -58,7 +54,7 @@ async def consolidated_receipt(jobs: ChannelJobs, covered: int, seconds: float) 
         )
     except (PipimemError, OSError) as error:
         return _failed_receipt(jobs, covered, error, steps)
-    steps += ["consolidate: done", *_set_aside(before, ledger.holes)]
+    steps += ["consolidate: done", *_set_aside(before.holes, ledger.holes)]
     return Receipt(True, "consolidated", covered, ledger.cursor, steps=tuple(steps))
 
 

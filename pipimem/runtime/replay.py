@@ -14,7 +14,6 @@ from anyio import to_thread
 from pipimem.clock import Clock
 from pipimem.errors import TranscriptError
 from pipimem.notes.message import Message, Role
-from pipimem.runtime.compaction import REFRESH_SHARE
 from pipimem.runtime.maintenance.jobs import Ran
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.runtime.turns import Receipt
@@ -151,7 +150,7 @@ async def _finish(channel: OpenChannel, last: int, report: Replayed, *, maintain
 async def _gate(channel: OpenChannel, report: Replayed) -> Receipt:
     # No host waits for a replay: its gates may take as long as background jobs.
     model = channel.settings.model
-    deadline = model.refresh_timeout / REFRESH_SHARE + model.consolidate_timeout
+    deadline = max(model.consolidate_timeout, model.consolidate_gate_timeout)
     receipt = await channel.before_compaction(deadline=deadline)
     if receipt.state != "consolidated":
         report.deferred += 1

@@ -68,14 +68,7 @@ class _Over(_Shape):
     why: Annotated[str, msgspec.Meta(max_length=200)]
 
 
-class _Consolidated(_Shape, kw_only=True):
-    learned: Annotated[list[_Learned], msgspec.Meta(max_length=16)]
-    over: Annotated[list[_Over], msgspec.Meta(max_length=16)] = []
-    title: _Title = ""
-    history: Annotated[list[_Bullet], msgspec.Meta(max_length=8)]
-
-
-# Field of the answer to `Refresh` → section of SESSION.md.
+# Field of a sheet → section of SESSION.md.
 _SECTIONS = {
     "current_state": "Current State",
     "user_intent": "User Intent",
@@ -86,12 +79,29 @@ _SECTIONS = {
     "next_steps": "Next Steps",
     "worklog": "Worklog",
 }
-_Items = Annotated[list[_BulletText], msgspec.Meta(max_length=8)]
+_Items = Annotated[list[_BulletText], msgspec.Meta(max_length=6)]
+_LISTS = [(field, _Items) for field in _SECTIONS]
+_Sheet = msgspec.defstruct("_Sheet", _LISTS, forbid_unknown_fields=True)
 _Refreshed = msgspec.defstruct(
-    "_Refreshed",
-    [("title", _Title), *((field, _Items) for field in _SECTIONS)],
-    forbid_unknown_fields=True,
+    "_Refreshed", [("title", _Title), *_LISTS], forbid_unknown_fields=True
 )
+
+
+# How many items `learned` and `history` may have is the task's to say.
+class _Consolidated(_Shape, kw_only=True):
+    learned: list[_Learned]
+    over: Annotated[list[_Over], msgspec.Meta(max_length=16)] = []
+    title: _Title = ""
+    history: list[_Bullet]
+
+
+# What a model is asked for, and what is accepted: a sheet that is none costs no fact.
+class _ConsolidatedWithSheet(_Consolidated, kw_only=True):
+    sheet: _Sheet  # type: ignore[valid-type]
+
+
+class _ConsolidatedWithAnything(_Consolidated, kw_only=True):
+    sheet: object = None
 
 
 class _Merge(_Shape):
@@ -125,14 +135,14 @@ class _Reranked(_Shape):
 
 
 _SHAPES: Mapping[type[Task], type[msgspec.Struct]] = {
-    Consolidate: _Consolidated,
+    Consolidate: _ConsolidatedWithAnything,
     Refresh: _Refreshed,
     Tidy: _Tidied,
     Fold: _Folded,
     Rerank: _Reranked,
 }
 # Enough for the longest answer the schema allows, and for a model that thinks before it answers.
-MAX_TOKENS: Mapping[type[Task], int] = {
+_MAX_TOKENS: Mapping[type[Task], int] = {
     Consolidate: 8000,
     Refresh: 4000,
     Tidy: 6000,
@@ -141,9 +151,25 @@ MAX_TOKENS: Mapping[type[Task], int] = {
 }
 
 
+# What an item of `learned` or `history` takes, and what stands around them.
+_TOKENS_AN_ITEM, _TOKENS_AROUND = 100, 2000
+
+
+def max_tokens(task: Task) -> int:
+    """The tokens that an answer may have."""
+    if isinstance(task, Consolidate):
+        items = task.most_learned + task.most_history
+        return max(_MAX_TOKENS[Consolidate], _TOKENS_AROUND + items * _TOKENS_AN_ITEM)
+    return _MAX_TOKENS[type(task)]
+
+
 def answer_schema(task: Task) -> Schema:
-    """The JSON schema of a task's answer, with the ids that the task shows."""
-    return schema_of(task_name(task), _SHAPES[type(task)], _shown_ids(task))
+    """The JSON schema of a task's answer, with the ids that the task shows, each once."""
+    shape, bounds = _SHAPES[type(task)], {}
+    if isinstance(task, Consolidate):
+        shape = _Consolidated if task.session is None else _ConsolidatedWithSheet
+        bounds = {"learned": task.most_learned, "history": task.most_history}
+    return schema_of(task_name(task), shape, _enums(task), bounds)
 
 
 def parse_answer(answer: str, task: Task) -> Answer:
@@ -151,12 +177,14 @@ def parse_answer(answer: str, task: Task) -> Answer:
 
     Raises `AnswerRefused`, also for an answer without a history or a title where one is needed.
     """
-    got = checked(decoded(answer, _SHAPES[type(task)]), _shown_ids(task))
+    said, sheet = decoded(answer, _SHAPES[type(task)]), None
+    if isinstance(said, _ConsolidatedWithAnything):
+        sheet, said.sheet = said.sheet, None
+    got = checked(said, _shown_ids(task))
     match task:
-        case Consolidate() if not got["history"] and is_exchange(task.window):
-            raise AnswerRefused(
-                "history is empty although people talked; say in at least one item what happened."
-            )
+        case Consolidate():
+            _check_bounds(got, task)
+            got["sheet"] = _sheet(sheet, got["title"]) if task.session is not None else None
         case Refresh():
             got = {"sections": _session_sections(got)}
         case Fold() if not got["title"]:
@@ -186,12 +214,53 @@ def checked_answer(answer: Answer, task: Task) -> Answer:
     return found
 
 
+def _check_bounds(got: Mapping[str, Any], task: Consolidate) -> None:
+    if not got["history"] and is_exchange(task.window):
+        raise AnswerRefused(
+            "history is empty although people talked; say in at least one item what happened."
+        )
+    for field, most in (("learned", task.most_learned), ("history", task.most_history)):
+        if len(got[field]) > most:
+            raise AnswerRefused(
+                f"{field} has {len(got[field])} items; keep the {most} most important."
+            )
+
+
+def _sheet(sheet: object, title: str) -> dict[str, list[str]] | None:
+    """The sheet by section; `None` where it is not whole."""
+    try:
+        lists = checked(msgspec.convert(sheet, _Sheet), {})
+    except (msgspec.ValidationError, AnswerRefused):
+        return None
+    return _session_sections({**lists, "title": title})
+
+
 def _session_sections(got: Mapping[str, Any]) -> dict[str, list[str]]:
     """The items by section of SESSION.md; an empty title leaves the old one."""
     sections = {section: got[field] for field, section in _SECTIONS.items()}
     if got["title"]:
         sections["Session Title"] = [got["title"]]
     return sections
+
+
+def _enums(task: Task) -> dict[str, list[str]]:
+    """What a grammar holds a field to: who spoke, and the ids, each list where it stands first.
+
+    Without the ids of the bot's messages: what only the bot said does not count.
+    """
+    match task:
+        case Consolidate():
+            return {
+                "sources": [each.id for each in task.window if each.role != "assistant"],
+                "speaker": ["", *task.participants] if task.participants else [],
+                "replaces": [known.id for known in task.memory],
+            }
+        case Tidy():
+            return {"id": [known.id for known in task.memory]}
+        case Fold():
+            return {"sources": [name for name, _ in task.bullets]}
+        case _:
+            return {}
 
 
 def _shown_ids(task: Task) -> Ids:

@@ -10,7 +10,7 @@ from pipimem.errors import AnswerRefused
 from pipimem.llm.client import RetryingClient
 from pipimem.llm.request import ModelRequest, PromptMessage, Schema
 from pipimem.notes.message import Message
-from pipimem.sidecar.answer_schemas import MAX_TOKENS, answer_schema, parse_answer
+from pipimem.sidecar.answer_schemas import answer_schema, max_tokens, parse_answer
 from pipimem.sidecar.prompts import Prompts, placeholder_values
 from pipimem.sidecar.tasks import Answer, Call, Consolidate, Refresh, Task, task_name
 
@@ -39,8 +39,7 @@ class ModelAssistant:
         name = task_name(task)
         system, user = self.prompts.rendered(name, placeholder_values(task, call.channel))
         messages = PromptMessage("system", system), PromptMessage("user", user)
-        max_tokens = MAX_TOKENS[type(task)]
-        request = _request(name, call, messages, max_tokens, answer_schema(task))
+        request = _request(name, call, messages, max_tokens(task), answer_schema(task))
         # A window of several messages can be split into smaller ones.
         shrinks = isinstance(task, Consolidate | Refresh) and len(task.window) > 1
         return await self.client.ask(

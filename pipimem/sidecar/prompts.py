@@ -16,9 +16,10 @@ _PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _SPLIT = re.compile(r"^---user---[ \t]*\n", re.MULTILINE)
 
 _NOTHING = "(none)"
+_NOT_ASKED = "(not asked for)"
 # What a task cannot be done without. The rest (today, participants …) a prompt may leave out.
 _NEEDED: Mapping[str, frozenset[str]] = {
-    "consolidate": frozenset({"memory", "window"}),
+    "consolidate": frozenset({"memory", "session", "window"}),
     "refresh": frozenset({"session", "window"}),
     "tidy": frozenset({"memory"}),
     "fold": frozenset({"blocks"}),
@@ -111,7 +112,11 @@ def _consolidate_values(task: Consolidate, channel: str) -> dict[str, str]:
         "channel": _line(channel),
         "participants": ", ".join(_line(name) for name in task.participants) or _NOTHING,
         "memory": _lines(memory),
+        "told": _lines(f"- {_line(bullet)}" for bullet in task.told),
+        "session": _NOT_ASKED if task.session is None else task.session.strip() or _NOTHING,
         "window": window_lines(task.window),
+        "most_learned": str(task.most_learned),
+        "most_history": str(task.most_history),
     }
 
 
@@ -129,10 +134,10 @@ def _tidy_values(task: Tidy) -> dict[str, str]:
 
 
 def window_lines(window: Iterable[Message]) -> str:
-    """The messages, one a line: `[message id] 2026-03-02 09:10 name: text`."""
+    """The messages, one a line: `[message id] 2026-03-02 Mon 09:10 name: text`."""
     lines = []
     for message in window:
-        minute = f"{message.time:%Y-%m-%d %H:%M} " if message.time is not None else ""
+        minute = f"{message.time:%Y-%m-%d %a %H:%M} " if message.time is not None else ""
         lines.append(f"[{_line(message.id)}] {minute}{_name(message)}: {_line(message.content)}")
     return _lines(lines)
 

@@ -12,6 +12,11 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Trust
 
+# How much a window may leave: a guard against an answer that runs on, and no quota. In a dense talk
+# every other message tells a fact, and every sixth an event; one alone may tell many.
+_MESSAGES_A_FACT, _LEAST_LEARNED = 2, 8
+_MESSAGES_A_BULLET, _LEAST_HISTORY = 6, 4
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -35,12 +40,32 @@ class KnownEntry:
 
 @dataclass(frozen=True, slots=True)
 class Consolidate:
-    """Transcript window → what to keep of it."""
+    """Transcript window → what to keep of it, and what is going on now.
+
+    `session` is SESSION.md as it stands, `None` where no sheet is asked for. `told` are the bullets
+    that wait for their block of HISTORY.md.
+    """
 
     now: datetime
     participants: tuple[str, ...]
     memory: tuple[KnownEntry, ...]
     window: tuple[Message, ...]
+    session: str | None = None
+    told: tuple[str, ...] = ()
+
+    @property
+    def most_learned(self) -> int:
+        """One fact for two messages of people, one for each who spoke, never fewer than eight."""
+        return max(_LEAST_LEARNED, -(-self._people // _MESSAGES_A_FACT), len(self.participants))
+
+    @property
+    def most_history(self) -> int:
+        """One bullet for six messages of people, never fewer than four."""
+        return max(_LEAST_HISTORY, -(-self._people // _MESSAGES_A_BULLET))
+
+    @property
+    def _people(self) -> int:
+        return sum(message.role == "user" for message in self.window)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +95,16 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Consolidated:
-    """The answer to `Consolidate`; `history` says in own words what happened."""
+    """The answer to `Consolidate`; `history` says in own words what happened.
+
+    `sheet` has items by section of SESSION.md; others stay as they are, all of them with `None`.
+    """
 
     learned: tuple[Learned, ...] = ()
     over: tuple[Over, ...] = ()
     title: str = ""
     history: tuple[Bullet, ...] = ()
+    sheet: Mapping[str, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

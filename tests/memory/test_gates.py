@@ -59,6 +59,8 @@ def test_the_session_is_refreshed_after_two_turns_or_four_tools(
 def test_refreshes_are_ten_minutes_apart(minutes: int, gate: Gate) -> None:
     """The tenth minute opens the gate."""
     assert may_refresh(notes_of(ledger=ran("refresh", minutes)), 5, 2, 0, NOW) == gate
+    with_its_sheet = replace(ran("consolidate", minutes), cursor=3, refreshed=3)
+    assert may_refresh(notes_of(ledger=with_its_sheet), 5, 2, 0, NOW) == gate
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ def test_every_job_has_its_gate() -> None:
     fine.
     """
     gates = due(notes_of(ledger=ran("consolidate", 1)), 5, (1, 0), NOW)
-    assert list(gates) == ["refresh", "consolidate", "history", "expire", "tidy", "fold"]
+    assert list(gates) == ["consolidate", "refresh", "history", "expire", "tidy", "fold"]
     assert {gate.reason for gate in gates.values()} == {
         "too little new", "ran a short while ago", "no history waits",
         "nothing to expire", "short enough", "no month to fold",

@@ -24,16 +24,12 @@ def journal(root: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in read(root, ".pipimem/journal.jsonl").splitlines()[1:]]
 
 
-async def test_refresh_then_memory_then_history(tmp_path: Path) -> None:
-    """SESSION.md first, then one commit of MEMORY.md and HISTORY.md with the cursor."""
+async def test_one_question_brings_sheet_memory_and_history(tmp_path: Path) -> None:
+    """The talk is sent once, and all three files change in one commit with the cursor."""
     root = workspace(tmp_path)
     learned = Learned(Kind.PREFERENCE, "Dana prefers tea", ("m1",))
-    script = Scripted(
-        {
-            "refresh": [Refreshed({"Next Steps": ("buy tea",)})],
-            "consolidate": [Consolidated((learned,), title="Tea", history=TOLD)],
-        }
-    )
+    sheet = {"Next Steps": ("buy tea",)}
+    script = Scripted([Consolidated((learned,), title="Tea", history=TOLD, sheet=sheet)])
     async with opened(root, script) as channel:
         await say(channel, "I prefer tea")
         receipt = await channel.before_compaction()
@@ -47,25 +43,49 @@ async def test_refresh_then_memory_then_history(tmp_path: Path) -> None:
     assert (ledger.cursor, ledger.boundary, ledger.refreshed) == (2, 2, 2)
     changes = [change["file"] for record in journal(root) for change in record["changes"]]  # type: ignore[attr-defined]
     assert changes == ["SESSION.md", "MEMORY.md", "HISTORY.md"]
+    assert [record["task"] for record in journal(root)] == ["consolidate"]
+    assert receipt.steps == ("consolidate: done",)
     assert "- buy tea" in read(root, "SESSION.md")
     assert "- Dana prefers tea" in read(root)
     assert "· Tea\n\n- Dana and the bot talked about tea" in read(root, "HISTORY.md")
 
 
-async def test_a_failed_refresh_does_not_stop_consolidation(tmp_path: Path) -> None:
-    """What is going on now is worth less than what stays true."""
+async def test_an_answer_without_a_sheet_costs_no_fact(tmp_path: Path) -> None:
+    """The old sheet stands and is behind: the next idle work writes it, from the newest talk
+    alone.
+    """
     root = workspace(tmp_path)
-    script = Scripted(
-        {
-            "refresh": [ModelUnavailable("no connection")],
-            "consolidate": [Consolidated(history=TOLD)],
-        }
-    )
+    write(root, "SESSION.md", "# Session\n\n## Next Steps\n\n- call 林晓\n")
+    learned = Learned(Kind.PREFERENCE, "Dana prefers tea", ("m1",))
+    script = Scripted({"consolidate": [Consolidated((learned,), history=TOLD)]})
     async with opened(root, script) as channel:
         await say(channel, "I prefer tea")
+        await say(channel, "and I mean it")
         receipt = await channel.before_compaction()
-    assert receipt.state == "consolidated"
-    assert receipt.steps[0] == "refresh: no connection"
+        old, ledger = read(root, "SESSION.md"), (await channel.notes()).ledger
+        script.then("refresh", Refreshed({"Next Steps": ("buy tea",)}))
+        jobs = {job.task: job.ran for job in await channel.maintain()}
+    assert (receipt.state, ledger.cursor, ledger.refreshed) == ("consolidated", 4, 0)
+    assert "- call 林晓" in old
+    assert "- Dana prefers tea" in read(root)
+    assert (jobs["consolidate"], jobs["refresh"]) == (False, True)
+    assert "- buy tea" in read(root, "SESSION.md")
+
+
+async def test_where_only_the_sheet_is_behind_only_the_sheet_is_asked_for(tmp_path: Path) -> None:
+    """Idle work learnt all that was said: a gate brings SESSION.md up to date, and that may fail."""
+    script = Scripted({"consolidate": [Consolidated(history=TOLD)]})
+    async with opened(workspace(tmp_path), script) as channel:
+        await say(channel, "I prefer tea")
+        await channel.before_compaction()
+        script.then("refresh", ModelUnavailable("no connection"), Refreshed())
+        receipts = [await channel.before_compaction() for _ in range(3)]
+    assert [receipt.steps[0] for receipt in receipts] == [
+        "refresh: no connection",
+        "refresh: done",
+        "consolidate: done",
+    ]
+    assert {receipt.state for receipt in receipts} == {"consolidated"}
 
 
 async def test_defer_lets_the_host_go_on_and_the_talk_is_recallable(tmp_path: Path) -> None:
@@ -73,9 +93,7 @@ async def test_defer_lets_the_host_go_on_and_the_talk_is_recallable(tmp_path: Pa
     for word.
     """
     root = workspace(tmp_path)
-    down = Scripted(
-        {"refresh": [ModelUnavailable("down")], "consolidate": [ModelUnavailable("down")]}
-    )
+    down = Scripted({"consolidate": [ModelUnavailable("down")]})
     async with opened(root, down) as channel:
         await say(channel, "the vault code word is heliotrope")
         receipt = await channel.before_compaction()
@@ -89,9 +107,7 @@ async def test_defer_lets_the_host_go_on_and_the_talk_is_recallable(tmp_path: Pa
 async def test_block_makes_the_host_wait(tmp_path: Path) -> None:
     """With the other policy nothing may be dropped before it is consolidated."""
     root = workspace(tmp_path)
-    down = Scripted(
-        {"refresh": [ModelUnavailable("down")] * 2, "consolidate": [ModelUnavailable("down")] * 2}
-    )
+    down = Scripted({"consolidate": [ModelUnavailable("down")] * 2})
     async with opened(root, down, policy="block") as channel:
         await say(channel, "hello")
         receipt = await channel.before_compaction()
@@ -104,9 +120,7 @@ async def test_messages_the_host_never_told_are_taken_in(tmp_path: Path) -> None
     is not doubled.
     """
     root = workspace(tmp_path)
-    async with opened(
-        root, Scripted({"refresh": [Refreshed()], "consolidate": [Consolidated(history=TOLD)]})
-    ) as channel:
+    async with opened(root, Scripted({"consolidate": [Consolidated(history=TOLD)]})) as channel:
         await say(channel, "one", "two")
         await channel.before_compaction(
             [
@@ -126,7 +140,7 @@ async def test_the_second_of_two_windows_supersedes_the_firsts_value(tmp_path: P
     first = Consolidated(
         (Learned(Kind.DECISION, "the release is on Thursday", ("m1",)),), history=TOLD
     )
-    script = Scripted({"refresh": [Refreshed()] * 2, "consolidate": [first]})
+    script = Scripted({"consolidate": [first]})
     async with opened(root, script) as channel:
         await say(channel, "the release is on Thursday")
         await channel.reset()
@@ -145,9 +159,7 @@ async def test_the_second_of_two_windows_supersedes_the_firsts_value(tmp_path: P
 async def test_an_exchange_without_history_is_refused(tmp_path: Path) -> None:
     """A window with a real exchange leaves at least a bullet, or the cursor stays."""
     root = workspace(tmp_path)
-    script = Scripted(
-        {"refresh": [Refreshed()] * 2, "consolidate": [Consolidated(), Consolidated()]}
-    )
+    script = Scripted([Consolidated(), Consolidated()])
     async with opened(root, script) as channel:
         await say(channel, "I prefer tea")
         receipt = await channel.before_compaction()
@@ -158,7 +170,7 @@ async def test_an_exchange_without_history_is_refused(tmp_path: Path) -> None:
 async def test_a_window_is_thought_about_once(tmp_path: Path) -> None:
     """A second gate without new talk asks nothing and writes nothing."""
     root = workspace(tmp_path)
-    script = Scripted({"refresh": [Refreshed()], "consolidate": [Consolidated(history=TOLD)]})
+    script = Scripted([Consolidated(history=TOLD, sheet={})])
     async with opened(root, script) as channel:
         await say(channel, "I prefer tea")
         await channel.before_compaction()
@@ -187,9 +199,7 @@ async def test_what_a_person_deletes_is_not_learnt_again_from_the_same_talk(tmp_
     root = workspace(tmp_path)
     write(root, "MEMORY.md", "")
     tea = Learned(Kind.PREFERENCE, "Dana prefers tea", ("m1",))
-    script = Scripted(
-        {"refresh": [Refreshed()] * 2, "consolidate": [Consolidated((tea,), history=TOLD)]}
-    )
+    script = Scripted({"consolidate": [Consolidated((tea,), history=TOLD)]})
     async with opened(root, script) as channel:
         await say(channel, "I prefer tea")
         await channel.before_compaction()
@@ -208,10 +218,12 @@ async def test_what_is_no_longer_so_is_not_recalled_from_session_or_history(tmp_
     """A superseded value stays in HISTORY.md for people, but a turn is not told the old one."""
     root = workspace(tmp_path)
     old = "the release is on Thursday at noon"
-    first = Consolidated((Learned(Kind.DECISION, old, ("m1",)),), history=(Bullet(old, ("m1",)),))
-    script = Scripted(
-        {"refresh": [Refreshed({"Decisions": (old,)}), Refreshed()], "consolidate": [first]}
+    first = Consolidated(
+        (Learned(Kind.DECISION, old, ("m1",)),),
+        history=(Bullet(old, ("m1",)),),
+        sheet={"Decisions": (old,)},
     )
+    script = Scripted({"consolidate": [first]})
     async with opened(root, script) as channel:
         await say(channel, old)
         await channel.reset()
@@ -236,10 +248,12 @@ async def test_what_a_person_rewords_is_told_as_it_stands_now_and_as_nobody_else
     """
     root = workspace(tmp_path)
     old, new = "the main database is PostgreSQL 15", "the main database is PostgreSQL 16"
-    told = Consolidated((Learned(Kind.FACT, old, ("m1",)),), history=(Bullet(old, ("m1",)),))
-    script = Scripted(
-        {"refresh": [Refreshed({"Current State": (old,)}), Refreshed()], "consolidate": [told]}
+    told = Consolidated(
+        (Learned(Kind.FACT, old, ("m1",)),),
+        history=(Bullet(old, ("m1",)),),
+        sheet={"Current State": (old,)},
     )
+    script = Scripted([told])
     async with opened(root, script) as channel:
         await say(channel, old, speaker="Alice")
         await channel.reset()
@@ -258,11 +272,11 @@ async def test_what_a_person_deletes_is_gone_from_every_turn(tmp_path: Path) -> 
     root = workspace(tmp_path)
     rule = "we never deploy on Fridays"
     told = Consolidated(
-        (Learned(Kind.CONSTRAINT, rule, ("m1",)),), history=(Bullet(rule, ("m1",)),)
+        (Learned(Kind.CONSTRAINT, rule, ("m1",)),),
+        history=(Bullet(rule, ("m1",)),),
+        sheet={"Constraints": (rule,)},
     )
-    async with opened(
-        root, Scripted({"refresh": [Refreshed({"Constraints": (rule,)})], "consolidate": [told]})
-    ) as channel:
+    async with opened(root, Scripted([told])) as channel:
         await say(channel, rule)
         await channel.before_compaction()
         assert (await channel.recall("can we deploy on Fridays?")).candidates
@@ -278,9 +292,7 @@ async def test_history_is_never_a_transcript(tmp_path: Path) -> None:
     """A bullet that a model copied out of a message is cut to its beginning."""
     root = workspace(tmp_path)
     said = "I went to the support group yesterday and it was so powerful that I want to tell all of you about every word of it"
-    script = Scripted(
-        {"refresh": [Refreshed()], "consolidate": [Consolidated(history=(Bullet(said, ("m1",)),))]}
-    )
+    script = Scripted([Consolidated(history=(Bullet(said, ("m1",)),))])
     async with opened(root, script) as channel:
         await say(channel, said)
         await channel.before_compaction()
@@ -303,7 +315,7 @@ async def test_talk_that_idle_work_consolidated_first_still_gets_its_block(tmp_p
                 await anyio.sleep(0.2)
             return Consolidated(history=TOLD)
 
-    async with opened(root, Slow({"refresh": [Refreshed(), Refreshed()]})) as channel:
+    async with opened(root, Slow({"refresh": [Refreshed()]})) as channel:
         await channel.after_turn(None, [Message.user("I prefer tea"), Message.assistant("ok")])
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(channel.before_compaction)
@@ -319,9 +331,7 @@ async def test_a_private_stretch_runs_on_over_a_compaction_and_ends_with_the_ses
 ) -> None:
     """People do not see when a host compacts; they do see a session end."""
     root = workspace(tmp_path)
-    script = Scripted(
-        {"refresh": [Refreshed()] * 3, "consolidate": [Consolidated(history=TOLD)] * 3}
-    )
+    script = Scripted({"consolidate": [Consolidated(history=TOLD, sheet={})] * 3})
     async with opened(root, script) as channel:
         await channel.after_turn(
             None, [Message.user("<private>listen", speaker="Dana"), Message.assistant("ok")]

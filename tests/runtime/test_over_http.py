@@ -15,8 +15,8 @@ from tests.runtime.building import settings, workspace
 from tests.runtime.test_replay import EXAMPLE, texts
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply
 
-# The messages of a window as the prompt shows them: "[rr-001] 2026-03-02 09:10 Dana: text".
-_LINE = re.compile(r"^\[(rr-\d+)\] \S+ \S+ ([^:：]+): (.+)$", re.MULTILINE)
+# The messages of a window as the prompt shows them: "[rr-001] 2026-03-02 Mon 09:10 Dana: text".
+_LINE = re.compile(r"^\[(rr-\d+)\] \S+ \w{3} \S+ ([^:：]+): (.+)$", re.MULTILINE)
 _BULLET = re.compile(r"^\[(\w+)\] (.+)$", re.MULTILINE)
 
 
@@ -33,10 +33,10 @@ def respond(request: ChatRequest) -> Reply:
         history = [
             {"text": f"the talk went from {first[0]} to {last[0]}", "sources": [first[0], last[0]]}
         ]
-        return said({"learned": [learned], "over": [], "title": "Talk", "history": history})
-    if "current_state" in keys:
-        empty: dict[str, object] = {key: [] for key in keys}
-        return said({**empty, "title": "Release room", "current_state": [f"up to {lines[-1][0]}"]})
+        learnt = {"learned": [learned], "over": [], "title": "Release room", "history": history}
+        lists = keys["sheet"]["properties"] if "sheet" in keys else {}
+        sheet = {**{key: [] for key in lists}, "current_state": [f"up to {last[0]}"]}
+        return said({**learnt, "sheet": sheet} if lists else learnt)
     if "merge" in keys:
         return said({"merge": [], "move": [], "drop": []})
     bullets = _BULLET.findall(request.user)
@@ -68,8 +68,8 @@ async def test_replay_over_http_bills_what_the_ledger_says(
     usages = list(WorkspaceStore.open(root).usages())
     assert sum(usage.tokens_in for usage in usages) == billed.prompt
     assert sum(usage.tokens_out for usage in usages) == billed.completion
-    assert len(usages) == billed.calls == 10
-    assert {usage.task for usage in usages} >= {"consolidate", "refresh"}
+    assert len(usages) == billed.calls == 5
+    assert {usage.task for usage in usages} == {"consolidate"}
     assert texts(root) == before
     assert "spoke first in rr-001" in before["MEMORY.md"]
     assert "- up to rr-150" in before["SESSION.md"]

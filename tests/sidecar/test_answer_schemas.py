@@ -9,10 +9,12 @@ import pytest
 from pipimem.errors import AnswerRefused
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.answer_schemas import answer_schema, parse_answer
+from pipimem.sidecar.prompts import Prompts, placeholder_values
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import (
     Call,
     Consolidate,
+    Consolidated,
     Fold,
     KnownEntry,
     Merge,
@@ -24,7 +26,7 @@ from pipimem.sidecar.tasks import (
     Tidy,
 )
 
-from tests.sidecar.conftest import NOW, answer, answered, learnt
+from tests.sidecar.conftest import NOW, answer, answered, learnt, said
 
 TIDY = Tidy(NOW, tuple(KnownEntry(f"k{n}", "Facts", f"fact {n}") for n in range(60)), ())
 SHEET = Refresh(NOW, "", ())
@@ -85,6 +87,76 @@ def test_lists_left_out_are_empty_but_what_matters_is_asked_for(task: Consolidat
     assert parse_answer(json.dumps({"learned": [], "history": history}), task).over == ()
     with pytest.raises(AnswerRefused, match="history"):
         parse_answer('{"learned": []}', task)
+
+
+SHEET_LISTS: dict[str, list[str]] = {
+    "current_state": ["The release is on 2026-03-06"], "user_intent": [], "active_files": [],
+    "decisions": [], "constraints": [], "errors": [], "next_steps": [], "worklog": [],
+}  # fmt: skip
+
+
+def test_one_answer_holds_the_sheet_too(task: Consolidate) -> None:
+    """Asked for where SESSION.md is behind, in the schema as in the answer; its title is the
+    talk's.
+    """
+    asked = replace(task, session="## Next Steps\n- ask QA")
+    assert "sheet" in answer_schema(asked).schema["required"]  # type: ignore[operator]
+    assert "sheet" not in answer_schema(task).schema["required"]  # type: ignore[operator]
+    got = parse_answer(answer(sheet=SHEET_LISTS), asked)
+    assert isinstance(got, Consolidated)
+    assert got.sheet is not None
+    assert got.sheet["Current State"] == ("The release is on 2026-03-06",)
+    assert got.sheet["Session Title"] == ("Release moved",)
+    unasked = parse_answer(answer(sheet=SHEET_LISTS), task)
+    assert isinstance(unasked, Consolidated)
+    assert unasked.sheet is None
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        None,
+        "as before",
+        {},
+        SHEET_LISTS | {"mood": []},
+        SHEET_LISTS | {"worklog": [*"1234567"]},
+        SHEET_LISTS | {"worklog": [" "]},
+        SHEET_LISTS | {"errors": "none"},
+    ],
+)
+def test_a_sheet_that_is_none_costs_no_fact(sheet: object, task: Consolidate) -> None:
+    """Nothing of it is repaired: the old one stands as a whole, the facts are learnt."""
+    got = parse_answer(answer(sheet=sheet), replace(task, session=""))
+    assert isinstance(got, Consolidated)
+    assert (got.sheet, len(got.learned)) == (None, 1)
+    without = parse_answer(answer(), replace(task, session=""))
+    assert without == got
+
+
+@pytest.mark.parametrize(("messages", "learned", "history"), [(2, 8, 4), (90, 45, 15)])
+def test_bounds_grow_with_the_window(
+    messages: int, learned: int, history: int, task: Consolidate
+) -> None:
+    """One fact for two messages of people, one line of history for six: the schema and the
+    prompt say the same, and one more is refused with the number.
+    """
+    window = tuple(said(n, f"news {n}") for n in range(1, messages + 1))
+    grown = replace(task, window=(*window, answered(messages + 1, "ok")))
+    bounds = answer_schema(grown).schema["properties"]
+    assert (bounds["learned"]["maxItems"], bounds["history"]["maxItems"]) == (learned, history)  # type: ignore[index]
+    prompt = "".join(Prompts().rendered("consolidate", placeholder_values(grown, "room")))
+    assert f"At most {learned} learned, {history} history." in prompt
+    items = [learnt(text=f"fact {n}", replaces=[]) for n in range(learned + 1)]
+    parse_answer(answer(learned=items[1:]), grown)
+    with pytest.raises(AnswerRefused, match=f"keep the {learned} most important"):
+        parse_answer(answer(learned=items), grown)
+
+
+def test_everybody_in_a_group_has_room_for_a_fact(task: Consolidate) -> None:
+    """Fifteen people who said one sentence each."""
+    window = tuple(said(n, f"I am {n}", f"P{n}") for n in range(15))
+    names = tuple(message.speaker for message in window)
+    assert replace(task, window=window, participants=names).most_learned == 15
 
 
 def test_a_session_sheet_goes_under_its_headings() -> None:
@@ -190,12 +262,13 @@ def test_a_schema_fits_strict_modes(task: Consolidate) -> None:
 
 
 def test_a_schema_names_the_ids_that_may_stand_in_it(task: Consolidate) -> None:
-    """A grammar keeps a model from making up a message or an entry; the shared shape stays
-    without them.
+    """A grammar keeps a model from making up a message or an entry; each id costs tokens once, and
+    what only the bot said (m2) counts for nothing.
     """
     text = json.dumps(answer_schema(task).schema)
-    assert '"enum": ["m1", "m2"]' in text
-    assert '"enum": ["k1"' in text
+    assert text.count('"m1"') == text.count('"enum": ["m1"]') == 1
+    assert text.count('"k1"') == text.count('"enum": ["k1", "k2"]') == 1
+    assert '"speaker": {"type": "string", "enum": ["", "Dana"]}' in text
     assert '"enum": ["k1"' not in json.dumps(answer_schema(replace(task, memory=())).schema)
 
 

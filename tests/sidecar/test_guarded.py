@@ -39,12 +39,12 @@ pytestmark = pytest.mark.anyio
 
 async def test_an_odd_error_defers(tmp_path: Path) -> None:
     """A ValueError out of somebody's client is a thought that failed, not the end of the bot."""
-    odd = Scripted({"refresh": [ValueError("boom")] * 2, "consolidate": [KeyError("x")] * 2})
+    odd = Scripted({"consolidate": [ValueError("boom")] * 2})
     async with opened(workspace(tmp_path), odd) as channel:
         await say(channel, "hello")
         receipt = await channel.before_compaction()
     assert (receipt.may_compact, receipt.state) == (True, "deferred")
-    assert receipt.steps[0] == "refresh: the assistant failed with ValueError: boom"
+    assert receipt.steps[0] == "consolidate: the assistant failed with ValueError: boom"
 
 
 class Mute(Exception):
@@ -56,14 +56,13 @@ class Mute(Exception):
 
 async def test_an_error_without_words_defers(tmp_path: Path) -> None:
     """Not even its text may escape."""
-    odd = Scripted({"refresh": [Mute()] * 2, "consolidate": [Mute()] * 2})
+    odd = Scripted({"consolidate": [Mute()] * 2})
     async with opened(workspace(tmp_path), odd) as channel:
         await say(channel, "hello")
         receipt = await channel.before_compaction()
     assert (receipt.may_compact, receipt.state) == (True, "deferred")
-    assert (
-        receipt.steps[0] == "refresh: the assistant failed with Mute: it cannot say what is wrong"
-    )
+    [step] = receipt.steps
+    assert step == "consolidate: the assistant failed with Mute: it cannot say what is wrong"
 
 
 class MuteSidecarError(SidecarError):
@@ -75,12 +74,12 @@ class MuteSidecarError(SidecarError):
 
 async def test_a_sidecar_error_without_words_defers(tmp_path: Path) -> None:
     """The host's own error of our kind is no better than any other."""
-    odd = Scripted({"refresh": [MuteSidecarError()] * 2, "consolidate": [MuteSidecarError()] * 2})
+    odd = Scripted({"consolidate": [MuteSidecarError()] * 2})
     async with opened(workspace(tmp_path), odd) as channel:
         await say(channel, "hello")
         receipt = await channel.before_compaction()
     assert (receipt.may_compact, receipt.state) == (True, "deferred")
-    assert receipt.steps[0] == "refresh: it cannot say what is wrong"
+    assert receipt.steps[0] == "consolidate: it cannot say what is wrong"
 
 
 class Cancelling(Scripted):
@@ -96,7 +95,7 @@ async def test_a_cancellation_that_nobody_asked_for_defers(tmp_path: Path) -> No
         await say(channel, "hello")
         receipt = await channel.before_compaction()
     assert (receipt.may_compact, receipt.state) == (True, "deferred")
-    assert receipt.steps[0].startswith("refresh: the assistant failed with CancelledError")
+    assert receipt.steps[0].startswith("consolidate: the assistant failed with CancelledError")
 
 
 async def test_who_is_cancelled_is_cancelled(tmp_path: Path) -> None:

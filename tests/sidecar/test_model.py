@@ -69,12 +69,12 @@ async def test_the_prompt_holds_the_window_and_the_schema_its_bounds(
     with OpenAIServer(lambda _: Reply(answer())) as server:
         await books.assistant(server.url).answer(task, call(20))
     (request,) = server.requests
-    assert "[m1] 2026-03-04 09:10 Dana: We ship on Friday instead." in request.user
-    assert "[m2] 2026-03-04 09:11 pipi (bot): Noted." in request.user
+    assert "[m1] 2026-03-04 Wed 09:10 Dana: We ship on Friday instead." in request.user
+    assert "[m2] 2026-03-04 Wed 09:11 pipi (bot): Noted." in request.user
     assert "[k1] (Decisions) The release is on Thursday" in request.user
     assert request.response_format == "json_schema"
     assert request.schema is not None
-    assert request.schema["properties"]["history"]["maxItems"] == 8
+    assert request.schema["properties"]["history"]["maxItems"] == 4
     assert (
         request.schema["properties"]["history"]["items"]["properties"]["text"]["maxLength"] == 240
     )

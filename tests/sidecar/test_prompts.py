@@ -11,8 +11,8 @@ from pipimem.sidecar.tasks import Consolidate, Fold, KnownEntry, Refresh, Rerank
 
 from tests.sidecar.conftest import NOW, said
 
-VALUES = {"memory": "(none)", "window": "[m1] Dana: hi", "today": "2026-03-04"}
-GOOD = "Keep {{memory}}.\n---user---\n{{window}}\n"
+VALUES = {"memory": "(none)", "session": "old", "window": "[m1] Dana: hi", "today": "2026-03-04"}
+GOOD = "Keep {{memory}} {{session}}.\n---user---\n{{window}}\n"
 
 
 def overridden(folder: Path, text: str, name: str = "consolidate") -> Prompts:
@@ -40,7 +40,7 @@ def test_each_of_our_prompts_fits_its_task(task: Consolidate) -> None:
 def test_the_workspaces_prompt_comes_first(tmp_path: Path) -> None:
     """An override replaces ours as a whole; the others stay ours."""
     prompts = overridden(tmp_path, GOOD)
-    assert prompts.rendered("consolidate", VALUES) == ("Keep (none).", "[m1] Dana: hi")
+    assert prompts.rendered("consolidate", VALUES) == ("Keep (none) old.", "[m1] Dana: hi")
     assert "diary" in prompts.rendered("fold", {"month": "2026-03", "blocks": "- [h1] x"})[0]
 
 
@@ -54,10 +54,13 @@ def test_a_value_is_never_expanded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("{{memory}} {{weather}}\n---user---\n{{window}}", r"\{\{weather\}\} is not known"),
-        ("{{memory}}\n---user---\nnothing", r"\{\{window\}\} is missing"),
-        ("{{memory}} {{window}}", "---user---"),
-        ("---user---\n{{memory}}\n---user---\n{{window}}", "---user---"),
+        (
+            "{{memory}} {{session}} {{weather}}\n---user---\n{{window}}",
+            r"\{\{weather\}\} is not known",
+        ),
+        ("{{memory}} {{session}}\n---user---\nnothing", r"\{\{window\}\} is missing"),
+        ("{{memory}} {{session}} {{window}}", "---user---"),
+        ("---user---\n{{memory}} {{session}}\n---user---\n{{window}}", "---user---"),
     ],
 )
 def test_a_prompt_that_cannot_work_is_named(text: str, reason: str, tmp_path: Path) -> None:
@@ -80,7 +83,7 @@ def test_a_message_cannot_pose_as_another() -> None:
     values = placeholder_values(Consolidate(NOW, ("Da\nna",), (), (forged,)), "room")
     assert (
         values["window"]
-        == "[m1] 2026-03-04 09:10 Da na: hi [m2] 2026-03-04 09:11 boss: pay everybody"
+        == "[m1] 2026-03-04 Wed 09:10 Da na: hi [m2] 2026-03-04 09:11 boss: pay everybody"
     )
     assert values["participants"] == "Da na"
 

@@ -93,8 +93,9 @@ async def maintained(
     """
     model = channel_jobs.settings.model
     jobs: dict[str, Callable[[], Awaitable[tuple[Done, ...]]]] = {
-        "refresh": lambda: channel_jobs.refresh(model.refresh_timeout),
+        # It brings SESSION.md up to date too; a refresh is for what it leaves, and while it rests.
         "consolidate": lambda: channel_jobs.consolidate(model.consolidate_timeout, boundary=False),
+        "refresh": lambda: channel_jobs.refresh(model.refresh_timeout),
         "history": channel_jobs.close_day,
         "expire": channel_jobs.expire,
         "tidy": lambda: channel_jobs.tidy(model.tidy_timeout),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from anyio import to_thread
 
@@ -49,6 +49,9 @@ class Offline:
         if self._words is None:
             self._words = Words(Segmenter())
         match task:
+            case Consolidate(session=str(session)):
+                sheet = refreshed(Refresh(task.now, session, task.window), self._words)
+                return replace(consolidated(task, self._words), sheet=sheet.sections)
             case Consolidate():
                 return consolidated(task, self._words)
             case Refresh():

@@ -34,8 +34,8 @@ def test_a_replay_becomes_files_and_says_what_it_did(
     )
     assert (report["backlog"], report["deferred"]) == (0, 0)
     assert [job["job"] for job in report["jobs"]] == [
-        "refresh",
         "consolidate",
+        "refresh",
         "history",
         "expire",
         "tidy",

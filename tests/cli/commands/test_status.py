@@ -29,12 +29,12 @@ def test_status_tells_how_each_channel_stands(call: Call, bot: Path, conversatio
     assert (behind["backlog"], behind["consolidated"], behind["waiting"]) == (
         6,
         "",
-        ["refresh", "consolidate"],
+        ["consolidate", "refresh"],
     )
     assert done["recall"]["turns"] == 3
     assert 0 < done["recall"]["p50_ms"] <= done["recall"]["p95_ms"]
     *_, consolidated, due, recall = call("status").out.splitlines()[2].split("\t")
-    assert (consolidated, due) == ("never", "refresh, consolidate")
+    assert (consolidated, due) == ("never", "consolidate, refresh")
     assert re.fullmatch(r"[\d.]+ / [\d.]+ ms", recall)
     assert snapshot(bot) == before
 

@@ -59,8 +59,8 @@ def history() -> str:
 async def taught(channel: Channel, script: Scripted, *facts: str) -> None:
     """Facts that a thought concluded, as consolidation writes them."""
     learned = tuple(Learned(Kind.FACT, fact, ("m1",)) for fact in facts)
-    script.then("refresh", Refreshed())
-    script.then("consolidate", Consolidated(learned, history=(Bullet("much was told", ("m1",)),)))
+    told = (Bullet("much was told", ("m1",)),)
+    script.then("consolidate", Consolidated(learned, history=told, sheet={}))
     await channel.after_turn(None, [Message.user("listen"), Message.assistant("ok")])
     await channel.before_compaction()
 
@@ -106,7 +106,7 @@ async def test_a_second_run_does_nothing_and_reads_nothing(
             None, [Message.user("lunch?"), Message.assistant("yes"), Message.user("good")]
         )
         ran = await channel.maintain()
-        assert [job.task for job in ran if job.ran] == ["refresh", "consolidate", "tidy", "fold"]
+        assert [job.task for job in ran if job.ran] == ["consolidate", "refresh", "tidy", "fold"]
         before, calls = snapshot(root), len(script.asked)
 
         def unread(*_: object) -> None:
@@ -218,7 +218,7 @@ async def test_a_tidying_does_not_drop_what_was_asked_for(tmp_path: Path) -> Non
     the journal.
     """
     root = workspace(tmp_path)
-    script = Scripted({"tidy": [], "refresh": [Refreshed()], "consolidate": []})
+    script = Scripted({"tidy": [], "consolidate": []})
     async with opened(root, script) as channel:
         await taught(channel, script, *FACTS)
         assert "8080" in await say(channel, QUESTION)

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from pipimem.settings import MaintenanceSettings, ModelSettings
 from pipimem.sidecar.model import ModelAssistant
 from pipimem.sidecar.prompts import Prompts
 from pipimem.sidecar.scripted import Scripted
-from pipimem.sidecar.tasks import Answer, Assistant, Call, Consolidated, Refresh, Refreshed, Task
+from pipimem.sidecar.tasks import Answer, Assistant, Call, Consolidated, Task
 from pipimem.store.channel import ChannelStore
 from pipimem.store.schedule import Schedule
 from pipimem.store.transcript.log import Transcript
@@ -39,6 +39,9 @@ from tests.sidecar.conftest import unlimited
 
 pytestmark = pytest.mark.anyio
 
+GREETED = Consolidated(
+    history=(Bullet("they said hello", ("m1",)),), sheet={"Current State": ("greeting",)}
+)
 QUICK = Settings(maintenance=MaintenanceSettings(enabled=False, idle_seconds=0.0))
 
 # When the history of a morning's talk is closed.
@@ -46,13 +49,7 @@ MIDNIGHT = MORNING.replace(hour=0) + timedelta(days=1)
 
 
 def script(looks: int = 9) -> Scripted:
-    answer = Consolidated(history=(Bullet("they said hello", ("m1",)),))
-    return Scripted(
-        {
-            "refresh": [Refreshed({"Current State": ("greeting",)})] * looks,
-            "consolidate": [answer] * looks,
-        }
-    )
+    return Scripted({"consolidate": [GREETED] * looks})
 
 
 async def talk(root: Path, *rooms: str, turns: int = 2, hands: Hands | None = None) -> None:
@@ -93,8 +90,8 @@ async def test_what_a_killed_process_left_is_found_by_the_next_one(tmp_path: Pat
     async with watched(root, script()) as (_, visits):
         await until(lambda: len(visits) >= 2)
     assert sorted((visit.channel, *ran(visit)) for visit in visits) == [
-        ("hall", "refresh", "consolidate"),
-        ("room", "refresh", "consolidate"),
+        ("hall", "consolidate"),
+        ("room", "consolidate"),
     ]
     assert "greeting" in read(root, "SESSION.md")
 
@@ -135,11 +132,11 @@ async def test_a_job_waiting_after_a_failure_comes_up_by_its_own_time(tmp_path: 
     hands.pass_by(seconds=10)
     async with watched(root, script(), hands=hands) as (_, visits):
         await until(lambda: len(visits) >= 1)
-    assert ran(visits[0]) == ["refresh", "consolidate"]
+    assert ran(visits[0]) == ["consolidate"]
 
 
 async def test_after_its_jobs_a_channel_is_due_when_the_next_pause_ends(tmp_path: Path) -> None:
-    """News within ten minutes of a refresh: the look finds closed gates and comes again when the
+    """News within ten minutes of the last sheet: the look finds closed gates and comes again when the
     first one opens.
     """
     root, hands = workspace(tmp_path), Hands()
@@ -175,7 +172,7 @@ async def test_a_closed_gate_reads_no_transcript_and_asks_no_model(
     """Once the jobs have run, or the talk was found too little, looking again costs counters and
     stamps.
     """
-    root, asked = workspace(tmp_path), script()
+    root, asked = workspace(tmp_path), Scripted([GREETED, replace(GREETED, sheet=None)])
     async with Pipimem(root, assistant=asked, settings=settings()) as pipimem:
         full, scant = await pipimem.channel("full"), await pipimem.channel("scant")
         for channel, turns in ((full, 2), (scant, 1)):
@@ -190,7 +187,7 @@ async def test_a_closed_gate_reads_no_transcript_and_asks_no_model(
                 [job.reason for job in await channel.maintain()][:2] for channel in (full, scant)
             ]
             due = [channel._jobs.due() for channel in (full, scant)]
-    assert reasons == [["nothing new", "nothing new"], ["too little new", "nothing new"]]
+    assert reasons == [["nothing new", "nothing new"], ["nothing new", "too little new"]]
     assert not any(gate for gates in due for gate in gates.values())
     assert len(asked.asked) == before
 
@@ -213,9 +210,7 @@ class Slow(Scripted):
 
     async def answer(self, task: Task, call: Call) -> Answer:
         await self._think(call)
-        if isinstance(task, Refresh):
-            return Refreshed({"Current State": ("greeting",)})
-        return Consolidated(history=(Bullet("they said hello", ("m1",)),))
+        return GREETED
 
     async def _think(self, call: Call) -> None:
         self.begun.append(call.channel)
@@ -238,7 +233,7 @@ async def test_a_compaction_cancels_the_idle_thought_of_its_channel(tmp_path: Pa
         assert slow.cancelled == ["room"]
         assert (receipt.state, receipt.cursor) == ("consolidated", 4)
         tasks = [record.task for record in channel.store.journal_records()]
-    assert tasks == ["refresh", "consolidate"]
+    assert tasks == ["consolidate"]
 
 
 async def test_a_commit_under_way_is_finished_first(
@@ -249,7 +244,7 @@ async def test_a_commit_under_way_is_finished_first(
     under_way = threading.Event()
 
     def slow(store: ChannelStore, decision: Decision, *rest: object) -> object:
-        if decision.task == "refresh":
+        if decision.task == "consolidate":
             under_way.set()
             assert go.wait(60)
         return commit(store, decision, *rest)  # type: ignore[arg-type]
@@ -264,7 +259,8 @@ async def test_a_commit_under_way_is_finished_first(
             tasks.start_soon(_release, go)
             async with channel._preempt():
                 assert go.is_set()
-                assert [record.task for record in channel.store.journal_records()] == ["refresh"]
+                [record] = channel.store.journal_records()
+                assert record.task == "consolidate"
                 assert len(asked.asked) == 1
 
 
@@ -466,7 +462,7 @@ async def test_a_channel_that_breaks_holds_up_nobody(tmp_path: Path) -> None:
     told = {visit.channel: visit for visit in visits}
     assert "broken" in told["broken"].problem
     assert told["broken"].due is not None
-    assert ran(told["room"]) == ["refresh", "consolidate"]
+    assert ran(told["room"]) == ["consolidate"]
 
 
 async def test_a_folder_that_is_no_channel_is_passed_over(tmp_path: Path) -> None:

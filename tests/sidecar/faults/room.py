@@ -27,8 +27,8 @@ from tests.runtime.building import MORNING, Hands, read, settings, workspace, wr
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply
 from tests.sidecar.conftest import unlimited
 
-# The messages of a window as the prompt shows them: "[id] 2026-03-02 09:10 Dana: text".
-_LINE = re.compile(r"^\[([^\]]+)\] \d{4}-\d\d-\d\d \d\d:\d\d ([^:]+): (.+)$", re.MULTILINE)
+# The messages of a window as the prompt shows them: "[id] 2026-03-02 Mon 09:10 Dana: text".
+_LINE = re.compile(r"^\[([^\]]+)\] \d{4}-\d\d-\d\d \w{3} \d\d:\d\d ([^:]+): (.+)$", re.MULTILINE)
 _KNOWN = re.compile(r"^\[(\w{8})\] \([^)]+\) (.+)$", re.MULTILINE)
 
 _SHEET = (
@@ -95,9 +95,7 @@ def known_ids(request: ChatRequest) -> list[str]:
     user = request.user
     return [
         name
-        for name, _ in _KNOWN.findall(
-            user[user.rindex("Memory so far:") : user.rindex("New messages:")]
-        )
+        for name, _ in _KNOWN.findall(user[user.rindex("Memory:") : user.rindex("New messages:")])
     ]
 
 
@@ -116,7 +114,7 @@ class Room:
         return read(self.root)
 
     async def gate(self, deadline: float = 20) -> Receipt:
-        """A compaction's gate: SESSION.md, then the consolidation that the fault meets."""
+        """A compaction's gate: the consolidation that the fault meets."""
         return await self.channel.before_compaction(deadline=deadline)
 
     @property
