@@ -60,10 +60,14 @@ class Sources:
         self._of_text: dict[str, frozenset[str]] = {}
 
     def of_ids(self, ids: Iterable[str]) -> frozenset[str]:
-        """The sources of entries by their content ids."""
+        """The sources of entries, by their content ids or as a turn names them; a message itself."""
         found: set[str] = set()
         for name in ids:
-            record = self._records.get(name)
+            place, _, rest = name.rpartition(":")
+            if place.startswith("log"):
+                found.add(name.removeprefix("log:"))
+                continue
+            record = self._records.get(rest.partition(".")[0])
             if record:
                 found.update(record.sources)
         return frozenset(found)

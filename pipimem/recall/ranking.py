@@ -55,7 +55,8 @@ class Candidate(NamedTuple):
     """An item that was found: its score, how many words it shares, its rank from 1 once known.
 
     `values` are what spoke for it, by `names`, 0.0 for what did not; `circumstances` add hundredths
-    of their sum. A tuple, for a turn makes two dozen and a frozen class costs four times that.
+    of their sum; `coverage` is the share of the question that it holds, 0 to 1. A tuple, for a turn
+    makes two dozen and a frozen class costs four times that.
     """
 
     item: Item
@@ -66,6 +67,7 @@ class Candidate(NamedTuple):
     values: Sequence[float] = ()
     circumstances: Sequence[Circumstance] = ()
     rank: int = 0
+    coverage: float = 0.0
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -156,6 +158,12 @@ class _Scorer:
         self._words = len(words)
         self._names = [*[matched.term.word for matched in words], *_BESIDE_WORDS]
         self._asked = sum([not term.weak for term in query.terms])
+        # What an item that holds all of the question has of each word; what no item holds counts 1.
+        strong = words[: self._strong]
+        self._most = [min(matched.weight, matched.highest) for matched in strong]
+        known = {matched.term.word for matched in strong}
+        unknown = [not term.weak and term.word not in known for term in query.terms]
+        self._whole = sum(self._most) + sum(unknown)
         self._may_be_talk = self._asked > 1 and nearness.lead < _LIKE_TALK
 
     def values(self, slot: int) -> list[float]:
@@ -181,7 +189,9 @@ class _Scorer:
         for _, hundredths in added:
             score += total * hundredths / 100
         matches = self._words - words.count(0.0)
-        return Candidate(item, score, matches, slot, names, evidence, added)
+        held = sum(map(min, words, self._most))
+        coverage = held / self._whole if self._whole else 1.0
+        return Candidate(item, score, matches, slot, names, evidence, added, coverage=coverage)
 
     def is_evidence(self, slot: int, values: Sequence[float], floor: float) -> bool:
         """Whether the words that mean something reach the floor, and are not one by chance.

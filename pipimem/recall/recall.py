@@ -11,7 +11,7 @@ from pipimem.recall.dedupe import deduped
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item
 from pipimem.recall.ranking import FLOOR, Candidate, ranked
-from pipimem.recall.refinement import refined
+from pipimem.recall.refinement import Query, refined
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness
 from pipimem.text.fence import fenced
@@ -36,13 +36,16 @@ class Recall:
     """What was found for a message and what of it is injected.
 
     `left_out` counts candidates that had no room. `reason` says why nothing was looked for or
-    found, empty otherwise.
+    found, empty otherwise. `excerpts` are messages that are shown beside the entries, in the order
+    they were said; `query` is what was looked for.
     """
 
     candidates: tuple[Candidate, ...] = ()
     injected: tuple[Item, ...] = ()
     left_out: int = 0
     reason: str = ""
+    excerpts: tuple[Item, ...] = ()
+    query: Query | None = None
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -79,7 +82,7 @@ def recall(
     query = refined(text, words, now=now, speaker=speaker, synonyms=synonyms, raw=raw)
     done("refine")
     if query.silent:
-        return Recall(reason=query.silent)
+        return Recall(reason=query.silent, query=query)
     most, floor = _LOOKED_AT * limits.candidates, FLOOR if automatic else 0.0
     ordered = ranked(index, query, now, most=most, floor=floor, nearness=nearness)
     done("rank")
@@ -88,7 +91,8 @@ def recall(
     nothing = _NOTHING if nearness is FAR_FROM_ALL else _NOTHING_NEAR
     injected, left_out = within(candidates, limits, shown)
     done("fit")
-    return Recall(candidates, injected, left_out, "" if candidates else nothing)
+    reason = "" if candidates else nothing
+    return Recall(candidates, injected, left_out, reason, query=query)
 
 
 def unsure(candidates: Sequence[Candidate], limits: Limits, shown: Set[str] = frozenset()) -> bool:

@@ -30,6 +30,7 @@ from pipimem.runtime.compaction import consolidated_receipt, missing_messages
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.maintenance.background import Background, Failure
 from pipimem.runtime.recall_service import RecallService, limits_of
+from pipimem.runtime.transcript_recall import Seen
 from pipimem.runtime.turns import Receipt, Turn, session_prompt
 from pipimem.settings import Settings
 from pipimem.store.caches.channel_caches import Kept
@@ -45,6 +46,9 @@ _RECALL, _RERANK = "recall", "rerank"
 _TEXT_HINT = "Join the texts of its parts; a message without words is an empty one."
 # Cutting so many characters into words, and looking for them, takes some 5 ms.
 _LONG_QUESTION = 400
+# The first question of a process waits so long at most for the index of the transcript: reading a
+# kept one of 100,000 messages takes 0.05 s, cutting 1,000 messages 0.2 s.
+_FIRST_WAIT_SECONDS = 1.0
 # Of one candidate there is no order.
 _LEAST_TO_RERANK = 2
 
@@ -66,6 +70,8 @@ class Channel(ChannelMemory):
     _on_message: Callable[[], None]
     # Called when entries may have changed and are to be embedded.
     _request_embedding: Callable[[RecallService], None]
+    # Called when the transcript has grown and its index is to follow.
+    _request_warming: Callable[[RecallService], None]
     # Held while somebody waits for the channel: its idle jobs are cancelled.
     _preempt: Callable[[], AbstractAsyncContextManager[None]]
     # When the channel was last used, in seconds of the clock's monotonic scale.
@@ -96,8 +102,11 @@ class Channel(ChannelMemory):
 
     # ── a turn ────────────────────────────────────────────────────────────────────────────────────
 
-    async def before_turn(self, text: str, *, speaker: str = "") -> Turn:
+    async def before_turn(self, text: str, *, speaker: str = "", sees_from: str = "") -> Turn:
         """The context for a user message: recalled items, and on a first turn the snapshot.
+
+        `sees_from` is the id of the oldest message that the model still sees: excerpts of the
+        transcript are older than it, or than the newest ten without it.
 
         Reads a few file stamps and writes nothing. It calls a model only where one may rerank
         ([recall] rerank), and waits 3 s for it at most. When memory itself is broken the context is
@@ -109,7 +118,9 @@ class Channel(ChannelMemory):
         asked = await self._requests(text, speaker)
         seen = frozenset() if self._settings.recall.repeat else frozenset(self._shown)
         try:
-            notes, found = await self._fresh_recall(text, now, speaker=speaker, shown=seen)
+            notes, found = await self._fresh_recall(
+                text, now, speaker=speaker, shown=seen, seen=Seen(sees_from, shown=seen)
+            )
             found = await self._reranked(found, text, seen)
         except (PipimemError, OSError) as error:
             problem = described(error)
@@ -124,6 +135,7 @@ class Channel(ChannelMemory):
         opening = await to_thread.run_sync(self._snapshot, notes) if self._fresh else Snapshot()
         shown = {item.id for item in opening.items}
         items = [*opening.items, *(item for item in found.injected if item.id not in shown)]
+        items += [item for item in found.excerpts if item.id not in shown]
         note = _note(opening.left_out + found.left_out)
         context = fenced(rows_of(items), self._nonce(), note) if items else ""
         return Turn(
@@ -164,12 +176,16 @@ class Channel(ChannelMemory):
         limit: int | None = None,
         automatic: bool = True,
         shown: frozenset[str] = frozenset(),
+        seen: Seen | None = None,
     ) -> tuple[Notes, Recall]:
         """Fresh notes and the recall on them; meanwhile `rest` leaves the index alone."""
         self._used = self._clock.monotonic()
         self._under_way += 1
         try:
             notes = await self._ready()
+            if seen is not None and not self._has_asked:
+                wait = self._recall_service.transcript_recall.wait
+                await to_thread.run_sync(wait, _FIRST_WAIT_SECONDS)
             recalled = partial(
                 self._recall_service.recalled,
                 text,
@@ -179,6 +195,7 @@ class Channel(ChannelMemory):
                 automatic=automatic,
                 shown=shown,
                 question=await self._question(text, now, automatic=automatic),
+                seen=seen,
             )
             return notes, await self._ask_in_thread(text, recalled)
         finally:
@@ -200,6 +217,7 @@ class Channel(ChannelMemory):
             self._fresh = False
         self._used = self._clock.monotonic()
         self._request_embedding(self._recall_service)
+        self._request_warming(self._recall_service)
         self._on_message()
 
     async def take_in(self, messages: Iterable[Message]) -> tuple[Message, ...]:
@@ -287,6 +305,7 @@ class Channel(ChannelMemory):
                 self._store.caches.add_figures(figures)
             self._recall_service.keep_words()
             self._recall_service.keep_vectors()
+            self._recall_service.transcript_recall.keep()
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
 

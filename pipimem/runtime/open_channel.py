@@ -79,6 +79,10 @@ class OpenChannel(Channel):
                 results[hole] = described(error)
         return results
 
+    def warm(self) -> None:
+        """Have the transcript's index built beside whatever comes next."""
+        self._request_warming(self._recall_service)
+
     @property
     def is_awake(self) -> bool:
         """Whether what was read of the channel is still held in memory."""

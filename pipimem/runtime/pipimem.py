@@ -34,6 +34,7 @@ from pipimem.runtime.maintenance.background import Background
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.maintenance.embed_entries import JOB as EMBEDDING
 from pipimem.runtime.maintenance.embed_entries import Embedding
+from pipimem.runtime.maintenance.service_queue import WARMING, Warming
 from pipimem.runtime.maintenance.worker import JOB as IDLE
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.runtime.open_channel import OpenChannel
@@ -100,6 +101,7 @@ class Pipimem:
         self._embedding: Embedding | None = None
         if self._embeddings is not None:
             self._embedding = Embedding(self._embeddings, self._background)
+        self._warming = Warming(self._background)
         self._channels: dict[str, OpenChannel] = {}
         # The same channels by the names of their folders, as idle work knows them.
         self._folders: dict[str, OpenChannel] = {}
@@ -159,6 +161,7 @@ class Pipimem:
             tasks.start_soon(self._background.keep, _LIBRARY, self._load_library)
             if self.settings.maintenance.enabled:
                 tasks.start_soon(self._background.keep, IDLE, self._idle.run_beside)
+            tasks.start_soon(self._background.keep, WARMING, self._warming.run)
             if self._embedding is not None:
                 tasks.start_soon(self._background.keep, EMBEDDING, self._embedding.run)
 
@@ -215,7 +218,8 @@ class Pipimem:
                         self.store, id, create=create, kind=kind, title=named(title)
                     )
                 )
-                self._channels[id] = self._folders[store.folder.name] = self._opened(store)
+                opened = self._channels[id] = self._folders[store.folder.name] = self._opened(store)
+                opened.warm()
             return self._channels[id]
 
     async def channels(self) -> tuple[ChannelInfo, ...]:
@@ -268,6 +272,7 @@ class Pipimem:
             _preempt=lambda: self._idle.preempt(store.folder.name),
             _used=self.clock.monotonic(),
             _request_embedding=self._embedding.request if self._embedding else no_op,
+            _request_warming=self._warming.request if self._lifetime else no_op,
         )
 
     def _after_turn(self, folder: str) -> None:

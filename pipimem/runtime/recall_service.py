@@ -23,6 +23,7 @@ from pipimem.recall.token_cache import TokenCache
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.index_lru import IndexLru
+from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings
 from pipimem.store.channel import ChannelStore
@@ -76,6 +77,7 @@ class RecallService:
     settings: RecallSettings
     index_lru: IndexLru | None = None
     embeddings: Embeddings | None = None
+    transcript_recall: TranscriptRecall = field(init=False)
     _state: _IndexState | None = None
     # Held from reading the notes until their state is in place: else a thread that read earlier
     # could put its older state there last.
@@ -84,6 +86,9 @@ class RecallService:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     # The seconds of the last look, for PIPIMEM_DEBUG.
     _seconds_of_look: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.transcript_recall = TranscriptRecall(self.store, self.vocabulary)
 
     @property
     def is_loaded(self) -> bool:
@@ -118,11 +123,12 @@ class RecallService:
     def size(self) -> int:
         """How many entries and messages the index holds."""
         state = self._state
-        return len(state.index_sync.index) if state else 0
+        return self.transcript_recall.size() + (len(state.index_sync.index) if state else 0)
 
     def rest(self) -> None:
         """Free index and notes; the next query reads them again."""
         self._state = None
+        self.transcript_recall.drop()
         self.store.drop_cached()
         if self.index_lru is not None:
             self.index_lru.remove(self)
@@ -137,10 +143,12 @@ class RecallService:
         automatic: bool = True,
         shown: frozenset[str] = frozenset(),
         question: Vector | None = None,
+        seen: Seen | None = None,
     ) -> Recall:
-        """What the notes, as last read, have to say to a message.
+        """What the notes, as last read, have to say to a message, and what was said of it.
 
-        `question` is the message's vector, where there is an embedder and it was not late.
+        `question` is the message's vector, where there is an embedder and it was not late; `seen`
+        is what the model still sees: without it the transcript is not asked.
         """
         state, limits = self._loaded_state(), limits_of(self.settings, limit)
         timings: _Timings | None = None
@@ -161,6 +169,11 @@ class RecallService:
             nearness=nearness,
             done=timings or no_timing,
         )
+        if seen is not None:
+            ledger = state.notes.ledger
+            excerpts = self.transcript_recall.excerpts(found, ledger, limits, now, seen)
+            found = replace(found, excerpts=excerpts) if excerpts else found
+            (timings or no_timing)("transcript")
         if timings is not None:
             timings.tell(self.store.channel_id, found)
         return found
@@ -195,6 +208,8 @@ class RecallService:
             backlog = state.backlog
         else:
             backlog = (*self._set_aside(ledger), *self._waiting(ledger))
+            if state is not None and ledger.tombstones != state.notes.ledger.tombstones:
+                self.transcript_recall.drop()
         index_sync = index_sync.updated(notes, backlog)
         with self._lock:
             vectors, texts_without_vectors = self._placed(index_sync.index)

@@ -47,9 +47,9 @@ __all__ = [
 # end.
 Report = Callable[[int, int], None]
 _TOLD_EVERY = 100
-# Cutting so many takes 60 ms, as long as writing a large index: below, the next start cuts them
-# again.
-_WORTH_KEEPING = 500
+# Cutting so many takes 30 ms, or with long Chinese messages half a second: below, the next start
+# cuts them again.
+_WORTH_KEEPING = 200
 # About so many messages in bytes of their lines.
 _WORTH_LOADING = 200 * _WORTH_KEEPING
 

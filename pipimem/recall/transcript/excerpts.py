@@ -16,13 +16,13 @@ _MOSTLY_HAN = 0.3
 _SENTENCES = Pattern(r"[^。！？!?\n.]+(?:[。！？!?\n.]+[”’\"'）)]*\s*|\Z)")
 
 
-def excerpt(text: str, wanted: Collection[str], words: Words) -> str:
-    """A short text as it is; of a longer one, as much as fits.
+def excerpt(text: str, wanted: Collection[str], words: Words, times: int = 1) -> str:
+    """A short text as it is; of a longer one, as much as fits `times` the room of a list's line.
 
     It begins at the sentence that holds most of the wanted words.
     """
     text = " ".join(text.split())
-    room = chars_for(text)
+    room = times * chars_for(text)
     if len(text) <= room:
         return text
     start = _start(text, wanted, words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -59,19 +59,34 @@ def search(
     """The messages that say most about `text`, best first, the earlier of equals first."""
     query = query_of(text, index, now=now, synonyms=synonyms, formula=formula)
     passes = filters.gate(index) if filters else None
-    scores = _scored(index, query, formula, blocks_to_weigh(index, query, formula, passes))
+    blocks = blocks_to_weigh(index, query, formula, passes)
+    found: list[Hit] = []
+    for slot, parts in weighed(index, query, limit, formula, blocks, passes):
+        found.append(Hit(index.item(slot), scored(parts), tuple(parts), slot, len(found) + 1))
+    return tuple(found)
+
+
+def weighed(
+    index: TranscriptIndex,
+    query: TranscriptQuery,
+    limit: int,
+    formula: Formula,
+    blocks: Blocks,
+    passes: Callable[[int], bool] | None = None,
+) -> list[tuple[int, list[Part]]]:
+    """The slots of the best messages that pass, best first, with their parts; no text is read."""
+    scores = _scored(index, query, formula, blocks)
     boosts = Boosts(index, query, formula)
     boosted = boosts.boosted(scores.totals)
     if passes is not None:
         boosted = (pair for pair in boosted if passes(-pair[1]))
-    found: list[Hit] = []
-    for rank, (_, negated) in enumerate(heapq.nlargest(limit, boosted), start=1):
-        slot = -negated
-        parts = scores.of(slot)
+    found: list[tuple[int, list[Part]]] = []
+    for _, negated in heapq.nlargest(limit, boosted):
+        parts = scores.of(-negated)
         total = scored(parts)
-        parts += [Part(name, total * value) for name, value in boosts.of(slot)]
-        found.append(Hit(index.item(slot), scored(parts), tuple(parts), slot, rank))
-    return tuple(found)
+        parts += [Part(name, total * value) for name, value in boosts.of(-negated)]
+        found.append((-negated, parts))
+    return found
 
 
 def _scored(

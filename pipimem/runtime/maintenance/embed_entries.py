@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-import anyio
 from anyio import to_thread
 
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.maintenance.background import Background
+from pipimem.runtime.maintenance.service_queue import ServiceQueue
 from pipimem.runtime.recall_service import RecallService
 
 # The job, as the operator reads of it.
@@ -17,34 +17,17 @@ JOB = "embedding"
 AT_ONCE = 32
 
 
-class Embedding:
+class Embedding(ServiceQueue):
     """One workspace's task that embeds what readings say they lack."""
 
     def __init__(self, embeddings: Embeddings, background: Background) -> None:
-        self._embeddings, self._background = embeddings, background
-        self._waiting: dict[int, RecallService] = {}
-        self._news = anyio.Event()
-
-    def request(self, service: RecallService) -> None:
-        """A channel's entries may have changed."""
-        self._waiting[id(service)] = service
-        self._news.set()
+        super().__init__(JOB, partial(embedded, embeddings=embeddings), background)
+        self._embeddings = embeddings
 
     async def run(self) -> None:
         """Embed the wanted channels until cancelled; a failing one is skipped for its pause."""
         await to_thread.run_sync(self._embeddings.baseline)
-        while True:
-            while self._waiting:
-                name, service = next(iter(self._waiting.items()))
-                del self._waiting[name]
-                folder = service.store.folder.name
-                if not self._background.pause(JOB, folder):
-                    await self._background.attempt(
-                        JOB, partial(embedded, service, self._embeddings), folder
-                    )
-                    await self._background.note_success(JOB)
-            self._news = anyio.Event()
-            await self._news.wait()
+        await super().run()
 
 
 async def embedded(service: RecallService, embeddings: Embeddings) -> None:

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message
@@ -36,6 +37,8 @@ class TranscriptReader:
     transcript: Transcript
     _places: array[int] = field(default_factory=lambda: array("Q"))
     _parts: KnownParts = field(default_factory=KnownParts)
+    # The files as they were found last.
+    _paths: list[Path] = field(default_factory=list)
 
     @classmethod
     def resumed(
@@ -45,7 +48,7 @@ class TranscriptReader:
         parts, marks = transcript.parts(), read_position.marks
         if len(parts) < len(marks):
             return None
-        reader = cls(transcript, array("Q", read_position.places))
+        reader = cls(transcript, array("Q", read_position.places), _paths=parts)
         for part, (size, digest) in zip(parts, marks, strict=False):
             prefix = KnownPrefix.of(part, size)
             if prefix.digest != digest:
@@ -73,7 +76,8 @@ class TranscriptReader:
         A line that is still being written is left for the next call. Yields nothing where the files
         were rewritten.
         """
-        for number, start, data in self._parts.fresh(self.transcript.parts()):
+        self._paths = self.transcript.parts()
+        for number, start, data in self._parts.fresh(self._paths):
             message = parsed(data)
             if message:
                 self._places.append(number << _BYTES | start)
@@ -82,13 +86,16 @@ class TranscriptReader:
     def message(self, place: int) -> Message:
         """The message of a place, from 0. Raises `StoreError` where the files were rewritten."""
         number, start = self._places[place] >> _BYTES, self._places[place] & _BYTE
-        parts = self.transcript.parts()
-        if number >= len(parts):
-            raise StoreError(f"Parts of {self.transcript.path} are gone. Search again.")
-        part = parts[number]
-        with store_errors("read", part), reading(part) as file:
-            file.seek(start)
-            message = parsed(file.readline())
+        part = self._paths[number]
+        with store_errors("read", part):
+            try:
+                file = reading(part)
+            except FileNotFoundError:
+                gone = f"Parts of {self.transcript.path} are gone. Search again."
+                raise StoreError(gone) from None
+            with file:
+                file.seek(start)
+                message = parsed(file.readline())
         if message is None:
             raise StoreError(f"{part} was rewritten while it was being searched. Search again.")
         return message

@@ -1,0 +1,158 @@
+"""Excerpts of a channel's transcript for its turns, from an index that is built beside them."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pipimem.errors import StoreError
+from pipimem.notes.ledger import Ledger
+from pipimem.recall.budget import Limits, size_of
+from pipimem.recall.items import Item, Source
+from pipimem.recall.recall import Recall
+from pipimem.recall.transcript.passages import Room, passages
+from pipimem.runtime.search_service import TranscriptSearch
+from pipimem.runtime.vocabulary import Vocabulary
+from pipimem.store.channel import ChannelStore
+from pipimem.text.quotes import read_quote, words_said
+
+# What a host that rebuilds its prompt usually still shows the model of the conversation.
+_STILL_SEEN = 10
+# The curve of answers over tokens (docs/lab/answers-2026-11.md) is steep up to here: from 0.45
+# without any to 0.83; twice as many bring 2 points more.
+_MOST_TOKENS = 700
+# An entry that holds all that the question names answers it.
+_ANSWERED = 0.97
+# A message that the host names stands among its newest: nobody sends a model more than this.
+_LOOKED_BACK = 1_000
+# A message that comes in while somebody asks takes less than this.
+_PATIENCE_SECONDS = 0.02
+# A message in the index takes about a twentieth of the memory of an entry.
+_MESSAGES_AN_ENTRY = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What of the conversation the model still sees, so that no excerpt repeats it.
+
+    All from the message `since` on; where it is empty the newest ten, or all of the current epoch
+    where the host `keeps_context`. `shown` are the ids of what it was shown.
+    """
+
+    since: str = ""
+    keeps_context: bool = False
+    shown: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class TranscriptRecall:
+    """One channel's transcript index, kept up by `warm` in a thread; a turn only asks it."""
+
+    store: ChannelStore
+    vocabulary: Vocabulary
+    _search: TranscriptSearch | None = None
+    _is_warming: threading.Event = field(default_factory=threading.Event)
+    _is_warm: threading.Event = field(default_factory=threading.Event)
+    # One thread at a time builds; whoever reads or adds holds the other.
+    _building: threading.Lock = field(default_factory=threading.Lock)
+    _using: threading.Lock = field(default_factory=threading.Lock)
+
+    def size(self) -> int:
+        """The memory that the index takes, as a number of entries."""
+        search = self._search
+        return len(search.index) // _MESSAGES_AN_ENTRY if search else 0
+
+    def drop(self) -> None:
+        """Lets go of the index: memory is short, or the transcript was rewritten."""
+        self._search = None
+        self._is_warm.clear()
+
+    def expect(self) -> None:
+        """Somebody is about to call `warm` in another thread."""
+        self._is_warming.set()
+
+    def wait(self, seconds: float) -> None:
+        """Waits until an index that is being built is there, for so long at most."""
+        if self._is_warming.is_set():
+            self._is_warm.wait(seconds)
+
+    def warm(self) -> None:
+        """Builds the index, or takes in what was said since."""
+        try:
+            with self._building:
+                self._build()
+        finally:
+            self._is_warming.clear()
+            self._is_warm.set()
+
+    def _build(self) -> None:
+        search = self._search
+        if search is None or search.is_stale:
+            if self.store.transcript.last_number > _STILL_SEEN:
+                self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut
+                self._search = TranscriptSearch(self.store, self.vocabulary)
+            return
+        with self._using:
+            search.update()
+
+    def keep(self) -> None:
+        """Writes the index for the next start, where much of it was built anew."""
+        search = self._search
+        if search is not None:
+            with self._building:
+                search.keep()
+
+    def excerpts(
+        self, found: Recall, ledger: Ledger, limits: Limits, now: datetime, seen: Seen
+    ) -> tuple[Item, ...]:
+        """What was said that answers what the entries found do not; nothing while none is built."""
+        search, query = self._search, found.query
+        if search is None or query is None or _is_answered(found):
+            return ()
+        if not self._using.acquire(timeout=_PATIENCE_SECONDS):
+            return ()
+        try:
+            room = _room(found, limits, self._first_seen(search, ledger, seen), seen.shown)
+            synonyms = self.vocabulary.synonyms()
+            return passages(search.index, query, room, now=now, synonyms=synonyms)
+        except StoreError:  # rewritten meanwhile: `warm` builds another one
+            self.drop()
+            return ()
+        finally:
+            self._using.release()
+
+    def _first_seen(self, search: TranscriptSearch, ledger: Ledger, seen: Seen) -> int:
+        """The slot of the first message that the model still sees."""
+        count = len(search.index)
+        if seen.since:
+            for slot in range(count - 1, max(-1, count - 1 - _LOOKED_BACK), -1):
+                if search.item(slot).id == f"{Source.LOG}:{seen.since}":
+                    return slot
+        elif seen.keeps_context:
+            # Numbers go on where older files were taken away; slots do not.
+            return ledger.epoch_start - (self.store.transcript.last_number - count)
+        return count - _STILL_SEEN
+
+
+def _is_answered(found: Recall) -> bool:
+    """Whether one of the entries shown holds all that was asked for.
+
+    A quote is what was said, too, and what answers it may stand beside it.
+    """
+    shown = frozenset(found.ids)
+    return any(
+        candidate.coverage >= _ANSWERED
+        and candidate.item.id in shown
+        and candidate.item.source is not Source.LOG
+        and not read_quote(candidate.item.text).name
+        for candidate in found.candidates
+    )
+
+
+def _room(found: Recall, limits: Limits, before: int, shown: frozenset[str]) -> Room:
+    sizes = [size_of(item) for item in found.injected]
+    chars = limits.max_chars - sum(chars for chars, _ in sizes)
+    tokens = limits.max_tokens - sum(tokens for _, tokens in sizes)
+    known = frozenset(words_said(item.text).casefold() for item in found.injected)
+    return Room(before, chars, min(tokens, _MOST_TOKENS), shown, known)
