@@ -1,0 +1,134 @@
+"""Excerpts of the talk that stand beside the entries: for questions about the past alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from pipimem.notes.message import Message
+from pipimem.recall.items import Item, message_item
+from pipimem.recall.refinement import refined
+from pipimem.recall.synonyms import common
+from pipimem.recall.transcript.passages import Room, passages
+from pipimem.recall.transcript.transcript_index import TranscriptIndex
+from pipimem.text.words.index_words import Words
+
+from tests.recall.conftest import NOW
+
+SYNONYMS = common()
+# Who said what, a day apart from the next but for an answer of the bot.
+TALK = (
+    ("Dana", "My brother Leo got married in Lisbon, the party was on a boat."),
+    ("", "Congratulations to Leo!"),
+    ("Priya", "I finally sold my old bicycle to a neighbour for 80 euros."),
+    ("林晓", "上周末我们去青岛爬了崂山，下山的时候淋了大雨。"),
+    ("", "听起来很累，记得喝姜茶。"),
+    ("Dana", "Where should the spring offsite be?"),
+    ("Priya", "The farm near Utrecht has room for twenty people."),
+    ("Dana", "The kettle in the office kitchen is broken again."),
+)
+
+
+@pytest.fixture
+def talk(words: Words) -> TranscriptIndex:
+    """An index over the talk, and a hundred messages of the trade before it."""
+    index = TranscriptIndex(words)
+    noise = [
+        ("Tom", f"Ticket {number} is closed, build {number} is green.") for number in range(99)
+    ]
+    for number, (speaker, text) in enumerate([*noise, *TALK]):
+        time = NOW - timedelta(days=150 - number)
+        role = "user" if speaker else "assistant"
+        message = Message(role, text, id=f"m{number}", speaker=speaker, time=time)
+        index.add([message_item(message)])
+    return index
+
+
+def asked(index: TranscriptIndex, text: str, **room: object) -> Sequence[Item]:
+    """What is shown for a question with all the room there is."""
+    query = refined(text, index.words, now=NOW, synonyms=SYNONYMS)
+    whole = {"before": len(index), "max_chars": 5_000, "max_tokens": 700} | room
+    return passages(index, query, Room(**whole), now=NOW, synonyms=SYNONYMS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Where did Dana's brother get married?", "Lisbon"),
+        ("how much did Priya get for her bicycle?", "80 euros"),
+        ("我们去爬崂山是什么时候？", "大雨"),
+        ("林晓周末去了哪里？", "青岛"),
+        ("how many people can the farm near Utrecht take?", "twenty"),
+        ("I had a long day. Where did my brother Leo get married?", "Lisbon"),
+    ],
+)
+def test_a_question_about_the_past_brings_what_was_said(
+    talk: TranscriptIndex, question: str, answer: str
+) -> None:
+    """In both languages, by whoever is named, and where only the last sentence asks."""
+    assert any(answer in item.text for item in asked(talk, question))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "thanks, that was fun",
+        "git status",
+        "how do you repair a kettle?",
+        "how do I sell an old bicycle?",
+        "have you ever been to Lisbon?",
+        "你去过青岛吗？",
+        "why is the sky blue?",
+        "translate into French: the party was on a boat",
+        "I sold my car to a neighbour.",
+        "Yeah, Dana! Your brother married well. A boat is the best place for a party.",
+        "怎么做姜茶？",
+    ],
+)
+def test_chat_commands_and_general_questions_bring_nothing(
+    talk: TranscriptIndex, text: str
+) -> None:
+    """Nor does what is asked of the listener, or told."""
+    assert asked(talk, text) == ()
+
+
+def test_a_question_that_shares_too_little_brings_nothing(talk: TranscriptIndex) -> None:
+    """What was never spoken of, though a word of it was."""
+    assert asked(talk, "which neighbour repaired the roof of our cabin in Norway?") == ()
+
+
+def test_what_the_model_still_sees_is_left_out(talk: TranscriptIndex) -> None:
+    """Hits and their neighbours alike come from before the bound."""
+    married = len(TALK)
+    assert asked(talk, "Where did Dana's brother get married?", before=len(talk) - married) == ()
+    found = asked(talk, "Where did Dana's brother get married?", before=len(talk) - married + 1)
+    assert [item.text for item in found if "Lisbon" in item.text] == [TALK[0][1]]
+    assert not any("Congratulations" in item.text for item in found)
+
+
+def test_they_stand_in_the_order_they_were_said_with_who_and_when(talk: TranscriptIndex) -> None:
+    """As the talk went, so that a reader can follow it."""
+    found = asked(talk, "Where did Dana's brother get married?")
+    assert [item.when for item in found] == sorted(item.when for item in found)  # type: ignore[type-var]
+    said = next(item for item in found if "Lisbon" in item.text)
+    assert (said.speaker, said.time[:10]) == ("Dana", f"{NOW - timedelta(days=51):%Y-%m-%d}")
+
+
+def test_they_stay_within_their_room(talk: TranscriptIndex) -> None:
+    """Whole messages only; what is shown already, by id or in the same words, takes none of it."""
+    question = "Where did Dana's brother get married?"
+    best = next(item for item in asked(talk, question) if "Lisbon" in item.text)
+    assert asked(talk, question, max_tokens=10) == ()
+    assert asked(talk, question, max_chars=20) == ()
+    assert best not in asked(talk, question, shown=frozenset((best.id,)))
+    assert best not in asked(talk, question, known=frozenset((best.text.casefold(),)))
+
+
+def test_what_a_tool_printed_is_no_excerpt(words: Words) -> None:
+    """It is long, and nobody said it."""
+    index = TranscriptIndex(words)
+    printed = Message("tool", "Leo's wedding: Lisbon, 14 guests", id="t", time=NOW)
+    said = Message.user("Leo's wedding was in Lisbon", id="u", speaker="Dana", time=NOW)
+    index.add(map(message_item, (printed, said)))
+    assert [item.id for item in asked(index, "where was our Leo's wedding?")] == ["log:u"]

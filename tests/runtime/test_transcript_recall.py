@@ -1,0 +1,131 @@
+"""Excerpts in a turn: what was said, where the entries do not answer."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pipimem import Message
+from pipimem.recall.budget import Limits
+from pipimem.recall.recall import Recall
+from pipimem.runtime.channel import Channel
+from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
+from pipimem.runtime.vocabulary import Vocabulary
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
+
+from tests.runtime.building import Hands, opened, workspace, write
+
+pytestmark = pytest.mark.anyio
+
+QUESTION = "Where did Dana's brother get married?"
+SAID = "My brother got married in Lisbon."
+
+
+async def talked(root: Path, more: int = 30, first: str = SAID) -> None:
+    """A conversation that begins with what will be asked for, and is closed."""
+    hands = Hands()
+    async with opened(root, hands=hands) as channel:
+        now = hands.clock().now() - timedelta(days=40)
+        messages = [Message.user(first, id="said", speaker="Dana", time=now)]
+        for number in range(more):
+            later = now + timedelta(hours=2 + number)
+            text = f"Ticket {number} is closed."
+            messages.append(Message.user(text, id=f"x{number}", speaker="Tom", time=later))
+        await channel.take_in(messages)
+
+
+async def excerpts(channel: Channel, text: str = QUESTION, sees_from: str = "") -> list[str]:
+    """The texts of a turn's excerpts."""
+    turn = await channel.before_turn(text, speaker="Dana", sees_from=sees_from)
+    assert turn.recall is not None
+    return [item.text for item in turn.recall.excerpts]
+
+
+async def test_a_first_turn_after_a_start_has_excerpts(tmp_path: Path) -> None:
+    """The index is built while the channel is opened; the turn names what it showed."""
+    root = workspace(tmp_path)
+    await talked(root)
+    async with opened(root) as channel:
+        turn = await channel.before_turn(QUESTION, speaker="Dana")
+        assert SAID in turn.context
+        assert "log:said" in turn.shown
+
+
+async def test_the_newest_ten_messages_are_no_excerpts(tmp_path: Path) -> None:
+    """A host shows them to the model anyway."""
+    root = workspace(tmp_path)
+    await talked(root, more=9)
+    async with opened(root) as channel:
+        assert await excerpts(channel) == []
+        await channel.take_in([Message.user("Ticket 10 is closed.", speaker="Tom")])
+    async with opened(root) as channel:
+        assert await excerpts(channel) == [SAID]
+
+
+async def test_sees_from_says_what_the_model_still_sees(tmp_path: Path) -> None:
+    """Excerpts are older than that message; an id that nobody knows is as none."""
+    root = workspace(tmp_path)
+    await talked(root)
+    async with opened(root) as channel:
+        assert await excerpts(channel, sees_from="said") == []
+        assert SAID in await excerpts(channel, sees_from="x0")
+        assert SAID in await excerpts(channel, sees_from="nobody knows it")
+
+
+async def test_an_entry_that_holds_all_of_the_question_makes_excerpts_needless(
+    tmp_path: Path,
+) -> None:
+    """A quote does not: what answers it may stand beside it in the talk."""
+    root = workspace(tmp_path)
+    await talked(root)
+    write(root, "MEMORY.md", "## Facts\n\n- Dana (2026-01-02): my brother got married\n")
+    async with opened(root) as channel:
+        assert SAID in await excerpts(channel)
+    write(root, "MEMORY.md", "## Facts\n\n- The brother of Dana got married in Lisbon\n")
+    async with opened(root) as channel:
+        assert await excerpts(channel) == []
+
+
+async def test_what_was_forgotten_is_no_excerpt(tmp_path: Path) -> None:
+    """Nor while the index of before is still there."""
+    root = workspace(tmp_path)
+    await talked(root)
+    async with opened(root) as channel:
+        assert SAID in await excerpts(channel)
+        await channel.forget("My brother got married in Lisbon")
+        assert await excerpts(channel) == []
+
+
+def service(root: Path) -> TranscriptRecall:
+    """The excerpts of the room, nothing built."""
+    found = WorkspaceStore.open(root)
+    store = ChannelStore.open(found, "room", create=False)
+    return TranscriptRecall(store, Vocabulary(found))
+
+
+async def test_a_host_that_keeps_its_context_is_shown_what_was_said_before_the_epoch(
+    tmp_path: Path,
+) -> None:
+    """What was said since stands in the model's context."""
+    root = workspace(tmp_path)
+    await talked(root)
+    room = service(root)
+    room.warm()
+    ledger = room.store.ledger
+    assert room._search is not None
+    keeps, rebuilds = Seen(keeps_context=True), Seen()
+    assert ledger.epoch_start == 0
+    assert room._first_seen(room._search, ledger, keeps) == 0
+    assert room._first_seen(room._search, ledger, rebuilds) == 31 - 10
+
+
+async def test_nothing_is_built_on_a_turn(tmp_path: Path) -> None:
+    """Without an index a turn has no excerpts, and does not wait where nobody builds one."""
+    root = workspace(tmp_path)
+    await talked(root)
+    room = service(root)
+    room.wait(60)
+    found = room.excerpts(Recall(), room.store.ledger, Limits(), Hands().clock().now(), Seen())
+    assert (found, room._search) == ((), None)
