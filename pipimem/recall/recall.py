@@ -37,7 +37,7 @@ class Recall:
 
     `left_out` counts candidates that had no room. `reason` says why nothing was looked for or
     found, empty otherwise. `excerpts` are messages that are shown beside the entries, in the order
-    they were said; `query` is what was looked for.
+    they were said.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -45,7 +45,6 @@ class Recall:
     left_out: int = 0
     reason: str = ""
     excerpts: tuple[Item, ...] = ()
-    query: Query | None = None
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -77,13 +76,31 @@ def recall(
     not injected again. `nearness` says what is near in meaning, where there is an embedder; `done`
     is called with the name of each step when it is over.
     """
-    limits = limits or Limits()
-    words, raw = index.words, not automatic
-    query = refined(text, words, now=now, speaker=speaker, synonyms=synonyms, raw=raw)
+    raw = not automatic
+    query = refined(text, index.words, now=now, speaker=speaker, synonyms=synonyms, raw=raw)
     done("refine")
+    floor = FLOOR if automatic else 0.0
+    return found_for(
+        index, query, now, floor, shown=shown, limits=limits, nearness=nearness, done=done
+    )
+
+
+def found_for(
+    index: Index,
+    query: Query,
+    now: datetime,
+    floor: float = FLOOR,
+    *,
+    shown: Set[str] = frozenset(),
+    limits: Limits | None = None,
+    nearness: Nearness = FAR_FROM_ALL,
+    done: Callable[[str], None] = no_timing,
+) -> Recall:
+    """What the items of an index have to say to a refined question, above a floor of evidence."""
     if query.silent:
-        return Recall(reason=query.silent, query=query)
-    most, floor = _LOOKED_AT * limits.candidates, FLOOR if automatic else 0.0
+        return Recall(reason=query.silent)
+    limits = limits or Limits()
+    most = _LOOKED_AT * limits.candidates
     ordered = ranked(index, query, now, most=most, floor=floor, nearness=nearness)
     done("rank")
     candidates = deduped(ordered, index, query, limits.candidates)
@@ -91,8 +108,7 @@ def recall(
     nothing = _NOTHING if nearness is FAR_FROM_ALL else _NOTHING_NEAR
     injected, left_out = within(candidates, limits, shown)
     done("fit")
-    reason = "" if candidates else nothing
-    return Recall(candidates, injected, left_out, reason, query=query)
+    return Recall(candidates, injected, left_out, "" if candidates else nothing)
 
 
 def unsure(candidates: Sequence[Candidate], limits: Limits, shown: Set[str] = frozenset()) -> bool:

@@ -16,7 +16,8 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.budget import Limits
 from pipimem.recall.index import Index
-from pipimem.recall.recall import Recall, no_timing, recall
+from pipimem.recall.ranking import FLOOR
+from pipimem.recall.recall import Recall, found_for, no_timing
 from pipimem.recall.refinement import refined
 from pipimem.recall.sync import IndexSync
 from pipimem.recall.token_cache import TokenCache
@@ -157,23 +158,27 @@ class RecallService:
         nearness = self._nearness(question, state, limits.candidates)
         if nearness is not FAR_FROM_ALL and timings is not None:
             timings("meaning")
-        found = recall(
-            state.index_sync.index,
-            text,
-            now=now,
+        index, synonyms = state.index_sync.index, self.vocabulary.synonyms()
+        query = refined(
+            text, index.words, now=now, speaker=speaker, synonyms=synonyms, raw=not automatic
+        )
+        done = timings or no_timing
+        done("refine")
+        found = found_for(
+            index,
+            query,
+            now,
+            FLOOR if automatic else 0.0,
             shown=shown,
             limits=limits,
-            automatic=automatic,
-            speaker=speaker,
-            synonyms=self.vocabulary.synonyms(),
             nearness=nearness,
-            done=timings or no_timing,
+            done=done,
         )
         if seen is not None:
             ledger = state.notes.ledger
-            excerpts = self.transcript_recall.excerpts(found, ledger, limits, now, seen)
+            excerpts = self.transcript_recall.excerpts(query, found, ledger, limits, now, seen)
             found = replace(found, excerpts=excerpts) if excerpts else found
-            (timings or no_timing)("transcript")
+            done("transcript")
         if timings is not None:
             timings.tell(self.store.channel_id, found)
         return found

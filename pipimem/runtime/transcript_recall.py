@@ -11,6 +11,7 @@ from pipimem.notes.ledger import Ledger
 from pipimem.recall.budget import Limits, size_of
 from pipimem.recall.items import Item, Source
 from pipimem.recall.recall import Recall
+from pipimem.recall.refinement import Query
 from pipimem.recall.transcript.passages import Room, passages
 from pipimem.runtime.search_service import TranscriptSearch
 from pipimem.runtime.vocabulary import Vocabulary
@@ -104,11 +105,17 @@ class TranscriptRecall:
                 search.keep()
 
     def excerpts(
-        self, found: Recall, ledger: Ledger, limits: Limits, now: datetime, seen: Seen
+        self,
+        query: Query,
+        found: Recall,
+        ledger: Ledger,
+        limits: Limits,
+        now: datetime,
+        seen: Seen,
     ) -> tuple[Item, ...]:
         """What was said that answers what the entries found do not; nothing while none is built."""
-        search, query = self._search, found.query
-        if search is None or query is None or _is_answered(found):
+        search = self._search
+        if search is None or query.silent or _is_answered(found):
             return ()
         if not self._using.acquire(timeout=_PATIENCE_SECONDS):
             return ()

@@ -9,6 +9,7 @@ import pytest
 from pipimem import Message
 from pipimem.recall.budget import Limits
 from pipimem.recall.recall import Recall
+from pipimem.recall.refinement import refined
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
 from pipimem.runtime.vocabulary import Vocabulary
@@ -127,5 +128,7 @@ async def test_nothing_is_built_on_a_turn(tmp_path: Path) -> None:
     await talked(root)
     room = service(root)
     room.wait(60)
-    found = room.excerpts(Recall(), room.store.ledger, Limits(), Hands().clock().now(), Seen())
+    now, words = Hands().clock().now(), room.vocabulary.words
+    query = refined(QUESTION, words, now=now)
+    found = room.excerpts(query, Recall(), room.store.ledger, Limits(), now, Seen())
     assert (found, room._search) == ((), None)
