@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.changes import Claim, claims, is_over
 from pipimem.sidecar.rules.context import together
 from pipimem.sidecar.rules.patterns import (
+    as_written,
     first_match,
     general,
     matches,
@@ -40,22 +42,26 @@ _CONCRETE = {
 }
 _CHANGES = {"change": 1.0, "done": 0.8}
 _EMPTY = {"chatter": 1.8, "weather": 2.5, "joking": 1.0}
-_LIGHTER = {"you": 1.0, "vague": 1.5, "points": 0.8}
+_LIGHTER = {"conditional": 1.0, "you": 1.0, "vague": 1.5, "points": 0.8}
 _NEVER = ("request", "imagined")
 # What nothing else is said in than a word or two is no sentence one understands next month.
 _LEAST_WORDS, _FEW_WORDS, _NO_WORDS = 2, 1.0, 4.0
+# A fact or a deed in fewer letters says too little; Chinese ones count thrice.
+_NEED_MORE, _SHORT, _TOO_SHORT = (Kind.FACT, Kind.ONGOING), 20, 0.8
 _MOST_SPECIFIC, _SPECIFIC = 5, 0.35
 # What a sentence must weigh to be kept; what somebody asked for weighs more than anything.
-_WORTH = 2.7
+_WORTH = 2.8
 ASKED = 10.0
 # A sentence is never cut: a longer one is a page, or a text somebody pasted.
 _LONGEST = 320
 # A question is quoted with its answer if that comes within so many sentences and is short.
 _SOON = 4
 _MOST_ANSWER, _BEGINNING = 80, 12
-_ANSWERED = 1.2
+_ANSWERED = 1.4
 # The verbs of one character that a short answer takes up from its question: 你住哪 and 我住在杭州.
 _VERBS = frozenset("住叫姓学教吃喝穿坐买卖养玩用读写带管付交")
+# The marks around a question are ours: they make no name.
+_MARKS = re.compile("^[“「]|[”」]")
 # More than one entry for so many messages of people would be a transcript.
 _MESSAGES_AN_ENTRY, _LEAST_ENTRIES = 2, 4
 _LATER = 0.6
@@ -88,10 +94,13 @@ def weighed(sentence: Sentence, words: Words) -> Choice | None:
     if sentence.question or any(matches("left_out", section, text) for section in _NEVER):
         return None
     kind, weight = _kind(text)
-    weight += _sum("concrete", _CONCRETE, sentence.text) + _sum("changes", _CHANGES, text)
+    said = _MARKS.sub("", text) if sentence.answers else sentence.text
+    weight += _sum("concrete", _CONCRETE, said) + _sum("changes", _CHANGES, text)
     weight -= _sum("left_out", _EMPTY, text) + _sum("left_out", _LIGHTER, text)
     specific = len(_specific(text, words))
     weight += min(specific, _MOST_SPECIFIC) * _SPECIFIC
+    if kind in _NEED_MORE and _letters(text) < _SHORT:
+        weight -= _TOO_SHORT
     if specific < _LEAST_WORDS:
         weight -= _FEW_WORDS if specific else _NO_WORDS
     return Choice(sentence, kind, weight + ASKED if sentence.asked else weight)
@@ -146,6 +155,11 @@ def bounded(chosen: Sequence[Choice], messages: int) -> list[Choice]:
     return sorted(kept, key=lambda choice: choice.sentence.place)
 
 
+def _letters(text: str) -> int:
+    """The letters and digits of a text; a Chinese character counts for three."""
+    return sum((1 if one.isascii() else 3) for one in text if one.isalnum())
+
+
 def sure_kind(text: str) -> Kind | None:
     """The kind that a text surely is by its words, `None` where it is none."""
     kind, weight = _kind(without_quotes(text))
@@ -172,7 +186,7 @@ def _specific(text: str, words: Words) -> set[str]:
 def _kind(text: str) -> tuple[Kind, float]:
     """The first kind with a pattern that fits, and its weight; else a fact of weight 0."""
     for section, some in rules("worth").items():
-        if first_match(some, text):
+        if first_match(some, as_written(text)):
             name, _, faint = section.partition(" ")
             weight = _SURE + _WORTH_MORE.get(Kind(name), 0.0)
             return Kind(name), _FAINT if faint else weight
@@ -236,8 +250,9 @@ def _verbs(text: str) -> frozenset[str]:
     return _VERBS.intersection(text)
 
 
-def _answer(alone: Choice | None, whole: Sentence) -> Choice | None:
+def _answer(alone: Choice | None, whole: Sentence) -> Choice:
     """The answer as a choice, with its question where it is short or would not be kept without."""
-    about = _sum("concrete", _CONCRETE, whole.text) - _sum("left_out", _EMPTY, whole.text)
+    text = _MARKS.sub("", whole.text)
+    about = _sum("concrete", _CONCRETE, text) - _sum("left_out", _EMPTY, text)
     kind = alone.kind if alone and alone.weight >= _WORTH else _kind(whole.text)[0]
     return Choice(whole, kind, max(about + _ANSWERED, alone.weight if alone else 0.0))

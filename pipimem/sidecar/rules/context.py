@@ -137,7 +137,9 @@ def _antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | Non
         return _last(kept, one, need, _is_promise)
     if last.question and last.speaker != one.speaker and matches("left_out", "yes", one.text):
         return None  # an answer
-    place = None if need == "fragment" else _last(kept, one, need, _has_its_value)
+    if need == "fragment":
+        return _last(kept, one, need, _is_own_statement)
+    place = _last(kept, one, need, _has_its_value)
     return _last(kept, one, need, _is_statement) if place is None else place
 
 
@@ -153,6 +155,10 @@ def _last(
 
 def _is_own(before: Sentence, one: Sentence) -> bool:
     return before.speaker == one.speaker
+
+
+def _is_own_statement(before: Sentence, one: Sentence) -> bool:
+    return _is_own(before, one) and _is_statement(before, one)
 
 
 def _is_statement(before: Sentence, one: Sentence) -> bool:  # noqa: ARG001 - one of several tests

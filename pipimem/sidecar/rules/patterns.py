@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from pipimem import resources
 
 _SECTION = re.compile(r"\[([a-z_ ]+)\]")
 _EXAMPLE, _COUNTER_EXAMPLE = "  =>  ", "  !=  "
+_WORD = re.compile(r"[A-Za-z]+")
 # What quotation marks enclose is somebody else's wording: it decides nothing.
 _QUOTED = re.compile(r"「[^」]*」|『[^』]*』|“[^”]*”|\"[^\"]*\"|《[^》]*》")
 
@@ -46,9 +47,26 @@ def general() -> frozenset[str]:
     )
 
 
+@lru_cache(maxsize=256)  # each sentence is held against many patterns, one after the other
+def as_written(text: str) -> str:
+    """The text with the apostrophes that belong into it: "im" and "I’m" become "I'm"."""
+    text = text.replace("’", "'")
+    for word in _WORD.findall(text):
+        if word.casefold() in contractions():
+            text = re.sub(rf"\b{word}\b", contractions()[word.casefold()], text)
+    return text
+
+
+@cache
+def contractions() -> dict[str, str]:
+    """The lines of `contractions.txt`."""
+    lines = resources.sections("rules/contractions")[""]
+    return dict(line.split() for line in lines)
+
+
 def matches(name: str, section: str, text: str) -> bool:
     """Whether a pattern of the section fits somewhere in the text."""
-    return first_match(rules(name)[section], text) is not None
+    return first_match(rules(name)[section], as_written(text)) is not None
 
 
 def names_a_value(text: str) -> bool:
@@ -57,8 +75,7 @@ def names_a_value(text: str) -> bool:
 
 
 def first_match(some: Sequence[SentenceRule], text: str) -> re.Match[str] | None:
-    """Where the first of the rules that fits begins to fit; ’ counts as '."""
-    text = text.replace("’", "'")
+    """Where the first of the rules that fits begins to fit."""
     for rule in some:
         found = rule.pattern.search(text)
         if found:
