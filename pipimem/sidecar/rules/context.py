@@ -19,8 +19,9 @@ _ENDS = "。！？!?；…"
 # How many sentences back the one may stand that another speaks of.
 _REACH = {"joke": 8, "taken back": 6, "correction": 6, "change": 3, "fragment": 3, "done": 8}
 _PRIVATE = ("off the record", "what follows")
+_BEGINS = ("opening", "mere answer")
 # What is kept only together with another sentence.
-_NOT_ALONE = ("opening", "change", "fragment", "done")
+_NOT_ALONE = (*_BEGINS, "change", "fragment", "done")
 # "This one please don't note" says nothing else: it speaks of the message in front.
 _FEW_LETTERS, _FEW_LETTERS_ZH = 24, 8
 
@@ -126,11 +127,14 @@ def _leans(text: str) -> bool:
 def _antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
     """The place of the sentence that one speaks of, `None` if there is none."""
     last = kept[-1] if kept else None
-    if last is None or need == "opening":
+    if last is None or need in _BEGINS:
         return None
     if last.speaker == one.speaker and matches("context", "opening", last.text):
         return len(kept) - 1
-    is_near = last.sources[-1:] == one.sources and _is_statement(last, one)
+    is_same = last.sources[-1:] == one.sources
+    if is_same and matches("context", "mere answer", last.text):
+        return len(kept) - 1
+    is_near = is_same and _is_statement(last, one)
     if need in ("", "reason", "continued") or (need in ("change", "fragment") and is_near):
         return len(kept) - 1 if need and is_near else None
     if need == "done":
