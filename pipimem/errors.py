@@ -9,6 +9,7 @@ PipimemError
 ├── TranscriptError          a recorded conversation has a broken line
 ├── StoreError               the disk refused: full, read-only, broken
 │   ├── LockTimeout          another process holds the channel for too long
+│   ├── LockLost             the lock file was deleted or replaced while it was held
 │   └── JournalError         the journal of a channel is damaged
 ├── SidecarError             the model could not think
 │   ├── ModelUnavailable     no key, unknown model, no connection, refused
@@ -67,6 +68,10 @@ class StoreError(PipimemError):
 
 class LockTimeout(StoreError):
     """Another process holds the channel for too long."""
+
+
+class LockLost(StoreError):
+    """The lock file was deleted or replaced while it was held; nothing was written."""
 
 
 class JournalError(StoreError):

@@ -12,7 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from pipimem.errors import ChannelError, StoreError
+from pipimem.errors import ChannelError, LockLost, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.history import newest_end
 from pipimem.notes.ledger import Ledger
@@ -45,14 +45,17 @@ _S = TypeVar("_S", bound=_HasFolder)
 def retried_when_deleted(
     method: Callable[Concatenate[_S, _P], _T],
 ) -> Callable[Concatenate[_S, _P], _T]:
-    """A method that is called again where somebody deleted `.pipimem/` during the first call."""
+    """A method that is called again where `.pipimem/` was deleted during the first call.
+
+    Or the lock file in it alone: then it is taken anew.
+    """
 
     @wraps(method)
     def call(self: _S, /, *args: _P.args, **options: _P.kwargs) -> _T:
         try:
             return method(self, *args, **options)
-        except StoreError:
-            if not self.channel_folder.is_deleted:
+        except StoreError as error:
+            if not (isinstance(error, LockLost) or self.channel_folder.is_deleted):
                 raise
             return method(self, *args, **options)
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 from pipimem.notes.message import Message
-from pipimem.notes.operations import AddBlock, Author, Bullet, Decision
+from pipimem.notes.operations import AddBlock, Author, Bullet, Decision, Progress
 from pipimem.store.channel import ChannelStore
+from pipimem.store.commit import acknowledge
 from pipimem.store.disk import folder_lock
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace import WorkspaceStore
@@ -208,6 +209,51 @@ def test_a_damaged_identity_is_written_anew(lived: ChannelStore, now: datetime, 
     path.write_bytes(whole[:20])
     lived.commit(add("Coffee at five"), now)
     assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_lock_that_is_lost_during_a_commit_is_taken_anew(
+    lived: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, is_replaced: bool
+) -> None:
+    """Another process takes the new file and commits: neither's record is taken for a torn end."""
+    other = ChannelStore.open(lived.workspace, "team", create=False)
+    lock, prepare = lived.folder / ".pipimem" / "lock", acknowledge.prepare_file
+
+    def prepare_while_the_lock_is_lost(path: Path, target: Path, text: str) -> None:
+        monkeypatch.undo()
+        prepare(path, target, text)
+        lock.unlink()
+        if is_replaced:
+            lock.touch()
+        read = Progress(refreshed=2)
+        other.commit(Decision("refresh", Author.RULE, progress=read), now)
+
+    monkeypatch.setattr(acknowledge, "prepare_file", prepare_while_the_lock_is_lost)
+    lived.commit(add("Coffee at five"), now)
+    again = ChannelStore.open(lived.workspace, "team", create=False)
+    texts = [entry.text for entry in again.notes().memory.entries]
+    assert texts == ["Tea at four", "Coffee at five"]
+    assert again.ledger.refreshed == 2
+    assert [record.sequence for record in again.journal_records()] == [1, 2, 3]
+
+
+def test_a_lock_that_is_lost_while_messages_are_appended_is_taken_anew(
+    lived: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No two messages get one number."""
+    other = ChannelStore.open(lived.workspace, "team", create=False)
+    write = Transcript._write
+
+    def write_while_the_lock_is_lost(transcript: Transcript, added: list[Message]) -> None:
+        monkeypatch.undo()
+        (lived.folder / ".pipimem" / "lock").unlink()
+        other.append([Message.user("four", id="p4", time=now)])
+        write(transcript, added)
+
+    monkeypatch.setattr(Transcript, "_write", write_while_the_lock_is_lost)
+    lived.append([Message.user("three", id="p3", time=now)])
+    found = [(message.number, message.content) for message in other.transcript.window(2)]
+    assert found == [(3, "four"), (4, "three")]
 
 
 @pytest.mark.parametrize("lost", ["journal", "older journal", "tail"])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipimem.errors import LockTimeout
+from pipimem.errors import LockLost, LockTimeout
 from pipimem.store.disk.syscalls import opened, store_errors
 
 if sys.platform == "win32":
@@ -66,7 +67,8 @@ class FolderLock:
     """One lock file, never deleted by us. A killed holder frees it at once.
 
     Where somebody deletes or replaces the file while one waits for it, the lock of the file that
-    was opened keeps nobody out: the file that has the name now is locked instead.
+    was opened keeps nobody out: the file that has the name now is locked instead. Where that
+    happens while it is held, `check` tells the holder, before it writes.
 
     It is fair: a second file beside it, the turnstile, is locked by whoever is next, from asking
     until the lock is theirs. Who gives the lock back and wants it again finds the turnstile taken
@@ -80,11 +82,14 @@ class FolderLock:
     channels would cost a thousand.
     """
 
-    __slots__ = ("_path", "_turnstile")
+    __slots__ = ("_held", "_path", "_turnstile")
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._turnstile = path.with_name(f"{path.name}.turnstile")
+        # The open lock file by the thread that holds it: where it is replaced, two may hold one
+        # each.
+        self._held: dict[int, int] = {}
 
     @contextmanager
     def held(self, timeout: float = _LOCK_TIMEOUT) -> Iterator[None]:
@@ -95,8 +100,21 @@ class FolderLock:
                 with _open(self._turnstile) as turnstile, store_errors("lock", self._path):
                     self._wait(lock, turnstile, began, timeout)
                 if is_at(self._path, lock):
-                    yield
+                    self._held[threading.get_ident()] = lock
+                    try:
+                        yield
+                    finally:
+                        del self._held[threading.get_ident()]
                     return
+
+    def check(self) -> None:
+        """Raises `LockLost` where the file is another than the one that this thread has locked."""
+        lock = self._held.get(threading.get_ident())
+        if lock is not None and not is_at(self._path, lock):
+            raise LockLost(
+                f"{self._path} was deleted or replaced while it was held, so another process may "
+                "hold it as well. Nothing was written; try again."
+            )
 
     def _wait(self, lock: int, turnstile: int, began: float, timeout: float) -> None:
         is_next = False

@@ -52,6 +52,8 @@ class State:
     is_cut: bool = False
     # What other files tell of a channel that has neither checkpoint nor journal.
     _concluded: Callable[[], Ledger] = Ledger
+    # Raises where the lock of the channel is no longer held.
+    _check_lock: Callable[[], None] = lambda: None
 
     @classmethod
     def load(
@@ -67,7 +69,8 @@ class State:
             covered = history_end() if transcript.last_number else None
             return fresh_ledger(transcript, covered) if covered else Ledger()
 
-        state = cls(folder, Journal(own), Versions(own / "versions"), _concluded=concluded)
+        state = cls(folder, Journal(own), Versions(own / "versions"))
+        state._concluded, state._check_lock = concluded, transcript.lock.check
         state._start()
         return state
 
@@ -123,8 +126,9 @@ class State:
     def append(self, records: Sequence[JournalRecord], texts: Mapping[File, str]) -> None:
         """Writes records, durable when this returns; `texts` are those they leave the files with.
 
-        Raises `JournalError` and `StoreError` as `Journal.append` does.
+        Raises `JournalError` and `StoreError` as `Journal.append` does, and `LockLost`.
         """
+        self._check_lock()  # what another holder appended meanwhile would be taken for a torn end
         self.place = self.journal.append(records, self.place)
         self.stamp = self.journal.stamp()
         self._fold(records)

@@ -173,6 +173,7 @@ class Transcript:
             fresh = True
         lines = b"".join(line(message) for message in added)
         try:
+            self.lock.check()
             append_synced(self.path, lines)
             if fresh:
                 sync_folder(self.folder)
