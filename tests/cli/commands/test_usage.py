@@ -10,7 +10,7 @@ from pipimem.notes.usage import Usage
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.cli.conftest import Call
-from tests.runtime.test_budgets import fitting_reply
+from tests.journeys.test_budgets import fitting_reply
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply, broken
 
 

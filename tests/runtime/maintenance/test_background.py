@@ -231,7 +231,7 @@ async def test_a_reranker_with_a_bug_leaves_the_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is no bug of the turn, and is not asked again at once."""
-    from tests.runtime.test_reranking import QUESTION, asked, injected
+    from tests.journeys.test_reranking import QUESTION, asked, injected
 
     asks: list[object] = []
 

@@ -26,7 +26,7 @@ from pipimem.store.history.undo import undo
 from pipimem.store.transcript.log import line
 from pipimem.store.workspace import WorkspaceStore
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "workspace-0.1"
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "workspace-0.1"
 EXPECTED: dict[str, Any] = json.loads((FIXTURE / "expected.json").read_text(encoding="utf-8"))
 GROUP, DM, ODD = EXPECTED["channels"]
 NOW = datetime(2026, 4, 2, 9, 20, tzinfo=timezone(timedelta(hours=8)))

@@ -12,8 +12,8 @@ import pytest
 from pipimem import Channel, Message, Pipimem
 from pipimem.store.workspace import WorkspaceStore
 
+from tests.journeys.test_budgets import at, fitting_reply, key, limited
 from tests.runtime.building import Hands, workspace
-from tests.runtime.test_budgets import at, fitting_reply, key, limited
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply, broken, counted_prompt, too_many
 
 __all__ = ["key"]

@@ -19,9 +19,9 @@ from pipimem.store.disk.editor_saves import Lease
 from pipimem.store.disk.files import TextFile
 from pipimem.store.journal import state
 
+from tests.faults import test_crashes as crashes
+from tests.faults import test_power_cuts as cuts
 from tests.store import test_channel as channels
-from tests.store import test_crashes as crashes
-from tests.store import test_power_cuts as cuts
 from tests.store.commit import test_publish as publish_tests
 
 Switch = Callable[[pytest.MonkeyPatch], None]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.models.room import SAID, Mind, answer, known_ids, talked
 from tests.servers.openai import (
     ChatRequest,
     OpenAIServer,
@@ -25,7 +26,6 @@ from tests.servers.openai import (
     too_many,
     unknown_model,
 )
-from tests.sidecar.faults.room import SAID, Mind, answer, known_ids, talked
 
 # litellm silences its own models' warnings when it is loaded; pytest takes that back after the
 # first test.

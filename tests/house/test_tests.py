@@ -1,0 +1,53 @@
+"""Tests mirror the tree: each file stands where the module that it tests stands, and has its name.
+
+`test_publish_archive.py` tests a part of `publish`. What tests a whole floor, or several, stands in
+`tests/journeys/`, what is killed, torn or missing in `tests/faults/`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+HOUSE = TESTS.parent / "pipimem"
+ELSEWHERE = {"benchmarks", "faults", "house", "journeys", "servers"}
+# Journeys through one floor, beside the fixtures that they need.
+JOURNEYS = {
+    "cli/test_bad_input.py",
+    "cli/test_calendar.py",
+    "recall/test_cases.py",
+    "recall/test_generalities.py",
+    "sidecar/replies/test_replies.py",
+    "sidecar/rules/test_offline.py",
+    "test_front_door.py",
+}
+FILES = sorted(
+    path.relative_to(TESTS)
+    for path in TESTS.rglob("test_*.py")
+    if path.relative_to(TESTS).parts[0] not in ELSEWHERE
+)
+
+
+def _modules(folder: Path) -> set[str]:
+    """The names of the modules in a folder, and of the folder itself."""
+    found = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    return found | {folder.name} | {path.name for path in folder.iterdir() if path.is_dir()}
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_a_test_has_the_name_of_a_module(file: Path) -> None:
+    """Who changes a module finds its tests, and no test outlives its module."""
+    if str(file) in JOURNEYS:
+        return
+    folder = HOUSE / file.parent
+    assert folder.is_dir()
+    name = file.stem.removeprefix("test_")
+    named = [each for each in _modules(folder) if name == each or name.startswith(f"{each}_")]
+    assert named, f"{file} names no module in {folder}"
+
+
+def test_the_list_of_journeys_is_up_to_date() -> None:
+    """A journey that was moved or renamed leaves no line behind."""
+    assert {name for name in JOURNEYS if not (TESTS / name).exists()} == set()
