@@ -9,8 +9,8 @@ section, and the same words must be what was written.
 from __future__ import annotations
 
 import asyncio
-import json
 import random
+import re
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Set
@@ -42,14 +42,14 @@ from pipimem.notes.operations import (
     Supersede,
     Trust,
 )
-from pipimem.recall.budget import rows_of
+from pipimem.recall.context_block import context_block, line_of
 from pipimem.recall.items import Item, Source
 from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.scripted import Reply, Scripted
 from pipimem.sidecar.tasks import Consolidated, Learned, Refreshed
 from pipimem.store.transcript import log
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.fence import fenced, unfenced
+from pipimem.text.fence import NOTE, unfenced
 from pipimem.text.markdown.parser import Document, parsed
 
 NOW = datetime.fromisoformat("2026-03-12T18:00:00+08:00")
@@ -311,20 +311,29 @@ def _storable(text: str) -> str:
 
 def _injected(text: str, _: random.Random) -> Iterator[str]:
     item = Item(f"memory:{text[:5]}", Source.MEMORY, text, "", text, speaker=text)
-    rows = rows_of([item, item])
-    block = fenced(rows, _NONCE)
+    block = context_block([item, item], _KEY)
     lines = block.splitlines()
-    if (lines[0], lines[-1]) != (_TAG, "</" + _TAG[1:]) or len(lines) != len(rows) + 3:
-        yield "injected: a line more, or a tag less"
+    if not _is_fenced(block):
+        yield "injected: a tag less"
         return
-    back = [
-        {key: _storable(value) for key, value in json.loads(line).items()} for line in lines[2:-1]
-    ]
-    if back != [{key: _storable(value) for key, value in row.items()} for row in rows]:
-        yield "injected: the rows do not come back"
+    starts = [line[:2] for line in lines[3:-1] if line[:2] != "  "]
+    if lines[1] != NOTE or lines[2][0] != "[" or starts != ["- ", "- "]:
+        yield "injected: a line that looks like one of ours"
+    texts = "\n".join(lines[3:-1])[2:].split("\n- ")
+    if [_read(one) for one in texts] != [" ".join(line_of(item).split())] * 2:
+        yield "injected: the texts do not come back"
     inside = "\n".join(lines[1:-1])
     if set(inside) & set("<>`\x7f\u202e\u2066\u200b\ufeff\0") or unfenced(block):
         yield "injected: something is not escaped, or is learnt again"
+
+
+def _read(text: str) -> str:
+    """An entry of a block without its escapes, white space folded."""
+    return " ".join(re.sub(r"\\u([0-9a-f]{4})|\\U([0-9a-f]{8})", _character, text).split())
+
+
+def _character(escape: re.Match[str]) -> str:
+    return chr(int(escape[1] or escape[2], 16))
 
 
 def run(count: int, seed: int) -> Found:
@@ -420,13 +429,16 @@ async def _lived(
 
 
 def _is_fenced(context: str) -> bool:
-    lines = context.splitlines()
-    rows = [json.loads(line) for line in lines[1:-1]]
-    return (
-        lines[0].startswith("<pipimem-memory-")
-        and lines[-1] == "</" + lines[0][1:]
-        and "note" in rows[0]
-    )
+    """Whether all of it stands in blocks, each between its own tags."""
+    tag = ""
+    for line in filter(None, context.splitlines()):
+        if tag and line == f"</{tag[1:]}":
+            tag = ""
+        elif not tag and line.startswith("<pipimem-memory-"):
+            tag = line
+        elif not tag or "<" in line:
+            return False
+    return not tag
 
 
 def main() -> None:

@@ -21,6 +21,15 @@ _ACCEPTED: Mapping[object, tuple[Any, str]] = {
     str: (str, "a string"),
 }
 
+# Settings of earlier versions, and what to write instead.
+_REPLACED: Mapping[str, str] = {
+    "[recall] repeat": (
+        "is replaced by keeps_context: every turn now shows what its message needs, as repeat = "
+        "true did. Take the line out; write keeps_context = true if your bot keeps what memory "
+        "shows in the model's context until it compacts."
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
@@ -39,16 +48,17 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class RecallSettings:
-    """How much a turn is shown; `repeat` shows again what this session has already seen.
+    """How much a turn is shown, and whether the host keeps it in the model's context.
 
-    `rerank` lets a model pick among what was found: `auto` only where the local order is unsure.
+    With `keeps_context` nothing is shown twice before a compaction. `rerank` lets a model pick
+    among what was found: `auto` only where the local order is unsure.
     """
 
     inject: int = 5
     candidates: int = 12
     max_chars: int = 5000
     max_tokens: int = 1800
-    repeat: bool = False
+    keeps_context: bool = False
     rerank: Literal["auto", "always", "never"] = "auto"
 
 
@@ -173,6 +183,8 @@ def _refuse_unknown(
         if name not in known:
             import difflib  # 6 ms, only to word an error
 
+            if f"{where} {name}" in _REPLACED:
+                raise SettingsError(f"{where} {name} {_REPLACED[f'{where} {name}']}")
             home = _home_of(name)
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"

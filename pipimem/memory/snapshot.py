@@ -1,101 +1,223 @@
-"""Snapshot: what a session's first turn is shown, whatever the user says."""
+"""Snapshot: what a session's first turn is shown, and its standing part, which every turn is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
+import itertools
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 
 from pipimem.notes.kinds import Kind
-from pipimem.notes.notes import Notes
-from pipimem.recall.budget import size_of
-from pipimem.recall.items import Item, history_items, memory_items, session_items, workspace_items
+from pipimem.recall.budget import FENCE_CHARS, FENCE_TOKENS
+from pipimem.recall.context_block import heading_of, line_of
+from pipimem.recall.items import Item, Source
+from pipimem.text.fence import escaped
+from pipimem.text.quotes import words_said
+from pipimem.text.token_count import estimate
 
+# It comes with every turn, so it is to cost little.
+_STANDING_TOKENS = 600
 # The workspace's shared background has room of its own, so that it cannot crowd out the channel's
 # memory.
 _WORKSPACE_TOKENS = 500
-# What breaks things when it is not known comes first; lessons and small facts wait for a question
-# that needs them. The empty kind is a section of people's own.
-_KINDS = (
-    Kind.CONSTRAINT,
-    Kind.DECISION,
-    Kind.PREFERENCE,
-    Kind.OPEN_LOOP,
-    Kind.IDENTITY,
-    Kind.ONGOING,
-    "",
-    Kind.FACT,
-    Kind.LESSON,
-)
+# Of a memory that does not fit as a whole most has nothing to do with what the session is about:
+# what a message needs is recalled for it.
+_REST_OF_LARGE_TOKENS = 400
+# What each may take before all others had theirs; then they take what is left, in this order.
+_STANDING_SHARES = ((Kind.CONSTRAINT, 0.4), (Kind.PREFERENCE, 0.25), (Kind.IDENTITY, 0.15))
+_STANDING_SHARE_OF_WORKSPACE = 0.2
+_STANDING = frozenset(kind for kind, _ in _STANDING_SHARES)
 _SESSION = (
     "Session Title",
     "Current State",
     "Next Steps",
-    "Constraints",
-    "Decisions",
     "User Intent",
     "Errors & Corrections",
 )
+# Sections of SESSION.md that bind as the same kinds of MEMORY.md do.
+_KINDS_OF_SESSION = {"Constraints": Kind.CONSTRAINT, "Decisions": Kind.DECISION}
 # History is long; its newest bullets say where things were left.
 _NEWEST_BULLETS = 8
+# So many in a row that do not fit, and no other is tried.
+_PASSED_OVER = 20
+
+Items = Mapping[Source, Sequence[Item]]
+_Pile = tuple[list[Item], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What is shown, and how much of the memory had no room."""
+    """What is shown, what binds first, and how much of the memory had no room.
 
-    items: tuple[Item, ...] = ()
+    `standing` is what holds whatever is asked; it is the same with and without the rest.
+    """
+
+    standing: tuple[Item, ...] = ()
+    standing_left_out: int = 0
+    rest: tuple[Item, ...] = ()
     left_out: int = 0
 
 
-def snapshot(notes: Notes, max_chars: int, max_tokens: int) -> Snapshot:
-    """The channel's memory as far as it fits, the most binding first; whole items only.
+def standing_part(items: Items, max_chars: int, max_tokens: int) -> Snapshot:
+    """Constraints, preferences, and who is who: the channel's, and what all channels share."""
+    return _standing(items, max_chars, max_tokens, set())
 
-    Every kind has its turn: the newest entry of each, then the next of each, so that a long list of
-    facts cannot push out the one constraint.
+
+def snapshot(items: Items, max_chars: int, max_tokens: int) -> Snapshot:
+    """The memory as far as it fits, the most binding first; whole items only, a sentence once.
+
+    Every kind has its share before the others take what is left, so that a long list of decisions
+    cannot push out the state of things.
     """
+    said: set[str] = set()
+    standing = _standing(items, max_chars, max_tokens, said)
+    of_channel = [item for item in standing.standing if item.source is not Source.WORKSPACE]
+    shown_chars, shown_tokens = _cost(of_channel)
+    tokens = max_tokens - shown_tokens
+    if _is_large(items, max_chars):
+        tokens = min(tokens, _REST_OF_LARGE_TOKENS)
+    rest = _Room(max_chars - shown_chars, tokens, said).filled(_rest(items))
+    of_workspace = [item for item in standing.standing if item.source is Source.WORKSPACE]
+    shared = _Room(max_chars, _WORKSPACE_TOKENS - _cost(of_workspace)[1], said)
+    rest += shared.filled([(list(items.get(Source.WORKSPACE, ())), 1.0)])
+    notes = (items.get(source, ()) for source in Source if source is not Source.LOG)
+    left_out = _unsaid(itertools.chain(*notes), said)
+    return Snapshot(standing.standing, standing.standing_left_out, tuple(rest), left_out)
+
+
+def _standing(items: Items, max_chars: int, max_tokens: int, said: set[str]) -> Snapshot:
+    """The standing part; what it shows is put into `said`."""
+    room = _Room(max_chars, min(_STANDING_TOKENS, max_tokens), said)
+    piles: list[_Pile] = []
+    for kind, share in _STANDING_SHARES:
+        piles.append((_of_kind(items, kind), share))
+    shared = [item for item in items.get(Source.WORKSPACE, ()) if item.kind in _STANDING]
+    piles.append((shared, _STANDING_SHARE_OF_WORKSPACE))
+    shown = room.filled(piles)
+    known = itertools.chain(*(pile for pile, _ in piles))
+    return Snapshot(tuple(shown), _unsaid(known, said))
+
+
+def _unsaid(items: Iterable[Item], said: Set[str]) -> int:
+    return len(set(map(_key, items)) - said)
+
+
+def _rest(items: Items) -> list[_Pile]:
+    """What does not stand: decisions, open loops, the state of things, then the newest."""
     rank = {name: place for place, name in enumerate(_SESSION)}
-    session = sorted(
-        session_items(notes.session, notes.ledger.tombstones),
-        key=lambda item: rank.get(item.kind, len(rank)),
-    )
-    memory = memory_items(notes.memory, notes.ledger.records)
-    history = history_items(notes.history, notes.ledger.tombstones)
-    piles = [session, *_by_kind(memory), history[-_NEWEST_BULLETS:][::-1]]
-    channel, channel_left_out = _fitting(_interleaved(piles), max_chars, max_tokens)
-    shared = workspace_items(notes.workspace)
-    workspace, workspace_left_out = _fitting(shared, max_chars, _WORKSPACE_TOKENS)
-    # Shown as a person would read it: session, memory, history, each as its file has it.
-    places = {
-        item.id: place for place, item in reversed([*enumerate([*session, *memory, *history])])
-    }
-    channel.sort(key=lambda item: places[item.id])
-    return Snapshot((*channel, *workspace), channel_left_out + workspace_left_out)
+    session = [item for item in items.get(Source.SESSION, ()) if item.kind not in _KINDS_OF_SESSION]
+    session.sort(key=lambda item: rank.get(item.kind, len(rank)))
+    taken = (*_STANDING, Kind.DECISION, Kind.OPEN_LOOP)
+    others = [item for item in items.get(Source.MEMORY, ()) if item.kind not in taken]
+    history = list(items.get(Source.HISTORY, ()))[-_NEWEST_BULLETS:]
+    return [
+        (_of_kind(items, Kind.DECISION), 0.25),
+        (_of_kind(items, Kind.OPEN_LOOP), 0.2),
+        (session, 0.35),
+        (_newest_first([*others, *history]), 0.2),
+    ]
 
 
-def _fitting(items: Sequence[Item], chars: int, tokens: int) -> tuple[list[Item], int]:
-    chosen = []
+def _of_kind(items: Items, kind: Kind) -> list[Item]:
+    """What the channel has of a kind, the newest first; then what is so in this session alone."""
+    session = [
+        item for item in items.get(Source.SESSION, ()) if _KINDS_OF_SESSION.get(item.kind) is kind
+    ]
+    memory = [item for item in items.get(Source.MEMORY, ()) if item.kind == kind]
+    return [*_newest_first(memory), *session]
+
+
+def _newest_first(items: Sequence[Item]) -> list[Item]:
+    """By the time they were said; one without a time is as new as the one above it."""
+    times: list[float] = []
     for item in items:
-        size, cost = size_of(item)
-        if size <= chars and cost <= tokens:
-            chosen.append(item)
-            chars, tokens = chars - size, tokens - cost
-    return chosen, len(items) - len(chosen)
+        above = times[-1] if times else 0.0
+        times.append(item.when.timestamp() if item.when else above)
+    # New entries go to the end of their section: of equals the lower is the newer.
+    places = sorted(range(len(items)), key=lambda place: (times[place], place), reverse=True)
+    return [items[place] for place in places]
 
 
-def _interleaved(piles: Sequence[Sequence[Item]]) -> list[Item]:
-    """The first of each pile, then the second of each; of equal ids the first is kept."""
-    found: dict[str, Item] = {}
-    for items in zip_longest(*piles):
-        for item in items:
-            if item is not None:
-                found.setdefault(item.id, item)
-    return list(found.values())
+def _is_large(items: Items, max_chars: int) -> bool:
+    """Whether the channel's memory is surely more than there is room for."""
+    chars = 0
+    for source in (Source.SESSION, Source.MEMORY, Source.HISTORY):
+        for item in items.get(source, ()):
+            chars += len(item.text)
+            if chars > max_chars:
+                return True
+    return False
 
 
-def _by_kind(memory: Sequence[Item]) -> list[list[Item]]:
-    piles: dict[str, list[Item]] = {kind: [] for kind in _KINDS}
-    # New entries go to the end of their section, so the end is the newest.
-    for item in reversed(memory):
-        piles[item.kind if item.kind in piles else ""].append(item)
-    return list(piles.values())
+def _key(item: Item) -> str:
+    """What a sentence is known by, wherever and by whom it is repeated on whatever day."""
+    return " ".join(words_said(item.text).casefold().split()).rstrip(".。!！")
+
+
+def _cost(items: Iterable[Item]) -> tuple[int, int]:
+    """The characters and tokens of a block with these items, its fence included; none for none."""
+    chars, tokens, headings = 0, 0, set[str]()
+    for item in items:
+        heading = heading_of(item)
+        line = _line(item, "" if heading in headings else heading)
+        headings.add(heading)
+        chars, tokens = chars + len(line), tokens + estimate(line)
+    return (chars + FENCE_CHARS, tokens + FENCE_TOKENS) if headings else (0, 0)
+
+
+def _line(item: Item, heading: str) -> str:
+    line = f"- {escaped(line_of(item, dated=False))}\n"
+    return f"[{escaped(heading)}]\n{line}" if heading else line
+
+
+@dataclass(slots=True)
+class _Room:
+    """The characters and tokens that are left for one block, and the sentences it need not say."""
+
+    chars: int
+    tokens: int
+    said: set[str]
+    _headings: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.chars -= FENCE_CHARS
+        self.tokens -= FENCE_TOKENS
+
+    def filled(self, piles: Sequence[_Pile]) -> list[Item]:
+        """What fits of the piles in their order: of each its share, then what is left to take."""
+        chosen: list[list[Item]] = []
+        whole = self.tokens
+        for pile, share in piles:
+            chosen.append(self._taken(pile, int(whole * share)))
+        found: list[Item] = []
+        for (pile, _), first in zip(piles, chosen, strict=True):
+            found += first
+            found += self._taken(pile, self.tokens)
+        return found
+
+    def _taken(self, pile: Iterable[Item], tokens: int) -> list[Item]:
+        """The items of a pile that fit into a share of the tokens, and were not said yet."""
+        taken: list[Item] = []
+        passed_over = 0
+        end = max(0, self.tokens - tokens)
+        for item in pile:
+            if passed_over == _PASSED_OVER or self.tokens <= end:
+                break
+            key = _key(item)
+            if key in self.said:
+                continue
+            if self._takes(item, end):
+                self.said.add(key)
+                taken.append(item)
+            else:
+                passed_over += 1
+        return taken
+
+    def _takes(self, item: Item, end: int) -> bool:
+        heading = heading_of(item)
+        line = _line(item, "" if heading in self._headings else heading)
+        size, cost = len(line), estimate(line)
+        if size > self.chars or self.tokens - cost < end:
+            return False
+        self._headings.add(heading)
+        self.chars, self.tokens = self.chars - size, self.tokens - cost
+        return True

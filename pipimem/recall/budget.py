@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from pipimem.recall.items import Item
 from pipimem.recall.ranking import Candidate
-from pipimem.text.secrets import redacted
+from pipimem.text.fence import escaped
 from pipimem.text.token_count import MOST_PER_CHARACTER, clipped, estimate
 
-# What the line around a text costs: keys, quotes, source, id, date. Measured on injected blocks; a
-# little on the safe side.
-_FRAME_CHARS = 110
-_FRAME_TOKENS = 45
+# What stands around a text: its heading's file, brackets, hyphen, a day. An item may be alone under
+# its heading.
+_FRAME_CHARS = 50
+_FRAME_TOKENS = 24
+# The two tags, the note and the line of what was left out.
+FENCE_CHARS = 160
+FENCE_TOKENS = 42
 # An item that is cut to fit must still say something.
 _LEAST_CHARS = 40
 
@@ -26,22 +29,6 @@ class Limits:
     candidates: int = 12
     max_chars: int = 5000
     max_tokens: int = 1800
-
-
-def rows_of(items: Iterable[Item]) -> list[dict[str, str]]:
-    """Items as the lines to inject; a secret that a person typed into a file is masked."""
-    return [_row(item) for item in items]
-
-
-def _row(item: Item) -> dict[str, str]:
-    """An item as the line that is injected; `when` and `speaker` only where they are known."""
-    row = {"id": item.id, "source": item.source.value, "section": item.section}
-    if item.time:
-        row["when"] = item.time
-    if item.speaker:
-        row["speaker"] = item.speaker
-    row["text"] = redacted(item.text)
-    return row
 
 
 def within(
@@ -57,7 +44,8 @@ def within(
     if _surely_fit(first, limits):
         return first, len(fresh) - len(first)
     chosen: list[Item] = []
-    chars, tokens, left_out = limits.max_chars, limits.max_tokens, 0
+    chars, tokens = limits.max_chars - FENCE_CHARS, limits.max_tokens - FENCE_TOKENS
+    left_out = 0
     for item in fresh:
         if len(chosen) == limits.inject:
             left_out += 1
@@ -72,9 +60,14 @@ def within(
 
 
 def size_of(item: Item) -> tuple[int, int]:
-    """The characters and tokens of an item as it is injected, with the frame around its text."""
-    chars = len(item.text) + len(item.section) + len(item.id) + _FRAME_CHARS
-    return chars, estimate(item.text) + estimate(item.section) + _FRAME_TOKENS
+    """The characters and tokens of an item under a heading of its own; at least what it costs."""
+    texts = _shown_texts(item)
+    chars = sum(map(len, texts)) + _FRAME_CHARS
+    return chars, sum(map(estimate, texts)) + _FRAME_TOKENS
+
+
+def _shown_texts(item: Item) -> tuple[str, str, str]:
+    return escaped(item.text), item.section, item.speaker
 
 
 def _surely_fit(items: Sequence[Item], limits: Limits) -> bool:
@@ -82,21 +75,26 @@ def _surely_fit(items: Sequence[Item], limits: Limits) -> bool:
 
     Entries are short, and counting the tokens of five takes 50 µs of a turn.
     """
-    texts = sum([len(item.text) + len(item.section) for item in items])
-    chars = texts + sum([len(item.id) + _FRAME_CHARS for item in items])
-    tokens = MOST_PER_CHARACTER * texts + _FRAME_TOKENS * len(items)
+    texts = 0
+    for item in items:
+        texts += sum(map(len, _shown_texts(item)))
+    chars = texts + _FRAME_CHARS * len(items) + FENCE_CHARS
+    tokens = MOST_PER_CHARACTER * texts + _FRAME_TOKENS * len(items) + FENCE_TOKENS
     return chars <= limits.max_chars and tokens <= limits.max_tokens
 
 
 def _cut(item: Item, limits: Limits) -> tuple[Item, int, int]:
-    """The item with its size, shortened only if it is larger than all there is room for."""
+    """The item with its size, shortened only if it is larger than all there is room for.
+
+    Its id stands behind what is left, so that one can ask for the rest.
+    """
+    chars, tokens = limits.max_chars - FENCE_CHARS, limits.max_tokens - FENCE_TOKENS
     size, cost = size_of(item)
-    length = len(item.text)
-    while (size > limits.max_chars or cost > limits.max_tokens) and length > _LEAST_CHARS:
+    whole, length = item.text, len(item.text)
+    while (size > chars or cost > tokens) and length > _LEAST_CHARS:
         # By the worse of the two; the line around the text costs, too, so each round takes a little
         # more.
-        keep = min(limits.max_chars / size, limits.max_tokens / cost)
-        length = max(_LEAST_CHARS, int(length * keep * 0.95))
-        item = replace(item, text=clipped(item.text, length))
+        length = max(_LEAST_CHARS, int(length * min(chars / size, tokens / cost) * 0.95))
+        item = replace(item, text=f"{clipped(whole, length)} ({item.id})")
         size, cost = size_of(item)
     return item, size, cost

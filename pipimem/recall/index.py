@@ -45,6 +45,10 @@ class Index:
     def __len__(self) -> int:
         return len(self._slots)
 
+    def items(self, part: str) -> Sequence[Item]:
+        """The items of a part, in the order in which they were given."""
+        return tuple(self._parts.get(part, {}).values())
+
     def slots(self) -> Sequence[tuple[int, Item]]:
         """Every item with its slot."""
         return tuple(self._items.items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -133,6 +133,20 @@ def message_item(message: Message) -> Item:
         speaker=message.speaker,
         role=message.role,
     )
+
+
+def sources_of(items: Iterable[Item], records: Mapping[str, Record]) -> tuple[str, ...]:
+    """The ids of the messages that items rest on, each once, by the records of their entries."""
+    found: dict[str, None] = {}
+    for item in items:
+        name = item.id.removeprefix(f"{Source.MEMORY}:")
+        if item.source is Source.LOG:
+            found[item.id.removeprefix(f"{Source.LOG}:")] = None
+        elif item.source is not Source.WORKSPACE:
+            # Of equal texts there is one record.
+            record = records.get(name) or records.get(name.partition(".")[0])
+            found.update(dict.fromkeys(record.sources if record else ()))
+    return tuple(found)
 
 
 def _items(

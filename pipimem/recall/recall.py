@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
-from pipimem.recall.budget import Limits, rows_of, within
+from pipimem.recall.budget import Limits, within
+from pipimem.recall.context_block import context_block
 from pipimem.recall.dedupe import deduped
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item
@@ -14,7 +15,7 @@ from pipimem.recall.ranking import FLOOR, Candidate, ranked
 from pipimem.recall.refinement import Query, refined
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness
-from pipimem.text.fence import fenced
+from pipimem.text.fence import RECALLED_NOTE
 
 # Of those looked at, some turn out to be near-duplicates, or chance.
 _LOOKED_AT = 2
@@ -35,9 +36,9 @@ def no_timing(_stage: str) -> None:
 class Recall:
     """What was found for a message and what of it is injected.
 
-    `left_out` counts candidates that had no room. `reason` says why nothing was looked for or
-    found, empty otherwise. `excerpts` are messages that are shown beside the entries, in the order
-    they were said.
+    `left_out` counts candidates that had no room, `repeated` are those that would be injected, were
+    they not shown already. `reason` says why nothing was looked for or found, empty otherwise.
+    `excerpts` are messages that are shown beside the entries, in the order they were said.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -45,15 +46,17 @@ class Recall:
     left_out: int = 0
     reason: str = ""
     excerpts: tuple[Item, ...] = ()
+    repeated: tuple[Item, ...] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids of what was injected, to hand back as `shown`: a session sees a text once."""
         return tuple(item.id for item in self.injected)
 
-    def context(self, nonce: str) -> str:
-        """The block to inject, empty if there is nothing."""
-        return fenced(rows_of(self.injected), nonce) if self.injected else ""
+    def context(self, key: bytes) -> str:
+        """The block to inject, its tag a hash under the channel's `key`; empty without items."""
+        items = (*self.injected, *self.excerpts)
+        return context_block(items, key, note=RECALLED_NOTE, left_out=self.left_out)
 
 
 def recall(
@@ -108,7 +111,10 @@ def found_for(
     nothing = _NOTHING if nearness is FAR_FROM_ALL else _NOTHING_NEAR
     injected, left_out = within(candidates, limits, shown)
     done("fit")
-    return Recall(candidates, injected, left_out, "" if candidates else nothing)
+    best = candidates[: limits.inject]
+    repeated = tuple(one.item for one in best if one.item.id in shown)
+    reason = "" if candidates else nothing
+    return Recall(candidates, injected, left_out, reason, repeated=repeated)
 
 
 def unsure(candidates: Sequence[Candidate], limits: Limits, shown: Set[str] = frozenset()) -> bool:

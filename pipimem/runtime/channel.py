@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TypeVar
@@ -17,24 +17,22 @@ from pipimem.errors import PipimemError, SidecarError, StoreError, described, re
 from pipimem.llm.embedding import Vector
 from pipimem.memory.confirm import confirmed, recalled_entries
 from pipimem.memory.requests import MemoryRequest, requests
-from pipimem.memory.snapshot import Snapshot, snapshot
 from pipimem.notes.ledger import Asked
 from pipimem.notes.message import Message, checked_messages
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Progress
-from pipimem.recall.budget import rows_of
 from pipimem.recall.recall import Recall, unsure
 from pipimem.recall.refinement import both_ends
 from pipimem.runtime.channel_memory import ChannelMemory
 from pipimem.runtime.compaction import consolidated_receipt, missing_messages
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.maintenance.background import Background, Failure
+from pipimem.runtime.opening import Opening
 from pipimem.runtime.recall_service import RecallService, limits_of
 from pipimem.runtime.transcript_recall import Seen
-from pipimem.runtime.turns import Receipt, Turn, session_prompt
+from pipimem.runtime.turns import Receipt, Turn, session_prompt, turn_of
 from pipimem.settings import Settings
 from pipimem.store.caches.channel_caches import Kept
-from pipimem.text.fence import NOTE, fenced
 
 T = TypeVar("T")
 
@@ -66,7 +64,6 @@ class Channel(ChannelMemory):
 
     _settings: Settings
     _background: Background
-    _nonce: Callable[[], str]
     _on_message: Callable[[], None]
     # Called when entries may have changed and are to be embedded.
     _request_embedding: Callable[[RecallService], None]
@@ -103,10 +100,11 @@ class Channel(ChannelMemory):
     # ── a turn ────────────────────────────────────────────────────────────────────────────────────
 
     async def before_turn(self, text: str, *, speaker: str = "", sees_from: str = "") -> Turn:
-        """The context for a user message: recalled items, and on a first turn the snapshot.
+        """The context for a user message: what holds whatever is asked, and what it asks for.
 
-        `sees_from` is the id of the oldest message that the model still sees: excerpts of the
-        transcript are older than it, or than the newest ten without it.
+        On a session's first turn the first of them is the whole snapshot. `sees_from` is the id of
+        the oldest message that the model still sees: excerpts of the transcript are older than it,
+        or than the newest ten without it.
 
         Reads a few file stamps and writes nothing. It calls a model only where one may rerank
         ([recall] rerank), and waits 3 s for it at most. When memory itself is broken the context is
@@ -116,38 +114,36 @@ class Channel(ChannelMemory):
         require_type(speaker, str, "speaker", "Without a name it is empty.")
         now, began = self._clock.now(), time.perf_counter()
         asked = await self._requests(text, speaker)
-        seen = frozenset() if self._settings.recall.repeat else frozenset(self._shown)
+        message = Turn(text, speaker, now, first=self._fresh, requests=asked)
         try:
-            notes, found = await self._fresh_recall(
-                text, now, speaker=speaker, shown=seen, seen=Seen(sees_from, shown=seen)
-            )
-            found = await self._reranked(found, text, seen)
+            return await self._recalled_turn(message, sees_from)
         except (PipimemError, OSError) as error:
-            problem = described(error)
-            return Turn(text, speaker, "", now, first=self._fresh, problem=problem, requests=asked)
+            return replace(message, problem=described(error))
         except Exception as error:  # noqa: BLE001 - no bug of ours, nor of a library, ends a turn
             fail = partial(self._background.failed, _RECALL, error, self._folder)
-            why = (await to_thread.run_sync(fail)).why
-            return Turn(text, speaker, "", now, first=self._fresh, problem=why, requests=asked)
+            return replace(message, problem=(await to_thread.run_sync(fail)).why)
         finally:
             milliseconds = round((time.perf_counter() - began) * 1000, 3)
             self._figures = self._figures.and_then(Kept(turns=1, waits=(milliseconds,)))
-        opening = await to_thread.run_sync(self._snapshot, notes) if self._fresh else Snapshot()
-        shown = {item.id for item in opening.items}
-        items = [*opening.items, *(item for item in found.injected if item.id not in shown)]
-        items += [item for item in found.excerpts if item.id not in shown]
-        note = _note(opening.left_out + found.left_out)
-        context = fenced(rows_of(items), self._nonce(), note) if items else ""
-        return Turn(
-            text,
-            speaker,
-            context,
-            now,
-            tuple(item.id for item in items),
-            self._fresh,
-            found,
-            requests=asked,
-        )
+
+    async def _recalled_turn(self, message: Turn, sees_from: str) -> Turn:
+        self._used = self._clock.monotonic()
+        self._under_way += 1
+        try:
+            notes = await self._ready()
+            if not self._has_asked:
+                wait = self._recall_service.transcript_recall.wait
+                await to_thread.run_sync(wait, _FIRST_WAIT_SECONDS)
+            opening = await self._opening(notes)
+            shown = opening.ids | self._shown if self._keeps_context else opening.ids
+            seen = Seen(sees_from, self._keeps_context, shown, opening.words)
+            found = await self._recalled(
+                message.query, message.time, message.speaker, shown=shown, seen=seen
+            )
+        finally:
+            self._under_way -= 1
+        found = await self._reranked(found, message.query, shown)
+        return turn_of(message, opening, found, notes)
 
     async def recall(
         self, text: str, *, speaker: str = "", limit: int | None = None, automatic: bool = True
@@ -155,10 +151,15 @@ class Channel(ChannelMemory):
         """What would be recalled for a message, with every score; nothing is marked as shown."""
         require_type(text, str, "text", _TEXT_HINT)
         require_type(speaker, str, "speaker", "Without a name it is empty.")
-        _, found = await self._fresh_recall(
-            text, self._clock.now(), speaker=speaker, limit=limit, automatic=automatic
-        )
-        return found
+        self._used = self._clock.monotonic()
+        self._under_way += 1
+        try:
+            await self._ready()
+            return await self._recalled(
+                text, self._clock.now(), speaker, limit=limit, automatic=automatic
+            )
+        finally:
+            self._under_way -= 1
 
     async def _requests(self, text: str, speaker: str) -> tuple[MemoryRequest, ...]:
         """What a message asks of memory, as it may be kept; cleaned in a thread, and only then."""
@@ -167,39 +168,30 @@ class Channel(ChannelMemory):
         cleaned = await to_thread.run_sync(self._intake.cleaned_text, text, speaker)
         return requests(cleaned, speaker)
 
-    async def _fresh_recall(
+    async def _recalled(
         self,
         text: str,
         now: datetime,
-        *,
         speaker: str,
+        *,
         limit: int | None = None,
         automatic: bool = True,
         shown: frozenset[str] = frozenset(),
         seen: Seen | None = None,
-    ) -> tuple[Notes, Recall]:
-        """Fresh notes and the recall on them; meanwhile `rest` leaves the index alone."""
-        self._used = self._clock.monotonic()
-        self._under_way += 1
-        try:
-            notes = await self._ready()
-            if seen is not None and not self._has_asked:
-                wait = self._recall_service.transcript_recall.wait
-                await to_thread.run_sync(wait, _FIRST_WAIT_SECONDS)
-            recalled = partial(
-                self._recall_service.recalled,
-                text,
-                now,
-                speaker=speaker,
-                limit=limit,
-                automatic=automatic,
-                shown=shown,
-                question=await self._question(text, now, automatic=automatic),
-                seen=seen,
-            )
-            return notes, await self._ask_in_thread(text, recalled)
-        finally:
-            self._under_way -= 1
+    ) -> Recall:
+        """The recall on the notes as last read."""
+        recalled = partial(
+            self._recall_service.recalled,
+            text,
+            now,
+            speaker=speaker,
+            limit=limit,
+            automatic=automatic,
+            shown=shown,
+            question=await self._question(text, now, automatic=automatic),
+            seen=seen,
+        )
+        return await self._ask_in_thread(text, recalled)
 
     async def after_turn(self, turn: Turn | None, messages: Sequence[Message]) -> None:
         """Store the turn's messages; what it showed counts as shown.
@@ -310,8 +302,8 @@ class Channel(ChannelMemory):
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
 
     async def _count_recalls(self, turn: Turn) -> None:
-        """Count recalled entries; commits only where that ends a probation."""
-        if turn.recall is None or not turn.recall.injected:
+        """Count entries that were asked for, also those shown before; may end a probation."""
+        if turn.recall is None or not (turn.recall.injected or turn.recall.repeated):
             return
         decision = await to_thread.run_sync(self._counted, turn, turn.recall)
         if decision is not None:
@@ -323,7 +315,7 @@ class Channel(ChannelMemory):
     def _counted(self, turn: Turn, recall: Recall) -> Decision | None:
         """Counts what a turn recalled; the decision that ends the probations of what was."""
         question = self._intake.cleaned_text(turn.query, turn.speaker)[:_QUESTION_CHARS]
-        found = tuple(item.id for item in recall.injected)
+        found = tuple(item.id for item in (*recall.injected, *recall.repeated))
         asked = (
             Asked(question, turn.time.isoformat(timespec="seconds"), found)
             if question.strip()
@@ -402,11 +394,18 @@ class Channel(ChannelMemory):
         await self._ready()
         return found
 
-    def _snapshot(self, notes: Notes) -> Snapshot:
-        return snapshot(
-            notes, self._settings.snapshot.max_chars, self._settings.snapshot.max_tokens
-        )
+    @property
+    def _keeps_context(self) -> bool:
+        return self._settings.recall.keeps_context
 
-
-def _note(left_out: int) -> str:
-    return f"{NOTE} {left_out} more entries had no room." if left_out else NOTE
+    async def _opening(self, notes: Notes) -> Opening:
+        """What this turn begins with; in a thread where that was not made of these notes yet."""
+        service, first = self._recall_service, self._fresh
+        opening = service.known_opening(first=first)
+        if opening is None:
+            opening = await to_thread.run_sync(partial(service.opening, first=first))
+        if first or not self._keeps_context:
+            return opening
+        if opening.ids <= self._shown:
+            return Opening()
+        return opening.without(self._shown, notes)

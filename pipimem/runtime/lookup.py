@@ -16,6 +16,7 @@ from pipimem.recall.transcript.excerpts import headed
 from pipimem.runtime.embeddings import embeddings_of
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.search_service import Filters, SearchHit
+from pipimem.runtime.turns import Turn, turn_of
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
@@ -51,6 +52,7 @@ class Lookup:
             settings.recall, candidates=max(count or 0, settings.recall.candidates)
         )
         self._embeddings = embeddings_of(settings, workspace, self._admission, keeps=False)
+        self._snapshot = settings.snapshot
         self._vocabulary = Vocabulary(workspace)
         self._open: dict[str, RecallService] = {}
 
@@ -61,17 +63,42 @@ class Lookup:
 
         Nobody waits for a turn here, so the question's vector is waited for.
         """
-        service, now, vector = self._reading(channel), Clock().now(), None
+        return self._recalled(self._reading(channel), text, speaker, automatic=automatic)
+
+    def context(self, channel: str, found: Recall) -> str:
+        """The block of what was recalled, as a turn has it."""
+        return found.context(self._reading(channel).store.key)
+
+    def first_turn(self, channel: str, text: str, speaker: str = "") -> Turn:
+        """The turn of a message with which a session begins; nobody is told that it was shown."""
+        service = self._reading(channel)
+        opening = service.opening(first=True)
+        found = self._recalled(service, text, speaker, opening.ids)
+        message = Turn(text, speaker, Clock().now(), first=True)
+        return turn_of(message, opening, found, service.notes())
+
+    def _recalled(
+        self,
+        service: RecallService,
+        text: str,
+        speaker: str,
+        shown: frozenset[str] = frozenset(),
+        *,
+        automatic: bool = True,
+    ) -> Recall:
+        now, vector = Clock().now(), None
         if self._embeddings is not None and automatic and service.wants_meaning(text, now):
             vector = self._embeddings.question(text)
-        return service.recalled(text, now, speaker=speaker, automatic=automatic, question=vector)
+        return service.recalled(
+            text, now, speaker=speaker, automatic=automatic, shown=shown, question=vector
+        )
 
     def _reading(self, channel: str) -> RecallService:
         known = self._open.get(channel)
         if known is None:
             store = ChannelStore.open(self._store, channel, create=False)
             known = self._open[channel] = RecallService(
-                store, self._vocabulary, self._settings, None, self._embeddings
+                store, self._vocabulary, self._settings, None, self._embeddings, self._snapshot
             )
             known.notes()
             self._embed(known)

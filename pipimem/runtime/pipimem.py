@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -65,6 +66,8 @@ class Pipimem:
     `model` is a litellm model name, or `offline` for the offline rules (no network, no cost); left
     empty, the workspace's settings decide. `assistant` hands in a sidecar of the host's own
     instead, `embedder` what turns texts into vectors in the place of the one the settings name.
+    `keeps_context` says that the host keeps each turn's blocks in the model's context until it
+    compacts: then nothing is shown twice. It goes before the workspace's `[recall] keeps_context`.
     Raises `WorkspaceError` where there is no workspace, `SettingsError` where its settings are not
     understood.
     """
@@ -77,10 +80,16 @@ class Pipimem:
         assistant: Assistant | None = None,
         embedder: Embedder | None = None,
         settings: Settings | None = None,
+        keeps_context: bool | None = None,
         clock: Clock | None = None,
     ) -> None:
         self.store = WorkspaceStore.open(Path(workspace))
-        self.settings = settings or settings_from(self.store.human_text("pipimem.toml"))
+        settings = settings or settings_from(self.store.human_text("pipimem.toml"))
+        if keeps_context is not None:
+            settings = replace(
+                settings, recall=replace(settings.recall, keeps_context=keeps_context)
+            )
+        self.settings = settings
         self.clock = clock or Clock()
         _refuse_naive(self.clock)
         self._background = Background(self.clock, self.store.problems)
@@ -263,11 +272,15 @@ class Pipimem:
             jobs,
             self.clock,
             RecallService(
-                store, self._vocabulary, self.settings.recall, self._index_lru, self._embeddings
+                store,
+                self._vocabulary,
+                self.settings.recall,
+                self._index_lru,
+                self._embeddings,
+                self.settings.snapshot,
             ),
             self.settings,
             self._background,
-            _nonce=lambda: secrets.token_hex(6),
             _on_message=partial(self._after_turn, store.folder.name),
             _preempt=lambda: self._idle.preempt(store.folder.name),
             _used=self.clock.monotonic(),

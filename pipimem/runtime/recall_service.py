@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pipimem.llm.embedding import Vector
+from pipimem.memory.snapshot import snapshot, standing_part
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.budget import Limits
 from pipimem.recall.index import Index
+from pipimem.recall.items import Source
 from pipimem.recall.ranking import FLOOR
 from pipimem.recall.recall import Recall, found_for, no_timing
 from pipimem.recall.refinement import refined
@@ -24,9 +26,10 @@ from pipimem.recall.token_cache import TokenCache
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.index_lru import IndexLru
+from pipimem.runtime.opening import Opening, opening_of
 from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
 from pipimem.runtime.vocabulary import Vocabulary
-from pipimem.settings import RecallSettings
+from pipimem.settings import RecallSettings, SnapshotSettings
 from pipimem.store.channel import ChannelStore
 
 # How much talk that is not consolidated yet is recallable: the newest messages before the current
@@ -78,8 +81,11 @@ class RecallService:
     settings: RecallSettings
     index_lru: IndexLru | None = None
     embeddings: Embeddings | None = None
+    snapshot: SnapshotSettings = field(default_factory=SnapshotSettings)
     transcript_recall: TranscriptRecall = field(init=False)
     _state: _IndexState | None = None
+    # What turns begin with by these notes: in a session's first turn, and later.
+    _openings: tuple[Notes | None, dict[bool, Opening]] = (None, {})
     # Held from reading the notes until their state is in place: else a thread that read earlier
     # could put its older state there last.
     _reading: threading.Lock = field(default_factory=threading.Lock)
@@ -129,10 +135,33 @@ class RecallService:
     def rest(self) -> None:
         """Free index and notes; the next query reads them again."""
         self._state = None
+        self._openings = None, {}
         self.transcript_recall.drop()
         self.store.drop_cached()
         if self.index_lru is not None:
             self.index_lru.remove(self)
+
+    def known_opening(self, *, first: bool) -> Opening | None:
+        """What a turn begins with if that was made of these notes before; costs nothing."""
+        state, (notes, openings) = self._state, self._openings
+        if state is None or state.notes is not notes:
+            return None
+        return openings.get(first)
+
+    def opening(self, *, first: bool) -> Opening:
+        """What a turn begins with, by the notes as last read; on the `first` the whole snapshot."""
+        known = self.known_opening(first=first)
+        if known is not None:
+            return known
+        state = self._loaded_state()
+        index, limits = state.index_sync.index, self.snapshot
+        items = {source: index.items(source) for source in Source}
+        shown = snapshot if first else standing_part
+        made = opening_of(shown(items, limits.max_chars, limits.max_tokens), state.notes)
+        notes, openings = self._openings
+        others = openings if notes is state.notes else {}
+        self._openings = state.notes, {**others, first: made}
+        return made
 
     def recalled(
         self,

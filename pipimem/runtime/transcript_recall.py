@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pipimem.errors import StoreError
 from pipimem.notes.ledger import Ledger
-from pipimem.recall.budget import Limits, size_of
+from pipimem.recall.budget import FENCE_CHARS, FENCE_TOKENS, Limits, size_of
 from pipimem.recall.items import Item, Source
 from pipimem.recall.recall import Recall
 from pipimem.recall.refinement import Query
@@ -38,12 +38,14 @@ class Seen:
     """What of the conversation the model still sees, so that no excerpt repeats it.
 
     All from the message `since` on; where it is empty the newest ten, or all of the current epoch
-    where the host `keeps_context`. `shown` are the ids of what it was shown.
+    where the host `keeps_context`. `shown` are the ids of what it was shown, `words` what was said
+    in that.
     """
 
     since: str = ""
     keeps_context: bool = False
     shown: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -120,7 +122,7 @@ class TranscriptRecall:
         if not self._using.acquire(timeout=_PATIENCE_SECONDS):
             return ()
         try:
-            room = _room(found, limits, self._first_seen(search, ledger, seen), seen.shown)
+            room = _room(found, limits, self._first_seen(search, ledger, seen), seen)
             synonyms = self.vocabulary.synonyms()
             return passages(search.index, query, room, now=now, synonyms=synonyms)
         except StoreError:  # rewritten meanwhile: `warm` builds another one
@@ -147,7 +149,7 @@ def _is_answered(found: Recall) -> bool:
 
     A quote is what was said, too, and what answers it may stand beside it.
     """
-    shown = frozenset(found.ids)
+    shown = frozenset(item.id for item in (*found.injected, *found.repeated))
     return any(
         candidate.coverage >= _ANSWERED
         and candidate.item.id in shown
@@ -157,9 +159,9 @@ def _is_answered(found: Recall) -> bool:
     )
 
 
-def _room(found: Recall, limits: Limits, before: int, shown: frozenset[str]) -> Room:
+def _room(found: Recall, limits: Limits, before: int, seen: Seen) -> Room:
     sizes = [size_of(item) for item in found.injected]
-    chars = limits.max_chars - sum(chars for chars, _ in sizes)
-    tokens = limits.max_tokens - sum(tokens for _, tokens in sizes)
+    chars = limits.max_chars - FENCE_CHARS - sum(chars for chars, _ in sizes)
+    tokens = limits.max_tokens - FENCE_TOKENS - sum(tokens for _, tokens in sizes)
     known = frozenset(words_said(item.text).casefold() for item in found.injected)
-    return Room(before, chars, min(tokens, _MOST_TOKENS), shown, known)
+    return Room(before, chars, min(tokens, _MOST_TOKENS), seen.shown, known | seen.words)

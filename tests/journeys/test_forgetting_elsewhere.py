@@ -139,7 +139,7 @@ async def test_nothing_a_bot_still_has_in_mind_comes_back(
             text = f"does anybody remember the code {WORD}?"
             turn = await channel.before_turn(text, speaker="Omar")
             assert turn.recall is not None
-            assert turn.recall.injected
+            assert turn.recall.repeated  # the snapshot shows it
             await channel.after_turn(
                 turn, [Message.user(text, speaker="Omar"), Message.assistant("Ines does")]
             )

@@ -40,7 +40,7 @@ async def asked(
     write(root, "MEMORY.md", ALIKE)
     wanted = replace(
         plain,
-        recall=replace(plain.recall, rerank=rerank, repeat=True),  # type: ignore[arg-type]
+        recall=replace(plain.recall, rerank=rerank),  # type: ignore[arg-type]
         model=replace(plain.model, rerank_timeout=seconds),
     )
     async with Pipimem(

@@ -1,59 +1,173 @@
-"""What a session's first turn is shown."""
+"""What a session's first turn is shown, and what every turn is."""
 
 from __future__ import annotations
 
-from pipimem.memory.snapshot import snapshot
-from pipimem.recall.budget import size_of
-from pipimem.recall.items import Source
+from pipimem.memory.snapshot import Snapshot, snapshot, standing_part
+from pipimem.notes.notes import Notes
+from pipimem.recall.context_block import context_block
+from pipimem.recall.items import (
+    Item,
+    Source,
+    history_items,
+    memory_items,
+    session_items,
+    workspace_items,
+)
+from pipimem.text.token_count import estimate
 
 from tests.notes.building import notes_of
 
+KEY = b"a channel's key"
 FACTS = "## Facts\n\n" + "".join(
     f"- server {n} stands in row {n} of hall {n % 7}\n" for n in range(200)
 )
 CONSTRAINT = "\n## Constraints\n\n- 生产环境周五不发布\n"
 SESSION = "# Session\n\n## Worklog\n\n- looked around\n\n## Current State\n\n- the release waits for Dana\n"
+TEAM = (
+    "## Participants\n\n- Dana tests\n- Tom operates\n\n## Facts\n\n- the port is 8080\n\n"
+    "## Constraints\n\n- never deploy on Fridays\n- no edits by hand in production\n\n"
+    "## Preferences\n\n- Dana likes short answers\n\n## Decisions\n\n- we stay with Redis\n\n"
+    "## Open Loops\n\n- renew the certificate\n"
+)
+
+
+def _items(notes: Notes) -> dict[Source, list[Item]]:
+    return {
+        Source.SESSION: session_items(notes.session, notes.ledger.tombstones),
+        Source.MEMORY: memory_items(notes.memory, notes.ledger.records),
+        Source.HISTORY: history_items(notes.history, notes.ledger.tombstones),
+        Source.WORKSPACE: workspace_items(notes.workspace),
+    }
+
+
+def _shown(notes: Notes, chars: int = 3_000, tokens: int = 1_400) -> Snapshot:
+    return snapshot(_items(notes), chars, tokens)
+
+
+def _texts(shown: Snapshot) -> list[str]:
+    return [item.text for item in (*shown.standing, *shown.rest)]
+
+
+def _blocks(shown: Snapshot) -> tuple[str, str]:
+    return (
+        context_block(shown.standing, KEY, left_out=shown.standing_left_out, dated=False),
+        context_block(shown.rest, KEY, left_out=shown.left_out, dated=False),
+    )
+
+
+def test_what_binds_comes_first() -> None:
+    """Constraints, preferences and who is who stand; decisions, open loops and the rest follow."""
+    shown = _shown(notes_of(TEAM))
+    assert [item.text for item in shown.standing] == [
+        "no edits by hand in production",
+        "never deploy on Fridays",
+        "Dana likes short answers",
+        "Tom operates",
+        "Dana tests",
+    ]
+    assert [item.text for item in shown.rest] == [
+        "we stay with Redis",
+        "renew the certificate",
+        "the port is 8080",
+    ]
+    assert (shown.standing_left_out, shown.left_out) == (0, 0)
+
+
+def test_the_standing_part_is_the_same_with_and_without_the_rest() -> None:
+    """To the byte, so that a provider's cache of the prompt holds from the first turn on."""
+    for notes in (notes_of(TEAM), notes_of(FACTS + CONSTRAINT, SESSION), notes_of()):
+        alone = standing_part(_items(notes), 3_000, 1_400)
+        assert _blocks(alone)[0] == _blocks(_shown(notes))[0]
+
+
+def test_the_standing_part_stays_within_600_tokens() -> None:
+    """However many rules there are; each kind has its share, and the rest is counted."""
+    many = "".join(
+        f"## {name}\n\n" + "".join(f"- {name} number {n}: `x` < y\n" for n in range(300)) + "\n"
+        for name in ("Constraints", "Preferences", "Participants")
+    )
+    notes = notes_of(many, workspace=many.replace("number", "shared"))
+    shown = standing_part(_items(notes), 30_000, 14_000)
+    assert estimate(_blocks(shown)[0]) <= 600
+    assert {(item.source, item.kind) for item in shown.standing} >= {
+        (Source.MEMORY, "constraint"),
+        (Source.MEMORY, "preference"),
+        (Source.MEMORY, "identity"),
+        (Source.WORKSPACE, "constraint"),
+    }
+    assert len(shown.standing) + shown.standing_left_out == 1_800
 
 
 def test_the_one_constraint_is_kept_among_200_facts() -> None:
-    """Facts take what room is left, in the order of the file, and the rest is counted."""
-    shown = snapshot(notes_of(FACTS + CONSTRAINT), 3_000, 1_400)
-    texts = [item.text for item in shown.items]
-    assert texts[-1] == "生产环境周五不发布"
-    assert texts[-2] == "server 199 stands in row 199 of hall 3"
-    assert len(shown.items) + shown.left_out == 201
+    """Facts take what room is left, the newest first, and the rest is counted."""
+    shown = _shown(notes_of(FACTS + CONSTRAINT))
+    texts = _texts(shown)
+    assert texts[:2] == ["生产环境周五不发布", "server 199 stands in row 199 of hall 3"]
+    assert len(texts) + shown.left_out == 201
 
 
 def test_it_stays_in_both_limits() -> None:
     """Characters and tokens, with the frame around each item, are each enough to stop it."""
+    notes = notes_of(TEAM + FACTS.replace("Facts", "Decisions"), SESSION)
     for chars, tokens in ((1_000, 100_000), (100_000, 300), (3_000, 1_400)):
-        sizes = [size_of(item) for item in snapshot(notes_of(FACTS, SESSION), chars, tokens).items]
-        assert 0 < sum(size for size, _ in sizes) <= chars
-        assert 0 < sum(cost for _, cost in sizes) <= tokens
+        blocks = _blocks(_shown(notes, chars, tokens))
+        assert 0 < sum(map(len, blocks)) <= chars
+        assert 0 < sum(map(estimate, blocks)) <= tokens
 
 
-def test_the_same_bullet_in_many_blocks_takes_no_more_than_its_room() -> None:
-    """A line that HISTORY.md tells again and again cannot break the limits."""
-    history = "".join(
-        f"## 2026-03-{d:02} 09:00–10:00 +08:00\n\n- the nightly build passed\n\n"
-        for d in range(1, 31)
+def test_of_a_large_memory_it_shows_less() -> None:
+    """What fits is shown whole; of what does not, most has nothing to do with the session."""
+    facts = FACTS.splitlines(keepends=True)
+    small, large = _shown(notes_of("".join(facts[:60]))), _shown(notes_of(FACTS))
+    assert (len(small.rest), small.left_out) == (58, 0)
+    assert estimate(_blocks(large)[1]) <= 400
+
+
+def test_the_frame_costs_little() -> None:
+    """What stands around the texts is at most 15 % of them."""
+    said = "they told us at the review on Monday that it has to be done in this way, for a reason"
+    lines = [f"- Tom (2026-03-{n:02}): of matter {n} {said}\n" for n in range(1, 25)]
+    kinds = ("Constraints", "Preferences", "Decisions", "Open Loops")
+    sections = [f"## {kind}\n\n{''.join(lines[n::4])}\n" for n, kind in enumerate(kinds)]
+    shown = _shown(notes_of("".join(sections)))
+    texts = sum(estimate(text) for text in _texts(shown))
+    assert sum(map(estimate, _blocks(shown))) <= 1.15 * texts
+
+
+def test_a_sentence_is_shown_once() -> None:
+    """Not again from SESSION and HISTORY, nor where somebody repeats it on another day."""
+    session = "# Session\n\n## Constraints\n\n- Never deploy on Fridays.\n"
+    history = (
+        "## 2026-03-01 09:00–10:00 +08:00\n\n- Tom (2026-03-01): never deploy on Fridays\n"
+        "- they met\n"
     )
-    shown = snapshot(notes_of(history=history), 1_000, 400)
-    assert sum(size_of(item)[0] for item in shown.items) <= 1_000
-    assert len({item.id for item in shown.items}) == len(shown.items)
+    shown = _shown(notes_of(TEAM, session, history))
+    assert sum("deploy on Fridays" in text for text in _texts(shown)) == 1
+    assert shown.left_out == 0
 
 
-def test_where_things_stand_comes_first() -> None:
-    """SESSION, then MEMORY, then HISTORY; of the session the current state comes before the
-    worklog.
-    """
+def test_the_newest_value_comes_first() -> None:
+    """Of two statements in a section the one said later stands above, wherever the file has it."""
+    memory = (
+        "## Constraints\n\n- Tom (2026-03-05): the port is 9090\n"
+        "- Tom (2026-03-01): the port is 8080\n- undated, so as new as the line above\n"
+    )
+    assert _texts(_shown(notes_of(memory))) == [
+        "Tom (2026-03-05): the port is 9090",
+        "undated, so as new as the line above",
+        "Tom (2026-03-01): the port is 8080",
+    ]
+
+
+def test_where_things_stand_comes_before_what_happened() -> None:
+    """Of the session the current state comes before the worklog, then the newest of the rest."""
     history = "## 2026-03-01 09:00–10:00 +08:00\n\n- Dana set up the gateway\n"
-    shown = snapshot(notes_of("## Facts\n\n- the port is 8080\n", SESSION, history), 3_000, 1_400)
-    assert [item.text for item in shown.items] == [
+    shown = _shown(notes_of("## Facts\n\n- the port is 8080\n", SESSION, history))
+    assert _texts(shown) == [
         "the release waits for Dana",
         "looked around",
-        "the port is 8080",
         "Dana set up the gateway",
+        "the port is 8080",
     ]
     assert shown.left_out == 0
 
@@ -61,30 +175,25 @@ def test_where_things_stand_comes_first() -> None:
 def test_only_the_newest_of_a_long_history_are_shown() -> None:
     """Eight bullets say where things were left."""
     bullets = "".join(f"- step {n} of the move\n" for n in range(20))
-    shown = snapshot(
-        notes_of(history=f"## 2026-03-01 09:00–10:00 +08:00\n\n{bullets}"), 3_000, 1_400
-    )
-    assert [item.text for item in shown.items] == [f"step {n} of the move" for n in range(12, 20)]
+    shown = _shown(notes_of(history=f"## 2026-03-01 09:00–10:00 +08:00\n\n{bullets}"))
+    assert _texts(shown) == [f"step {n} of the move" for n in range(19, 11, -1)]
+    assert shown.left_out == 12
 
 
 def test_shared_memory_has_room_of_its_own() -> None:
     """A full channel cannot push the workspace out, and a full workspace stays within 500
     tokens.
     """
-    full = snapshot(
-        notes_of(FACTS, workspace="## Facts\n\n- the office is in Shenzhen\n"), 3_000, 1_400
-    )
-    assert [(i.source, i.text) for i in full.items][-1] == (
+    full = _shown(notes_of(FACTS, workspace="## Facts\n\n- the office is in Shenzhen\n"))
+    assert (full.rest[-1].source, full.rest[-1].text) == (
         Source.WORKSPACE,
         "the office is in Shenzhen",
     )
-    shared = snapshot(notes_of(CONSTRAINT, workspace=FACTS), 3_000, 1_400).items
-    costs = [size_of(item)[1] for item in shared if item.source is Source.WORKSPACE]
-    assert 400 < sum(costs) <= 500
-    assert shared[0].text == "生产环境周五不发布"
+    shared = _shown(notes_of(CONSTRAINT, workspace=FACTS))
+    assert [item.text for item in shared.standing] == ["生产环境周五不发布"]
+    assert 400 < estimate(_blocks(shared)[1]) <= 500
 
 
 def test_an_empty_channel_shows_nothing() -> None:
     """Nothing known, nothing shown, nothing left out."""
-    shown = snapshot(notes_of(), 3_000, 1_400)
-    assert (shown.items, shown.left_out) == ((), 0)
+    assert _shown(notes_of()) == Snapshot()

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
-from pipimem.recall.budget import rows_of
 
 from tests.recall.conftest import items_of, notes_from
 
@@ -56,7 +55,7 @@ def test_where_only_a_day_is_known_only_the_day_is_shown() -> None:
         memory="## Facts\n\n- Dana (2026-03-01): the kiln is old\n",
         history="## 2026-03-02 09:10–18:20 +08:00\n\n- Dana (2026-03-01): the kiln is new\n- they planned\n",
     )
-    shown = [row["when"] for row in rows_of(items_of(notes))]
+    shown = [item.time for item in items_of(notes)]
     assert shown == ["2026-03-01", "2026-03-01", "2026-03-01", "2026-03-02T18:20+08:00"]
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.recall.budget import Limits, rows_of
+from pipimem.recall.budget import Limits
 from pipimem.recall.circumstances import priority
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
@@ -18,6 +17,8 @@ from pipimem.recall.synonyms import synonyms_in
 from pipimem.text.words.index_words import Words
 
 from tests.recall.conftest import NOW, items_of, notes_from
+
+KEY = b"a channel's key"
 
 
 def entry(name: str, text: str, **known: object) -> Item:
@@ -217,25 +218,31 @@ def test_an_item_larger_than_everything_is_cut_at_a_sentence(words: Words) -> No
     found = recall(over(words, entry("big", text)), "nimbus", now=NOW, limits=Limits(max_chars=400))
     (item,) = found.injected
     assert item.id == "memory:big"
-    assert 40 < len(item.text) <= 400
-    assert item.text.endswith("。…")
+    assert 100 < len(item.text) <= 400
+    assert item.text.endswith("。… (memory:big)")
+    assert len(found.context(KEY)) <= 400
 
 
-def test_the_block_holds_one_line_of_data_an_item(index: Index) -> None:
-    """Each line between the tags is JSON with id, source, section and text."""
-    lines = recall(index, "release window", now=NOW).context("abcdef").splitlines()
-    rows = [json.loads(line) for line in lines[2:-1]]
-    assert rows[0]["source"] == "memory"
-    assert rows[0]["section"] == "Decisions"
-    assert rows[0]["text"].startswith("Decision: the release window")
+def test_the_block_holds_lines_of_text_under_their_sections(index: Index) -> None:
+    """The best first, a heading with file and section above it."""
+    lines = recall(index, "release window", now=NOW).context(KEY).splitlines()
+    assert lines[2] == "[MEMORY: Decisions]"
+    assert lines[3].startswith("- Decision: the release window")
+
+
+def test_what_is_asked_for_again_is_told(words: Words) -> None:
+    """Recall names what it would show were it not shown already, and shows it not again."""
+    index = over(words, entry("a", "nimbus restarts at noon"), entry("b", "zebra"))
+    shown = frozenset(recall(index, "nimbus", now=NOW).ids)
+    again = recall(index, "nimbus", now=NOW, shown=shown)
+    assert (again.injected, again.context(KEY)) == ((), "")
+    assert [item.text for item in again.repeated] == ["nimbus restarts at noon"]
 
 
 def test_a_secret_in_a_file_is_masked_where_it_is_injected(words: Words) -> None:
     """What a person typed stays theirs in the file and is not sent on."""
     key = "sk-proj-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z"
-    context = recall(over(words, entry("a", f"nimbus key {key}")), "nimbus", now=NOW).context(
-        "abcdef"
-    )
+    context = recall(over(words, entry("a", f"nimbus key {key}")), "nimbus", now=NOW).context(KEY)
     assert "nimbus" in context
     assert key not in context
     assert "[secret" in context
@@ -244,7 +251,7 @@ def test_a_secret_in_a_file_is_masked_where_it_is_injected(words: Words) -> None
 def test_an_empty_memory_has_nothing_to_say(words: Words) -> None:
     """No items, no candidates, no block."""
     found = recall(Index(words), "what did we decide?", now=NOW)
-    assert (found.candidates, found.context("abcdef"), found.reason) == (
+    assert (found.candidates, found.context(KEY), found.reason) == (
         (),
         "",
         "nothing shares a word that matters",
@@ -261,5 +268,5 @@ def test_the_budget_is_never_overdrawn(words: Words, texts: list[str], chars: in
         words, *(entry(str(n), f"nimbus{n} nimbus {text}") for n, text in enumerate(texts))
     )
     found = recall(index, "nimbus", now=NOW, limits=Limits(max_chars=chars))
-    assert sum(len(row["text"]) for row in rows_of(found.injected)) <= chars
+    assert len(found.context(KEY)) <= chars
     assert len(found.injected) <= 5

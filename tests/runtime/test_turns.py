@@ -11,11 +11,11 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import pytest
-from pipimem import ArgumentError, MemoryRequest, Message, Pipimem
+from pipimem import ArgumentError, Channel, MemoryRequest, Message, Pipimem
 from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
-from pipimem.notes.operations import Add, Author, Decision, Trust
+from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.journal.state import State
 
@@ -28,15 +28,96 @@ MEMORY = (
 )
 
 
-async def test_the_first_turn_gets_the_snapshot_and_the_second_does_not(tmp_path: Path) -> None:
-    """Even a bare 你好 begins with what matters; after that only what a question asks for."""
+async def test_every_turn_stands_on_its_own(tmp_path: Path) -> None:
+    """What binds comes with each, the rest of the snapshot with the first; what a message needs
+    is shown whether or not it was shown before.
+    """
     root = workspace(tmp_path)
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        first = await say(channel, "你好")
-        second = await say(channel, "你好")
-    assert "周五不许发布" in first
-    assert second == ""
+        for number in range(10):
+            hello = await channel.before_turn("你好")
+            await channel.after_turn(hello, [Message.user("你好"), Message.assistant("ok")])
+            assert "周五不许发布" in hello.standing
+            assert ("5433" in hello.standing) is (number == 0)
+            assert hello.recalled == ""
+            asked = await say(channel, "which port does the staging database use?")
+            assert "周五不许发布" in asked
+            assert "5433" in asked
+
+
+async def test_the_standing_part_repeats_its_bytes(tmp_path: Path) -> None:
+    """From the first turn on, in another session and after a restart; an edit changes them."""
+    root = workspace(tmp_path)
+    write(root, "MEMORY.md", MEMORY)
+    standing = []
+    for _ in range(2):
+        async with opened(root) as channel:
+            for text in ("你好", "which port does the staging database use?"):
+                turn = await channel.before_turn(text)
+                await channel.after_turn(turn, [])
+                standing.append(turn.standing)
+    first, later, *again = standing
+    assert first.startswith(later + "\n")
+    assert again == [first, later]
+    write(root, "MEMORY.md", MEMORY.replace("周五", "周末"))
+    async with opened(root) as channel:
+        assert not (await channel.before_turn("你好")).standing.startswith(later)
+
+
+async def test_a_turn_says_what_it_costs_and_what_it_rests_on(tmp_path: Path) -> None:
+    """Tokens of both parts, and the messages behind the entries; both parts are in the context."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await channel.remember("we never deploy on Fridays", kind=Kind.CONSTRAINT)
+        add = Add(Kind.FACT, "the port is 5433", Trust.EXPLICIT, Evidence(("m7", "m9")))
+        await channel._jobs.commit(Decision("test", Author.MODEL, (add,)))
+        first = await channel.before_turn("你好")
+        assert first.sources == ("m7", "m9")
+        await channel.after_turn(first, [])
+        turn = await channel.before_turn("which port?")
+        assert turn.context == f"{turn.standing}\n\n{turn.recalled}"
+        assert turn.sources == ("m7", "m9")
+        assert 30 < turn.standing_tokens < 60
+        assert 30 < turn.recalled_tokens < 60
+        assert (await channel.before_turn("你好")).sources == ()
+
+
+async def test_a_turn_stays_within_its_tokens(tmp_path: Path) -> None:
+    """A first turn within 1,900 of the snapshot and 1,800 of recall, a later one within 600 and
+    1,800, whatever memory holds.
+    """
+    root = workspace(tmp_path)
+    sections = []
+    for name in ("Constraints", "Preferences", "Participants", "Facts", "Decisions"):
+        lines = [f"- the `nimbus` {name} {n}: {'生产环境 <b> ' * (n % 60)}\n" for n in range(300)]
+        sections.append(f"## {name}\n\n{''.join(lines)}\n")
+    write(root, "MEMORY.md", "".join(sections))
+    (root / "MEMORY.md").write_text("# Shared\n\n" + "".join(sections), encoding="utf-8")
+    async with opened(root) as channel:
+        for snapshot_tokens in (1_900, 600):
+            turn = await channel.before_turn("what is nimbus 59, nimbus 119 and nimbus 179?")
+            assert 300 < turn.standing_tokens <= snapshot_tokens
+            assert 100 < turn.recalled_tokens <= 1_800
+            await channel.after_turn(turn, [])
+
+
+async def test_what_was_shown_and_is_asked_for_again_counts_as_recalled(tmp_path: Path) -> None:
+    """An entry that every turn shows is used by the one that asks for it."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await channel.remember("we never deploy on Fridays", kind=Kind.CONSTRAINT)
+        await say(channel, "hello")
+        assert await _recalls(channel) == [0]
+        turn = await channel.before_turn("may we deploy on Fridays?")
+        assert turn.recalled == ""
+        await channel.after_turn(turn, [])
+        assert await _recalls(channel) == [1]
+
+
+async def _recalls(channel: Channel) -> list[int]:
+    await channel.settle()
+    return [record.recalls for record in (await channel.notes()).ledger.records.values()]
 
 
 async def test_the_snapshot_is_spent_only_when_the_turn_was_accepted(tmp_path: Path) -> None:
@@ -50,15 +131,30 @@ async def test_the_snapshot_is_spent_only_when_the_turn_was_accepted(tmp_path: P
     assert again.shown == lost.shown
 
 
-async def test_what_a_session_was_shown_is_not_shown_twice(tmp_path: Path) -> None:
-    """Recall leaves out what the host's context already holds; a reset forgets that."""
-    root = workspace(tmp_path)
+@pytest.mark.parametrize("by_setting", [False, True])
+async def test_a_host_that_keeps_the_blocks_is_shown_nothing_twice(
+    by_setting: bool, tmp_path: Path
+) -> None:
+    """By the argument or the setting; what is new in what stands comes alone; a reset begins
+    anew.
+    """
+    root, asked = workspace(tmp_path), "which port does the staging database use?"
     write(root, "MEMORY.md", MEMORY)
-    async with opened(root) as channel:
-        await say(channel, "你好")
-        assert await say(channel, "which port does the staging database use?") == ""
+    (root / "pipimem.toml").write_text(f"[recall]\nkeeps_context = {str(by_setting).lower()}\n")
+    keeps = None if by_setting else True
+    async with Pipimem(root, keeps_context=keeps) as pipimem:
+        channel = await pipimem.channel("room")
+        first = await say(channel, "你好")
+        assert "周五不许发布" in first
+        assert "5433" in first
+        assert await say(channel, asked) == ""
+        write(root, "MEMORY.md", MEMORY.replace("发布\n", "发布\n- 密钥只放密钥库\n"))
+        later = await say(channel, asked)
+        assert "密钥只放密钥库" in later
+        assert "周五不许发布" not in later
+        assert await say(channel, asked) == ""
         await channel.reset()
-        assert "5433" in await say(channel, "which port does the staging database use?")
+        assert "5433" in await say(channel, asked)
 
 
 async def test_before_turn_never_waits_for_a_commit(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import click
@@ -23,10 +23,13 @@ from pipimem.notes.message import Message
 from pipimem.runtime.admin import ChannelStore
 from pipimem.runtime.channel_status import channel_statuses
 from pipimem.runtime.forget_preview import forgettable
+from pipimem.runtime.lookup import Item, Recall
 from pipimem.runtime.open_channel import OpenChannel, opened
 from pipimem.runtime.pipimem import Pipimem
 from pipimem.runtime.turns import Receipt, Turn
 from pipimem.runtime.usage_sums import usage_sum
+from pipimem.text.fence import NOTE_START
+from pipimem.text.secrets import redacted
 
 # Seconds a person waits for a reply before something is wrong.
 _REPLY_SECONDS = 120.0
@@ -107,8 +110,6 @@ class Talk:
     async def _turn(self, text: str) -> None:
         turn = await self.channel.before_turn(text, speaker=self.speaker)
         self._last, self.problem = turn, ""
-        if turn.context:
-            note("memory puts before this message:")
         for line in injected(turn):
             note(line)
         said = [Message.user(text, speaker=self.speaker)]
@@ -123,12 +124,18 @@ class Talk:
                 self.problem = f"no reply: {error} Your message is in the transcript."
                 note(self.problem)
         await self.channel.after_turn(turn, said)
-        self._context += said
+        self._context += self._kept(turn, said)
+
+    def _kept(self, turn: Turn, said: list[Message]) -> list[Message]:
+        """What the next replies are made with: with `keeps_context` also what memory showed."""
+        if not self.channel.settings.recall.keeps_context or not turn.context:
+            return said
+        return [replace(said[0], content=f"{turn.context}\n\n{turn.query}"), *said[1:]]
 
     async def _reply(self, turn: Turn) -> str:
-        prompt = Message("system", await self.channel.session_prompt())
-        text = f"{turn.context}\n\n{turn.query}" if turn.context else turn.query
-        messages = [prompt, *self._context, Message.user(text)]
+        prompt = f"{await self.channel.session_prompt()}\n{turn.standing}"
+        asked = f"{turn.recalled}\n\n{turn.query}" if turn.recalled else turn.query
+        messages = [Message("system", prompt), *self._context, Message.user(asked)]
         return await self.pipimem.reply(messages, channel=self.channel.id, timeout=_REPLY_SECONDS)
 
     async def _command(self, name: str, rest: str) -> None:
@@ -217,14 +224,34 @@ def injected(turn: Turn) -> list[str]:
     """What memory put before a message, one line an item, for eyes."""
     if turn.problem:
         return [f"memory is silent: {turn.problem}"]
-    # Between the fence's tags stands one JSON object a line; the first is its own note.
-    rows = [json.loads(line) for line in turn.context.splitlines()[2:-1]]
-    return [f"  {row['id']} · {row['section']}: {one_line(row['text'], 100)}" for row in rows]
+    lines = []
+    if turn.first and turn.standing:
+        lines += ["memory puts behind the system prompt:", *_inside(turn.standing)]
+    if turn.recalled:
+        lines += ["memory puts before this message:", *_inside(turn.recalled)]
+    elif turn.recall and turn.recall.repeated:
+        lines += [f"already shown above: {' | '.join(_texts(turn.recall.repeated))}"]
+    return lines
+
+
+def _inside(blocks: str) -> list[str]:
+    """What stands in blocks, for eyes: no tags, and of the notes none."""
+    lines = [line for line in blocks.splitlines() if not line.startswith(("<", NOTE_START))]
+    return [f"  {one_line(line, 100)}" for line in lines]
+
+
+def _texts(items: Sequence[Item]) -> list[str]:
+    return [one_line(redacted(item.text), 120) for item in items]
 
 
 def _without_model(turn: Turn) -> str:
     """An honest reply where no model is configured: what memory found."""
-    texts = [one_line(item.text, 120) for item in turn.recall.injected] if turn.recall else []
-    if not texts:
-        return "(offline, no model replies) Noted in the transcript; memory has nothing to add."
-    return f"(offline, no model replies) Memory has: {' | '.join(texts)}"
+    found = turn.recall or Recall()
+    texts = _texts((*found.injected, *found.repeated))
+    if texts:
+        what = f"Memory has: {' | '.join(texts)}"
+    elif turn.standing:
+        what = "Noted in the transcript; what memory holds in general stands above."
+    else:
+        what = "Noted in the transcript; memory has nothing to add."
+    return f"(offline, no model replies) {what}"

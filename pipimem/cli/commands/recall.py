@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from functools import partial
 
 import click
 
 from pipimem.cli.options import BATCH_K, BatchQuery, Chosen, as_json, batch, chosen, queries
-from pipimem.cli.output import note, record
+from pipimem.cli.output import note, record, say
 from pipimem.cli.results import WARMING, answer_all, hit_json, recalled_rows, show_hits
 from pipimem.runtime.lookup import Lookup, Recall
 
@@ -21,6 +20,11 @@ from pipimem.runtime.lookup import Lookup, Recall
     "--explain", is_flag=True, help="Take every score apart: which words, which source, how recent."
 )
 @click.option("--speaker", default="", help="Who asks.")
+@click.option(
+    "--turn",
+    is_flag=True,
+    help="The whole context of a new session's first turn, the snapshot included.",
+)
 @batch
 @as_json
 @chosen
@@ -31,6 +35,7 @@ def command(
     count: int | None,
     explain: bool,
     speaker: str,
+    turn: bool,
     batch: str | None,
     as_json: bool,
 ) -> None:
@@ -42,23 +47,37 @@ def command(
     """
     asked = queries(chosen, channel, query, batch)
     if batch is not None:
-        _batch(chosen, asked, count or BATCH_K, explain=explain)
+        _batch(chosen, asked, count or BATCH_K, explain=explain, turn=turn)
         return
     (one,) = asked
     lookup = Lookup(chosen.store(), chosen.settings(), note, count)
-    found = lookup.recalled(one.channel, one.text, speaker)
+    found, context = _asked(lookup, one, speaker, turn=turn)
     if as_json:
-        record({**one.fields, **_json(found, count, explain=explain), "reason": found.reason})
-    else:
-        _show(found, count, explain=explain)
+        answer = _json((found, context), count, explain=explain)
+        record({**one.fields, **answer, "reason": found.reason})
+        return
+    _show(found, count, explain=explain)
+    if turn:
+        say(context)
 
 
-def _batch(chosen: Chosen, asked: list[BatchQuery], count: int, *, explain: bool) -> None:
+def _asked(lookup: Lookup, one: BatchQuery, speaker: str = "", *, turn: bool) -> tuple[Recall, str]:
+    """What was recalled, and the context: of that alone, or of the whole `turn`."""
+    if not turn:
+        found = lookup.recalled(one.channel, one.text, speaker)
+        return found, lookup.context(one.channel, found)
+    first = lookup.first_turn(one.channel, one.text, speaker)
+    return first.recall or Recall(), first.context
+
+
+def _batch(
+    chosen: Chosen, asked: list[BatchQuery], count: int, *, explain: bool, turn: bool
+) -> None:
     lookup = Lookup(chosen.store(), chosen.settings(), note, count)
     answer_all(
         asked,
         lambda name: lookup.recalled(name, WARMING),
-        lambda one: lookup.recalled(one.channel, one.text),
+        partial(_asked, lookup, turn=turn),
         partial(_json, count=count, explain=explain),
     )
 
@@ -72,11 +91,12 @@ def _show(found: Recall, count: int | None, *, explain: bool) -> None:
         note(f"nothing is recalled: {found.reason}")
 
 
-def _json(found: Recall, count: int | None, *, explain: bool) -> dict[str, object]:
+def _json(answer: tuple[Recall, str], count: int | None, *, explain: bool) -> dict[str, object]:
+    found, context = answer
     hits = []
     for one in found.candidates[:count]:
         hit = hit_json(one, one.rank)
         if explain:
             hit["parts"] = [part._asdict() for part in one.parts]
         hits.append(hit)
-    return {"candidates": hits, "context": found.context(secrets.token_hex(6))}
+    return {"candidates": hits, "context": context}

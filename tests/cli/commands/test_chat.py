@@ -26,9 +26,12 @@ def test_offline_memory_answers_honestly(call: Call, bot: Path) -> None:
     assert told.code == 0
     assert told.out.splitlines() == [
         "(offline, no model replies) Memory has: 林晓喜欢乌龙茶",
-        "(offline, no model replies) Noted in the transcript; memory has nothing to add.",
+        "(offline, no model replies) Noted in the transcript; what memory holds in general stands above.",
     ]
-    assert "Preferences: 林晓喜欢乌龙茶" in told.err
+    assert (
+        "  [MEMORY: Preferences]\n  - 林晓喜欢乌龙茶\nalready shown above: 林晓喜欢乌龙茶\n"
+        in told.err
+    )
     assert log(bot) == [("user", "乌龙茶还有吗？"), ("user", "hello")]
 
 
@@ -64,9 +67,7 @@ def test_a_command_there_is_not_is_told(call: Call) -> None:
 def test_a_model_replies_with_memory_before_the_message(
     call: Call, bot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The system prompt, then the fenced memory with the message; the reply is printed and
-    written.
-    """
+    """What stands goes behind the system prompt; the reply is printed and written."""
     asked: list[ChatRequest] = []
 
     def respond(request: ChatRequest) -> Reply:
@@ -80,8 +81,8 @@ def test_a_model_replies_with_memory_before_the_message(
         told = call("chat", "tea", typed="乌龙茶还有吗？\n", model="openai/test")
     assert told.out == "Oolong it is.\n"
     assert "## Your memory" in asked[0].system
-    assert asked[0].user.startswith("<pipimem-memory-")
-    assert asked[0].user.endswith("乌龙茶还有吗？")
+    assert "- 林晓喜欢乌龙茶\n</pipimem-memory-" in asked[0].system
+    assert asked[0].user == "乌龙茶还有吗？"
     assert log(bot)[:2] == [("user", "乌龙茶还有吗？"), ("assistant", "Oolong it is.")]
     usage = {line["task"]: line["calls"] for line in call("usage", "--json").lines}
     assert usage["chat"] == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from tests.cli.conftest import Call, snapshot
@@ -43,7 +44,23 @@ def test_json_holds_the_context_as_it_would_be_injected(call: Call) -> None:
     assert [one["content"] for one in told["candidates"]] == ["The lantern release is on Thursday"]  # type: ignore[attr-defined]
     context = str(told["context"])
     assert context.startswith("<pipimem-memory-")
-    assert json.loads(context.splitlines()[2])["text"] == "The lantern release is on Thursday"
+    heading, text = context.splitlines()[2:4]
+    assert heading == "[MEMORY: Facts]"
+    assert re.fullmatch(r"- \(\d{4}-\d\d-\d\d\) The lantern release is on Thursday", text)
+
+
+def test_the_whole_turn_holds_the_snapshot_too(call: Call, tmp_path: Path) -> None:
+    """With --turn the context is that of a new session's first turn, each question in its own."""
+    call("remember", "room", "The lantern release is on Thursday")
+    call("remember", "room", "Never deploy on Fridays", "--kind", "constraint")
+    told = call("recall", "room", "lantern release", "--turn")
+    assert "- Never deploy on Fridays" in told.out
+    batch = tmp_path / "q.jsonl"
+    batch.write_text('{"channel": "room", "query": "lantern release"}\n' * 2)
+    first, second = call("recall", "--batch", str(batch), "--turn").lines
+    assert first["context"] == second["context"]
+    assert str(first["context"]) in told.out
+    assert str(first["context"]).count("lantern release is on Thursday") == 1
 
 
 def test_nothing_found_says_why(call: Call) -> None:
@@ -123,7 +140,7 @@ def test_a_batch_keeps_order_and_fields(call: Call, tmp_path: Path) -> None:
         "content",
         "when",
     }  # type: ignore[index]
-    assert str(first["context"]).count('"id"') == 5
+    assert str(first["context"]).count("\n- ") == 5
     assert (second["candidates"], second["context"]) == ([], "")
     assert isinstance(first["elapsed_ms"], float)
     (wide,) = call("recall", "--batch", "-", "-k", "14", typed=json.dumps(rows[0])).lines

@@ -411,7 +411,9 @@ async def test_a_quiet_channel_gives_its_memory_back(tmp_path: Path) -> None:
     clock = Clock(now=lambda: hands.now, wall=lambda: hands.now, monotonic=lambda: seconds[0])
     visits: list[Visit] = []
     async with (
-        Pipimem(root, assistant=script(), settings=QUICK, clock=clock) as pipimem,
+        Pipimem(
+            root, assistant=script(), settings=QUICK, clock=clock, keeps_context=True
+        ) as pipimem,
         anyio.create_task_group() as tasks,
     ):
         tasks.start_soon(pipimem.watch, visits.append)
