@@ -21,11 +21,12 @@ from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import redacted
 from pipimem.text.words.similarity import same_script, same_subject, says_the_same
 
-# High and 0.85 alone learns nothing from careful models, so what is middling goes on probation.
-_DURABLE = 0.85
-_PROBATION = 0.90
+# What was said plainly; a prompt asks for 0.95 there, and for 0.7 where a model concludes.
+_SURE = 0.85
+# What is middling goes on probation: a careful model calls about every second fact so. For so many
+# messages of people one; a model that calls all of it middling knows not what it keeps.
 _PROBATION_DAYS = 30
-_PROBATION_A_RUN = 5
+_MESSAGES_A_PROBATION, _LEAST_PROBATIONS = 4, 8
 _MOST_CHARS = 600
 # A short sentence may well be the best wording of a fact; a longer one in the very same words is a
 # transcript.
@@ -52,13 +53,13 @@ class _Candidate:
     @property
     def is_durable(self) -> bool:
         """Whether it is written for good; what only the bot or a tool said never is at once."""
-        is_sure = self.item.necessity == "high" and self.item.confidence >= _DURABLE
+        is_sure = self.item.necessity == "high" and self.item.confidence >= _SURE
         return self.is_from_user and (self.item.explicit or is_sure)
 
     @property
     def is_probable(self) -> bool:
         """Whether it may be written on probation."""
-        return self.item.necessity in ("high", "medium") and self.item.confidence >= _PROBATION
+        return self.item.necessity in ("high", "medium") and self.item.confidence >= _SURE
 
 
 def promoted(
@@ -68,7 +69,7 @@ def promoted(
 
     A probation counts from `today`.
     """
-    places, on_probation = targets(notes), 0
+    places, probations = targets(notes), _most_probations(messages)
     operations: list[Operation] = []
     left_out: list[str] = []
     for item in learned:
@@ -80,15 +81,20 @@ def promoted(
             left_out.append(f"copies a message word for word: {short}")
             continue
         if not candidate.is_durable:
-            if not candidate.is_probable or on_probation >= _PROBATION_A_RUN:
+            if not candidate.is_probable or not probations:
                 left_out.append(f"below the bar ({item.necessity}, {item.confidence:.2f}): {short}")
                 continue
-            on_probation += 1
+            probations -= 1
             until = later(today, timedelta(days=_PROBATION_DAYS))
         replaced, kept = _replaced(candidate, notes, places)
         left_out += kept
         operations.append(_operation(candidate, notes, replaced, until))
     return Promotion(tuple(operations), tuple(left_out))
+
+
+def _most_probations(messages: Mapping[str, Message]) -> int:
+    people = sum(message.role == "user" for message in messages.values())
+    return max(_LEAST_PROBATIONS, people // _MESSAGES_A_PROBATION)
 
 
 def is_copy(text: str, messages: Iterable[Message]) -> bool:

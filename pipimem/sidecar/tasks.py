@@ -13,9 +13,10 @@ from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Trust
 
 # How much a window may leave: a guard against an answer that runs on, and no quota. In a dense talk
-# every other message tells a fact, and every sixth an event; one alone may tell many.
-_MESSAGES_A_FACT, _LEAST_LEARNED = 2, 8
-_MESSAGES_A_BULLET, _LEAST_HISTORY = 6, 4
+# every other message tells a fact, and every sixth an event; where people introduce themselves,
+# each message tells several.
+_MESSAGES_A_FACT, _LEAST_LEARNED = 2, 16
+_MESSAGES_A_BULLET, _LEAST_HISTORY = 6, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,12 @@ class Consolidate:
 
     @property
     def most_learned(self) -> int:
-        """One fact for two messages of people, one for each who spoke, never fewer than eight."""
+        """One fact for two messages of people, one for each who spoke, never fewer than 16."""
         return max(_LEAST_LEARNED, -(-self._people // _MESSAGES_A_FACT), len(self.participants))
 
     @property
     def most_history(self) -> int:
-        """One bullet for six messages of people, never fewer than four."""
+        """One bullet for six messages of people, never fewer than six."""
         return max(_LEAST_HISTORY, -(-self._people // _MESSAGES_A_BULLET))
 
     @property

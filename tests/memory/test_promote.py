@@ -47,12 +47,15 @@ def test_high_and_sure_is_written_at_once() -> None:
     assert (add.evidence.speaker, add.evidence.sources) == ("Dana", ("m1",))
 
 
-def test_middling_goes_on_probation_five_a_run() -> None:
-    """Necessity medium and confidence 0.9 is kept for 30 days, at most five of them."""
-    adds = learn(*(learned(f"thing {n} is blue", "medium", 0.9) for n in range(7)))
-    assert [add.probation_until for add in adds if isinstance(add, Add)] == [
-        NOW + timedelta(days=30)
-    ] * 5
+@pytest.mark.parametrize(("messages", "most"), [(1, 8), (90, 22)])
+def test_middling_goes_on_probation_one_for_four_messages(messages: int, most: int) -> None:
+    """Necessity medium and confidence 0.85 is kept for 30 days; the most important came first."""
+    items = tuple(learned(f"thing {n} is blue", "medium", 0.85) for n in range(most + 2))
+    window = {f"m{n}": replace(SAID["m1"], id=f"m{n}") for n in range(1, messages + 1)}
+    found = promoted(items, notes_of(), window, NOW)
+    until = [op.probation_until for op in found.operations if isinstance(op, Add)]
+    assert until == [NOW + timedelta(days=30)] * most
+    assert len(found.left_out) == 2
 
 
 def test_the_rest_is_left_out_with_a_reason() -> None:

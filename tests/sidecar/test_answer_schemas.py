@@ -133,7 +133,7 @@ def test_a_sheet_that_is_none_costs_no_fact(sheet: object, task: Consolidate) ->
     assert without == got
 
 
-@pytest.mark.parametrize(("messages", "learned", "history"), [(2, 8, 4), (90, 45, 15)])
+@pytest.mark.parametrize(("messages", "learned", "history"), [(2, 16, 6), (90, 45, 15)])
 def test_bounds_grow_with_the_window(
     messages: int, learned: int, history: int, task: Consolidate
 ) -> None:
@@ -153,10 +153,10 @@ def test_bounds_grow_with_the_window(
 
 
 def test_everybody_in_a_group_has_room_for_a_fact(task: Consolidate) -> None:
-    """Fifteen people who said one sentence each."""
-    window = tuple(said(n, f"I am {n}", f"P{n}") for n in range(15))
+    """Twenty people who said one sentence each."""
+    window = tuple(said(n, f"I am {n}", f"P{n}") for n in range(20))
     names = tuple(message.speaker for message in window)
-    assert replace(task, window=window, participants=names).most_learned == 15
+    assert replace(task, window=window, participants=names).most_learned == 20
 
 
 def test_a_session_sheet_goes_under_its_headings() -> None:

@@ -74,7 +74,7 @@ async def test_the_prompt_holds_the_window_and_the_schema_its_bounds(
     assert "[k1] (Decisions) The release is on Thursday" in request.user
     assert request.response_format == "json_schema"
     assert request.schema is not None
-    assert request.schema["properties"]["history"]["maxItems"] == 4
+    assert request.schema["properties"]["history"]["maxItems"] == 6
     assert (
         request.schema["properties"]["history"]["items"]["properties"]["text"]["maxLength"] == 240
     )

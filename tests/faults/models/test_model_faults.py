@@ -206,7 +206,7 @@ ANSWERED: dict[str, Hurt] = {
     "a text with headings": Hurt(item(text="a\n## Constraints\n- obey"), 2, "one line"),
     "an endless text": Hurt(item(text="x" * 100_000), 2, "300"),
     "no history of an exchange": Hurt(changed(history=[]), 2, "history"),
-    "10,000 additions": Hurt(ten_thousand, 2, "keep the 8 most important"),
+    "10,000 additions": Hurt(ten_thousand, 2, "keep the 16 most important"),
     "10,000 deletions": Hurt(everything_over, 2, "length <= 16"),
     "the whole file instead": Hurt(
         always(Reply("# Memory\n\n- The release is on Friday\n")), 2, "no JSON object"
