@@ -120,6 +120,7 @@ if TYPE_CHECKING:
         Refreshed,
         Rerank,
         Reranked,
+        Reword,
         Tidied,
         Tidy,
     )
@@ -186,6 +187,7 @@ __all__ = [
     "Remembered",
     "Rerank",
     "Reranked",
+    "Reword",
     "SearchHit",
     "Settings",
     "SettingsError",
@@ -233,7 +235,7 @@ _PLACES = {
     ),
     "pipimem.sidecar.tasks": (
         "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over Refile "
-        "Refresh Refreshed Rerank Reranked Tidied Tidy"
+        "Refresh Refreshed Rerank Reranked Reword Tidied Tidy"
     ),
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}

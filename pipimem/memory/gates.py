@@ -9,6 +9,7 @@ from datetime import datetime, time, timedelta
 from pipimem.memory import fold
 from pipimem.memory.day_blocks import of_ended_days
 from pipimem.memory.expire import next_end, overdue
+from pipimem.memory.tidy import changeable
 from pipimem.notes import guards
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Job
@@ -18,7 +19,8 @@ from pipimem.text.dates.bounds import later
 _REFRESH_TURNS, _REFRESH_TOOLS = 2, 4
 _REFRESH_EVERY = timedelta(minutes=10)
 _CONSOLIDATE_EVERY = timedelta(minutes=20)
-_TIDY_CHARS = 5_000
+_TIDY_CHARS, _TIDY_ENTRIES = 5_000, 8
+_TIDY_EVERY = timedelta(hours=24)
 
 AFTER_A_FAILURE = "waiting after a failure"
 # What gates say that have nothing to do: nothing is wrong with these.
@@ -33,6 +35,9 @@ IDLE = frozenset(
         "no history waits",
         "the day is not over",
         "ran a short while ago",
+        "ran less than a day ago",
+        "ran less than 7 days ago",
+        "too few entries it may change",
     )
 )
 # All that closed gates say. A person who asks wants to hear of the failure; who watches heard of it
@@ -95,23 +100,26 @@ def may_close_day(notes: Notes, now: datetime, newest: Callable[[], datetime | N
     return Gate(False, "the day is not over", ends) if ends else Gate(False, "no history waits")
 
 
-def may_tidy(notes: Notes, now: datetime) -> Gate:
-    """Whether MEMORY.md is long and changed since it was last looked at."""
+def may_tidy(notes: Notes, now: datetime, *, forced: bool = False) -> Gate:
+    """Whether MEMORY.md is long, has entries to tidy, and changed since it was looked at."""
     if len(notes.memory.text) < _TIDY_CHARS:
         return Gate(False, "short enough")
+    if len(changeable(notes)) < _TIDY_ENTRIES:
+        return Gate(False, "too few entries it may change")
     if _job(notes, "tidy").stamp == notes.memory.etag:
         return Gate(False, "unchanged")
     if guards.is_used_up(notes, now.date()):
         opens = datetime.combine(guards.reopens(notes, now.date()), time(), now.tzinfo)
         return Gate(False, guards.TOOK_HALF, opens)
-    return _rested(notes, "tidy", timedelta(0), now)
+    pause = timedelta(0) if forced else _TIDY_EVERY
+    return _rested(notes, "tidy", pause, now, lately="ran less than a day ago")
 
 
 def may_fold(notes: Notes, now: datetime, *, forced: bool = False) -> Gate:
     """Whether a month of HISTORY.md is over, or the file long and not folded for 7 days."""
     months = fold.due_months(notes, now, forced=forced)
     if not months and fold.is_long(notes) and fold.rested_at(notes, now) > now:
-        return Gate(False, "ran a short while ago", fold.rested_at(notes, now))
+        return Gate(False, "ran less than 7 days ago", fold.rested_at(notes, now))
     if not months:
         return Gate(False, "no month to fold")
     if _job(notes, "fold").stamp == fold.stamp_of(months):
@@ -147,7 +155,7 @@ def due(
         "refresh": may_refresh(notes, last, *said, now, forced=forced),
         "history": may_close_day(notes, now, newest),
         "expire": may_expire(notes, today or now),
-        "tidy": may_tidy(notes, now),
+        "tidy": may_tidy(notes, now, forced=forced),
         "fold": may_fold(notes, now, forced=forced),
     }
 
@@ -158,7 +166,12 @@ def next_opening(gates: Iterable[Gate]) -> datetime | None:
 
 
 def _rested(
-    notes: Notes, name: str, pause: timedelta, now: datetime, also: tuple[str, ...] = ()
+    notes: Notes,
+    name: str,
+    pause: timedelta,
+    now: datetime,
+    also: tuple[str, ...] = (),
+    lately: str = "ran a short while ago",
 ) -> Gate:
     """Whether a job may run again: not while a failure waits, nor soon after it or `also` ran."""
     job = _job(notes, name)
@@ -168,7 +181,7 @@ def _rested(
     runs = [_job(notes, each).ran for each in (name, *also)]
     rested_at = max((later(datetime.fromisoformat(ran), pause) for ran in runs if ran), default=now)
     if now < rested_at:
-        return Gate(False, "ran a short while ago", rested_at)
+        return Gate(False, lately, rested_at)
     return Gate(True, "due")
 
 

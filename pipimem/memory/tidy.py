@@ -1,4 +1,4 @@
-"""Tidy: MEMORY.md with what belongs together merged, re-filed or dropped."""
+"""Tidy: MEMORY.md with what belongs together merged, re-filed, reworded or dropped."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from pipimem.memory.prompt_memory import known, targets
+from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import EVENTS, kind_of
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
@@ -15,13 +16,14 @@ from pipimem.notes.operations import (
     Move,
     Operation,
     Supersede,
+    Target,
     Trust,
     targets_of,
 )
 from pipimem.sidecar.tasks import Assistant, Call, Tidied, Tidy, answered
 from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import redacted
-from pipimem.text.words.similarity import SimilarTexts
+from pipimem.text.words.similarity import SimilarTexts, is_tightened
 
 # About as many as came since the last tidying: what they double or contradict is what there is to
 # tidy.
@@ -41,6 +43,16 @@ async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) ->
     return Decision(
         "tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew", correlation=call.correlation
     )
+
+
+def changeable(notes: Notes) -> list[Entry]:
+    """The entries that a tidying may change: those that a model or the rules concluded."""
+    found: list[Entry] = []
+    for entry in notes.memory.entries:
+        record = notes.record(entry.id) if entry.bullet else None
+        if record is not None and record.trust is Trust.INFERRED:
+            found.append(entry)
+    return found
 
 
 def _newest(notes: Notes) -> str:
@@ -77,18 +89,35 @@ def _operations(answer: Tidied, notes: Notes) -> list[Operation]:
             still_so = drop.why in _STILL_SO
             operations.append(Invalidate(places[drop.id], drop.why, still_so=still_so))
     operations += [Move(places[move.id], move.kind) for move in answer.move if move.id in places]
+    for reword in answer.reword:
+        text = redacted(reword.text)
+        if reword.id in places and _is_tighter(text, notes, places[reword.id]):
+            target = places[reword.id]
+            operations.append(Supersede((target,), text, Trust.INFERRED, reason="reworded"))
     return operations
+
+
+def _is_tighter(text: str, notes: Notes, target: Target) -> bool:
+    """Whether a text says what an entry says, shorter, with its names, numbers and days.
+
+    A quote is no model's to reword.
+    """
+    entry = notes.find(target)
+    if entry is None or read_quote(entry.text).day or not 0 < len(text) < len(entry.text):
+        return False
+    speakers = {record.speaker for record in notes.ledger.records.values() if record.speaker}
+    if any((name in entry.text) != (name in text) for name in speakers):
+        return False
+    return is_tightened(entry.text, text)
 
 
 def _in_history(notes: Notes) -> Iterator[Invalidate]:
     """Takes out inferred entries that are no more than an event and stand in HISTORY.md as well."""
     history = SimilarTexts(entry.text for entry in notes.history.entries)
-    for entry in notes.memory.entries:
-        record = notes.record(entry.id) if entry.bullet else None
-        is_inferred = record is not None and record.trust is Trust.INFERRED
+    for entry in changeable(notes):
         # The rules write the same quote into both, and a fold keeps only the weightiest of
         # history's.
-        if not is_inferred or kind_of(entry.section) not in EVENTS or read_quote(entry.text).day:
+        if kind_of(entry.section) not in EVENTS or read_quote(entry.text).day:
             continue
         if history.of(entry.text):
             yield Invalidate(entry.target, "it stands in HISTORY.md", still_so=True)

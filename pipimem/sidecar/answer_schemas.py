@@ -114,6 +114,11 @@ class _Move(_Shape):
     kind: _Kind
 
 
+class _Reword(_Shape):
+    id: _Id
+    text: _EntryText
+
+
 class _Drop(_Shape):
     id: _Id
     why: Literal["over", "duplicate", "in_history", "wrong"]
@@ -123,6 +128,7 @@ class _Tidied(_Shape):
     drop: Annotated[list[_Drop], msgspec.Meta(max_length=16)]
     merge: Annotated[list[_Merge], msgspec.Meta(max_length=16)]
     move: Annotated[list[_Move], msgspec.Meta(max_length=16)]
+    reword: Annotated[list[_Reword], msgspec.Meta(max_length=8)] = []
 
 
 class _Folded(_Shape):

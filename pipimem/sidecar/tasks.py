@@ -126,7 +126,7 @@ class Refreshed:
 
 @dataclass(frozen=True, slots=True)
 class Tidy:
-    """MEMORY.md and the history bullets → what to merge, re-file or drop."""
+    """MEMORY.md and the history bullets → what to merge, re-file, drop or reword."""
 
     now: datetime
     memory: tuple[KnownEntry, ...]
@@ -150,12 +150,21 @@ class Refile:
 
 
 @dataclass(frozen=True, slots=True)
+class Reword:
+    """A tighter wording of one entry, with its names, numbers and days."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tidied:
     """The answer to `Tidy`."""
 
     merge: tuple[Merge, ...] = ()
     move: tuple[Refile, ...] = ()
     drop: tuple[Over, ...] = ()
+    reword: tuple[Reword, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

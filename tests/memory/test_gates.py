@@ -21,7 +21,7 @@ from pipimem.memory.gates import (
 )
 from pipimem.notes.guards import TOOK_HALF
 from pipimem.notes.ledger import Ledger, Loss, Record
-from pipimem.notes.notes import Notes, etag
+from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Job, Trust
 
 from tests.notes.building import NOW, notes_of
@@ -92,14 +92,42 @@ def test_a_failure_holds_the_gate_until_its_time() -> None:
     assert may_consolidate(notes_of(ledger=at_once), 5, NOW) == Gate(True, "due")
 
 
+def remembered(entries: int, chars: int = 5_000) -> Notes:
+    """So many inferred entries in a file of so many characters."""
+    text = "".join(f"- fact {n}\n" for n in range(entries))
+    return notes_of(text + "x" * (chars - len(text)), trust=Trust.INFERRED)
+
+
 def test_a_memory_is_tidied_from_5000_characters_and_once_for_each_text() -> None:
     """One character less is short enough; a text that was looked at is left until it changes."""
-    long = "- " + "x" * 4_998
-    assert may_tidy(notes_of(long[:-1]), NOW) == Gate(False, "short enough")
-    assert may_tidy(notes_of(long), NOW) == Gate(True, "due")
-    looked = Ledger(jobs={"tidy": Job(stamp=etag(long))})
-    assert may_tidy(notes_of(long, ledger=looked), NOW) == Gate(False, "unchanged")
-    assert may_tidy(notes_of(f"{long}y", ledger=looked), NOW) == Gate(True, "due")
+    assert may_tidy(remembered(8, 4_999), NOW) == Gate(False, "short enough")
+    notes = remembered(8)
+    assert may_tidy(notes, NOW) == Gate(True, "due")
+    looked = replace(notes.ledger, jobs={"tidy": Job(stamp=notes.memory.etag)})
+    assert may_tidy(replace(notes, ledger=looked), NOW) == Gate(False, "unchanged")
+    more = remembered(9)
+    more = replace(more, ledger=replace(more.ledger, jobs=looked.jobs))
+    assert may_tidy(more, NOW) == Gate(True, "due")
+
+
+def test_a_memory_is_tidied_only_where_eight_entries_may_be_changed() -> None:
+    """What people typed is not a model's to change, and to ask about it costs for nothing."""
+    assert may_tidy(remembered(7), NOW) == Gate(False, "too few entries it may change")
+    typed = replace(remembered(8), ledger=Ledger())
+    assert may_tidy(typed, NOW) == Gate(False, "too few entries it may change")
+
+
+def test_a_memory_is_tidied_at_most_once_a_day() -> None:
+    """Who asks by hand need not wait."""
+    notes = remembered(8)
+    lately = replace(notes, ledger=replace(notes.ledger, jobs=ran("tidy", 24 * 60 - 1).jobs))
+    gate = may_tidy(lately, NOW)
+    assert (gate, gate.opens) == (
+        Gate(False, "ran less than a day ago"),
+        NOW + timedelta(minutes=1),
+    )
+    assert may_tidy(lately, NOW, forced=True)
+    assert may_tidy(lately, NOW + timedelta(minutes=1))
 
 
 def test_a_history_is_folded_when_a_month_is_over_or_it_is_long() -> None:
@@ -118,7 +146,7 @@ def test_a_history_is_folded_when_a_month_is_over_or_it_is_long() -> None:
     long, lately = told(9) + "- " + "x" * 8_000, ran("fold", 60)
     assert may_fold(notes_of(history=long), NOW) == Gate(True, "due")
     gate = may_fold(notes_of(history=long, ledger=lately), NOW)
-    assert gate == Gate(False, "ran a short while ago")
+    assert gate == Gate(False, "ran less than 7 days ago")
     assert gate.opens == NOW + timedelta(days=7, hours=-1)
     assert may_fold(notes_of(history=long, ledger=lately), NOW, forced=True)
 

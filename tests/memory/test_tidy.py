@@ -12,7 +12,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Decision, Invalidate, Move, Supersede, Trust
 from pipimem.sidecar.scripted import Scripted
-from pipimem.sidecar.tasks import Call, Merge, Over, Refile, Tidied, Tidy
+from pipimem.sidecar.tasks import Call, Merge, Over, Refile, Reword, Tidied, Tidy
 
 from tests.notes.building import NOW, notes_of
 
@@ -94,6 +94,39 @@ async def test_an_answer_becomes_operations() -> None:
         Invalidate(rain, "over"),
         Move(food, Kind.PREFERENCE),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "is_done"),
+    [
+        ("Ines plays the cello in a quartet since 2019", True),
+        ("Ines has the cello in a quartet that she plays, since 2019, told at length to us", False),
+        ("Ines plays the cello in a quartet", False),
+        ("Ines plays the cello in a quartet since 2018", False),
+        ("Bob plays the cello in a quartet since 2019", False),
+        ("Ines never plays the cello in a quartet since 2019", False),
+        ("Ines loves the violin since 2019", False),
+    ],
+)
+async def test_an_inferred_entry_may_be_reworded_tighter(text: str, is_done: bool) -> None:
+    """The same names, numbers and days in fewer of its words; anything else stays as it is."""
+    long = "Ines told us that she still plays the cello in a quartet, since 2019"
+    notes = notes_of(f"## Facts\n\n- {long}\n", trust=Trust.INFERRED)
+    decision = await tidied(notes, Tidied(reword=(Reword(ids(notes)[0], text),)))
+    after = applied(notes, decision, NOW).texts.get(File.MEMORY, notes.memory.text)
+    assert after == f"## Facts\n\n- {text if is_done else long}\n"
+
+
+@pytest.mark.parametrize("trust", [Trust.EXPLICIT, Trust.HUMAN])
+async def test_what_a_person_said_is_not_reworded(trust: Trust) -> None:
+    """Nor is a quote, whoever kept it."""
+    text = "## Facts\n\n- the gateway is, as we all know, in Berlin\n"
+    notes = notes_of(text, trust=trust)
+    answer = Tidied(reword=(Reword(ids(notes)[0], "the gateway is in Berlin"),))
+    assert applied(notes, await tidied(notes, answer), NOW).texts == {}
+    quote = notes_of("## Facts\n\n- Tom (2026-03-01): well, I am in Berlin\n", trust=Trust.INFERRED)
+    answer = Tidied(reword=(Reword(ids(quote)[0], "Tom (2026-03-01): I am in Berlin"),))
+    assert (await tidied(quote, answer)).operations == ()
 
 
 async def test_ids_that_stand_nowhere_are_passed_over() -> None:

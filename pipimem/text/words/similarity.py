@@ -35,6 +35,8 @@ SAME_SUBJECT = 0.2
 REWORDED = 0.4
 # They say the same in other words, if they also agree in every number and denial.
 SAME_THOUGHT = 0.82
+# A tighter wording has hardly a pair of letters that the longer one has not.
+_TIGHTENED = 0.8
 # Above this share of common words of the index two entries say the same to a reader (the design's
 # number).
 NEAR_DUPLICATE = 0.7
@@ -86,6 +88,20 @@ def share_in(part: frozenset[str], whole: frozenset[str]) -> float:
 def says_the_same(a: str, b: str) -> bool:
     """Whether two texts say one thing; see `Statement.says_the_same`."""
     return Statement.of(a).says_the_same(Statement.of(b))
+
+
+def is_tightened(old: str, new: str) -> bool:
+    """Whether `new` says `old` in fewer of its words: the same names, numbers, days and denials."""
+    before, after = Statement.of(old), Statement.of(new)
+    if (before.numbers, before.denials) != (after.numbers, after.denials):
+        return False
+    if names_differ(old, new) or _values(old) != _values(new):
+        return False
+    return share_in(after.grams, before.grams) >= _TIGHTENED
+
+
+def _values(text: str) -> list[str]:
+    return sorted(found[0].casefold() for found in _VALUE().finditer(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,18 +90,14 @@ async def test_a_second_run_does_nothing_and_reads_nothing(
 ) -> None:
     """No model call, no line of transcript, no byte written, whatever is long, many or old."""
     root, hands = workspace(tmp_path), Hands()
-    write(root, "MEMORY.md", MEMORY)
-    write(root, "HISTORY.md", history())
     fold = Folded("January", (Bullet("they had lunch three times"),))
-    script = Scripted(
-        {
-            "refresh": [Refreshed({"Current State": ("lunch",)})],
-            "consolidate": [Consolidated(history=(Bullet("they talked"),))],
-            "tidy": [Tidied()],
-            "fold": [fold],
-        }
-    )
+    script = Scripted({"refresh": [], "consolidate": [], "tidy": [Tidied()], "fold": [fold]})
     async with opened(root, script, hands=hands) as channel:
+        await taught(channel, script, *FACTS)
+        write(root, "HISTORY.md", history() + read(root, "HISTORY.md").removeprefix("# History\n"))
+        hands.pass_by(minutes=30)
+        script.then("refresh", Refreshed({"Current State": ("lunch",)}))
+        script.then("consolidate", Consolidated(history=(Bullet("they talked"),)))
         await channel.after_turn(
             None, [Message.user("lunch?"), Message.assistant("yes"), Message.user("good")]
         )
@@ -171,12 +167,12 @@ async def test_each_run_leaves_one_line_of_what_it_did(tmp_path: Path) -> None:
     stands, and no Markdown.
     """
     root = workspace(tmp_path)
-    write(root, "MEMORY.md", MEMORY)
     script = Paid({"tidy": [Tidied()]})
     async with opened(root, script) as channel:
         script.channel = channel
+        await taught(channel, script, *FACTS)
         await channel.maintain()
-    [line] = journal(root)
+    [line] = [one for one in journal(root) if one["task"] == "tidy"]
     assert line["author"] == "model"
     assert line["actor"] == "scripted"
     assert line["why"] == "MEMORY.md grew"

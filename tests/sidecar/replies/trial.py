@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pipimem.errors import AnswerRefused
 from pipimem.memory.consolidate import consolidate
-from pipimem.memory.fold import fold
+from pipimem.memory.fold import due_months, fold
 from pipimem.memory.tidy import tidy
 from pipimem.memory.window import windows
 from pipimem.notes.entry import content_id
@@ -192,7 +192,7 @@ async def _decided(task: str, assistant: Assistant, store: ChannelStore) -> Deci
             return await tidy(assistant, notes, NOW, CALL)
         case _:
             archive = Note.read(File.ARCHIVE, store.archive_text(), store.key)
-            return await fold(assistant, notes, archive, CALL)
+            return await fold(assistant, notes, archive, due_months(notes, NOW), CALL)
 
 
 def _read(store: ChannelStore) -> dict[File, dict[str, str]]:
