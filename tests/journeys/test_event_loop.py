@@ -14,7 +14,7 @@ from pipimem.notes.notes import Note
 from pipimem.recall import refinement
 from pipimem.recall.index import Index
 from pipimem.runtime import channel as channels
-from pipimem.runtime import compaction, intake, open_channel, recall_service
+from pipimem.runtime import channel_memory, compaction, intake, recall_service
 from pipimem.sidecar.rules import consolidating, refreshing
 from pipimem.store.commit import working_copy
 from pipimem.text.words.segmentation import Segmenter
@@ -28,7 +28,7 @@ QUESTION = "when does the release window open?"
 WORK: list[tuple[object, str]] = [
     (intake, "redacted"),
     (compaction, "unknown_messages"),
-    (open_channel, "remembered"),
+    (channel_memory, "remembered"),
     (recall_service, "snapshot"),
     (recall_service, "standing_part"),
     (channels, "recalled_entries"),

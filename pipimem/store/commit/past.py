@@ -42,6 +42,8 @@ class Past:
     current: Mapping[File, str]
     # What of the texts on the disk is merged into the current ones.
     incoming: Mapping[File, IncomingText]
+    # Whether the journal lacks records that the checkpoint has.
+    is_cut: bool = False
 
     @classmethod
     def of(cls, working_copy: WorkingCopy, view: View) -> Past:
@@ -51,6 +53,7 @@ class Past:
             {file: view.base.note(file).text for file in NOTE_FILES},
             {file: view.current.note(file).text for file in NOTE_FILES},
             view.incoming,
+            working_copy.state.is_cut,
         )
 
     def record(self, sequence: int) -> JournalRecord:

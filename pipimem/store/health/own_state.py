@@ -25,7 +25,10 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
     own = store.folder / ".pipimem"
     try:
         yield from _foreign_journal(store)
-        notices = edit_notices(store.channel_id, store.past(), _EVER)
+        past = store.past()
+        if past.is_cut:
+            yield _cut_journal(store)
+        notices = edit_notices(store.channel_id, past, _EVER)
         for sentence in (*notices.shrunk, *notices.brought_back):
             yield worth_knowing(store.folder, sentence)
         yield from _transcript(store)
@@ -47,6 +50,21 @@ def _foreign_journal(store: ChannelStore) -> Iterator[Finding]:
     if journal.channel not in ("", store.folder.name):
         what = f"is the journal of another channel, {journal.channel}; move it back there"
         yield wrong(journal.path, what)
+
+
+def _cut_journal(store: ChannelStore) -> Finding:
+    """The journal lacks records that the checkpoint has: its end was cut off, or it is older."""
+
+    def accept(now: datetime) -> str:
+        store.journal_edits(now)
+        return "the Markdown files count as they stand; a new checkpoint says so"
+
+    what = (
+        "ends before the checkpoint beside it, ledger.json: undo, log and blame lack what it lost. "
+        "The Markdown files are whole. If you have a copy with more, put it back before anything "
+        "is written; else the next change goes on from the files as they stand"
+    )
+    return wrong(Journal(store.folder / ".pipimem").path, what, accept)
 
 
 def _transcript(store: ChannelStore) -> Iterator[Finding]:

@@ -240,7 +240,8 @@ class State:
         if not records and place == NOWHERE and parts == (self.journal.path,):
             return False  # the record that a forgetting began it with is cut off
         if not place.journal:
-            return bool(parts)
+            # Without etags nothing is believed of the texts: that records are lost is accepted.
+            return bool(parts) or not self.ledger.etags
         return self.journal.follows(place, self.ledger.sequence)
 
     def _fold(self, records: Iterable[JournalRecord]) -> None:

@@ -215,6 +215,30 @@ def test_a_journal_of_another_channel_is_told(well: ChannelStore, now: datetime)
     assert first == (True, f"./{path}", what)
 
 
+@pytest.mark.parametrize("lost", ["tail", "all records", "file"])
+def test_a_journal_that_ends_before_its_checkpoint_is_told(
+    well: ChannelStore, now: datetime, add: Callable[..., Decision], lost: str
+) -> None:
+    """With what it means and what helps; `--fix` takes the files as they stand, and loses none."""
+    well.commit(add("alice likes cake"), now)
+    well.checkpoint()
+    path = well.folder / ".pipimem" / "journal.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    if lost == "file":
+        path.unlink()
+    else:
+        path.write_bytes(b"".join(lines[: -1 if lost == "tail" else 1]))
+    memory = (well.folder / "MEMORY.md").read_text()
+    again = ChannelStore.open(well.workspace, "team", create=False)
+    (finding,) = found(again)
+    assert (finding.wrong, finding.where) == (True, str(path))
+    assert finding.what.startswith("ends before the checkpoint beside it, ledger.json")
+    assert finding.mend is not None
+    finding.mend(now)
+    assert found(ChannelStore.open(well.workspace, "team", create=False)) == []
+    assert (well.folder / "MEMORY.md").read_text() == memory
+
+
 @pytest.mark.parametrize("kind", ["no text", "a link out"])
 def test_a_file_that_cannot_be_read_is_told_once(
     well: ChannelStore, tmp_path: Path, kind: str
