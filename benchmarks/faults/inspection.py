@@ -9,10 +9,9 @@ from pathlib import Path
 
 from pipimem import Message, resources
 from pipimem.errors import PipimemError
-from pipimem.notes.files import File
+from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.notes import Notes
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commit.working_copy import NOTE_FILES
 from pipimem.store.disk.files import TEMPORARY
 from pipimem.store.forget.verify import traces
 from pipimem.store.health.channels import channel_findings

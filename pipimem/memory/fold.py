@@ -138,7 +138,7 @@ def _dated(notes: Notes, originals: Iterable[HistoryBlock]) -> dict[str, Bullet]
     found: dict[str, Bullet] = {}
     for block in originals:
         for entry in block.bullets:
-            record = notes.record(f"history:{entry.id}")
+            record = notes.record(entry.record_name)
             end = block.end.isoformat(timespec="seconds") if block.end else ""
             when = record.when if record else end
             found[entry.id] = Bullet(entry.text, (entry.id,), when=when)

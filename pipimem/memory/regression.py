@@ -188,7 +188,7 @@ class RegressionCheck:
 
     def _told_by(self, entry: Entry) -> set[str]:
         """The ids of the bullets that a bullet of history tells of: its own, a fold's sources."""
-        record = self.notes.record(f"history:{entry.id}")
+        record = self.notes.record(entry.record_name)
         return {entry.id, *(record.sources if record else ())}
 
     def _entries(self, op: Operation) -> list[Entry]:

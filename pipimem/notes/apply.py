@@ -11,7 +11,7 @@ from datetime import datetime
 
 from pipimem.notes import apply_memory, guards
 from pipimem.notes.apply_draft import MOST_SOURCES, AppliedDraft, lines_of
-from pipimem.notes.entry import content_id
+from pipimem.notes.entry import content_id, record_name
 from pipimem.notes.files import File
 from pipimem.notes.history import block_heading, blocks, month_heading
 from pipimem.notes.kinds import section_of, title_for
@@ -163,7 +163,7 @@ def _record_bullets(work: AppliedDraft, bullets: Sequence[Bullet], when: datetim
     for bullet in bullets:
         name = content_id(work.notes.key, bullet_text(bullet.text))
         sources = bullet.sources[-MOST_SOURCES:]
-        work.records[f"history:{name}"] = Record(
+        work.records[record_name(File.HISTORY, name)] = Record(
             Trust.INFERRED, "history", sources, when=bullet.when or stamp
         )
 
@@ -200,7 +200,7 @@ def _drop_records(work: AppliedDraft, title: str, new_text: str) -> None:
     """
     standing = {entry.id for entry in Note.read(File.SESSION, new_text, work.notes.key).entries}
     for entry in work.notes.session.entries:
-        name = f"session:{entry.id}"
+        name = entry.record_name
         is_dropped = entry.section == title and entry.id not in standing
         if is_dropped and name in work.notes.ledger.records:
             work.records[name] = None
@@ -208,4 +208,4 @@ def _drop_records(work: AppliedDraft, title: str, new_text: str) -> None:
 
 def _session_name(work: AppliedDraft, text: str) -> str:
     """The name of a line's record; a line of a person has none."""
-    return f"session:{content_id(work.notes.key, text)}"
+    return record_name(File.SESSION, content_id(work.notes.key, text))

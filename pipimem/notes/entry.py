@@ -15,6 +15,12 @@ from pipimem.text.markdown.lines import white_folded
 # 40 bits: at 5,000 entries a chance of about 1 in 90,000 that any two share an id, and a clash only
 # costs a refused operation.
 _ID_BYTES = 5
+_PREFIXES = {
+    File.MEMORY: "",
+    File.SESSION: "session:",
+    File.HISTORY: "history:",
+    File.ARCHIVE: "history:",  # where its bullets stood before
+}
 
 
 def content_id(key: bytes, text: str) -> str:
@@ -23,6 +29,11 @@ def content_id(key: bytes, text: str) -> str:
         white_folded(text).encode("utf-8", "surrogatepass"), key=key, digest_size=_ID_BYTES
     ).digest()
     return b32encode(digest).decode().lower()
+
+
+def record_name(file: File, name: str) -> str:
+    """Under which name the ledger has the record of a text of this id in a file."""
+    return f"{_PREFIXES[file]}{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,11 @@ class Entry:
     def ref(self) -> str:
         """The id for people: `abcd2345`, or `abcd2345.2` for the second of two equal texts."""
         return self.id if self.ordinal == 1 else f"{self.id}.{self.ordinal}"
+
+    @property
+    def record_name(self) -> str:
+        """Under which name the ledger has its record."""
+        return record_name(self.file, self.id)
 
     @property
     def target(self) -> Target:

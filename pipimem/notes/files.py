@@ -12,3 +12,7 @@ class File(StrEnum):
     MEMORY = "MEMORY.md"
     HISTORY = "HISTORY.md"
     ARCHIVE = "HISTORY.archive.md"
+
+
+NOTE_FILES = (File.SESSION, File.MEMORY, File.HISTORY)
+"""The files that commits replace."""

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from pipimem.notes.entry import Entry
+from pipimem.notes.entry import Entry, record_name
+from pipimem.notes.files import File
 from pipimem.notes.kinds import kind_of
 from pipimem.notes.ledger import Delta, Record, Tombstone, tombstone_names
 from pipimem.notes.notes import Notes
@@ -30,7 +31,7 @@ class Restatements:
         self._similar = SimilarTexts(line.text for line in self._lines)
         self._by_source: dict[str, list[int]] = {}
         for place, line in enumerate(self._lines):
-            for source in self._sources(f"history:{line.id}"):
+            for source in self._sources(record_name(File.HISTORY, line.id)):
                 self._by_source.setdefault(source, []).append(place)
 
     def of(self, entry: Entry) -> list[Entry]:
@@ -43,7 +44,7 @@ class Restatements:
         sources, pairs = self._sources(entry.id), bigrams(entry.text)
         for place in {place for source in sources for place in self._by_source.get(source, ())}:
             line = self._lines[place]
-            is_same_talk = sources >= self._sources(f"history:{line.id}")
+            is_same_talk = sources >= self._sources(record_name(File.HISTORY, line.id))
             if is_same_talk and alike(bigrams(line.text), pairs) >= REWORDED:
                 yield place
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pipimem.errors import NothingFound
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import File
+from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.store.channel import ChannelStore
@@ -16,7 +16,6 @@ from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES
 from pipimem.text.quotes import read_quote
 
-_NOTES = (File.SESSION, File.MEMORY, File.HISTORY)
 __all__ = ["Forgettable", "Trace", "forget_targets", "forgettable", "remains"]
 
 
@@ -65,7 +64,7 @@ def _learnt_from(store: ChannelStore, messages: Sequence[Message]) -> list[str]:
     """The messages, and the entries that rest on nothing else or quote them, as recall has them."""
     said = {one.id for one in messages}
     notes, found = store.notes(), [f"log:{name}" for name in sorted(said)]
-    for file in _NOTES:
+    for file in NOTE_FILES:
         prefix = "" if file is File.MEMORY else f"{file.removesuffix('.md').lower()}:"
         for entry in notes.note(file).entries:
             record = notes.ledger.records.get(f"{prefix}{entry.id}")
@@ -114,7 +113,7 @@ def forgettable(
 
 def _entries(store: ChannelStore, notes: Notes) -> Iterator[Entry]:
     """The entries of the notes, then those of the archive."""
-    for file in _NOTES:
+    for file in NOTE_FILES:
         yield from notes.note(file).entries
     yield from Note.read(File.ARCHIVE, store.archive_text(), store.key).entries
 

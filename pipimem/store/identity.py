@@ -25,8 +25,7 @@ from pipimem.store.disk.json_codec import decoded, encoded
 from pipimem.store.disk.syscalls import (
     make_folder,
     raises_store_error,
-    read_whole,
-    store_errors,
+    read_if_there,
     sync_folder,
 )
 
@@ -74,11 +73,9 @@ def load(folder: Path) -> Identity | None:
     understood.
     """
     path = _path(folder)
-    with store_errors("read", path):
-        try:
-            data = read_whole(path)
-        except FileNotFoundError:
-            return None
+    data = read_if_there(path)
+    if data is None:
+        return None
     value = json_lines.value(data) or {}
     version = value.get("format")
     if isinstance(version, int) and version > FORMAT:

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from pipimem.errors import ChannelError, LockLost, StoreError
-from pipimem.notes.files import File
+from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.history import newest_end
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import Note, Notes
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.publish import is_unfinished, publish
-from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
+from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk.files import read_text, real_path, sweep
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.identity import ChannelFolder, Identity

@@ -13,14 +13,14 @@ from datetime import datetime
 
 from pipimem.errors import StoreError
 from pipimem.notes.apply import applied
-from pipimem.notes.files import File
+from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.ledger import PROGRESSED, Asked, Delta, Ledger, Record
 from pipimem.notes.notes import Notes, Outcome, Refusal, etag
 from pipimem.notes.operations import Decision, Progress
 from pipimem.store.commit.acknowledge import acknowledge, prepare_file
 from pipimem.store.commit.manual_edits import ManualEdit, View, edit_record, file_change
 from pipimem.store.commit.publish import archive_state, publish
-from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
+from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk.files import storable
 from pipimem.store.journal.records import FileChange, JournalRecord, RefusedLine
 

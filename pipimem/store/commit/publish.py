@@ -15,12 +15,12 @@ from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import UnreadableNote
-from pipimem.notes.files import File
+from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.notes import etag
 from pipimem.notes.reconcile import reconciled
 from pipimem.store.commit.acknowledge import acknowledge
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record
-from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
+from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.exchange import displace
 from pipimem.store.disk.files import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pipimem.errors import UnreadableNote
-from pipimem.notes.files import File
+from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes, etag
 from pipimem.notes.reconcile import reconciled
@@ -29,9 +29,6 @@ from pipimem.store.journal.text_versions import NAME_LENGTH, is_text_of
 from pipimem.store.merge.forgotten_lines import IncomingText, without_forgotten_lines
 from pipimem.store.merge.merge_base import merge_base, takes_lines_out
 from pipimem.store.merge.three_way import merged
-
-NOTE_FILES = (File.SESSION, File.MEMORY, File.HISTORY)
-"""The files that commits replace."""
 
 # Writers that keep on committing leave a pause between two commits sooner or later.
 _LOOKS = 20

@@ -129,6 +129,15 @@ def read_whole(path: Path) -> bytes:
         return file.read()
 
 
+def read_if_there(path: Path) -> bytes | None:
+    """All bytes of a file of ours, `None` where there is none. Raises `StoreError`."""
+    with store_errors("read", path):
+        try:
+            return read_whole(path)
+        except FileNotFoundError:
+            return None
+
+
 def _refuse_unless_regular(path: Path, mode: int) -> None:
     if stat.S_ISREG(mode):
         return

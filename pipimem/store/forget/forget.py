@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import StoreError, UnreadableNote
-from pipimem.notes.files import File
+from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.ledger import PROGRESSED, Delta, Ledger, Record, Tombstone
 from pipimem.notes.notes import Change, Outcome
 from pipimem.notes.operations import Author, Decision, Progress
@@ -22,7 +22,7 @@ from pipimem.store.caches.channel_caches import drop_texts
 from pipimem.store.commit.commit import Recalls, commit, journal_edits
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.publish import is_unfinished, publish
-from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
+from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import own_text, read_text, remove
 from pipimem.store.disk.syscalls import sync_folder

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipimem.notes.entry import content_id
-from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
+from pipimem.notes.files import NOTE_FILES
+from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import checked_line, checked_value
-from pipimem.store.disk.syscalls import read_whole, store_errors, sync_folder
+from pipimem.store.disk.syscalls import read_if_there, sync_folder
 from pipimem.store.forget.targets import ForgetTargets, resolve_targets, without
 
 NAME = "forget.json"
@@ -75,11 +76,9 @@ def load(own: Path) -> Plan | None:
 
     Carried out with one wrong byte it would remove what nobody named.
     """
-    with store_errors("read", own / NAME):
-        try:
-            data = read_whole(own / NAME)
-        except FileNotFoundError:
-            return None
+    data = read_if_there(own / NAME)
+    if data is None:
+        return None
     value = checked_value(data)
     if value is None:
         value = _of_format_1(data)

@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 from pipimem.errors import NothingFound
 from pipimem.notes.entry import Entry, content_id
-from pipimem.notes.files import File
+from pipimem.notes.files import NOTE_FILES
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
@@ -20,7 +20,6 @@ from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, par
 
 # How recall names a message.
 _MESSAGE = "log:"
-_NOTES = (File.SESSION, File.MEMORY, File.HISTORY)
 # Digits and the letters of Latin, Greek and Cyrillic, after case folding: scripts that put blanks
 # between words.
 _LETTER = r"[0-9a-z\u00df-\u00f6\u00f8-\u052f\u1e00-\u1fff]"
@@ -159,7 +158,7 @@ def resolve_targets(
     an id of nothing.
     """
     texts, messages = _texts_and_messages([what] if isinstance(what, str) else what)
-    entries = {entry.id: entry for file in _NOTES for entry in notes.note(file).entries}
+    entries = {entry.id: entry for file in NOTE_FILES for entry in notes.note(file).entries}
     ids = _ids_of(texts, entries, is_text=isinstance(what, str))
     if ids:
         texts = _texts_of(notes, [entries[name] for name in ids])

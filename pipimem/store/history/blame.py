@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pipimem.notes.entry import Entry
@@ -11,12 +11,6 @@ from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author
 from pipimem.store.journal.records import FORGET, JournalRecord
-
-_PREFIXES: Mapping[File, str] = {
-    File.MEMORY: "",
-    File.SESSION: "session:",
-    File.HISTORY: "history:",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +35,7 @@ def origins(notes: Notes, records: Iterable[JournalRecord], files: Iterable[File
     found = []
     for file in files:
         for entry in notes.note(file).entries:
-            name = f"{_PREFIXES[file]}{entry.id}"
+            name = entry.record_name
             change = added.by_name.get(name) or added.by_line.get((file, _first_line(entry.text)))
             known = notes.ledger.records.get(name)
             found.append(Origin(entry, known, change, added.again.get(name)))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import File
+from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone, tombstone_names
 from pipimem.notes.notes import Change, Notes
 from pipimem.store.merge.three_way import clashing_lines, merged
@@ -110,9 +110,6 @@ def _lines(entry: _Entry) -> Iterator[str]:
     return (line.strip() for line in split_lines(entry[1]))
 
 
-_PREFIXES = {File.MEMORY: "", File.SESSION: "session:", File.HISTORY: "history:"}
-
-
 def reverted_ledger(
     old: Notes, new: Notes, then: Ledger, undone: Delta | None, reason: str
 ) -> Delta:
@@ -162,7 +159,7 @@ def _with_recalls_of(counted: Record, record: Record) -> Record:
 
 def changes_between(old: Notes, new: Notes) -> Iterator[Change]:
     """What left and what came back, entry by entry, for people."""
-    for file in _PREFIXES:
+    for file in (File.MEMORY, File.SESSION, File.HISTORY):
         before, after = _by_place(old, file), _by_place(new, file)
         texts = {entry.id for entry in after.values()}
         for place, entry in before.items():
@@ -182,8 +179,8 @@ def _by_place(notes: Notes, file: File) -> dict[tuple[str, str, int], Entry]:
 def _names(notes: Notes) -> set[str]:
     """The names of all records that the lines of the notes may have."""
     return {
-        f"{prefix}{entry.id}"
-        for file, prefix in _PREFIXES.items()
+        entry.record_name
+        for file in NOTE_FILES
         for entry in notes.note(file).entries
         if entry.bullet or file is not File.MEMORY
     }

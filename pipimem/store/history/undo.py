@@ -8,14 +8,14 @@ from datetime import datetime
 from itertools import takewhile
 
 from pipimem.errors import CannotTakeBack, NothingFound
-from pipimem.notes.files import File
+from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.ledger import Delta, Ledger
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.past import ChangeWithTexts, Past, Point, record_time
-from pipimem.store.commit.working_copy import NOTE_FILES, WorkingCopy
+from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.history.revert import Clash, changes_between, clash, reverted, reverted_ledger
 from pipimem.store.journal.records import FORGET, JournalRecord
 

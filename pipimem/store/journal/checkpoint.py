@@ -12,7 +12,7 @@ from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import checked_line, checked_value
-from pipimem.store.disk.syscalls import read_whole, store_errors
+from pipimem.store.disk.syscalls import read_if_there
 from pipimem.store.identity import FORMAT
 from pipimem.store.journal.records import NOWHERE, Place
 
@@ -32,11 +32,9 @@ class Checkpoint:
 
 def load(path: Path) -> Checkpoint | None:
     """The checkpoint, `None` where there is none that can be read: the journal has it all again."""
-    with store_errors("read", path):
-        try:
-            data = read_whole(path)
-        except FileNotFoundError:
-            return None
+    data = read_if_there(path)
+    if data is None:
+        return None
     value = checked_value(data)
     if value is None:
         value = _of_format_1(data)
