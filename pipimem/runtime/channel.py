@@ -302,8 +302,8 @@ class Channel(ChannelMemory):
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
 
     async def _count_recalls(self, turn: Turn) -> None:
-        """Count entries that were asked for, also those shown before; may end a probation."""
-        if turn.recall is None or not (turn.recall.injected or turn.recall.repeated):
+        """Count entries that the question found, printed or not; may end a probation."""
+        if turn.recall is None or not turn.recall.candidates:
             return
         decision = await to_thread.run_sync(self._counted, turn, turn.recall)
         if decision is not None:
@@ -315,7 +315,10 @@ class Channel(ChannelMemory):
     def _counted(self, turn: Turn, recall: Recall) -> Decision | None:
         """Counts what a turn recalled; the decision that ends the probations of what was."""
         question = self._intake.cleaned_text(turn.query, turn.speaker)[:_QUESTION_CHARS]
-        found = tuple(item.id for item in (*recall.injected, *recall.repeated))
+        best = recall.candidates[: self._settings.recall.inject]
+        # What was shown before or had no room was asked for all the same; what only stands in the
+        # snapshot was not.
+        found = tuple(dict.fromkeys((*recall.ids, *(one.item.id for one in best))))
         asked = (
             Asked(question, turn.time.isoformat(timespec="seconds"), found)
             if question.strip()

@@ -115,6 +115,20 @@ async def test_what_was_shown_and_is_asked_for_again_counts_as_recalled(tmp_path
         assert await _recalls(channel) == [1]
 
 
+async def test_what_a_question_found_counts_though_it_had_no_room(tmp_path: Path) -> None:
+    """An entry that is asked for is used, printed or not."""
+    root = workspace(tmp_path)
+    long = {"cellar": "the nimbus cellar is damp, ", "attic": "the nimbus attic is dry, "}
+    async with opened(root) as channel:
+        for text in long.values():
+            await channel.remember(f"{text}{'as we saw on the walk around it ' * 100}")
+        turn = await channel.before_turn("how are the nimbus cellar and the nimbus attic?")
+        assert turn.recall
+        assert len(turn.recall.injected) < len(turn.recall.candidates) == 2
+        await channel.after_turn(turn, [])
+        assert await _recalls(channel) == [1, 1]
+
+
 async def _recalls(channel: Channel) -> list[int]:
     await channel.settle()
     return [record.recalls for record in (await channel.notes()).ledger.records.values()]
