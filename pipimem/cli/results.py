@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pipimem.cli.options import BatchQuery, Chosen
 from pipimem.cli.output import fields, one_line, progress, record, say, table
-from pipimem.runtime.lookup import Candidate, Item, Recall, Source, explained, headed
+from pipimem.runtime.lookup import (
+    Candidate,
+    Item,
+    Recall,
+    SearchHit,
+    Source,
+    explained,
+    headed,
+)
 from pipimem.text.secrets import redacted
 from pipimem.text.token_count import clipped, estimate
 
@@ -23,6 +31,7 @@ T = TypeVar("T")
 WARMING = "warm up 预热"
 # Five messages of a timeline are about 200 tokens; three lines of 80 columns hold one.
 _CHARS = 200
+_FORGOTTEN = "(forgotten)"
 # A bar that is gone again at once only flickers.
 _SECONDS = 1.0
 
@@ -32,7 +41,7 @@ def plain_id(item: Item) -> str:
     return item.id.removeprefix(f"{Source.LOG}:")
 
 
-def hit_json(hit: Candidate | Hit, rank: int) -> dict[str, object]:
+def hit_json(hit: Candidate | Hit | SearchHit, rank: int) -> dict[str, object]:
     """A hit for scripts; a message goes by its own id, a secret typed into a file is masked."""
     item = hit.item
     return {
@@ -46,7 +55,7 @@ def hit_json(hit: Candidate | Hit, rank: int) -> dict[str, object]:
 
 
 def hit_rows(
-    hits: Sequence[Candidate | Hit],
+    hits: Sequence[Candidate | Hit | SearchHit],
     texts: Iterable[str],
     injected: Collection[str] = (),
     *,
@@ -59,7 +68,7 @@ def hit_rows(
     for rank, (hit, text) in enumerate(zip(hits, texts, strict=True), 1):
         mark = "*" if hit.item.id in injected else ""
         yield f"{rank}{mark}", f"{hit.score:.3f}", plain_id(hit.item), text
-        if explain:
+        if explain and not isinstance(hit, SearchHit):
             yield "", "", "", f"= {explained(hit.parts)}"
 
 
@@ -108,7 +117,8 @@ def show_messages(items: Iterable[Item], asked: str = "", *, whole: bool = False
     for item in items:
         text = redacted(item.text)
         mark = ">" if item.id == asked else neighbour
-        say(f"{mark} {plain_id(item)}  {headed(item, text if whole else _short(text))}")
+        shown = text if whole else _short(text)
+        say(f"{mark} {plain_id(item)}  {headed(item, shown or _FORGOTTEN)}")
 
 
 def tokens_of(items: Iterable[Item]) -> int:

@@ -26,7 +26,18 @@ from pipimem.text.secrets import redacted
 if TYPE_CHECKING:
     from pipimem.llm.admission import Admission
 
-__all__ = ["Candidate", "Item", "Lookup", "Recall", "Source", "explained", "headed", "note_hits"]
+__all__ = [
+    "Candidate",
+    "Item",
+    "Lookup",
+    "Recall",
+    "SearchHit",
+    "Source",
+    "explained",
+    "headed",
+    "note_hits",
+    "noted",
+]
 
 
 # So many candidates are looked at for each that is shown: filters and messages leave some out.
@@ -141,3 +152,17 @@ def note_hits(
         if one.item.source is not Source.LOG and filters.admits(one.item)
     ]
     return hits[:count]
+
+
+def noted(
+    workspace: WorkspaceStore,
+    settings: Settings,
+    channel: str,
+    query: str,
+    count: int,
+    filters: Filters,
+) -> list[SearchHit]:
+    """`note_hits` on a channel's files. Raises `ChannelError` for an unknown channel."""
+    store = ChannelStore.open(workspace, channel, create=False)
+    service = RecallService(store, Vocabulary(workspace), settings.recall)
+    return note_hits(service, query, Clock().now(), count, filters)

@@ -218,8 +218,6 @@ class Pipimem:
         require_type(id, str, "id", "Give the platform's id as text.")
         require_one_of(kind, _KINDS, "kind")
         require_type(title, str, "title", "Without a title it is empty.")
-        if not id.strip():
-            raise ArgumentError("id must not be empty: give the platform's id of the conversation.")
         async with self._opening:
             if id not in self._channels:
                 store = await to_thread.run_sync(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,6 +19,8 @@ from pipimem.runtime.maintenance.jobs import Ran
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.runtime.turns import Receipt
 from pipimem.store.transcript.log import YEARS
+
+_STANDARD_INPUT = Path("-")
 
 
 @dataclass(slots=True)
@@ -51,14 +54,15 @@ class Replayed:
 
 
 def recorded(path: Path) -> list[Message]:
-    """The messages of a JSON Lines file, all checked before any is used.
+    """The messages of a JSON Lines file (`-`: standard input), all checked before any is used.
 
     A line is an object with `role` and `content`, and `id`, `ts` (ISO 8601), `name` and `session`
     where known; a message without an id gets one from its place in the file, so that a second
     replay knows it. Raises `TranscriptError` with the line's number.
     """
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        data = sys.stdin.buffer.read() if path == _STANDARD_INPUT else path.read_bytes()
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TranscriptError(
             f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8"

@@ -23,6 +23,8 @@ _NAMES = (
     "timeline",
     "detail",
     "show",
+    "list",
+    "edit",
     "remember",
     "forget",
     "log",
@@ -33,6 +35,8 @@ _NAMES = (
     "consolidate",
     "maintain",
     "watch",
+    "channels",
+    "remove",
     "status",
     "usage",
     "doctor",
@@ -44,7 +48,7 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """The names in the order of the help."""
-        return list(_NAMES)
+        return [*_NAMES]  # `list` is a module of this folder, once it is loaded
 
     def get_command(
         self,

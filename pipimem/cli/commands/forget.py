@@ -14,7 +14,7 @@ from pipimem.cli.prompts import agreed, confirmed, numbers
 from pipimem.clock import Clock
 from pipimem.errors import NothingFound
 from pipimem.runtime.admin import ChannelStore
-from pipimem.runtime.forget_preview import Forgettable, Trace, forgettable, remains
+from pipimem.runtime.forget_preview import Forgettable, Trace, forget_targets, forgettable, remains
 from pipimem.runtime.lookup import Lookup, Source
 
 # So many of what recall finds are offered for picking.
@@ -40,6 +40,8 @@ _BEYOND = (
 @click.command("forget")
 @channel
 @click.argument("what", metavar="[TEXT|ID]", required=False)
+@click.option("--speaker", metavar="NAME", help="All that this person said, and what rests on it.")
+@click.option("--message", metavar="ID", help="One message, and what rests on it alone.")
 @click.option(
     "--query",
     metavar="QUERY",
@@ -61,6 +63,8 @@ def command(
     chosen: Chosen,
     channel: str,
     what: str | None,
+    speaker: str | None,
+    message: str | None,
     query: str | None,
     verify: str | None,
     yes: bool,
@@ -77,15 +81,18 @@ def command(
     asked for by itself; Chinese is found anywhere. It is not learnt again from what was said
     before; told anew, it is.
     """
-    if [what, query, verify].count(None) != 2:
-        raise click.UsageError("give one of: TEXT or ID, --query QUERY, --verify TEXT")
+    if [what, query, verify, speaker, message].count(None) != 4:
+        ways = "TEXT or ID, --speaker NAME, --message ID, --query QUERY, --verify TEXT"
+        raise click.UsageError(f"give one of: {ways}")
     store = chosen.channel(channel)
     if verify is not None:
         _verify(store, verify, as_json, inside_words=inside_words)
         return
-    wanted: str | Sequence[str] = what or ""
+    wanted: str | Sequence[str]
     if query is not None:
         wanted = _picked(chosen, channel, query, yes=yes)
+    else:
+        wanted = forget_targets(store, what or "", speaker=speaker or "", message=message or "")
     found, inside = forgettable(
         store, wanted, keep_transcript=keep_transcript, inside_words=inside_words
     )
@@ -140,7 +147,7 @@ def _why_nothing(
     if spared:
         only = f"only {counted(len(spared), 'message')} of log.jsonl in {name} hold {text!r}"
         return f"{only}; --keep-transcript leaves the log as it is"
-    return f"nothing in {name} holds {text!r}; it will not be learnt from older talk either"
+    return f"nothing in {name} holds {text!r}; nothing was changed"
 
 
 def _verify(store: ChannelStore, text: str, as_json: bool, *, inside_words: bool) -> None:

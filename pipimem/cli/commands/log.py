@@ -17,7 +17,12 @@ from pipimem.runtime.change_history import JournalRecord, newest_changes
 _TEXT = 90
 # A fold that is taken back brings back hundreds of lines: nobody reads more than a screen.
 _SHOWN = 20
-_COUNTERS = ("cursor", "boundary", "refreshed", "epoch")
+_COUNTERS = {
+    "cursor": "learnt from all up to message {}",
+    "boundary": "HISTORY.md has all up to message {}",
+    "refreshed": "SESSION.md has all up to message {}",
+    "epoch": "the host dropped what it had shown, the {}. time",
+}
 
 
 @click.command("log")
@@ -91,7 +96,7 @@ def _moved(progress: Progress) -> str:
         return ""  # a window that failed: the reason says what became of it
     values = {name: getattr(progress, name) for name in _COUNTERS}
     return ", ".join(
-        f"{name} is now {value}" for name, value in values.items() if value is not None
+        _COUNTERS[name].format(value) for name, value in values.items() if value is not None
     )
 
 

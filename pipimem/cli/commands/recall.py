@@ -25,6 +25,9 @@ from pipimem.runtime.lookup import Lookup, Recall
     is_flag=True,
     help="The whole context of a new session's first turn, the snapshot included.",
 )
+@click.option(
+    "--raw", is_flag=True, help="Ask for the words as they stand, also where a turn is silent."
+)
 @batch
 @as_json
 @chosen
@@ -36,6 +39,7 @@ def command(
     explain: bool,
     speaker: str,
     turn: bool,
+    raw: bool,
     batch: str | None,
     as_json: bool,
 ) -> None:
@@ -45,13 +49,15 @@ def command(
     was shown nothing yet. No model is asked, and nothing is written. Entries with a * would be
     injected; the others came near.
     """
+    if turn and raw:
+        raise click.UsageError("--raw is no turn: give one of --raw and --turn")
     asked = queries(chosen, channel, query, batch)
     if batch is not None:
         _batch(chosen, asked, count or BATCH_K, explain=explain, turn=turn)
         return
     (one,) = asked
     lookup = Lookup(chosen.store(), chosen.settings(), note, count)
-    found, context = _asked(lookup, one, speaker, turn=turn)
+    found, context = _asked(lookup, one, speaker, turn=turn, raw=raw)
     if as_json:
         answer = _json((found, context), count, explain=explain)
         record({**one.fields, **answer, "reason": found.reason})
@@ -61,10 +67,12 @@ def command(
         say(context)
 
 
-def _asked(lookup: Lookup, one: BatchQuery, speaker: str = "", *, turn: bool) -> tuple[Recall, str]:
+def _asked(
+    lookup: Lookup, one: BatchQuery, speaker: str = "", *, turn: bool, raw: bool = False
+) -> tuple[Recall, str]:
     """What was recalled, and the context: of that alone, or of the whole `turn`."""
     if not turn:
-        found = lookup.recalled(one.channel, one.text, speaker)
+        found = lookup.recalled(one.channel, one.text, speaker, automatic=not raw)
         return found, lookup.context(one.channel, found)
     first = lookup.first_turn(one.channel, one.text, speaker)
     return first.recall or Recall(), first.context

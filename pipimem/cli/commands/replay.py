@@ -58,8 +58,9 @@ def command(
 ) -> None:
     """Feed a recorded conversation to CHANNEL.
 
-    FILE is JSON Lines, one message a line: {"id", "ts", "role", "name", "content", "session"}; only
-    role and content are needed. CHANNEL is made if it is new. A second time adds nothing.
+    FILE (- for standard input) is JSON Lines, one message a line: {"id", "ts", "role", "name",
+    "content", "session"}; only role and content are needed. CHANNEL is made if it is new. A second
+    time adds nothing.
     """
     report = run(lambda: _replayed(chosen, channel, Path(file), kind, compact_every or 0, maintain))
     if as_json:

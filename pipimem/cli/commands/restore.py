@@ -17,6 +17,8 @@ from pipimem.notes.files import File
 from pipimem.runtime.change_history import Past, Point, edits_after, moment, restore
 from pipimem.text.markdown.line_edits import Splice
 
+_NOT = "nothing was restored"
+
 
 @click.command("restore")
 @channel
@@ -46,7 +48,9 @@ def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -
     for line in _warnings(past, sequence):
         note(line)
     if not yes:
-        confirmed(f"Put the notes back to {moment(past, sequence)}?", "nothing was restored")
+        confirmed(f"Put the notes back to {moment(past, sequence)}?", _NOT)
+        if sequence == past.begins:
+            confirmed("All that was learnt goes out of the notes. Really?", _NOT)
     done = restore(store, sequence, now, actor="person")
     store.close()
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from shlex import quote
@@ -25,8 +26,15 @@ from pipimem.cli.results import (
 )
 from pipimem.cli.times import past_time
 from pipimem.notes.message import Role
-from pipimem.runtime.lookup import Item
-from pipimem.runtime.search_service import Filters, Hit, HitGroup, SearchService, differing
+from pipimem.runtime.lookup import Item, noted
+from pipimem.runtime.search_service import (
+    Filters,
+    Hit,
+    HitGroup,
+    SearchHit,
+    SearchService,
+    differing,
+)
 from pipimem.text.token_count import estimate
 
 _NO_WORD = (
@@ -61,6 +69,14 @@ _IDS, _NAMES = 5, 10
     metavar="TIME",
     help="Said before this date, as in 2026-03-02, today or 本周.",
 )
+@click.option(
+    "--in",
+    "where",
+    type=click.Choice(["all", "notes", "log"]),
+    default="all",
+    show_default=True,
+    help="In the notes, in what was said, or in both.",
+)
 @click.option("--speaker", default="", help="Said by this person.")
 @click.option("--role", type=click.Choice(get_args(Role)), help="Said in this role.")
 @click.option(
@@ -78,15 +94,17 @@ def command(
     count: int,
     after: datetime | None,
     before: datetime | None,
+    where: str,
     speaker: str,
     role: str | None,
     smart: bool,
     batch: str | None,
     as_json: bool,
 ) -> None:
-    """Search what was said, all time.
+    """Search the notes and what was said, all time.
 
-    The transcript and the archive of CHANNEL are searched for QUERY. No memory is changed.
+    The notes, the transcript and the archive of CHANNEL are searched for QUERY. No memory is
+    changed.
 
     A hit costs 50 to 100 tokens; `timeline CHANNEL ID` shows what was said around it (about 200),
     `detail CHANNEL ID...` all of it (500 to 1,000).
@@ -102,11 +120,18 @@ def command(
     (one,) = asked
     if not one.text.strip():
         raise click.UsageError("QUERY is empty: give some words to look for")
+    notes: list[SearchHit] = []
+    if where != "log":
+        settings = chosen.settings()
+        notes = noted(chosen.store(), settings, one.channel, one.text, count, filters)
     with search_service(chosen) as service:
-        found = _searched(service, one, count, filters, smart=smart)
+        found = _Found(())
+        if where != "notes":
+            found = _searched(service, one, count, filters, smart=smart)
+        found = replace(found, notes=tuple(notes))
         if as_json:
             record({**one.fields, **_json(found, smart=smart)})
-        if not found.said:
+        if not found.said and not found.notes:
             note(_nothing(service, one, filters))
         elif not as_json:
             _show(found)
@@ -123,13 +148,17 @@ def _batch(service: SearchService, asked: list[BatchQuery], count: int, filters:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Hits with their excerpts; what was said around a clear one, or how to tell them apart."""
+    """Hits with their excerpts; what was said around a clear one, or how to tell them apart.
+
+    `notes` are what the notes have.
+    """
 
     said: tuple[HitGroup, ...]
-    excerpts: list[str]
+    excerpts: Sequence[str] = ()
     clear: bool = False
     around: tuple[Item, ...] = ()
     hint: str = ""
+    notes: tuple[SearchHit, ...] = ()
 
 
 def _searched(
@@ -152,9 +181,12 @@ def _json(found: _Found, *, smart: bool) -> dict[str, object]:
         also = [plain_id(hit.item) for hit in said.again]
         about = message_json(said.hit.item, whole=True) | hit_json(said.hit, rank)
         candidates.append({**about, "excerpt": excerpt, "also": also})
+    notes = [hit_json(hit, rank) for rank, hit in enumerate(found.notes, 1)]
+    texts = [hit.excerpt for hit in found.notes]
     answer: dict[str, object] = {
+        "notes": notes,
         "candidates": candidates,
-        "tokens": sum(map(estimate, found.excerpts)),
+        "tokens": sum(map(estimate, (*texts, *found.excerpts))),
     }
     if smart:
         timeline = [message_json(item) for item in found.around]
@@ -165,11 +197,17 @@ def _json(found: _Found, *, smart: bool) -> dict[str, object]:
 def _show(found: _Found) -> None:
     pairs = zip(found.said, found.excerpts, strict=True)
     lines = [excerpt + _again(said) for said, excerpt in pairs]
-    show_hits(hit_rows([said.hit for said in found.said], lines))
+    if found.notes:
+        show_hits(hit_rows(found.notes, [hit.excerpt for hit in found.notes]))
+    if found.notes and lines:
+        click.echo()
+    if lines:
+        show_hits(hit_rows([said.hit for said in found.said], lines))
     if found.around:
         click.echo()
         show_messages(found.around, found.said[0].hit.item.id)
-    tokens = sum(map(estimate, lines)) + tokens_of(found.around)
+    texts = [hit.excerpt for hit in found.notes]
+    tokens = sum(map(estimate, (*texts, *lines))) + tokens_of(found.around)
     more = "`timeline` shows what was said around a hit, `detail` all of it"
     note(found.hint or f"about {tokens} tokens; {more}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Iterable
 
 import click
@@ -20,18 +21,31 @@ _LOG = "log"
 @click.command("show")
 @channel
 @click.argument("file", type=click.Choice([*_FILES, _LOG]), required=False)
+@click.option(
+    "-n", "count", type=click.IntRange(min=1), help="With log: only so many of the newest messages."
+)
+@click.option("--session", help="With log: only the messages of this session.")
 @as_json
 @chosen
-def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> None:
+def command(
+    chosen: Chosen,
+    channel: str,
+    file: str | None,
+    count: int | None,
+    session: str | None,
+    as_json: bool,
+) -> None:
     """Show a channel's three files, or one of them.
 
     Without a name SESSION, MEMORY and HISTORY. `archive` is the history that was folded, `log` the
     transcript.
     """
+    if file != _LOG and (count is not None or session is not None):
+        raise click.UsageError("-n and --session are for `show CHANNEL log`")
     store = chosen.channel(channel)
     names = [file] if file else list(NOTES)
     if file == _LOG:
-        messages = store.transcript.messages()
+        messages = _chosen_messages(store, count, session)
         if as_json:
             records(map(_json, messages))
         else:
@@ -42,6 +56,16 @@ def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> No
         _verbatim(file_text(store, _FILES[file]))
     else:
         _show(store, names)
+
+
+def _chosen_messages(
+    store: ChannelStore, count: int | None, session: str | None
+) -> Iterable[Message]:
+    """The newest `count` messages (all without), of one session where it is named."""
+    messages: Iterable[Message] = store.transcript.messages()
+    if session is not None:
+        messages = (message for message in messages if message.session == session)
+    return messages if count is None else deque(messages, maxlen=count)
 
 
 def _file_json(store: ChannelStore, name: str) -> dict[str, object]:
@@ -79,4 +103,5 @@ def _json(message: Message) -> dict[str, object]:
         "role": message.role,
         "name": message.speaker,
         "content": message.content,
+        "session": message.session,
     }

@@ -74,9 +74,9 @@ def forget(
 ) -> Forgotten:
     """Removes a text, or the entries of some ids, everywhere; returns how much held it.
 
-    Undo of what came before ends with it. A text that nothing holds is only not learnt from older
-    talk. The caller holds the lock. Raises `StoreError` with nothing forgotten while an editor
-    saves a file; where one begins later, the forgetting stays under way.
+    Undo of what came before ends with it. Where nothing holds a text, nothing is changed. The
+    caller holds the lock. Raises `StoreError` with nothing forgotten while an editor saves a file;
+    where one begins later, the forgetting stays under way.
     """
     if is_being_saved(working_copy):
         raise StoreError(
@@ -88,7 +88,8 @@ def forget(
     forgetting = _Forgetting(working_copy, log, plan, now)
     receipt = forgetting.receipt()
     if receipt.is_empty:
-        forgetting.commit()
+        if keep_transcript:  # which may hold it: it is not learnt from there
+            forgetting.commit()
         return receipt
     plans.save(_own(working_copy), plan)
     forgetting.carry_out(receipt)
@@ -255,7 +256,7 @@ class _Forgetting:
             name: Tombstone("forgotten", self.log.last_number) for name in self.plan.ids
         }
         delta = Delta(records, tombstones, forgets_asked=True)
-        return Outcome(texts, delta=delta, changes=_changes(self.plan))
+        return Outcome(texts, delta=delta, changes=_changes(texts))
 
     def _clean_archive(self) -> bool:
         """Cleans the archive, behind the commit: what that archives is found by the old size."""
@@ -272,8 +273,9 @@ class _Forgetting:
         return replace(blank, tombstones={**blank.tombstones, **tombstones})
 
 
-def _changes(plan: Plan) -> tuple[Change, ...]:
-    return tuple(Change("forgotten", File.MEMORY, "", id=name) for name in plan.ids)
+def _changes(files: Iterable[File]) -> tuple[Change, ...]:
+    """One for each file that held it; none says what it was."""
+    return tuple(Change("forgotten", file) for file in files)
 
 
 def _first_record(ledger: Ledger, plan: Plan, receipt: Forgotten, now: datetime) -> JournalRecord:
@@ -288,7 +290,7 @@ def _first_record(ledger: Ledger, plan: Plan, receipt: Forgotten, now: datetime)
         Author.PERSON,
         plan.actor,
         held,
-        changes=_changes(plan),
+        changes=_changes(file for file in File if str(file) in receipt.places),
         files={File(name): FileChange(mark, mark, ()) for name, mark in ledger.etags.items()},
         delta=Delta(records, tombstones, ledger.jobs, progress, forgets_asked=True),
     )

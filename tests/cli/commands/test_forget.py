@@ -281,3 +281,32 @@ def test_both_questions_may_be_answered(call: Call, bot: Path) -> None:
     call("remember", "room", "The party is tomorrow")
     assert call("forget", "room", "Tom", "--yes", "--inside-words").code == 0
     assert "tomorrow" not in memory.read_text()
+
+
+def test_a_message_goes_by_its_id(call: Call, bot: Path, conversation: Path) -> None:
+    """As `search` gives it, with or without `--message`; `detail` says that it was forgotten."""
+    call("replay", "room", str(conversation))
+    for way in (["r4"], ["--message", "r5"]):
+        told = call("forget", "room", *way, "--yes")
+        assert told.code == 0, told.err
+        shown = call("detail", "room", way[-1]).out
+        assert shown.rstrip().endswith("(forgotten)")
+
+
+def test_all_that_a_speaker_said_goes(call: Call, bot: Path, conversation: Path) -> None:
+    """And a name that nobody has is told."""
+    call("replay", "room", str(conversation))
+    assert call("forget", "room", "--speaker", "林晓", "--yes").code == 0
+    assert "上线窗口定在周四" not in (bot / "channels/room/log.jsonl").read_text("utf-8")
+    told = call("forget", "room", "--speaker", "Zed", "--yes")
+    assert (told.code, "Nobody called 'Zed'" in told.err) == (1, True)
+
+
+def test_a_forget_that_found_nothing_is_no_change(call: Call) -> None:
+    """The log has no line of it; what went is told by the files that held it."""
+    call("remember", "room", "The port is 8080")
+    call("forget", "room", "9090", "--yes")
+    assert [line["task"] for line in call("log", "room", "--json").lines] == ["remember"]
+    call("forget", "room", "8080", "--yes")
+    (only,) = call("log", "room", "--json").lines
+    assert [change["file"] for change in only["changes"]] == ["MEMORY.md"]  # type: ignore[attr-defined]

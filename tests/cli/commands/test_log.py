@@ -41,3 +41,10 @@ def test_a_channel_without_changes_says_so(call: Call, bot: Path) -> None:
     """A folder made by hand has no journal yet."""
     (bot / "channels" / "room").mkdir()
     assert call("log", "room").err == "nothing was changed yet\n"
+
+
+def test_how_far_it_came_is_told_in_plain_words(call: Call, conversation: Path) -> None:
+    """`cursor is now 66` says nothing to who did not write this."""
+    call("replay", "room", str(conversation))
+    out = call("log", "room").out
+    assert "is now" not in out

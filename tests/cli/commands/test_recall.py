@@ -162,3 +162,11 @@ def test_a_batch_with_anything_wrong_asks_nothing(call: Call, tmp_path: Path) ->
         batch.write_text(good + bad)
         told = call("recall", "--batch", str(batch))
         assert (told.code, told.out, sentence in told.err) == (1, "", True), told.err
+
+
+def test_recall_raw_asks_without_refinement(call: Call) -> None:
+    """A turn would be silent; the words are looked for all the same."""
+    call("remember", "room", "run the tests with just check")
+    assert call("recall", "room", "run the tests", "--json").object["candidates"] == []
+    (found,) = call("recall", "room", "run the tests", "--raw", "--json").object["candidates"]  # type: ignore[misc]
+    assert found["content"] == "run the tests with just check"

@@ -128,3 +128,9 @@ def test_an_unknown_model_is_told(call: Call, conversation: Path) -> None:
     told = call("replay", "room", str(conversation), model="nosuch/model")
     assert told.code == 1
     assert "'nosuch/model' names no provider" in told.err
+
+
+def test_replay_reads_standard_input(call: Call) -> None:
+    """`-` in the place of a file."""
+    told = call("replay", "room", "-", typed='{"role": "user", "content": "hello there"}\n')
+    assert (told.code, told.out.startswith("1 message read, 1 new")) == (0, True), told.err

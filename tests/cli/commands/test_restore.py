@@ -52,3 +52,12 @@ def test_where_it_cannot_go_it_says_what_is_possible(call: Call) -> None:
         1,
         True,
     )
+
+
+def test_restore_before_the_first_change_asks_twice(call: Call, bot: Path) -> None:
+    """All of memory would go."""
+    call("remember", "room", "the roof is red")
+    assert call("restore", "room", "--to", "0", typed="y\n").code == 1
+    assert "red" in (bot / "channels/room/MEMORY.md").read_text()
+    assert call("restore", "room", "--to", "0", typed="y\ny\n").code == 0
+    assert "red" not in (bot / "channels/room/MEMORY.md").read_text()

@@ -22,7 +22,7 @@ def test_search_finds_messages_by_their_ids(call: Call, conversation: Path) -> N
     assert found(call, "上线窗口")[0] == "r4"
     assert set(found(call, "lantern")[:2]) == {"r0", "r2"}
     assert found(call, "lantern", "-k", "1") != []
-    assert call("search", "room", "lantern", "-k", "1").out.count("\n") == 2
+    assert call("search", "room", "lantern", "-k", "1", "--in", "log").out.count("\n") == 2
 
 
 def test_search_filters_by_time_speaker_and_role(call: Call, conversation: Path) -> None:
@@ -249,3 +249,13 @@ def test_a_question_without_a_word_to_look_for_says_so(call: Call, conversation:
     for query in ("hello", "谢谢", "the", "???"):
         assert "QUERY has no word to look for" in call("search", "room", query).err
     assert "no word" not in call("search", "room", "xyzzyx").err
+
+
+def test_search_looks_through_notes_and_transcript(call: Call, conversation: Path) -> None:
+    """What `remember` wrote is found; `--in` takes one of both."""
+    call("replay", "room", str(conversation))
+    call("remember", "room", "the zephyr door is green")
+    found = call("search", "room", "zephyr door", "--json").object
+    assert [hit["content"] for hit in found["notes"]] == ["the zephyr door is green"]  # type: ignore[attr-defined]
+    assert "the zephyr door is green" in call("search", "room", "zephyr", "--in", "notes").out
+    assert "nothing was found" in call("search", "room", "zephyr", "--in", "log").err

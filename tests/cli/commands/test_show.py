@@ -43,3 +43,20 @@ def test_a_wrong_file_name_is_misuse(call: Call) -> None:
     """The choices are told."""
     told = call("show", "room", "diary")
     assert (told.code, "archive" in told.err) == (2, True)
+
+
+def test_show_log_takes_the_newest_and_one_session(call: Call, bot: Path, tmp_path: Path) -> None:
+    """`-n` counts from the end, `--session` picks; both are for the log alone."""
+    lines = [
+        f'{{"id": "s{n}", "role": "user", "content": "word {n}", "session": "{n % 2}"}}'
+        for n in range(6)
+    ]
+    (tmp_path / "talk.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    call("replay", "room", str(tmp_path / "talk.jsonl"))
+    assert [line["id"] for line in call("show", "room", "log", "-n", "2", "--json").lines] == [
+        "s4",
+        "s5",
+    ]
+    shown = call("show", "room", "log", "--session", "1", "-n", "2", "--json").lines
+    assert [line["id"] for line in shown] == ["s3", "s5"]
+    assert call("show", "room", "memory", "-n", "2").code == 2

@@ -274,9 +274,11 @@ def test_a_forgetting_ends_undo_restore_and_diff(
 def test_where_nothing_was_forgotten_nothing_ends(
     channel: ChannelStore, now: datetime, add: Adds
 ) -> None:
-    """The text is not learnt from older talk, and that is all."""
+    """A forgetting that found nothing is no change."""
     channel.commit(add("bob likes tea"), now)
+    before = len(list(channel.journal_records()))
     assert channel.forget("555 0199", keep_transcript=False, now=now).is_empty
+    assert len(list(channel.journal_records())) == before
     assert undo(channel, 1, now).record.sequence == 1
 
 

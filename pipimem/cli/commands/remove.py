@@ -1,0 +1,34 @@
+"""`pipimem remove`: a channel gone for good."""
+
+from __future__ import annotations
+
+import click
+
+from pipimem.cli.options import Chosen, as_json, channel, chosen
+from pipimem.cli.output import counted, note, record, say
+from pipimem.cli.prompts import confirmed
+
+
+@click.command("remove")
+@channel
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@as_json
+@chosen
+def command(chosen: Chosen, channel: str, yes: bool, as_json: bool) -> None:
+    """Delete CHANNEL with its notes, its transcript and all that is kept of it.
+
+    Nothing brings it back. The ledger of costs keeps its lines. A bot that still runs begins the
+    channel anew with the next message.
+    """
+    store = chosen.channel(channel)
+    entries = counted(len(store.notes().memory.entries), "entry", "entries")
+    messages = counted(store.transcript.last_number, "message")
+    note(f"{store.folder}: {entries} in MEMORY.md, {messages}")
+    if not yes:
+        confirmed(f"Delete {channel} for good?", "nothing was deleted")
+    (info,) = [one for one in store.workspace.channels() if one.folder == store.folder]
+    store.workspace.remove(info)
+    if as_json:
+        record({"channel": channel, "removed": store.folder})
+    else:
+        say(f"{channel} is gone")
