@@ -17,7 +17,6 @@ from anyio import to_thread
 
 from pipimem.clock import Clock
 from pipimem.errors import (
-    ArgumentError,
     SettingsError,
     WorkspaceError,
     require_one_of,

@@ -15,7 +15,9 @@ from pipimem.cli.prompts import confirmed
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str, yes: bool, as_json: bool) -> None:
-    """Delete CHANNEL with its notes, its transcript and all that is kept of it.
+    """Delete a channel for good.
+
+    The notes of CHANNEL go, its transcript, and all that is kept of it.
 
     Nothing brings it back. The ledger of costs keeps its lines. A bot that still runs begins the
     channel anew with the next message.
