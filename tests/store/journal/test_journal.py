@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +16,8 @@ from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
 from pipimem.notes.notes import Change
 from pipimem.notes.operations import Author, Bullet, Hole, Job, Narrowed, Progress, Trust
+from pipimem.store.disk.json_codec import encoded
+from pipimem.store.disk.json_lines import checked_line
 from pipimem.store.journal import checkpoint
 from pipimem.store.journal import journal as rooms
 from pipimem.store.journal.checkpoint import Checkpoint
@@ -337,3 +341,42 @@ def test_a_damaged_checkpoint_is_none(tmp_path: Path, data: bytes) -> None:
     """The journal has it all again."""
     (tmp_path / "ledger.json").write_bytes(data)
     assert checkpoint.load(tmp_path / "ledger.json") is None
+
+
+def with_value(record: JournalRecord, change: Callable[[dict[str, Any]], None]) -> bytes:
+    """The line of a record in whose JSON something was changed, with a true checksum."""
+    value: dict[str, Any] = encoded(record)
+    change(value)
+    return checked_line(value)
+
+
+SPLICED = JournalRecord(
+    1,
+    "",
+    "refresh",
+    Author.MODEL,
+    files={File.MEMORY: FileChange("a", "b", (Splice(0, (), ("tea\n",)),))},
+    delta=Delta(progress=Progress(holes=(Hole(1, 2, "why"),))),
+)
+
+
+def test_keys_of_a_newer_version_are_passed_over() -> None:
+    """New keys may come without a new number of the format."""
+    newer = with_value(SPLICED, lambda value: value.update(mood="fine"))
+    newer_change = with_value(
+        SPLICED, lambda value: value["files"][str(File.MEMORY)].update(mood="fine")
+    )
+    assert parsed(newer) == parsed(newer_change) == parsed(checked_line(encoded(SPLICED)))
+
+
+@pytest.mark.parametrize("thing", ["splice", "hole"])
+def test_further_items_of_an_array_are_refused(thing: str) -> None:
+    """They take a new number of the format: passed over, one may be a part of a text."""
+
+    def longer(value: dict[str, Any]) -> None:
+        rows = value["files"][str(File.MEMORY)]["splices"]
+        if thing == "hole":
+            rows = value["delta"]["progress"]["holes"]
+        rows[0].append("more")
+
+    assert parsed(with_value(SPLICED, longer)) is None
