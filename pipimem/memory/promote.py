@@ -31,6 +31,8 @@ _MOST_CHARS = 600
 # A short sentence may well be the best wording of a fact; a longer one in the very same words is a
 # transcript.
 _MOST_COPIED = 80
+# A title or a name, in bytes: four characters of Chinese, twelve of English.
+_LEAST_TAKEN_OVER = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ def promoted(
     left_out: list[str] = []
     for item in learned:
         sources = [messages[name] for name in item.sources if name in messages]
+        sources = _with_accepted(item.text, sources, messages)
         short = redacted(item.text)[:80]
         candidate = _candidate(item, sources, today)
         until = None
@@ -112,6 +115,34 @@ def named_end(text: str, evidence: Evidence) -> date | None:
     """The last day a text says that it holds, `None` if it was over when said or learnt."""
     end, said = lasts_until(text), evidence.learnt or evidence.when
     return end if end and said and end >= said.date() else None
+
+
+def _with_accepted(
+    text: str, sources: list[Message], messages: Mapping[str, Message]
+) -> list[Message]:
+    """The sources, and before each what the bot proposed there and the text takes over.
+
+    Models are held to people's messages, and "thanks, I will read it" does not say the title.
+    """
+    found: list[Message] = []
+    before: Message | None = None
+    for message in messages.values():
+        if message in sources:
+            if before is not None and before not in sources and _takes_over(text, before, message):
+                found.append(before)
+            found.append(message)
+        before = message if message.role == "assistant" else None
+    return found
+
+
+def _takes_over(text: str, proposal: Message, accepted: Message) -> bool:
+    """Whether a text has a stretch of a proposal that is not in the message that accepts it."""
+    from difflib import SequenceMatcher  # 6 ms that a start need not pay
+
+    matcher = SequenceMatcher(None, text, proposal.content, autojunk=False)
+    match = matcher.find_longest_match()
+    stretch = text[match.a : match.a + match.size].strip()
+    return len(stretch.encode()) >= _LEAST_TAKEN_OVER and stretch not in accepted.content
 
 
 def _candidate(item: Learned, sources: list[Message], today: datetime) -> _Candidate:

@@ -21,17 +21,16 @@ from pipimem.notes.operations import (
     targets_of,
 )
 from pipimem.sidecar.tasks import Assistant, Call, Tidied, Tidy, answered
+from pipimem.text.markdown.lines import white_folded
 from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import redacted
-from pipimem.text.words.similarity import SimilarTexts, is_tightened
+from pipimem.text.words.similarity import is_tightened
 
 # About as many as came since the last tidying: what they double or contradict is what there is to
 # tidy.
 _LOOKED_AT = 20
 # As much as of MEMORY.md: a prompt stays within 16,000 tokens.
 _HISTORY_CHARS = 12_000
-# Why something is dropped though it holds: it goes on being recalled from where else it stands.
-_STILL_SO = frozenset(("duplicate", "in_history"))
 
 
 async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) -> Decision:
@@ -86,8 +85,9 @@ def _operations(answer: Tidied, notes: Notes) -> list[Operation]:
             operations.append(Supersede(merged, text, Trust.INFERRED, reason="merged"))
     for drop in answer.drop:
         if drop.id in places:
-            still_so = drop.why in _STILL_SO
-            operations.append(Invalidate(places[drop.id], drop.why, still_so=still_so))
+            # What is dropped though it holds goes on being recalled from where else it stands.
+            is_double = drop.why == "duplicate"
+            operations.append(Invalidate(places[drop.id], drop.why, still_so=is_double))
     operations += [Move(places[move.id], move.kind) for move in answer.move if move.id in places]
     for reword in answer.reword:
         text = redacted(reword.text)
@@ -112,12 +112,19 @@ def _is_tighter(text: str, notes: Notes, target: Target) -> bool:
 
 
 def _in_history(notes: Notes) -> Iterator[Invalidate]:
-    """Takes out inferred entries that are no more than an event and stand in HISTORY.md as well."""
-    history = SimilarTexts(entry.text for entry in notes.history.entries)
+    """Takes out inferred entries that are no more than an event and stand in HISTORY.md too.
+
+    In the same words only: history tells of what lasts as well, and a fold keeps less of it.
+    """
+    history = {_words(entry.text) for entry in notes.history.entries}
     for entry in changeable(notes):
         # The rules write the same quote into both, and a fold keeps only the weightiest of
         # history's.
         if kind_of(entry.section) not in EVENTS or read_quote(entry.text).day:
             continue
-        if history.of(entry.text):
+        if _words(entry.text) in history:
             yield Invalidate(entry.target, "it stands in HISTORY.md", still_so=True)
+
+
+def _words(text: str) -> str:
+    return white_folded(text).casefold().rstrip(".。!！")

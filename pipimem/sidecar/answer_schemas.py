@@ -121,7 +121,7 @@ class _Reword(_Shape):
 
 class _Drop(_Shape):
     id: _Id
-    why: Literal["over", "duplicate", "in_history", "wrong"]
+    why: Literal["over", "duplicate", "wrong"]
 
 
 class _Tidied(_Shape):

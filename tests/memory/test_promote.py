@@ -67,6 +67,32 @@ def test_the_rest_is_left_out_with_a_reason() -> None:
     assert [reason[:13] for reason in result.left_out] == ["below the bar"] * 2
 
 
+@pytest.mark.parametrize(
+    ("proposed", "accepted", "text", "sources"),
+    [
+        (
+            'The book "Bike Repair" by Ann Lee is good.', "Thanks, I'll get that one tomorrow.",
+            'Dana will get "Bike Repair" by Ann Lee on 2026-03-03', ("b1", "m2"),
+        ),
+        ("推荐你看《活着》和《小城之春》。", "谢谢推荐，我会去看", "Dana 会去看《小城之春》", ("b1", "m2")),
+        ("Have you been to the harbour?", "I moved to Oslo", "Dana moved to Oslo", ("m2",)),
+        ("Bike Repair is good.", "I own Bike Repair", "Dana owns Bike Repair", ("m2",)),
+    ],
+)  # fmt: skip
+def test_what_the_bot_proposed_and_a_person_accepted_has_both_sources(
+    proposed: str, accepted: str, text: str, sources: tuple[str, ...]
+) -> None:
+    """The title stands in the one message, the promise in the other; it is the person's fact."""
+    window = {
+        "b1": replace(SAID["b1"], content=proposed, number=1),
+        "m2": replace(SAID["m1"], id="m2", content=accepted, number=2),
+    }
+    [add] = promoted((learned(text, sources=("m2",)),), notes_of(), window, NOW).operations
+    assert isinstance(add, Add)
+    assert (add.evidence.sources, add.evidence.speaker) == (sources, "Dana")
+    assert add.probation_until is None
+
+
 def test_what_only_the_bot_said_is_never_durable() -> None:
     """An answer of the bot alone is kept on probation at best, and never as explicit."""
     [add] = learn(learned("the sky is green", sources=("b1",), explicit=True, confidence=0.95))

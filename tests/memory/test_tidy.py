@@ -42,6 +42,12 @@ async def test_an_inferred_fact_that_history_tells_is_dropped() -> None:
     assert text == MEMORY.replace("- Dana moved the gateway to port 8080\n", "")
 
 
+async def test_what_history_tells_in_other_words_stays() -> None:
+    """A fold keeps less of it, and memory's words are what a question finds."""
+    told = TOLD.replace("Dana moved the gateway", "The gateway was moved by Dana")
+    assert (await tidied(notes_of(MEMORY, history=told, trust=Trust.INFERRED))).operations == ()
+
+
 async def test_a_quote_stays_beside_history() -> None:
     """The rules write it into both, and a fold keeps only the weightiest of history's."""
     quote = "- Dana (2026-03-01): the gateway moved to port 8080\n"
