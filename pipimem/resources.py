@@ -68,12 +68,12 @@ def thesaurus_texts() -> list[str]:
     ]
 
 
-def template() -> Iterator[tuple[str, bytes]]:
-    """The files of the workspace template, as (relative path, content)."""
+def template(language: str = "en") -> Iterator[tuple[str, bytes]]:
+    """The files of the workspace template in a language (`en` or `zh`), as (name, content)."""
     root = _folder("workspace-template")
-    for path in sorted(root.rglob("*")):
+    for path in sorted((root if language == "en" else root / language).iterdir()):
         if path.is_file():
-            yield path.relative_to(root).as_posix(), path.read_bytes()
+            yield path.name, path.read_bytes()
 
 
 def rules(name: str) -> str:

@@ -11,20 +11,22 @@ from pipimem import resources
 from pipimem.errors import SettingsError
 from pipimem.settings import ModelSettings, Settings, settings_from
 
-TEMPLATE = dict(resources.template())["pipimem.toml"].decode()
+TEMPLATES = [dict(resources.template(it))["pipimem.toml"].decode() for it in ("en", "zh")]
 
 
-def test_the_template_says_the_defaults() -> None:
+@pytest.mark.parametrize("template", TEMPLATES, ids=["en", "zh"])
+def test_the_template_says_the_defaults(template: str) -> None:
     """Every key of the template is known, and with the # taken away nothing changes."""
-    assert settings_from(TEMPLATE) == Settings()
+    assert settings_from(template) == Settings()
     assert (
-        settings_from(re.sub(r"^# (?=\[|\w+ = )", "", TEMPLATE, flags=re.MULTILINE)) == Settings()
+        settings_from(re.sub(r"^# (?=\[|\w+ = )", "", template, flags=re.MULTILINE)) == Settings()
     )
 
 
-def test_the_template_names_every_key() -> None:
+@pytest.mark.parametrize("template", TEMPLATES, ids=["en", "zh"])
+def test_the_template_names_every_key(template: str) -> None:
     """A setting that people cannot find is none."""
-    named = re.findall(r"^# (\w+) = ", TEMPLATE, flags=re.MULTILINE)
+    named = re.findall(r"^# (\w+) = ", template, flags=re.MULTILINE)
     assert sorted(named) == sorted(
         key for part in Settings.__slots__ for key in getattr(Settings(), part).__slots__
     )

@@ -66,15 +66,18 @@ class WorkspaceStore:
         return cls(root)
 
     @classmethod
-    def init(cls, root: Path) -> tuple[Path, ...]:
-        """Fills a folder from the template; what is there stays. Returns what was created."""
+    def init(cls, root: Path, language: str = "en") -> tuple[Path, ...]:
+        """Fills a folder from the template of a language, `en` or `zh`; what is there stays.
+
+        Returns what was created.
+        """
         with store_errors("open", root):
             is_taken = root.exists() and not root.is_dir()
         if is_taken:
             raise WorkspaceError(f"{root} is a file. Name a folder for the workspace.")
         created = []
         make_folder(root)
-        for name, content in resources.template():
+        for name, content in resources.template(language):
             path = root / name
             make_folder(path.parent)
             if _written_new(path, content):

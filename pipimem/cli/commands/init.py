@@ -18,12 +18,18 @@ settings."""
 
 @click.command("init")
 @click.argument("folder", metavar="[DIR]", required=False)
+@click.option(
+    "--language",
+    type=click.Choice(("en", "zh")),
+    default="en",
+    help="The language of the files: English or Chinese.",
+)
 @as_json
 @chosen
-def command(chosen: Chosen, folder: str | None, as_json: bool) -> None:
+def command(chosen: Chosen, folder: str | None, language: str, as_json: bool) -> None:
     """Make a workspace; what is there already stays as it is."""
     root = Path(folder) if folder else chosen.workspace
-    made = WorkspaceStore.init(root)
+    made = WorkspaceStore.init(root, language)
     if as_json:
         record({"workspace": root, "created": made})
         return

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pipimem.notes.files import File
+from pipimem.notes.notes import Note
+from pipimem.text.han import is_chinese
+
 from tests.cli.conftest import Call, snapshot
 
 
@@ -18,6 +22,20 @@ def test_init_makes_a_workspace_from_the_template(call: Call, tmp_path: Path) ->
         "channels",
     }
     assert "SOUL.md" in told.out
+
+
+def test_init_in_chinese_writes_the_same_files_in_chinese(call: Call, tmp_path: Path) -> None:
+    """`--language zh`: what people read and the bot is told; no word of it is memory."""
+    names = {}
+    for language in ("en", "zh"):
+        root = tmp_path / language
+        assert call("init", str(root), "--language", language).code == 0
+        names[language] = {path.name for path in root.iterdir()}
+    assert names["zh"] == names["en"]
+    files = [path for path in (tmp_path / "zh").iterdir() if path.is_file()]
+    assert all(is_chinese(path.read_text(encoding="utf-8")) for path in files)
+    memory = Note.read(File.MEMORY, (tmp_path / "zh" / "MEMORY.md").read_text("utf-8"), b"key")
+    assert memory.entries == ()
 
 
 def test_init_never_overwrites(call: Call, bot: Path) -> None:
