@@ -23,7 +23,7 @@ _BEGINS = ("opening", "mere answer")
 # What is kept only together with another sentence.
 _NOT_ALONE = (*_BEGINS, "change", "fragment", "done")
 # "This one please don't note" says nothing else: it speaks of the message in front.
-_FEW_LETTERS, _FEW_LETTERS_ZH = 24, 8
+_FEW_LETTERS, _FEW_LETTERS_ZH = 16, 5
 
 
 def in_context(said: Sequence[Sentence]) -> list[Sentence]:
@@ -95,7 +95,7 @@ def _add(kept: list[Sentence], one: Sentence) -> None:
 
 def _take_back(kept: list[Sentence], one: Sentence, need: str) -> bool:
     """Leaves out what a speaker takes back, of a joke the whole message; whether there was any."""
-    place = _last(kept, one, need, _is_own if need == "joke" else _is_statement)
+    place = _last(kept, one, _REACH[need], _is_own if need == "joke" else _is_statement)
     if place is None or kept[place].speaker != one.speaker:
         return False
     message = kept[place].sources[-1]
@@ -126,47 +126,52 @@ def _leans(text: str) -> bool:
 
 def _antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
     """The place of the sentence that one speaks of, `None` if there is none."""
-    last = kept[-1] if kept else None
-    if last is None or need in _BEGINS:
+    if kept and need not in _BEGINS and _begins(kept[-1], one):
+        return len(kept) - 1
+    if kept and need != "done" and _answers(kept[-1], one):
         return None
-    if last.speaker == one.speaker and matches("context", "opening", last.text):
-        return len(kept) - 1
-    is_same = last.sources[-1:] == one.sources
-    if is_same and matches("context", "mere answer", last.text):
-        return len(kept) - 1
-    is_near = is_same and _is_statement(last, one)
-    if need in ("", "reason", "continued") or (need in ("change", "fragment") and is_near):
-        return len(kept) - 1 if need and is_near else None
-    if need == "done":
-        return _last(kept, one, need, _is_promise)
-    if last.question and last.speaker != one.speaker and matches("left_out", "yes", one.text):
-        return None  # an answer
-    if need == "fragment":
-        return _last(kept, one, need, _is_own_statement)
-    place = _last(kept, one, need, _has_its_value)
-    return _last(kept, one, need, _is_statement) if place is None else place
+    for fits in _FITS.get(need, ()):
+        place = _last(kept, one, _REACH.get(need, 1), fits)
+        if place is not None:
+            return place
+    return None
 
 
-def _last(
-    kept: Sequence[Sentence], one: Sentence, need: str, fits: Callable[[Sentence, Sentence], bool]
-) -> int | None:
+def _last(kept: Sequence[Sentence], one: Sentence, reach: int, fits: Test) -> int | None:
     """The place of the last sentence in reach, by a person, that fits."""
-    for place in reversed(range(max(0, len(kept) - _REACH[need]), len(kept))):
+    for place in reversed(range(max(0, len(kept) - reach), len(kept))):
         if kept[place].role == "user" and fits(kept[place], one):
             return place
     return None
+
+
+def _begins(last: Sentence, one: Sentence) -> bool:
+    """Whether a sentence is only the beginning of the next: "From now on", or a mere yes."""
+    if last.sources[-1:] == one.sources and matches("context", "mere answer", last.text):
+        return True
+    return _is_own(last, one) and matches("context", "opening", last.text)
+
+
+def _answers(last: Sentence, one: Sentence) -> bool:
+    """Whether a sentence answers the question in front rather than correcting something."""
+    asked = last.question and not _is_own(last, one)
+    return asked and matches("left_out", "yes", one.text)
 
 
 def _is_own(before: Sentence, one: Sentence) -> bool:
     return before.speaker == one.speaker
 
 
+def _is_statement(before: Sentence, one: Sentence) -> bool:  # noqa: ARG001 - one of several tests
+    return not before.question and not matches("left_out", "chatter", before.text)
+
+
 def _is_own_statement(before: Sentence, one: Sentence) -> bool:
     return _is_own(before, one) and _is_statement(before, one)
 
 
-def _is_statement(before: Sentence, one: Sentence) -> bool:  # noqa: ARG001 - one of several tests
-    return not before.question and not matches("left_out", "chatter", before.text)
+def _is_near(before: Sentence, one: Sentence) -> bool:
+    return before.sources[-1:] == one.sources and _is_statement(before, one)
 
 
 def _has_its_value(before: Sentence, one: Sentence) -> bool:
@@ -186,6 +191,18 @@ def _is_promise(before: Sentence, one: Sentence) -> bool:
     if matches("concrete", "person speaking", before.text):
         return False
     return one.speaker in before.text or matches("worth", "open_loop", before.text)
+
+
+# Which sentences each need asks for, the best first.
+Test = Callable[[Sentence, Sentence], bool]
+_FITS: dict[str, tuple[Test, ...]] = {
+    "correction": (_has_its_value, _is_statement),
+    "change": (_is_near, _has_its_value, _is_statement),
+    "fragment": (_is_near, _is_own_statement),
+    "done": (_is_promise,),
+    "reason": (_is_near,),
+    "continued": (_is_near,),
+}
 
 
 def _private_messages(said: Sequence[Sentence]) -> set[str]:
