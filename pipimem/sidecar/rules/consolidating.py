@@ -121,13 +121,26 @@ def _as_event(choice: Choice) -> float:
 def _anything(
     window: Sequence[Message], said: Sequence[Sentence], words: Words
 ) -> tuple[Bullet, ...]:
-    """The weightiest sentence of a person in an exchange; nothing if there was no exchange."""
+    """The weightiest sentence of a person in an exchange, or a message without words ("👍").
+
+    Nothing if there was no exchange, or if all that was said is not to be noted.
+    """
     if not is_exchange(window):
         return ()
     own = [sentence for sentence in said if sentence.role == "user"]
     if not own:
-        last = next(message for message in reversed(window) if message.role == "user")
-        text = " ".join(last.content.split())[:_LAST_WORDS]
-        own = [Sentence(text, (last.id,), last.speaker, "user", last.time, 0)]
+        own = [_whole(one) for one in window if one.role == "user" and _has_no_sentence(one)]
+    if not own:
+        return ()
     best = max(own, key=lambda one: (weight_of(one, words), one.place))
     return (Bullet(best.quote(), best.sources, 1),)
+
+
+def _has_no_sentence(message: Message) -> bool:
+    return not sentences([message]) and not matches("left_out", "secret", message.content)
+
+
+def _whole(message: Message) -> Sentence:
+    """A message as one sentence."""
+    text = " ".join(message.content.split())[:_LAST_WORDS]
+    return Sentence(text, (message.id,), message.speaker, "user", message.time, message.number)

@@ -78,17 +78,22 @@ def _in_front(first: Sentence, second: Sentence, *, is_own: bool) -> str:
 
 def _add(kept: list[Sentence], one: Sentence) -> None:
     """Puts a sentence behind the others, or together with the one that it speaks of."""
+    if kept and _begins(kept[-1], one):
+        whole = together(kept[-1], one)
+        if whole:
+            kept.pop()
+            one = whole
     need = _need(one)
     if need in ("joke", "taken back"):
         if _take_back(kept, one, need):
             return
-        need = "correction"
+        need = "denial"
     place = _antecedent(kept, one, need)
     if place is None:
         kept.append(replace(one, fragment=need in _NOT_ALONE))
         return
     whole = together(kept[place], one)
-    if whole or need == "correction":  # never the wrong value alone
+    if whole or need in ("correction", "denial"):  # never the wrong value alone
         del kept[place]
     kept.append(replace(whole or one, closed=need == "done"))
 
@@ -126,12 +131,11 @@ def _leans(text: str) -> bool:
 
 def _antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
     """The place of the sentence that one speaks of, `None` if there is none."""
-    if kept and need not in _BEGINS and _begins(kept[-1], one):
-        return len(kept) - 1
     if kept and need != "done" and _answers(kept[-1], one):
         return None
+    reach = _reach_of_denial(kept, one) if need == "denial" else _REACH.get(need, 1)
     for fits in _FITS.get(need, ()):
-        place = _last(kept, one, _REACH.get(need, 1), fits)
+        place = _last(kept, one, reach, fits)
         if place is not None:
             return place
     return None
@@ -143,6 +147,19 @@ def _last(kept: Sequence[Sentence], one: Sentence, reach: int, fits: Test) -> in
         if kept[place].role == "user" and fits(kept[place], one):
             return place
     return None
+
+
+def _reach_of_denial(kept: Sequence[Sentence], one: Sentence) -> int:
+    """How far back the last message of a person is; behind the bot's words only one's own."""
+    said = [place for place, other in enumerate(kept) if _is_said(other)]
+    if not said or (kept[-1].role != "user" and not _is_own(kept[said[-1]], one)):
+        return 0
+    message = kept[said[-1]].sources[-1]
+    return len(kept) - min(place for place in said if message in kept[place].sources)
+
+
+def _is_said(one: Sentence) -> bool:
+    return one.role == "user" and not matches("left_out", "chatter", one.text)
 
 
 def _begins(last: Sentence, one: Sentence) -> bool:
@@ -197,6 +214,7 @@ def _is_promise(before: Sentence, one: Sentence) -> bool:
 Test = Callable[[Sentence, Sentence], bool]
 _FITS: dict[str, tuple[Test, ...]] = {
     "correction": (_has_its_value, _is_statement),
+    "denial": (_has_its_value, _is_statement),
     "change": (_is_near, _has_its_value, _is_statement),
     "fragment": (_is_near, _is_own_statement),
     "done": (_is_promise,),

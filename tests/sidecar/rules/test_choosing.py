@@ -217,3 +217,19 @@ def test_a_real_exchange_leaves_a_bullet_even_if_nothing_was_said(
     """The last that a person said, as it was said; the bot alone is no exchange."""
     assert [bullet.text for bullet in answer_to(*texts).history] == [told]
     assert answer_to("bot|Anyone?") == Consolidated()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My salary is 4200 euros. Don't put it in the notes yet",
+        "我下个月要辞职，先别记",
+        "Off the record: the boss hates the CEO",
+        "The wifi password is on the fridge, tulip4471",
+        "[secret: password]",
+        "The wifi password is [secret: password]",
+    ],
+)
+def test_what_is_not_to_be_noted_is_told_nowhere(text: str) -> None:
+    """Neither in MEMORY nor in HISTORY, also where nothing else was said."""
+    assert answer_to(text, "bot|All right") == Consolidated()
