@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import TypeVar
 
+from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trust
 
 
@@ -112,9 +113,8 @@ class Delta:
     tombstones: Mapping[str, Tombstone | None] = field(default_factory=dict)
     jobs: Mapping[str, Job] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
-    etags: Mapping[str, str] = field(
-        default_factory=dict
-    )  # by file name: the text this change leaves behind
+    # By file name: the text this change leaves behind. A record has it among its files.
+    etags: Mapping[str, str] = field(default_factory=dict, metadata={"written": False})
     asked: tuple[Asked, ...] = ()  # what came since the last change
     forgets_asked: bool = False  # all that was asked before is dropped
     losses: tuple[Loss, ...] = ()  # what models took out
@@ -195,3 +195,12 @@ def _merged(old: Mapping[str, V], changes: Mapping[str, V | None]) -> Mapping[st
     if not changes:
         return old
     return {name: value for name, value in {**old, **changes}.items() if value is not None}
+
+
+def fresh_ledger(messages: Iterable[Message], history_end: datetime) -> Ledger:
+    """A ledger for a channel whose own state is gone: what HISTORY.md covers was consolidated."""
+    covered = 0
+    for message in messages:
+        if message.time is not None and message.time <= history_end:
+            covered = message.number
+    return Ledger(cursor=covered, boundary=covered, refreshed=covered, epoch_start=covered)

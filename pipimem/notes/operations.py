@@ -208,9 +208,10 @@ class Progress:
     narrowed: Narrowed | None = None
     # The cursor, the holes and the newest forgetting this was decided on; others now refuse the
     # whole decision.
-    expect_cursor: int | None = None
-    expect_holes: tuple[Hole, ...] | None = None
-    expect_forgotten: int | None = None
+    # Checked before it is journalled, so no record has them.
+    expect_cursor: int | None = field(default=None, metadata={"written": False})
+    expect_holes: tuple[Hole, ...] | None = field(default=None, metadata={"written": False})
+    expect_forgotten: int | None = field(default=None, metadata={"written": False})
 
 
 @dataclass(frozen=True, slots=True)

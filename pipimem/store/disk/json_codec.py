@@ -2,7 +2,7 @@
 
 Defaults are left out, unknown fields passed over.
 
-A field with `metadata={"name": …}` stands under that name.
+A field with `metadata={"name": …}` stands under that name, one with `{"written": False}` nowhere.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from pipimem.notes.ledger import Delta
-from pipimem.notes.operations import Progress
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.syscalls import make_folder, read_whole, store_errors
@@ -25,16 +23,6 @@ Json = dict[str, object]
 Hint = Any
 
 _PLAIN = frozenset({str, int, float, bool})
-# What a decision expects has been checked when it is written; the etags of a delta are those of the
-# record's files.
-_UNWRITTEN: frozenset[tuple[type, str]] = frozenset(
-    {
-        (Delta, "etags"),
-        (Progress, "expect_cursor"),
-        (Progress, "expect_holes"),
-        (Progress, "expect_forgotten"),
-    }
-)
 
 
 class CodecError(ValueError):
@@ -86,7 +74,7 @@ def _written(kind: Hint) -> tuple[tuple[str, str, object], ...]:
     return tuple(
         (field.name, field.metadata.get("name", field.name), _default(field))
         for field in fields(kind)
-        if (kind, field.name) not in _UNWRITTEN
+        if field.metadata.get("written", True)
     )
 
 

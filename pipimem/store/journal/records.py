@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
-from pipimem.notes.notes import Change
+from pipimem.notes.notes import Change, etag
 from pipimem.notes.operations import Author, Tokens
 from pipimem.store.disk.json_lines import checksum_of
-from pipimem.text.markdown.line_edits import Splice
+from pipimem.text.markdown.line_edits import Splice, spliced
 
 FORGET = "forget"
 """The task of a forgetting: its record begins a journal, and undo reaches no further back."""
@@ -31,6 +31,18 @@ class FileChange:
     found: str = ""
     unseen: bool = False
     found_splices: tuple[Splice, ...] = ()
+
+
+def spliced_to(wanted: str, text: str, changes: Iterable[FileChange]) -> str | None:
+    """The text of an etag that the first of these changes leads to, `None` where none does."""
+    for change in changes:
+        try:
+            text = spliced(text, change.splices)
+        except ValueError:  # records between them are lost
+            return None
+        if change.after == wanted:
+            return text if etag(text) == wanted else None
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,15 @@ from pathlib import Path
 
 from pipimem.errors import JournalError
 from pipimem.notes.files import File
-from pipimem.notes.ledger import Ledger
+from pipimem.notes.ledger import Ledger, fresh_ledger
 from pipimem.notes.notes import etag
 from pipimem.store.disk.files import NEVER, Stamp
 from pipimem.store.journal import checkpoint as ledger_file
 from pipimem.store.journal.checkpoint import Checkpoint
 from pipimem.store.journal.journal import Journal
-from pipimem.store.journal.records import NOWHERE, FileChange, JournalRecord, Place
+from pipimem.store.journal.records import NOWHERE, FileChange, JournalRecord, Place, spliced_to
 from pipimem.store.journal.text_versions import Versions
 from pipimem.store.transcript.log import Transcript
-from pipimem.text.markdown.line_edits import spliced
 
 # An editor may have loaded a text that many changes ago; older ones are found among the versions.
 _REMEMBERED = 200
@@ -67,7 +66,7 @@ class State:
 
         def concluded() -> Ledger:
             covered = history_end() if transcript.last_number else None
-            return fresh_ledger(transcript, covered) if covered else Ledger()
+            return fresh_ledger(transcript.messages(), covered) if covered else Ledger()
 
         state = cls(folder, Journal(own), Versions(own / "versions"))
         state._concluded, state._check_lock = concluded, transcript.lock.check
@@ -294,26 +293,5 @@ class State:
         for index in reversed(range(len(changes))):
             text = self._stored_text(file, changes[index].before)
             if text is not None:
-                return _spliced_to(wanted, text, changes[index:])
+                return spliced_to(wanted, text, changes[index:])
         return None
-
-
-def _spliced_to(wanted: str, text: str, changes: Iterable[FileChange]) -> str | None:
-    """The text of an etag that the first of these changes leads to, `None` where none does."""
-    for change in changes:
-        try:
-            text = spliced(text, change.splices)
-        except ValueError:  # records between them are lost
-            return None
-        if change.after == wanted:
-            return text if etag(text) == wanted else None
-    return None
-
-
-def fresh_ledger(transcript: Transcript, history_end: datetime) -> Ledger:
-    """A ledger for a channel whose own state is gone: what HISTORY.md covers was consolidated."""
-    covered = 0
-    for message in transcript.messages():
-        if message.time is not None and message.time <= history_end:
-            covered = message.number
-    return Ledger(cursor=covered, boundary=covered, refreshed=covered, epoch_start=covered)

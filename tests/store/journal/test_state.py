@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 from pipimem.errors import JournalError
 from pipimem.notes.files import File
-from pipimem.notes.ledger import Ledger
+from pipimem.notes.ledger import Ledger, fresh_ledger
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Decision
 from pipimem.store.channel import ChannelStore
@@ -20,7 +20,7 @@ from pipimem.store.journal.checkpoint import Checkpoint
 from pipimem.store.journal.journal import Journal
 from pipimem.store.journal.past_texts import past_texts
 from pipimem.store.journal.records import NOWHERE, Place
-from pipimem.store.journal.state import State, fresh_ledger
+from pipimem.store.journal.state import State
 
 Add = Callable[..., Decision]
 
@@ -115,7 +115,7 @@ def test_without_a_state_of_its_own_the_history_tells_the_cursor(
     """What HISTORY.md covers was consolidated; what was said later was not."""
     later = now.replace(hour=now.hour + 1)
     channel.append([Message.user("one", id="a", time=now), Message.user("two", id="b", time=later)])
-    assert fresh_ledger(channel.transcript, now) == Ledger(
+    assert fresh_ledger(channel.transcript.messages(), now) == Ledger(
         cursor=1, boundary=1, refreshed=1, epoch_start=1
     )
     assert State.load(channel.folder, channel.transcript, lambda: now).ledger.cursor == 1
