@@ -1,0 +1,85 @@
+"""Every command block of README and guide runs as it stands, on the workspace of README."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from pipimem.cli.commands import pipimem
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "README.zh-CN.md", *sorted((ROOT / "docs/guide").rglob("*.md"))]
+_BLOCK = re.compile(r"^```(?:bash|sh)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+# These go on until they are stopped; tests/cli/commands/test_watch.py runs them.
+_STAYS = ("watch",)
+# What the pages take for granted: the workspace that README makes.
+_BEFORE = (
+    "pipimem init",
+    "pipimem replay release-room examples/release-room.jsonl --kind group --compact-every 60 "
+    "--maintain",
+)
+_SAYS = {
+    "undo": "taken back",
+    "restore": "the notes stand as they stood",
+    "forget": "",
+    "timeline": "rr-046",
+    "detail": "rr-043",
+    "remember": "周五不许发布",
+}
+
+
+def blocks(page: Path) -> list[list[list[str]]]:
+    """The calls of pipimem in each block of a page, without their comments."""
+    found = []
+    for block in _BLOCK.findall(page.read_text("utf-8")):
+        lines = [line for line in block.splitlines() if line.startswith("pipimem ")]
+        calls = [shlex.split(line, comments=True) for line in lines]
+        found.append([call for call in calls if not set(_STAYS) & set(call)])
+    return list(filter(None, found))
+
+
+def run(call: list[str]) -> Result:
+    """Whatever is asked is answered with yes; a chat is left."""
+    typed = "/quit\n" if "chat" in call else "y\n" * 9
+    return CliRunner().invoke(pipimem, call[1:], input=typed)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that the pages are read in: a checkout with the workspace of README."""
+    folder = tmp_path_factory.mktemp("checkout")
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        patched.setenv("PIPIMEM_WORKSPACE", "workspace")
+        for line in _BEFORE:
+            assert run(shlex.split(line)).exit_code == 0
+    return folder
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks(page)], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_every_command_block_runs_as_it_stands(
+    page: Path, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each ends with 0 and does what stands beside it."""
+    monkeypatch.delenv("PIPIMEM_MODEL", raising=False)
+    monkeypatch.setenv("PIPIMEM_WORKSPACE", "workspace")
+    failed = {}
+    for number, block in enumerate(blocks(page)):
+        folder = tmp_path / str(number)
+        shutil.copytree(made, folder)
+        monkeypatch.chdir(folder)
+        if page.name.startswith("README"):
+            shutil.rmtree("workspace")
+        for call in block:
+            done = run(call)
+            says = next((words for name, words in _SAYS.items() if name in call[1:3]), "")
+            if done.exit_code or says not in done.output:
+                failed[shlex.join(call)] = done.output[-500:]
+    assert failed == {}
