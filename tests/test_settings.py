@@ -45,6 +45,7 @@ def test_what_is_written_holds() -> None:
         ("[recal]\n", "pipimem.toml: unknown section 'recal'; did you mean 'recall'?"),
         ("[recall]\ninjekt = 3", "[recall]: unknown key 'injekt'; did you mean 'inject'?"),
         ("recall = 3", "[recall] must be a table"),
+        ("[recall]\nrepeat = true", "[recall] repeat is replaced by keeps_context: every turn now"),
         ("[recall]\ninject = true", "[recall] inject must be a whole number, not True"),
         ("[recall]\ninject = -1", "[recall] inject must be a number from 0 up, not -1"),
         ('[model]\nfallbacks = "gpt"', "[model] fallbacks must be a list of strings, not 'gpt'"),

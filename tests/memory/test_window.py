@@ -17,7 +17,7 @@ def contents(*messages: Message) -> list[str]:
 
 def test_injected_memory_is_not_learnt_again() -> None:
     """A block that memory put before the turn is taken out of what the user said."""
-    block = fenced([{"id": "memory:x", "text": "the port is 8080"}], "abcd1234")
+    block = fenced([("MEMORY: Facts", ["the port is 8080"])], b"a channel's key")
     assert contents(message(1, f"{block}\nwhat is new?")) == ["what is new?"]
 
 
