@@ -20,8 +20,9 @@ _STANDING_TOKENS = 600
 # memory.
 _WORKSPACE_TOKENS = 500
 # Of a memory that does not fit as a whole most has nothing to do with what the session is about:
-# what a message needs is recalled for it.
-_REST_OF_LARGE_TOKENS = 400
+# what a message needs is recalled for it. Of 60 questions about one conversation as many have their
+# evidence in a turn with 400, 250 and 150 tokens; 250 hold the state of things.
+_REST_OF_LARGE_TOKENS = 250
 # What each may take before all others had theirs; then they take what is left, in this order.
 _STANDING_SHARES = ((Kind.CONSTRAINT, 0.4), (Kind.PREFERENCE, 0.25), (Kind.IDENTITY, 0.15))
 _STANDING_SHARE_OF_WORKSPACE = 0.2

@@ -120,7 +120,7 @@ def test_of_a_large_memory_it_shows_less() -> None:
     facts = FACTS.splitlines(keepends=True)
     small, large = _shown(notes_of("".join(facts[:60]))), _shown(notes_of(FACTS))
     assert (len(small.rest), small.left_out) == (58, 0)
-    assert estimate(_blocks(large)[1]) <= 400
+    assert estimate(_blocks(large)[1]) <= 250
 
 
 def test_the_frame_costs_little() -> None:
