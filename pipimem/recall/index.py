@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
-from pipimem.recall.items import Item, Source
+from pipimem.recall.items import Item, Source, said_by
 from pipimem.recall.postings import HIGHEST_IMPACT, Postings, pairs, rarity
 from pipimem.recall.scoring import MatchedTerm, Matches, Term, ordered, totals_of
 from pipimem.text.quotes import Quote
@@ -25,6 +25,8 @@ _MIN_SYNONYM_WEIGHT = 0.15
 # What a word reached through its spelling counts, against the word itself.
 _MISSPELT_WEIGHT = 0.75
 _NO_POSTINGS: Mapping[int, float] = {}
+# Before a word of somebody's name: what they said. No text has such a word.
+_SAID_BY = "said by:"
 
 
 class Index:
@@ -96,6 +98,11 @@ class Index:
         """The item in a slot that `search` named."""
         return self._items[slot]
 
+    def said_by(self, name: str) -> Set[int]:
+        """The slots of what somebody said; empty for a name that nobody has here."""
+        marks = [_SAID_BY + word for word in self.words.words(name)]
+        return self._postings.together(marks).keys() if marks else frozenset()
+
     def weightiest(
         self, places: Set[str], most: int, weight: Callable[[Item], tuple[float, float]]
     ) -> list[int]:
@@ -131,11 +138,11 @@ class Index:
         return self._bags[slot]
 
     def quoted_words(self, slot: int, quote: Quote) -> Bag:
-        """The words of the item in a slot, without the name in front where it is a `quote`.
+        """The words of an item's text alone: without who said it, and what stands beside it.
 
-        A quote is cut when it is first asked for.
+        They are cut when they are first asked for.
         """
-        if not quote.name:
+        if not quote.name and not self._items[slot].head:
             return self._bags[slot]
         bag = self._quoted.get(slot)
         if bag is None:
@@ -157,6 +164,8 @@ class Index:
 
     def _matched_term(self, term: Term) -> MatchedTerm | None:
         literal = self._postings.by_word.get(term.word)
+        if literal is None and len(term.word) == 1:  # a lone Han word of an entry is a gram
+            literal = self._postings.by_word.get(GRAM + term.word)
         others = self._synonym_postings(term)
         if literal is None and not others:
             others = [
@@ -227,11 +236,16 @@ class Index:
         self._slots[item.id], self._items[slot], self._bags[slot] = slot, item, bag
         self._postings.add(slot, bag.words)
         self._postings.add(slot, pairs(bag))
+        self._postings.add(slot, self._marks(item))
+
+    def _marks(self, item: Item) -> list[str]:
+        name = "" if item.source is Source.LOG else said_by(item)
+        return [_SAID_BY + word for word in self.words.words(name)] if name else []
 
     def _remove(self, name: str) -> None:
         slot = self._slots.pop(name)
         bag = self._bags.pop(slot)
-        self._postings.remove(slot, (*bag.words, *pairs(bag)))
+        item = self._items.pop(slot)
+        self._postings.remove(slot, (*bag.words, *pairs(bag), *self._marks(item)))
         self._quoted.pop(slot, None)
-        del self._items[slot]
         self._free.append(slot)

@@ -18,8 +18,11 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.resources import sections
 from pipimem.text.dates.bounds import aware
+from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import day_of, read_quote
 
+# A name of a word or two before a colon.
+_IN_FRONT = Pattern(r"([A-Z][\w'-]*(?: [A-Z][\w'-]*)?|[\u4e00-\u9fff]{1,4})[:：](?=\s?\S)")
 # Longer than anything in `data/recall/empty_entries.txt`.
 _LONGEST_EMPTY = 20
 
@@ -38,8 +41,8 @@ class Source(StrEnum):
 class Item:
     """One thing that can be recalled.
 
-    `head` are words that stand beside the text and count as part of it for searching: the title of
-    a history block, a heading of people's own, the date and speaker of a message. `section` is the
+    `head` are words that stand beside the text and count as part of it for searching: a heading of
+    people's own, the date and speaker of a message. `section` is the
     heading as the file has it; `when` has an offset; `kind` is the kind of a durable entry or the
     standard name of a SESSION section, empty where there is none. `place` is where an entry of
     SESSION.md stands in its file: of equals the upper is first. Of `by_day` items only the day of
@@ -78,6 +81,12 @@ class Item:
         return f"{self.head}\n{text}" if self.head else text
 
 
+def said_by(item: Item) -> str:
+    """Who said it: as its record knows, as a quote says, or by a name in front ("Maya: …")."""
+    in_front = _IN_FRONT().match(item.text)
+    return item.speaker or read_quote(item.text).name or (in_front[1] if in_front else "")
+
+
 def session_items(note: Note, gone: Container[str] = ()) -> list[Item]:
     """One item for each entry of SESSION.md that is not `gone` by its id.
 
@@ -105,12 +114,17 @@ def workspace_items(note: Note) -> list[Item]:
     )
 
 
-def history_items(note: Note, gone: Container[str] = ()) -> list[Item]:
+def history_items(
+    note: Note,
+    gone: Container[str] = (),
+    records: Mapping[str, Record] = MappingProxyType({}),
+) -> list[Item]:
     """One item for each bullet of HISTORY.md that is not `gone`.
 
-    It has the title of its block as head and the end of the block as time.
+    The title of its block is no word of it. Its time is that of the messages it rests on, where a
+    record knows it, else its own day, else the end of its block.
     """
-    return _items(Source.HISTORY, note, _history_heading, gone)
+    return _items(Source.HISTORY, note, _history_heading, gone, records)
 
 
 def backlog_items(*messages: Message) -> tuple[Item, ...]:
@@ -205,8 +219,7 @@ def _dated_heading(section: str) -> tuple[str, str | None, datetime | None]:
 
 
 def _history_heading(section: str) -> tuple[str, None, datetime | None]:
-    _, end, _, title = read_heading(section)
-    return title if title != section else _own_heading(section), None, end
+    return _own_heading(section), None, read_heading(section)[1]
 
 
 def _own_heading(section: str) -> str:

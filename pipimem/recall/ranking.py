@@ -13,6 +13,7 @@ from pipimem.recall.circumstances import Circumstance, circumstances, is_of_aske
 from pipimem.recall.index import Index
 from pipimem.recall.intents import ANSWERED_BY, Intent, answers
 from pipimem.recall.items import Item, Source
+from pipimem.recall.phrases import says
 from pipimem.recall.refinement import Query
 from pipimem.recall.scoring import MatchedTerm, Matches, Part, scored
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness
@@ -105,7 +106,12 @@ def ranked(
         candidates = _by_evidence(scorer, found, most, floor)
         if query.pure:
             candidates |= scorer.candidates(_by_intent(index, query, most), query.intents[0])
+        elif query.as_usual:
+            tastes = _tastes(index, query, most)
+            candidates |= scorer.candidates(tastes, Intent.PREFERENCES)
         else:
+            told = _told_by(index, query, most)
+            candidates |= scorer.candidates(told, "their words")
             surer = _SURER if nearness.sure and query.is_general() else 0.0
             sure = [slot for slot in nearness.surely(surer) if slot not in candidates]
             candidates |= scorer.candidates(sure)
@@ -130,6 +136,22 @@ def _by_intent(index: Index, query: Query, most: int) -> Sequence[int]:
     """What stands where the question is answered; of very much, the weightiest and newest."""
     places = frozenset[str]().union(*(ANSWERED_BY[intent] for intent in query.intents))
     return index.weightiest(places, most, _weight_and_time)
+
+
+def _tastes(index: Index, query: Query, most: int) -> Sequence[int]:
+    """The preferences of who speaks; where none are known, everybody's."""
+    slots = index.weightiest(ANSWERED_BY[Intent.PREFERENCES], _DAYS_BACK, _weight_and_time)
+    theirs = index.said_by(query.speaker) if query.speaker else frozenset()
+    return ([slot for slot in slots if slot in theirs] or slots)[:most]
+
+
+def _told_by(index: Index, query: Query, most: int) -> Sequence[int]:
+    """What a person said, the weightiest and newest first, where nothing else is named."""
+    strong = [term.word for term in query.terms if not term.weak]
+    person = query.speaker if query.asks_who else " ".join(strong) if len(strong) == 1 else ""
+    theirs = index.said_by(person) if person else frozenset()
+    found = [(_weight_and_time(index.item(slot)), -slot) for slot in theirs]
+    return [-slot for _, slot in heapq.nlargest(most, found)]
 
 
 def _of_days(index: Index, query: Query, most: int) -> Sequence[int]:
@@ -222,6 +244,8 @@ class _Scorer:
         That is so out of many words, in talk, in a question about the world at large, or where it
         is only meant by somebody who tells and asks nothing.
         """
+        if slot in lone.literal and says("warning", self._index.item(slot).text):
+            return False
         if self._asked >= _LONE_AMONG or self._seems_talk(slot) or self._is_general:
             return True
         return slot not in lone.literal and self._only_tells

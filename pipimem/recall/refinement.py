@@ -8,7 +8,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pipimem.recall.intents import Intent, intents_of, without_cues
-from pipimem.recall.phrases import asks, is_chat, is_command, is_general, is_order, says, weak_words
+from pipimem.recall.phrases import (
+    NAMES_A_TIME,
+    asks,
+    is_chat,
+    is_command,
+    is_general,
+    is_order,
+    phrases,
+    says,
+    weak_words,
+)
 from pipimem.recall.postings import pairs
 from pipimem.recall.scoring import Term
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
@@ -44,13 +54,23 @@ _NAME = Pattern(
 )
 
 
+# A name by its capitals: of parts (OrderService), or of several words (React Native). One capital
+# alone is not enough: of a person who is named memory knows much that was not asked.
+_CAPITALISED = Pattern(
+    r"\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+\b"
+    r"|\b[A-Z][a-z]+(?: [A-Z][A-Za-z0-9]+)+\b"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """A question as recall looks for it.
 
-    `asks_when` says that the answer is a time. `silent` is why the automatic path has nothing to
-    look for, empty otherwise. `pure` says that the question is nothing but its intents ("what did
-    we decide?"), `of_days` that it asks for nothing but days ("what did we do on Thursday?").
+    `as_usual` says that it is to be done as the `speaker` likes it, `asks_who` that they ask who
+    they are. `asks_when` says that the answer is a time. `silent` is why the automatic path has
+    nothing to look for, empty otherwise. `pure` says that the question is nothing but its intents
+    ("what did we decide?"), `of_days` that it asks for nothing but days ("what did we do on
+    Thursday?").
     """
 
     text: str
@@ -63,12 +83,21 @@ class Query:
     of_days: bool = False
     silent: str = ""
     asks_when: bool = False
+    as_usual: bool = False
+    asks_who: bool = False
+    speaker: str = ""
 
     def is_general(self) -> bool:
         """Whether it may be about the world at large; worked out at each call."""
         if self.pure or self.silent or self.entities:
             return False
-        return is_general(self.text, _count_things(self.terms)) and not says("ours", self.text)
+        if says("ours", self.text):
+            return False
+        return is_general(self.text, _count_things(self.terms)) or self._is_of_a_textbook()
+
+    def _is_of_a_textbook(self) -> bool:
+        topics = weak_words("topics")
+        return says("textbook", self.text) and any(term.word in topics for term in self.terms)
 
     def only_tells(self) -> bool:
         """Whether someone tells of themselves and asks nothing."""
@@ -88,7 +117,8 @@ def refined(
     text = both_ends(text)
     bag = words.bag(text)
     entities = _entities(text)
-    named = frozenset(words.words(" ".join(entities))) if entities else _NONE
+    names = (*entities, *_capitalised(text))
+    named = frozenset(words.words(" ".join(names))) if names else _NONE
     grams = tuple(dict.fromkeys(pairs(bag)))
     terms = synonyms.added([_term(word, named) for word in dict.fromkeys(bag.words)], grams)
     query = Query(
@@ -113,9 +143,20 @@ def _judged(
     asker: tuple[Term, ...] = ()
     if speaker and says("first person", query.text):
         asker = _asker(speaker, words, query)
-    if pure or of_days or silent or asker:
-        terms = (*query.terms, *asker)
-        return replace(query, pure=pure, of_days=of_days, silent=silent, terms=terms)
+    as_usual, asks_who = says("as usual", query.text), says("who", query.text)
+    if as_usual and _says_nothing(words.words(phrases("as usual").sub(" ", query.text.lower()))):
+        return replace(query, terms=(), grams=(), as_usual=True, speaker=speaker)
+    if pure or of_days or silent or speaker or as_usual:
+        return replace(
+            query,
+            pure=pure,
+            of_days=of_days,
+            silent="" if as_usual or (asks_who and speaker) else silent,
+            terms=(*query.terms, *asker),
+            as_usual=as_usual,
+            asks_who=asks_who,
+            speaker=speaker,
+        )
     return query
 
 
@@ -139,6 +180,12 @@ def _entities(text: str) -> tuple[str, ...]:
     quoted = (next(filter(None, match.groups())) for match in _QUOTED().finditer(text))
     named = (match[0].rstrip(".-/,;:!?") for match in _NAME().finditer(text))
     return tuple(dict.fromkeys(entity.strip() for entity in (*quoted, *named) if entity.strip()))
+
+
+def _capitalised(text: str) -> list[str]:
+    """The names that stand out by their capitals; days and months are none."""
+    found = [match[0] for match in _CAPITALISED().finditer(text)]
+    return [name for name in found if not NAMES_A_TIME().search(name)]
 
 
 def _term(word: str, named: frozenset[str]) -> Term:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 # Shorter words have too many neighbours: "sort", "port" and "post" are three words, not one
@@ -10,6 +11,11 @@ from itertools import chain
 # stem), so there the words are longer.
 _SHORTEST = 5
 _SHORTEST_EXCHANGED = 7
+# An identifier of parts has more letters to go wrong, and more that are right: two of its parts may
+# have a slip each, those of so many letters. Digits are never mistaken for others.
+_SLIPS = 2
+_SHORTEST_PART = 4
+_DIVIDERS = re.compile(r"[-_./]")
 
 
 class Spelling:
@@ -20,25 +26,39 @@ class Spelling:
 
     def __init__(self) -> None:
         self._words: dict[tuple[str, int], set[str]] = {}
+        # Identifiers by their first letter and how many parts they have.
+        self._identifiers: dict[tuple[str, int], set[str]] = {}
 
     def add(self, word: str) -> None:
         """One more word that may be meant."""
         if _may_be_misspelt(word):
             self._words.setdefault((word[0], len(word)), set()).add(word)
+        elif _is_identifier(word):
+            self._identifiers.setdefault(_shape(word), set()).add(word)
 
     def remove(self, word: str) -> None:
         """A word that no item holds any longer."""
         if _may_be_misspelt(word):
             self._words[word[0], len(word)].discard(word)
+        elif _is_identifier(word):
+            self._identifiers[_shape(word)].discard(word)
 
     def copy(self) -> Spelling:
         """An equal one that is changed by itself."""
         other = Spelling()
         other._words = {place: words.copy() for place, words in self._words.items()}
+        other._identifiers = {place: words.copy() for place, words in self._identifiers.items()}
         return other
 
     def near(self, word: str) -> tuple[str, ...]:
-        """The known words that are one slip away from this one, in order."""
+        """The known words that are one slip away from this one, in order.
+
+        Of an identifier, those of as many parts of which at most two have a slip.
+        """
+        if _is_identifier(word):
+            parts = _DIVIDERS.split(word)
+            known_identifiers = self._identifiers.get(_shape(word), ())
+            return tuple(sorted(one for one in known_identifiers if _is_meant(parts, one)))
         lengths = (len(word) - 1, len(word), len(word) + 1)
         known = (self._words.get((word[0], length), ()) for length in lengths)
         return one_slip_away(word, chain.from_iterable(known))
@@ -52,6 +72,26 @@ def one_slip_away(word: str, known: Iterable[str]) -> tuple[str, ...]:
     if not _may_be_misspelt(word):
         return ()
     return tuple(sorted(each for each in known if _one_slip_apart(each, word)))
+
+
+def _is_identifier(word: str) -> bool:
+    return word.isascii() and _DIVIDERS.search(word, 1, len(word) - 1) is not None
+
+
+def _shape(identifier: str) -> tuple[str, int]:
+    return identifier[0], len(_DIVIDERS.findall(identifier))
+
+
+def _is_meant(parts: Sequence[str], identifier: str) -> bool:
+    slips = 0
+    for part, known in zip(parts, _DIVIDERS.split(identifier), strict=True):
+        if part == known:
+            continue
+        slips += 1
+        is_slip = min(len(part), len(known)) >= _SHORTEST_PART and _one_slip_apart(known, part)
+        if slips > _SLIPS or not is_slip or any(map(str.isdigit, part + known)):
+            return False
+    return slips < len(parts)
 
 
 def _may_be_misspelt(word: str) -> bool:

@@ -61,7 +61,7 @@ class IndexSync:
             (Source.SESSION, (notes.session, gone), session_items),
             (Source.MEMORY, (notes.memory, records), memory_items),
             (Source.WORKSPACE, (notes.workspace,), workspace_items),
-            (Source.HISTORY, (notes.history, gone), history_items),
+            (Source.HISTORY, (notes.history, gone, records), history_items),
             (Source.LOG, tuple(backlog), backlog_items),
         )
         for source, values, items in sources:

@@ -9,6 +9,7 @@ from itertools import chain
 from pipimem.recall.phrases import weak_words
 from pipimem.recall.scoring import Term
 from pipimem.recall.thesaurus import Phrase, Thesaurus, common_thesaurus
+from pipimem.text.word_lists import single_characters
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
@@ -68,7 +69,8 @@ class Synonyms:
         character = gram[1]
         term = Term(character, _WEIGHT_OF_ONE, weak=character in weak_words("common"))
         found = self._instead(character, present) | self._instead(gram, present)
-        known = max(found.values(), default=0.0) > _BROAD
+        is_thing = character in single_characters()
+        known = is_thing or max(found.values(), default=0.0) > _BROAD
         return term._replace(instead=((gram, 1.0), *found.items())) if known else None
 
     def _with_others(self, term: Term, present: set[str]) -> Term:
@@ -117,9 +119,10 @@ def synonyms_in(text: str, words: Words) -> Synonyms:
     """The synonyms of a `words.txt`: one group a line, divided by commas; `#` begins a comment."""
     found: dict[str, dict[Phrase, dict[str, float]]] = {}
     for line in phrases_in(text):
-        phrases = [tuple(words.words(part)) for part in line]
-        for phrase in filter(None, phrases):
-            others = chain.from_iterable(other for other in phrases if other != phrase)
+        # Whole: 测试 and 环境 do not mean the staging that a group calls 测试环境.
+        phrases = list(filter(None, map(words.phrase, line)))
+        for phrase in phrases:
+            others = [" ".join(other) for other in phrases if other != phrase]
             instead = found.setdefault(phrase[0], {}).setdefault(phrase, {})
             instead.update(dict.fromkeys(others, _SHARE))
     return Synonyms(found)

@@ -30,6 +30,14 @@ def compounds() -> Mapping[str, str]:
 
 
 @cache
+def single_characters() -> frozenset[str]:
+    """The Chinese words of one character that name a thing."""
+    return frozenset(
+        character for line in _items("single_characters") for character in line.split()
+    )
+
+
+@cache
 def forms(name: str) -> Mapping[str, str]:
     """Each form of a word → the first of its line, in a file of lines like `begin: began begun`."""
     found: dict[str, str] = {}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pipimem.notes.message import Message
 from pipimem.recall.index import Index
-from pipimem.recall.items import Item, Source
+from pipimem.recall.items import Item, Source, message_item
 from pipimem.recall.recall import recall
 from pipimem.text.words.index_words import Words
 
@@ -174,3 +175,17 @@ def test_a_quote_is_cut_once_for_all_questions(
     assert [text for text in cut if text.startswith("the backup")] == [
         "the backup server is in Berlin"
     ]
+
+
+def test_one_sentence_takes_one_place_whatever_files_it_stands_in(words: Words) -> None:
+    """Nor do a heading of people's own, a block's title, or a message's day make another fact."""
+    said = "the kiln is fired with oak"
+    message = Message.user(said, id="m1", speaker="Dana", time=NOW)
+    notes = notes_from(
+        session=f"# Worklog\n\n- {said}\n",
+        memory=f"## About the old workshop in town\n\n- Dana (2026-03-01): {said}\n",
+        history=f"## 2026-03-02 09:10–18:20 +08:00 · Rehearsal of the party\n\n- {said}\n",
+    )
+    index = Index(words)
+    index.update([*items_of(notes), message_item(message)])
+    assert len(recall(index, "what is the kiln fired with?", now=NOW).candidates) == 1

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
+from pipimem.recall.items import history_items
 
 from tests.recall.conftest import items_of, notes_from
 
@@ -38,14 +39,24 @@ def test_each_kind_of_note_gives_its_items() -> None:
     assert items[-1].head == "2026-03-05 Dana"
 
 
-def test_a_history_bullet_carries_its_blocks_title_and_end() -> None:
-    """The title can be searched, the end is the bullet's date."""
+def test_the_title_of_a_history_block_is_no_word_of_its_bullets() -> None:
+    """It is about the block as a whole; the end of the block is the date of a bullet without one."""
     (item,) = items_of(
         notes_from(history="## 2026-03-02 09:10–18:20 +08:00 · Planning\n\n- they planned\n")
     )
-    assert item.head == "Planning"
+    assert item.searched == "they planned"
     assert item.section == "2026-03-02 09:10–18:20 +08:00 · Planning"
     assert item.when == datetime(2026, 3, 2, 18, 20, tzinfo=timezone(timedelta(hours=8)))
+
+
+def test_a_history_bullet_is_of_the_time_when_it_was_said() -> None:
+    """Its record knows the messages it rests on; the end of a long block would be weeks late."""
+    history = "## 2026-02-02 09:10 – 2026-03-02 18:20 +08:00\n\n- they planned\n"
+    (bullet,) = notes_from(history=history).history.entries
+    record = Record(Trust.INFERRED, "history", ("m1",), when="2026-02-05T10:00:00+08:00")
+    notes = notes_from(history=history, ledger=Ledger(records={bullet.id: record}))
+    (item,) = history_items(notes.history, (), notes.ledger.records)
+    assert item.time == "2026-02-05T10:00+08:00"
 
 
 def test_where_only_a_day_is_known_only_the_day_is_shown() -> None:

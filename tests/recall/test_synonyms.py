@@ -125,3 +125,21 @@ class Learner(Segmenter):
     def add_words(self, words: Iterable[str]) -> None:
         """Keeps them."""
         self.learnt += words
+
+
+def test_a_part_of_a_phrase_does_not_stand_for_the_group() -> None:
+    """The template says that staging is 测试环境; neither a test nor an environment is staging."""
+    segmenter = Segmenter()
+    words = Words(segmenter)
+    synonyms = load_synonyms("预发, 测试环境, staging\nmerge request, MR\n", segmenter, words)
+    memory = "- 预发每天凌晨重启\n- the MR needs two reviews\n"
+    index = Index(words)
+    index.update(items_of(notes_from(memory=f"## Facts\n\n{memory}")))
+
+    def found(ask: str) -> list[str]:
+        return [item.text for item in recall(index, ask, now=NOW, synonyms=synonyms).injected]
+
+    assert found("测试环境什么时候重启") == ["预发每天凌晨重启"]
+    assert found("测试怎么样了") == []
+    assert found("我们的环境在哪里") == []
+    assert found("who reviews a merge request?") == ["the MR needs two reviews"]

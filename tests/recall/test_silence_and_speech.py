@@ -1,0 +1,136 @@
+"""When memory speaks and when it is silent: orders, habits, warnings, names, people."""
+
+from __future__ import annotations
+
+import pytest
+from pipimem.recall.index import Index
+from pipimem.recall.recall import recall
+from pipimem.recall.synonyms import load_synonyms
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
+
+from tests.recall.conftest import NOW, items_of, notes_from
+
+MEMORY = """## Preferences
+
+- Maya (2026-02-01): I like my coffee with oat milk
+- Tom (2026-02-02): please answer me in German
+- 小林（2026-02-03）：我喜欢靠窗的座位
+
+## Facts
+
+- Maya (2026-02-04): I moved to Utrecht
+- Maya (2026-02-06): my bike has a flat tyre
+- Tom (2026-02-05): I play the cello
+- Dana is allergic to mangoes
+- 小林对芒果过敏
+- 家里养了一只猫，叫芝麻
+- 爸爸不吃虾
+- OrderService is written in Go
+- The app is built with React Native
+- zephyr-renderer-v6 needs 4 GB
+- zephyr-renderer-v7 needs 8 GB
+- the service desk orders the paper
+"""
+
+
+@pytest.fixture(scope="module")
+def speaking() -> tuple[Index, object]:
+    """The memory's index, and the words of the template's language."""
+    segmenter = Segmenter()
+    words = Words(segmenter)
+    synonyms = load_synonyms("", segmenter, words)
+    index = Index(words)
+    index.update(items_of(notes_from(memory=MEMORY)))
+    return index, synonyms
+
+
+def found(speaking: tuple[Index, object], ask: str, speaker: str = "") -> list[str]:
+    """The texts that are shown."""
+    index, synonyms = speaking
+    shown = recall(index, ask, now=NOW, speaker=speaker, synonyms=synonyms)  # type: ignore[arg-type]
+    return [item.text for item in shown.injected]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        "解释一下这段代码",
+        "代码审查一下",
+        "review this code",
+        "React hooks 语法",
+        "please review my code",
+        "explain this function",
+        "how long does rice take?",
+    ],
+)
+def test_orders_that_name_nothing_of_memory_are_silent(
+    speaking: tuple[Index, object], ask: str
+) -> None:
+    """Whatever language they come in."""
+    assert found(speaking, ask) == []
+
+
+@pytest.mark.parametrize(
+    "ask", ["按我的习惯来", "老样子", "do it the way I like it", "as usual, please"]
+)
+def test_as_usual_brings_the_preferences_of_who_speaks(
+    speaking: tuple[Index, object], ask: str
+) -> None:
+    """Nobody names what they like each time; without a known speaker it is everybody's."""
+    assert found(speaking, ask, "Maya") == ["Maya (2026-02-01): I like my coffee with oat milk"]
+    assert found(speaking, ask, "小林") == ["小林（2026-02-03）：我喜欢靠窗的座位"]
+    assert len(found(speaking, ask, "Zoe")) == 3
+
+
+@pytest.mark.parametrize(
+    ("ask", "finds"),
+    [
+        ("芒果能吃吗", "小林对芒果过敏"),
+        ("can people eat mangoes in winter?", "Dana is allergic to mangoes"),
+        ("虾怎么做好吃", "爸爸不吃虾"),
+        ("家里谁不吃虾", "爸爸不吃虾"),
+        ("家里的猫叫什么", "家里养了一只猫，叫芝麻"),
+        ("what is OrderService written in?", "OrderService is written in Go"),
+        ("do we still use React Native?", "The app is built with React Native"),
+        ("zephy-rrnderer-v6 要多少内存", "zephyr-renderer-v6 needs 4 GB"),
+    ],
+)
+def test_what_is_named_is_found(speaking: tuple[Index, object], ask: str, finds: str) -> None:
+    """A warning though the question is general, one character, capitals, an identifier's slips."""
+    assert found(speaking, ask)[0] == finds
+
+
+def test_two_slips_do_not_change_a_number(speaking: tuple[Index, object]) -> None:
+    """v6 is no v7."""
+    assert "zephyr-renderer-v7 needs 8 GB" not in found(speaking, "zephy-rrnderer-v6")[:1]
+
+
+def test_a_question_that_names_a_person_finds_what_they_said(
+    speaking: tuple[Index, object],
+) -> None:
+    """However much of the memory is theirs; the asker is meant by "I"."""
+    maya = {text for text in MEMORY.replace("- ", "").splitlines() if text.startswith("Maya")}
+    assert set(found(speaking, "what does Maya like?")) == maya
+    assert set(found(speaking, "who am I?", "Maya")) == maya
+    assert found(speaking, "我是谁", "小林")[0].startswith("小林")
+    assert found(speaking, "who am I?") == []
+
+
+def test_a_name_in_front_says_who_said_it(words: Words) -> None:
+    """As people write it by hand, without a day."""
+    index = Index(words)
+    lines = "".join(f"- Maya: note {number} of the trip\n" for number in range(40))
+    index.update(items_of(notes_from(memory=f"## Facts\n\n{lines}- Tom: the cello\n")))
+    shown = recall(index, "what did Maya say?", now=NOW).injected
+    assert len(shown) == 5
+    assert all(item.text.startswith("Maya: ") for item in shown)
+
+
+def test_what_was_said_is_forgotten_with_its_entry(words: Words) -> None:
+    """The index knows nobody of whom nothing is left."""
+    index = Index(words)
+    index.update(items_of(notes_from(memory="## Facts\n\n- Maya: note of the trip\n")))
+    assert len(index.said_by("Maya")) == 1
+    index.update([])
+    assert index.said_by("Maya") == frozenset()
