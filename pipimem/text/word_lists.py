@@ -32,9 +32,7 @@ def compounds() -> Mapping[str, str]:
 @cache
 def single_characters() -> frozenset[str]:
     """The Chinese words of one character that name a thing."""
-    return frozenset(
-        character for line in _items("single_characters") for character in line.split()
-    )
+    return frozenset(_items("single_characters"))
 
 
 @cache
