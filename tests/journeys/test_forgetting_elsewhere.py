@@ -153,7 +153,7 @@ async def test_nothing_a_bot_still_has_in_mind_comes_back(
     assert WORD not in out + err
 
 
-async def test_the_agenda_and_the_books_of_a_watched_workspace_hold_no_words(
+async def test_the_schedule_and_the_usage_of_a_watched_workspace_hold_no_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Names of folders, times, marks and figures alone; nothing is left of a hold."""

@@ -73,7 +73,7 @@ def test_a_time_that_cannot_be_is_none(due: str, tmp_path: Path) -> None:
     assert Schedule.load(schedule.path).visits["room"] == ScheduledVisit(NOON, "a")
 
 
-def test_another_format_is_no_agenda(tmp_path: Path) -> None:
+def test_another_format_is_no_schedule(tmp_path: Path) -> None:
     """It is written anew with the first change."""
     path = tmp_path / "idle.jsonl"
     path.write_text('{"format": 2}\n{"folder": "room", "due": "", "mark": "a"}\n')

@@ -439,7 +439,7 @@ async def test_a_quiet_channel_gives_its_memory_back(tmp_path: Path) -> None:
     assert "harbour review" in found.candidates[0].item.text
 
 
-async def test_the_agenda_can_be_thrown_away(tmp_path: Path) -> None:
+async def test_the_schedule_can_be_thrown_away(tmp_path: Path) -> None:
     """Without it everything is looked at once, and it stands again."""
     root, hands = workspace(tmp_path), Hands()
     await talk(root, "room", hands=hands)
