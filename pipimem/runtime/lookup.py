@@ -16,6 +16,7 @@ from pipimem.recall.transcript.excerpts import headed
 from pipimem.runtime.embeddings import embeddings_of
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.search_service import Filters, SearchHit
+from pipimem.runtime.transcript_recall import Seen
 from pipimem.runtime.turns import Turn, turn_of
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
@@ -84,7 +85,9 @@ class Lookup:
         """The turn of a message with which a session begins; nobody is told that it was shown."""
         service = self._reading(channel)
         opening = service.opening(first=True)
-        found = self._recalled(service, text, speaker, opening.ids)
+        service.transcript_recall.warm()
+        seen = Seen(shown=opening.ids, words=opening.words)
+        found = self._recalled(service, text, speaker, opening.ids, seen=seen)
         message = Turn(text, speaker, Clock().now(), first=True)
         return turn_of(message, opening, found, service.notes())
 
@@ -96,12 +99,19 @@ class Lookup:
         shown: frozenset[str] = frozenset(),
         *,
         automatic: bool = True,
+        seen: Seen | None = None,
     ) -> Recall:
         now, vector = Clock().now(), None
         if self._embeddings is not None and automatic and service.wants_meaning(text, now):
             vector = self._embeddings.question(text)
         return service.recalled(
-            text, now, speaker=speaker, automatic=automatic, shown=shown, question=vector
+            text,
+            now,
+            speaker=speaker,
+            automatic=automatic,
+            shown=shown,
+            question=vector,
+            seen=seen,
         )
 
     def _reading(self, channel: str) -> RecallService:

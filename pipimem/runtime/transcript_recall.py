@@ -25,8 +25,8 @@ _STILL_SEEN = 10
 _MOST_TOKENS = 700
 # An entry that holds all that the question names answers it.
 _ANSWERED = 0.97
-# A message that the host names stands among its newest: nobody sends a model more than this.
-_LOOKED_BACK = 1_000
+# A message that the host names is looked for among so many of the newest; each is a read.
+_LOOKED_BACK = 200
 # A message that comes in while somebody asks takes less than this.
 _PATIENCE_SECONDS = 0.02
 # A message in the index takes about a twentieth of the memory of an entry.

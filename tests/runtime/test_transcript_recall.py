@@ -11,8 +11,10 @@ from pipimem.recall.budget import Limits
 from pipimem.recall.recall import Recall
 from pipimem.recall.refinement import refined
 from pipimem.runtime.channel import Channel
+from pipimem.runtime.lookup import Lookup
 from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
 from pipimem.runtime.vocabulary import Vocabulary
+from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -132,3 +134,13 @@ async def test_nothing_is_built_on_a_turn(tmp_path: Path) -> None:
     query = refined(QUESTION, words, now=now)
     found = room.excerpts(query, Recall(), room.store.ledger, Limits(), now, Seen())
     assert (found, room._search) == ((), None)
+
+
+async def test_the_command_shows_the_excerpts_of_a_first_turn(tmp_path: Path) -> None:
+    """`pipimem recall --turn` tells what a bot would be given, also without a bot."""
+    root = workspace(tmp_path)
+    await talked(root)
+    lookup = Lookup(WorkspaceStore.open(root), Settings(), lambda _: None)
+    turn = lookup.first_turn("room", QUESTION, "Dana")
+    assert SAID in turn.context
+    assert "log:said" in turn.shown
