@@ -31,6 +31,8 @@ from pipimem.text.token_count import clipped
 _BULLET_CHARS = 300
 _COPIED_CHARS = 80
 _TITLE_CHARS = 60
+# Each window shows memory anew: what it may end or repeat is like it, and stands among the nearest.
+_MEMORY_CHARS = 8_000
 # Of the bullets that wait for their block, as many of the newest as a window may well repeat.
 _TOLD = 20
 
@@ -54,7 +56,7 @@ async def consolidate(
     answer, lags = Consolidated(), window.last > notes.ledger.refreshed
     if any(message.role == "user" for message in window.messages):
         about = "\n".join(message.content for message in window.messages)
-        entries = known(notes, now, about)
+        entries = known(notes, now, about, _MEMORY_CHARS)
         session = notes.session.text if lags else None
         told = tuple(bullet.text for bullet in notes.ledger.pending[-_TOLD:])
         task = Consolidate(now, window.participants, entries, window.messages, session, told)

@@ -14,11 +14,13 @@ from pipimem.text.words.similarity import bigrams, share_in
 _MOST_CHARS = 12_000
 
 
-def known(notes: Notes, now: datetime, about: str = "") -> tuple[KnownEntry, ...]:
+def known(
+    notes: Notes, now: datetime, about: str = "", chars: int = _MOST_CHARS
+) -> tuple[KnownEntry, ...]:
     """The bullets of MEMORY.md in file order; of too many, those that share most with `about`."""
     bullets = [entry for entry in notes.memory.entries if entry.bullet and entry.ordinal == 1]
-    if sum(len(entry.text) for entry in bullets) > _MOST_CHARS:
-        bullets = _nearest(bullets, about)
+    if sum(len(entry.text) for entry in bullets) > chars:
+        bullets = _nearest(bullets, about, chars)
     return tuple(_seen(notes, entry, now) for entry in bullets)
 
 
@@ -27,10 +29,10 @@ def targets(notes: Notes) -> dict[str, Target]:
     return {entry.id: entry.target for entry in reversed(notes.memory.entries) if entry.bullet}
 
 
-def _nearest(bullets: list[Entry], about: str) -> list[Entry]:
+def _nearest(bullets: list[Entry], about: str, chars: int) -> list[Entry]:
     topic = bigrams(about)
     ranked = sorted(bullets, key=lambda entry: -share_in(bigrams(entry.text), topic))
-    chosen, room = set(), _MOST_CHARS
+    chosen, room = set(), chars
     for entry in ranked:
         room -= len(entry.text)
         if room < 0:
