@@ -5,13 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 
 from pipimem.notes.entry import Entry
+from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Target, Trust
 from pipimem.sidecar.tasks import KnownEntry
+from pipimem.text.dates import mentioned
+from pipimem.text.quotes import words_said
 from pipimem.text.words.similarity import bigrams, share_in
 
 # About 4,000 tokens: a prompt with a full window stays within 16,000.
 _MOST_CHARS = 12_000
+# People tell what came of a plan within days, or not at all.
+_NO_NEWS_DAYS = 14
 
 
 def known(
@@ -45,5 +50,17 @@ def _seen(notes: Notes, entry: Entry, now: datetime) -> KnownEntry:
     record = notes.record(entry.id)
     if record is None:
         return KnownEntry(entry.id, entry.section, entry.text)
-    age = (now - datetime.fromisoformat(record.when)).days if record.when else None
-    return KnownEntry(entry.id, entry.section, entry.text, Trust(record.trust), age)
+    trust = Trust(record.trust)
+    if not record.when:
+        return KnownEntry(entry.id, entry.section, entry.text, trust)
+    said = datetime.fromisoformat(record.when)
+    is_quiet = _is_quiet(entry, said, now)
+    return KnownEntry(entry.id, entry.section, entry.text, trust, (now - said).days, is_quiet)
+
+
+def _is_quiet(entry: Entry, said: datetime, now: datetime) -> bool:
+    """Whether it is a plan whose last day passed `_NO_NEWS_DAYS` ago; no rule knows its outcome."""
+    if kind_of(entry.section) not in (Kind.OPEN_LOOP, Kind.ONGOING):
+        return False
+    days = [span.end for span in mentioned(words_said(entry.text), said)]
+    return bool(days) and (now.date() - max(days)).days > _NO_NEWS_DAYS

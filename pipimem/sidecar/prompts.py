@@ -10,7 +10,7 @@ from pathlib import Path
 from pipimem import resources
 from pipimem.errors import SettingsError
 from pipimem.notes.message import Message
-from pipimem.sidecar.tasks import Consolidate, Fold, Refresh, Rerank, Task, Tidy
+from pipimem.sidecar.tasks import Consolidate, Fold, KnownEntry, Refresh, Rerank, Task, Tidy
 
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _SPLIT = re.compile(r"^---user---[ \t]*\n", re.MULTILINE)
@@ -106,7 +106,7 @@ def placeholder_values(task: Task, channel: str) -> dict[str, str]:
 
 
 def _consolidate_values(task: Consolidate, channel: str) -> dict[str, str]:
-    memory = (f"[{one.id}] ({_line(one.section)}) {_line(one.text)}" for one in task.memory)
+    memory = (f"[{one.id}] ({_section(one)}) {_line(one.text)}" for one in task.memory)
     return {
         "today": _day(task.now),
         "channel": _line(channel),
@@ -124,13 +124,17 @@ def _tidy_values(task: Tidy) -> dict[str, str]:
     memory = []
     for entry in task.memory:
         age = "age unknown" if entry.age_days is None else f"{entry.age_days} days"
-        kept = f"{_line(entry.section)}; {entry.trust}; {age}"
+        kept = f"{_section(entry)}; {entry.trust}; {age}"
         memory.append(f"[{entry.id}] ({kept}) {_line(entry.text)}")
     return {
         "today": _day(task.now),
         "memory": _lines(memory),
         "history": _lines(f"- {_line(bullet)}" for bullet in task.history),
     }
+
+
+def _section(entry: KnownEntry) -> str:
+    return f"{_line(entry.section)}; no news" if entry.no_news else _line(entry.section)
 
 
 def window_lines(window: Iterable[Message]) -> str:

@@ -30,13 +30,17 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class KnownEntry:
-    """One entry of MEMORY.md as a task shows it; `age_days` is `None` where unknown."""
+    """One entry of MEMORY.md as a task shows it; `age_days` is `None` where unknown.
+
+    A plan whose day passed two weeks ago, and nobody said what came of it, has `no_news`.
+    """
 
     id: str
     section: str
     text: str
     trust: Trust = Trust.HUMAN
     age_days: int | None = None
+    no_news: bool = False
 
 
 @dataclass(frozen=True, slots=True)

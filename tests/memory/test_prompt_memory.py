@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+import pytest
 from pipimem.memory.prompt_memory import known, targets
 from pipimem.notes.files import File
 from pipimem.notes.operations import Target, Trust
@@ -41,6 +44,32 @@ def test_trust_and_age_come_with_each() -> None:
     [learnt, _] = known(notes_of(SMALL, trust=Trust.INFERRED), NOW)
     assert (typed.trust, typed.age_days) == (Trust.HUMAN, None)
     assert learnt == KnownEntry(typed.id, "Facts", "the port is 8080", Trust.INFERRED, 11)
+
+
+@pytest.mark.parametrize(
+    ("section", "text", "quiet"),
+    [
+        ("Open Loops", "Dana calls the bank on {past}", True),
+        ("待办", "林晓 {past} 交报告", True),
+        ("Ongoing", "Dana moves on {past}", True),
+        ("Open Loops", "林晓（{past}）：我去问银行", False),
+        ("Open Loops", "Dana calls the bank on {near}", False),
+        ("Open Loops", "Dana calls the bank on {past} and on {near}", False),
+        ("Open Loops", "Dana calls the bank", False),
+        ("Facts", "Dana was born on {past}", False),
+    ],
+)
+def test_a_plan_whose_day_is_two_weeks_past_is_marked(section: str, text: str, quiet: bool) -> None:
+    """A model reads that nobody said what came of it; no rule ends it."""
+    day = {
+        "past": f"{NOW - timedelta(days=15):%Y-%m-%d}",
+        "near": f"{NOW - timedelta(days=14):%Y-%m-%d}",
+    }
+    memory = f"## {section}\n\n- {text.format(**day)}\n"
+    [shown] = known(notes_of(memory, trust=Trust.INFERRED), NOW)
+    assert shown.no_news is quiet
+    [typed] = known(notes_of(memory), NOW)
+    assert not typed.no_news
 
 
 def test_an_id_means_the_first_of_equal_bullets() -> None:

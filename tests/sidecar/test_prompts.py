@@ -184,6 +184,13 @@ def test_a_message_cannot_pose_as_another() -> None:
     assert values["participants"] == "Da na"
 
 
+def test_a_plan_without_news_says_so(task: Consolidate) -> None:
+    """Beside its section, to whoever may say that it is over."""
+    plan = KnownEntry("k1", "Open Loops", "Dana calls the bank on 2026-02-01", no_news=True)
+    for one in (replace(task, memory=(plan,)), Tidy(NOW, (plan,), ())):
+        assert "[k1] (Open Loops; no news" in placeholder_values(one, "room")["memory"]
+
+
 def test_entries_show_what_tidying_must_know() -> None:
     """Section, trust and age."""
     values = placeholder_values(
