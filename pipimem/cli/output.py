@@ -10,9 +10,12 @@ from contextlib import contextmanager
 from datetime import datetime
 from operator import gt
 from os import PathLike, fspath
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # A message may hold escape sequences or characters that reorder a line: a terminal must not obey
 # them.
@@ -21,6 +24,8 @@ _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 # Columns of a terminal that a name may take; ids, files, times and jobs are shorter. A text should
 # have so many.
 _NAME, _TEXT = 24, 30
+# Narrower than this a text is a column of single words.
+_NARROW_TEXT = 20
 _GAP = 2
 _NUMBER = re.compile(r"[0-9][0-9.,]*")
 
@@ -116,6 +121,9 @@ def _grid(head: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
 
     console = Console()
     columns = [list(map(shown, column)) for column in zip(head, *cells, strict=True)]
+    if not _has_room(columns, console.width):
+        _blocks(console, columns)
+        return
     grid = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     for column, width in zip(columns, _widths(columns, console.width), strict=True):
         style = "" if grid.columns else "cyan"
@@ -130,6 +138,32 @@ def _grid(head: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
     for row in zip(*(column[1:] for column in columns), strict=True):
         grid.add_row(*map(Text, row))
     console.print(grid)
+
+
+def _has_room(columns: Sequence[Sequence[str]], room: int) -> bool:
+    """Whether the table fits with no word broken, and a text at its end wide enough to be read."""
+    from rich.cells import cell_len
+
+    words = [min(_longest_word(column), _NAME) for column in columns]
+    if max(map(cell_len, columns[-1])) > _NAME:
+        words[-1] = max(words[-1], _NARROW_TEXT)
+    return sum(words) + _GAP * (len(columns) - 1) <= room
+
+
+def _blocks(console: Console, columns: Sequence[Sequence[str]]) -> None:
+    """Print each row on lines of its own: its name, others by their heads, a text at the end."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    heads = [column[0] for column in columns]
+    has_text = max(map(len, columns[-1][1:]), default=0) > _NAME
+    for name, *cells in zip(*(column[1:] for column in columns), strict=True):
+        text = cells.pop() if has_text else ""
+        named = zip(heads[1:], cells, strict=False)
+        told = " · ".join(f"{head} {cell}".strip() for head, cell in named if cell)
+        console.print(Text.assemble((name, "cyan"), "  ", told))
+        if text:
+            console.print(Padding(Text(text), (0, 0, 0, _GAP)))
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:

@@ -125,13 +125,15 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
     except PipimemError as error:
         yield wrong("pipimem.toml", str(error))
     else:
-        yield _model(model or settings.model.name)
+        name = model or settings.model.name
+        key = _model(name)
+        yield key
         missing = missing_embedder(settings)
         if missing:
             yield wrong("pipimem.toml, [embedder]", missing)
-        yield from _budget(
-            workspace, settings, {model or settings.model.name, *settings.model.fallbacks}, now
-        )
+        found = today(workspace, settings.budget, now)
+        yield from _resting(found, {name, *settings.model.fallbacks}, {name} if key.wrong else ())
+        yield from _budget(workspace, settings, found)
     try:
         yield from background_findings(workspace)
     except PipimemError as error:
@@ -195,19 +197,21 @@ def missing_embedder(settings: Settings) -> str:
     return missing_library(settings.embedder.name) if settings.embedder.name else ""
 
 
-def _budget(
-    workspace: WorkspaceStore, settings: Settings, asked: Collection[str], now: datetime
-) -> Iterator[Finding]:
-    """Budgets above 80 %, models whose circuit is open, limits that cannot hold a model."""
-    found = today(workspace, settings.budget, now)
+def _resting(found: Today, asked: Collection[str], told: Collection[str]) -> Iterator[Finding]:
+    """Models whose circuit is open, but those of which it is `told` already why."""
+    for circuit, line in found.resting.items():
+        if circuit not in told:
+            yield Finding(circuit in asked, "model", line)
+
+
+def _budget(workspace: WorkspaceStore, settings: Settings, found: Today) -> Iterator[Finding]:
+    """Budgets above 80 %, limits that cannot hold a model."""
     for budget in (found.workspace, *found.channels):
         if budget.share >= WARN_AT and budget.spent.tokens:
             yield worth_knowing(
                 "pipimem.toml, [budget]",
                 f"{budget.share:.0%} of today's budget of {budget.formatted()}",
             )
-    for circuit, line in found.resting.items():
-        yield Finding(circuit in asked, "model", line)
     if found.unpriced:
         what = (
             f"{found.unpriced} calls today have no known price: "

@@ -76,17 +76,12 @@ def test_a_terminal_cuts_no_text_off(
     ("head", "row"),
     [
         (
-            ("when", "who", "messages", "from", "by", "where", "entry"),
-            "2026-03-02 09:04|Priya|1250|rr-038 rr-039 +2|12 (consolidate), back by 14|"
-            "MEMORY.md · Decisions|the release window is on Thursday 12 March",
-        ),
-        (
             ("channel", "kind", "entries", "log", "backlog", "last learnt", "due", "recall"),
             "release-room|group|33|1250|12 + 3 set aside|2026-03-12 18:20|"
             "refresh, consolidate, fold|0.6 / 1.1 ms",
         ),
     ],
-    ids=["blame", "status"],
+    ids=["status"],
 )
 def test_a_narrow_terminal_folds_between_words(
     capfd: pytest.CaptureFixture[str],
@@ -118,3 +113,38 @@ def test_no_bar_is_drawn_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -
         moved(2)
     say("done")
     assert capfd.readouterr() == ("done\n", "")
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        (
+            ("when", "who", "messages", "from", "by", "where", "entry"),
+            "2026-03-02 09:04|Priya|1250|rr-038 rr-039 +2|12 (consolidate), back by 14|"
+            "MEMORY.md · Decisions|the release window is on Thursday 12 March",
+        ),
+        (
+            ("id", "kind", "trust", "since", "recalls", "expires", "entry"),
+            "vf5ernpw|constraint|inferred|2026-03-02|2|2028-11-21|"
+            "Dana (2026-03-02): we never deploy on Fridays, whatever it is",
+        ),
+    ],
+    ids=["blame", "list"],
+)
+def test_where_a_text_would_have_no_room_each_row_stands_in_lines_of_its_own(
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    head: tuple[str, ...],
+    row: str,
+) -> None:
+    """Seven columns at 80: no word is cut, the cells have their heads, and the text is whole."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    table(head, [row.split("|")])
+    lines = click.unstyle(capfd.readouterr().out).splitlines()
+    first, *_, text = row.split("|")
+    shown = {word for line in lines for word in line.split()}
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith(first)
+    assert {*row.replace("|", " ").split(), *" ".join(head[1:-1]).split()} <= shown
+    assert " ".join(" ".join(lines).split()).endswith(text)

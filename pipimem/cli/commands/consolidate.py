@@ -42,17 +42,19 @@ def command(chosen: Chosen, channel: str, deadline: float, holes: bool, as_json:
     if as_json:
         record({"channel": channel, **asdict(receipt)})
     else:
-        say("\n".join(receipt_lines(receipt)))
+        # Why it was not done is told below, once.
+        say("\n".join(receipt_lines(receipt, with_reason=False)))
     if receipt.state != "consolidated":
         raise Failed(f"not consolidated: {receipt.reason}")
 
 
-def receipt_lines(receipt: Receipt) -> list[str]:
-    """The receipt for eyes."""
+def receipt_lines(receipt: Receipt, *, with_reason: bool = True) -> list[str]:
+    """The receipt for eyes; the reason stands in one of its lines at most."""
     covered = counted(receipt.covered, "message")
     lines = [f"{receipt.state}: {covered} covered, consolidated up to message {receipt.cursor}"]
-    lines += [f"  {step}" for step in receipt.steps]
-    if receipt.reason:
+    reason = receipt.reason
+    lines += [f"  {step}" for step in receipt.steps if not reason or reason not in step]
+    if reason and with_reason:
         lines.append(f"  reason: {receipt.reason}")
     return lines
 

@@ -109,7 +109,11 @@ def _lines(report: Report) -> Iterator[str]:
     read = counted(done.messages, "message")
     yield f"{read} read, {done.new:,} new, {counted(done.turns, 'turn')}"
     yield f"{counted(done.compactions, 'compaction')}, {done.deferred} not consolidated at once"
-    for reason in dict.fromkeys(done.reasons):
+    # The last of them is told at the end, where talk is left over for it.
+    reasons = dict.fromkeys(done.reasons)
+    if report.backlog and reasons:
+        reasons.popitem()
+    for reason in reasons:
         yield f"  {reason}"
     for job in done.jobs:
         yield f"  {job.task}: {'done' if job.ran else 'not run'} ({job.reason})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pipimem.clock import Clock
 from pipimem.notes.operations import Author, Decision, Hole, Progress
 from pipimem.store.channel import ChannelStore
@@ -70,3 +71,13 @@ def test_what_was_set_aside_is_told_and_tried_again(
     assert "lantern release is on Thursday" in (bot / "channels/room/HISTORY.md").read_text()
     assert call("consolidate", "room", "--holes").err == "nothing is set aside\n"
     assert call("doctor").code == 0
+
+
+def test_a_fault_is_told_once(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By consolidate, replay and doctor: one sentence each about the same missing key."""
+    monkeypatch.setenv("PIPIMEM_MODEL", "openai/gpt-x")
+    talk = '{"role": "user", "content": "we never deploy on Mondays"}\n'
+    for told in (call("replay", "room", "-", typed=talk), call("consolidate", "room")):
+        assert (told.code, (told.out + told.err).count("OPENAI_API_KEY")) == (1, 1), told
+    told = call("doctor")
+    assert (told.code, (told.out + told.err).count("OPENAI_API_KEY")) == (1, 1), told
