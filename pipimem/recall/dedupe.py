@@ -9,7 +9,7 @@ from pipimem.recall.circumstances import is_of_asked_day
 from pipimem.recall.index import Index
 from pipimem.recall.ranking import Candidate
 from pipimem.recall.refinement import Query
-from pipimem.text.quotes import Quote, of_different_people, read_quote
+from pipimem.text.quotes import Quote, of_different_people
 from pipimem.text.words.index_words import Bag
 from pipimem.text.words.similarity import (
     NEAR_DUPLICATE,
@@ -24,7 +24,7 @@ from pipimem.text.words.similarity import (
 _NEARLY_AS_GOOD = 0.75
 
 
-class _Said(NamedTuple):
+class _SaidOf(NamedTuple):
     """A candidate, who said it and when, and the words that were said."""
 
     candidate: Candidate
@@ -42,15 +42,13 @@ def deduped(
     does not say the same. Who said it, and when, do not count, but that two people say it of
     themselves. A newer word on a subject comes before an older one that scored a little higher.
     """
-    kept: list[_Said] = []
+    kept: list[_SaidOf] = []
     for candidate in candidates:
-        quote = read_quote(candidate.item.text)
-        bag = index.quoted_words(candidate.slot, quote)
-        one = _Said(candidate, quote, bag, frozenset(bag.words))
+        one = _SaidOf(candidate, *index.said(candidate.slot))
         if any(_is_same(one, other) for other in kept):
             continue
         place = len(kept)
-        if quote.day:
+        if one.quote.day:
             place = next(
                 (place for place, other in enumerate(kept) if _is_newer(one, other, query)), place
             )
@@ -60,7 +58,7 @@ def deduped(
     return tuple(one.candidate._replace(rank=rank) for rank, one in enumerate(kept, start=1))
 
 
-def _is_same(one: _Said, other: _Said) -> bool:
+def _is_same(one: _SaidOf, other: _SaidOf) -> bool:
     # The share of common words settles it nearly always, and costs the least.
     if jaccard(one.words, other.words) <= NEAR_DUPLICATE or of_different_people(
         one.quote, other.quote
@@ -71,7 +69,7 @@ def _is_same(one: _Said, other: _Said) -> bool:
     return near_duplicate(one.bag, other.bag) and not names_differ(one.quote.said, other.quote.said)
 
 
-def _is_newer(one: _Said, other: _Said, query: Query) -> bool:
+def _is_newer(one: _SaidOf, other: _SaidOf, query: Query) -> bool:
     """Whether `one` was said on a later day than `other`, of the same subject.
 
     Never where the question asks for the earlier day.

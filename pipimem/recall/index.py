@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from typing import NamedTuple
 
 from pipimem.recall.items import Item, Source, said_by
 from pipimem.recall.postings import HIGHEST_IMPACT, Postings, pairs, rarity
 from pipimem.recall.scoring import MatchedTerm, Matches, Term, ordered, totals_of
-from pipimem.text.quotes import Quote
+from pipimem.text.quotes import Quote, read_quote
 from pipimem.text.words.index_words import GRAM, Bag, Words
 
 # Two characters next to each other say less than a word: they find compounds the dictionary does
@@ -29,6 +30,14 @@ _NO_POSTINGS: Mapping[int, float] = {}
 _SAID_BY = "said by:"
 
 
+class Said(NamedTuple):
+    """Who said it and when, where the text is a quote, and the words that were said."""
+
+    quote: Quote
+    bag: Bag
+    words: frozenset[str]
+
+
 class Index:
     """Items by their words, brought up to date by difference; the owner of the channel owns it."""
 
@@ -39,7 +48,7 @@ class Index:
         self._slots: dict[str, int] = {}
         self._items: dict[int, Item] = {}
         self._bags: dict[int, Bag] = {}
-        self._quoted: dict[int, Bag] = {}
+        self._said: dict[int, Said] = {}
         self._free: list[int] = []
         self._parts: dict[str, dict[str, Item]] = {}
         self._postings = Postings()
@@ -58,7 +67,7 @@ class Index:
     def copy(self) -> Index:
         """An equal one to be changed; questions that are asked meanwhile find what they found."""
         other = Index(self.words, self._cut)
-        for name in ("_slots", "_items", "_bags", "_quoted", "_free", "_parts", "_postings"):
+        for name in ("_slots", "_items", "_bags", "_said", "_free", "_parts", "_postings"):
             setattr(other, name, getattr(self, name).copy())
         return other
 
@@ -137,17 +146,17 @@ class Index:
         """The words of the item in a slot."""
         return self._bags[slot]
 
-    def quoted_words(self, slot: int, quote: Quote) -> Bag:
-        """The words of an item's text alone: without who said it, and what stands beside it.
+    def said(self, slot: int) -> Said:
+        """An item's text taken apart: without who said it, and what stands beside it.
 
-        They are cut when they are first asked for.
+        It is kept from when it is first asked for.
         """
-        if not quote.name and not self._items[slot].head:
-            return self._bags[slot]
-        bag = self._quoted.get(slot)
-        if bag is None:
-            bag = self._quoted[slot] = self.words.bag(quote.said)
-        return bag
+        said = self._said.get(slot)
+        if said is None:
+            item, quote = self._items[slot], read_quote(self._items[slot].text)
+            bag = self.words.bag(quote.said) if quote.name or item.head else self._bags[slot]
+            said = self._said[slot] = Said(quote, bag, frozenset(bag.words))
+        return said
 
     def _matched(self, terms: Sequence[Term], grams: Sequence[str]) -> Iterator[MatchedTerm]:
         """Each term that stands anywhere, with its weight and places; then the grams."""
@@ -247,5 +256,5 @@ class Index:
         bag = self._bags.pop(slot)
         item = self._items.pop(slot)
         self._postings.remove(slot, (*bag.words, *pairs(bag), *self._marks(item)))
-        self._quoted.pop(slot, None)
+        self._said.pop(slot, None)
         self._free.append(slot)

@@ -56,8 +56,9 @@ class Candidate(NamedTuple):
     """An item that was found: its score, how many words it shares, its rank from 1 once known.
 
     `values` are what spoke for it, by `names`, 0.0 for what did not; `circumstances` add hundredths
-    of their sum; `coverage` is the share of the question that it holds, 0 to 1. A tuple, for a turn
-    makes two dozen and a frozen class costs four times that.
+    of their sum. An item that holds all of the question has `most` of each word, in their order,
+    and `whole` in all. A tuple, for a turn makes two dozen and a frozen class costs four times
+    that.
     """
 
     item: Item
@@ -68,7 +69,13 @@ class Candidate(NamedTuple):
     values: Sequence[float] = ()
     circumstances: Sequence[Circumstance] = ()
     rank: int = 0
-    coverage: float = 0.0
+    most: Sequence[float] = ()
+    whole: float = 0.0
+
+    @property
+    def coverage(self) -> float:
+        """The share of the question that it holds, 0 to 1."""
+        return sum(map(min, self.values, self.most)) / self.whole if self.whole else 1.0
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -211,9 +218,11 @@ class _Scorer:
         for _, hundredths in added:
             score += total * hundredths / 100
         matches = self._words - words.count(0.0)
-        held = sum(map(min, words, self._most))
-        coverage = held / self._whole if self._whole else 1.0
-        return Candidate(item, score, matches, slot, names, evidence, added, coverage=coverage)
+        return Candidate(
+            *(item, score, matches, slot, names, evidence, added),
+            most=self._most,
+            whole=self._whole,
+        )
 
     def is_evidence(self, slot: int, values: Sequence[float], floor: float) -> bool:
         """Whether the words that mean something reach the floor, and are not one by chance.
@@ -221,7 +230,8 @@ class _Scorer:
         In a section that was asked for, `SEED_FLOOR` is enough.
         """
         item = self._index.item(slot)
-        if any(answers(item, intent) for intent in self.query.intents):
+        intents = self.query.intents
+        if intents and any(answers(item, intent) for intent in intents):
             floor = min(floor, SEED_FLOOR)
         strong = values[: self._strong]
         if reduce(add, strong, 0.0) < floor:
@@ -265,5 +275,5 @@ class _Scorer:
 
 def _order(candidate: Candidate) -> tuple[float, int, float, int, str, str]:
     item = candidate.item
-    weight = priority(item)
+    weight = candidate.circumstances[0][1]  # that of its source stands first
     return -candidate.score, -candidate.matches, -weight, item.place, item.section, item.id

@@ -20,9 +20,10 @@ from pipimem.text.quotes import read_quote, words_said
 
 # What a host that rebuilds its prompt usually still shows the model of the conversation.
 _STILL_SEEN = 10
-# The curve of answers over tokens (docs/lab/answers-2026-11.md) is steep up to here: from 0.45
-# without any to 0.83; twice as many bring 2 points more.
-_MOST_TOKENS = 700
+# The curve of answers over tokens (docs/lab/answers-2026-11.md) is steep up to here: from 0.47
+# without any to 0.84; half as many again bring 2 points more. With the snapshot a first turn has
+# 1,500 tokens then.
+_MOST_TOKENS = 650
 # An entry that holds all that the question names answers it.
 _ANSWERED = 0.97
 # A message that the host names is looked for among so many of the newest; each is a read.
