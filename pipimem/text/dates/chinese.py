@@ -15,6 +15,8 @@ from pipimem.text.patterns import Pattern
 _HABIT = Pattern(
     r"从不|从来|不许|不准|禁止|不能|不要|不可|不得|不发|不上线|每|都|一律|总是|一般|通常|永远|别|习惯|固定|例|经常|平时"
 )
+# 周五可以发布 is a rule; 我周五可以来 and 周五可以发布吗 speak of the next one.
+_PERMISSION = Pattern(r"\A(?!.*(?:[我你您他她咱]|吗|么)).*(?:可以|允许|才能|才可|只有|只能)")
 _PAST = Pattern(
     r"已经|已于|刚刚|上次|当时|[开做去见聊吃买看定改修说发]了(?!吧|算)|[开做去见聊吃买看]过"
 )
@@ -95,12 +97,12 @@ def _weekday(match: re.Match[str], when: date) -> Meaning:
 def _bare_weekday(match: re.Match[str], when: date) -> Meaning | None:
     """周五 alone: the next one; the last one in a past clause.
 
-    A habit (周五不许发布) or a range stays.
+    A habit (周五不许发布), a permission (周五可以发布) or a range stays.
     """
     if weekday(match) == when.weekday() or _is_range(match):
         return None  # today, or a week away: nobody but the speaker knows
     clause = _clause(match)
-    if _HABIT().search(clause):
+    if _HABIT().search(clause) or _PERMISSION().search(clause):
         return None
     there = (weekday_before if _PAST().search(clause) else weekday_after)(when, weekday(match))
     return Meaning(there, str(there.start))
