@@ -6,16 +6,17 @@ import logging
 import secrets
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pipimem.clock import Clock
-from pipimem.errors import SidecarError
+from pipimem.errors import BudgetSpent, SidecarError
 from pipimem.notes.message import Message
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.sidecar.guarded import GuardedAssistant
-from pipimem.sidecar.tasks import Assistant, Call
+from pipimem.sidecar.tasks import Answer, Assistant, Call, Rerank, Task
 from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class Assistants:
         """The assistant of a channel; the offline rules take over when the budget is spent."""
         if not self.chosen.paid:
             return self.chosen
-        from pipimem.sidecar.rules import Fallback, Offline
+        from pipimem.sidecar.rules import Offline
 
         return Fallback(self.chosen, Offline(self._vocabulary.words))
 
@@ -98,3 +99,41 @@ class Assistants:
         if not isinstance(self.chosen, ModelAssistant):
             raise SidecarError(f"{self.chosen.name} cannot talk; choose a model with --model.")
         return await self.chosen.chat(messages, Call(channel, secrets.token_hex(6), timeout))
+
+
+@dataclass(slots=True)
+class Fallback:
+    """`Assistant` of one channel: `model`, or `rules` for a task that no budget holds.
+
+    `name` is that of the one that answered last, and goes into the journal with what is committed:
+    a channel has one task at a time.
+    """
+
+    model: Assistant
+    rules: Assistant
+    _last: Assistant | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the one that answered last."""
+        return (self._last or self.model).name
+
+    @property
+    def paid(self) -> bool:
+        """Whether the model costs something."""
+        return self.model.paid
+
+    async def answer(self, task: Task, call: Call) -> Answer:
+        """The model's answer, or that of the rules when the budget is spent; raises `SidecarError`.
+
+        A `Rerank` goes to the model alone: it may run beside another task and commits nothing, and
+        the local order is there without it.
+        """
+        if isinstance(task, Rerank):
+            return await self.model.answer(task, call)
+        self._last = self.model
+        try:
+            return await self.model.answer(task, call)
+        except BudgetSpent:
+            self._last = self.rules
+            return await self.rules.answer(task, call)

@@ -1,15 +1,13 @@
-"""The assistant without a model, by rules that quote, and the fallback to it."""
+"""The assistant without a model, by rules that quote."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from anyio import to_thread
 
-from pipimem.errors import BudgetSpent
 from pipimem.sidecar.tasks import (
     Answer,
-    Assistant,
     Call,
     Consolidate,
     Fold,
@@ -63,41 +61,3 @@ class Offline:
             case Rerank():
                 # Recall's own ranking is the best these rules know.
                 return Reranked(tuple(range(1, len(task.candidates) + 1)))
-
-
-@dataclass(slots=True)
-class Fallback:
-    """`Assistant` of one channel: `model`, or `rules` for a task that no budget holds.
-
-    `name` is that of the one that answered last, and goes into the journal with what is committed:
-    a channel has one task at a time.
-    """
-
-    model: Assistant
-    rules: Assistant
-    _last: Assistant | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of the one that answered last."""
-        return (self._last or self.model).name
-
-    @property
-    def paid(self) -> bool:
-        """Whether the model costs something."""
-        return self.model.paid
-
-    async def answer(self, task: Task, call: Call) -> Answer:
-        """The model's answer, or that of the rules when the budget is spent; raises `SidecarError`.
-
-        A `Rerank` goes to the model alone: it may run beside another task and commits nothing, and
-        the local order is there without it.
-        """
-        if isinstance(task, Rerank):
-            return await self.model.answer(task, call)
-        self._last = self.model
-        try:
-            return await self.model.answer(task, call)
-        except BudgetSpent:
-            self._last = self.rules
-            return await self.rules.answer(task, call)

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import pytest
 from pipimem.errors import AnswerRefused, BudgetSpent, SidecarError
-from pipimem.sidecar.rules import Fallback, Offline
+from pipimem.runtime.assistants import Fallback
+from pipimem.sidecar.rules import Offline
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Call, Consolidate, Consolidated, Rerank, Reranked
 
+from tests.sidecar.conftest import NOW, answered, said
+
 pytestmark = pytest.mark.anyio
 CALL = Call("room", "c", 10.0)
+
+
+@pytest.fixture
+def task() -> Consolidate:
+    """One message and the bot's answer."""
+    return Consolidate(NOW, ("Dana",), (), (said(1, "We ship on Friday."), answered(2, "Noted.")))
 
 
 def pair(*answers: Consolidated | Exception) -> Fallback:
