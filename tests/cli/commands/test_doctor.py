@@ -50,15 +50,13 @@ def test_unreadable_files_and_damaged_records_are_told(
     another channel.
     """
     call("replay", "room", str(conversation))
+    for text in ("The door code changes on Mondays", "The port is 9090"):
+        call("remember", "room", text)  # a damaged last line would be the torn end of a crash
     call("remember", "hall", "The port is 8080")
     room, hall = bot / "channels/room", bot / "channels/hall"
     (hall / "MEMORY.md").write_bytes(b"\xff\xfe caf\xe9")
     journal = room / ".pipimem/journal.jsonl"
-    journal.write_text(
-        journal.read_text()
-        .replace('"task": "epoch"', '"task": "epoke"')
-        .replace("refresh", "refrosh", 1)
-    )
+    journal.write_text(journal.read_text().replace('"task": "', '"task": "x', 1))
     told = dict(wrongs(call))
     assert "not UTF-8" in told[str(hall / "MEMORY.md")]
     assert "journal.jsonl, line 2: damaged" in told[str(room / ".pipimem")]
