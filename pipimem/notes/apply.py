@@ -172,7 +172,9 @@ def _set_section(work: AppliedDraft, op: SetSection) -> str:
     """Replaces the runtime's lines of a section; lines of people stay."""
     draft = work.draft(File.SESSION)
     standard = section_of(op.title)
-    title = title_for(standard, draft.titles, work.notes.session.text) if standard else op.title
+    session = work.notes.session
+    said = session.text if session.entries else " ".join(op.items)
+    title = title_for(standard, draft.titles, said) if standard else op.title
     plain = standard == "Session Title"
     readable = paragraph_text if plain else bullet_text
     texts = dict.fromkeys(readable(item) for item in op.items)

@@ -15,7 +15,11 @@ from pipimem.notes.operations import Target
 
 # Twenty sources say enough; the newest are kept, for they are what a person would look up.
 MOST_SOURCES = 20
-_FRESH = {File.MEMORY: "# Memory", File.SESSION: "# Session", File.HISTORY: "# History"}
+_FRESH = {
+    File.MEMORY: ("# Memory", "# 记忆"),
+    File.SESSION: ("# Session", "# 会话"),
+    File.HISTORY: ("# History", "# 历史"),
+}
 _ORDER = {
     File.MEMORY: {name: place for place, names in enumerate(HEADINGS.values()) for name in names},
     File.SESSION: {name: place for place, names in enumerate(SECTIONS.values()) for name in names},

@@ -34,7 +34,7 @@ def add(work: AppliedDraft, op: Add) -> str:
             return confirm(work, Confirm(entry.target, op.evidence))
     if work.records.get(name) is not None:
         return "the same decision adds it already"
-    section = _heading(work, op.kind)
+    section = _heading(work, op.kind, text)
     work.draft(File.MEMORY).put(section, [text])
     record = _record(work, op, op.kind)
     probation = _stamp(op.probation_until)
@@ -70,7 +70,7 @@ def move(work: AppliedDraft, op: Move) -> str:
     if not entries:
         return _NOT_THERE
     entry = entries[0]
-    section = _heading(work, op.kind)
+    section = _heading(work, op.kind, entry.text)
     if section == entry.section:
         return "it stands there already"
     work.draft(File.MEMORY).move(entry.start, entry.end, section)
@@ -122,9 +122,10 @@ def confirm(work: AppliedDraft, op: Confirm) -> str:
     return ""
 
 
-def _heading(work: AppliedDraft, kind: Kind) -> str:
-    """The heading that entries of a kind go under."""
-    return heading_for(kind, work.draft(File.MEMORY).titles, work.notes.memory.text)
+def _heading(work: AppliedDraft, kind: Kind, text: str) -> str:
+    """The heading that an entry of a kind goes under; that of an empty file is in its language."""
+    note = work.notes.memory
+    return heading_for(kind, work.draft(File.MEMORY).titles, note.text if note.entries else text)
 
 
 def _replace_entries(
@@ -134,7 +135,7 @@ def _replace_entries(
     draft, first = work.draft(File.MEMORY), entries[0]
     section = first.section
     if kind is not None and kind_of(section) is not kind:
-        section = _heading(work, kind)
+        section = _heading(work, kind, text)
     if section == first.section:
         marker = first.marker.rstrip() or "-"
         draft.replace(first.start, first.end, [f"{marker} {text}"])

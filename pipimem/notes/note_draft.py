@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
+from pipimem.text.han import is_chinese
 from pipimem.text.markdown.blocks import INNER
 from pipimem.text.markdown.line_edits import edited
 from pipimem.text.markdown.lines import indentation, white_folded
@@ -54,12 +55,12 @@ def _readable(text: str, marker: str, kind: BlockKind) -> str:
 class Draft:
     """Edits gathered on one document; line numbers are those of the document as it was.
 
-    `fresh_title` is the first line of an empty file, `order` the places of headings among each
-    other, by name; one of another name goes to the end.
+    `fresh_titles` are the first line of an empty file in English and Chinese, `order` the places of
+    headings among each other, by name; one of another name goes to the end.
     """
 
     document: Document
-    fresh_title: str
+    fresh_titles: tuple[str, str]
     order: Mapping[str, int]
     _replaced: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     # New lines by heading.
@@ -258,7 +259,8 @@ class Draft:
 
     def _at_end(self, lines: list[str]) -> list[str]:
         if not self.document.lines:
-            return [self.fresh_title, *lines]
+            english, chinese = self.fresh_titles
+            return [chinese if is_chinese("\n".join(lines)) else english, *lines]
         return lines if self.document.lines[-1].strip() else lines[1:]
 
     def _place(self, title: str) -> int:

@@ -101,6 +101,23 @@ def test_an_empty_memory_begins_with_a_title() -> None:
     )
 
 
+def test_a_new_file_is_in_the_language_of_what_is_first_written() -> None:
+    """Its title and its headings; what comes later goes by the headings that stand."""
+    chinese = run(
+        notes_of(),
+        Add(Kind.DECISION, "上线改到周四晚上", Trust.INFERRED),
+        Add(Kind.FACT, "the gateway is in Berlin", Trust.INFERRED),
+        SetSection("Next Steps", ("写上线公告",)),
+        AddBlock(NOW, NOW, "", (Bullet("上线改到周四"),)),
+    ).texts
+    assert chinese[File.MEMORY].startswith("# 记忆\n\n## 事实\n\n- the gateway")
+    assert "## 决定\n\n- 上线" in chinese[File.MEMORY]
+    assert chinese[File.SESSION] == "# 会话\n\n## 下一步\n\n- 写上线公告\n"
+    assert chinese[File.HISTORY].startswith("# 历史\n\n## 2026-03-12")
+    english = run(notes_of(), Add(Kind.FACT, "the gateway is in Berlin", Trust.INFERRED)).texts
+    assert english[File.MEMORY].startswith("# Memory\n\n## Facts\n\n")
+
+
 def test_a_chinese_heading_takes_entries_of_its_kind() -> None:
     """People may name sections in Chinese."""
     outcome = run(notes_of("## 偏好\n\n- 喝茶\n"), add("不吃辣"))

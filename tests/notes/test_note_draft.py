@@ -13,7 +13,7 @@ NOTE = "# Memory\n\n## Facts\n\n1. one\n2. two\n\n## Decisions\n\n* Postgres\n"
 
 
 def draft(text: str = NOTE) -> Draft:
-    return Draft(parsed(text), "# Memory", ORDER)
+    return Draft(parsed(text), ("# Memory", "# 记忆"), ORDER)
 
 
 def test_a_draft_without_edits_is_the_text() -> None:

@@ -28,10 +28,7 @@ def test_offline_memory_answers_honestly(call: Call, bot: Path) -> None:
         "(offline, no model replies) Memory has: 林晓喜欢乌龙茶",
         "(offline, no model replies) Noted in the transcript; what memory holds in general stands above.",
     ]
-    assert (
-        "  [MEMORY: Preferences]\n  - 林晓喜欢乌龙茶\nalready shown above: 林晓喜欢乌龙茶\n"
-        in told.err
-    )
+    assert "  [MEMORY: 偏好]\n  - 林晓喜欢乌龙茶\nalready shown above: 林晓喜欢乌龙茶\n" in told.err
     assert log(bot) == [("user", "乌龙茶还有吗？"), ("user", "hello")]
 
 

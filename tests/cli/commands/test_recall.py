@@ -21,7 +21,7 @@ def test_recall_finds_what_was_remembered(call: Call) -> None:
     assert (rank, name.partition(":")[0], what) == (
         "1*",
         "memory",
-        "Decisions: 上线窗口定在周四晚上九点",
+        "决定: 上线窗口定在周四晚上九点",
     )
     assert told.err == "* would be injected: 1\n"
 

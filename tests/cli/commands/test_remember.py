@@ -12,11 +12,9 @@ def test_remember_makes_the_channel_and_writes_the_entry(call: Call, bot: Path) 
     told = call("remember", "room", "以后发布说明用中文写", "--kind", "preference", "--group")
     assert (
         told.code,
-        told.out.startswith("MEMORY.md · Preferences: added: 以后发布说明用中文写  ["),
+        told.out.startswith("MEMORY.md · 偏好: added: 以后发布说明用中文写  ["),
     ) == (0, True)
-    assert (
-        "## Preferences\n\n- 以后发布说明用中文写" in (bot / "channels/room/MEMORY.md").read_text()
-    )
+    assert "## 偏好\n\n- 以后发布说明用中文写" in (bot / "channels/room/MEMORY.md").read_text()
     assert call("status", "--json").object["channels"][0]["kind"] == "group"  # type: ignore[index]
 
 

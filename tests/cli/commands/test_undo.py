@@ -23,7 +23,7 @@ def test_undo_takes_back_the_newest_change_and_says_how_to_bring_it_back(
     call("remember", "room", "Bob likes tea")
     told = call("undo", "room")
     assert (told.code, memory.read_bytes()) == (0, before)
-    assert "  taken out MEMORY.md · Facts: Bob likes tea" in told.out.splitlines()
+    assert "  taken out MEMORY.md · 事实: Bob likes tea" in told.out.splitlines()
     assert told.err == "`pipimem undo room 3` brings it back\n"
     again = call("undo", "room", "3", "--json")
     assert (again.object["undone"], again.object["seq"], again.object["task"]) == (3, 4, "undo")

@@ -70,10 +70,11 @@ def test_each_job_done_is_a_line(call: Call, bot: Path, conversation: Path) -> N
     left_over(call, conversation, "room")
     with watching(bot, "--json") as daemon:
         assert daemon.stdout is not None
-        line = json.loads(daemon.stdout.readline())
+        line, history = (json.loads(daemon.stdout.readline()) for _ in range(2))
         daemon.send_signal(signal.SIGTERM)
         out, err = daemon.communicate(timeout=DAEMON_SECONDS)
     assert (line["channel"], line["job"], line["ran"]) == ("room", "consolidate", True)
+    assert (history["job"], history["reason"]) == ("history", "a day is over")
     assert set(line) == {"time", "channel", "job", "ran", "reason", "did", "due"}
     assert (line["did"]["section"], line["did"]["added"]) > (0, 0)
     assert (out, err, daemon.returncode) == ("", "stopped; the files are whole\n", 0)

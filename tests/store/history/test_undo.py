@@ -124,9 +124,9 @@ def test_a_change_is_taken_back_from_below_later_ones(
     """Headings it made stay while something stands below them; hand edits around it stay."""
     first = channel.commit(add("一月五日上线", "bob likes tea"), now).sequence
     channel.commit(add("carol likes tea"), now)
-    write(channel, (channel.folder / "MEMORY.md").read_text().replace("# Memory", "# 记忆"))
+    write(channel, (channel.folder / "MEMORY.md").read_text().replace("# 记忆", "# 要点"))
     undo(channel, first, now)
-    assert (channel.folder / "MEMORY.md").read_text() == "# 记忆\n\n## Facts\n\n- carol likes tea\n"
+    assert (channel.folder / "MEMORY.md").read_text() == "# 要点\n\n## 事实\n\n- carol likes tea\n"
 
 
 def test_windows_line_ends_and_a_missing_last_one_come_back(
