@@ -39,7 +39,7 @@ T = TypeVar("T")
 # A question says what it is about at its beginning.
 _QUESTION_CHARS = 300
 # The job, as the operator reads of it.
-_RECALL, _RERANK = "recall", "rerank"
+_RECALL, _RERANK, _REQUESTS = "recall", "rerank", "reading requests"
 # What hosts have in its place is a message of parts.
 _TEXT_HINT = "Join the texts of its parts; a message without words is an empty one."
 # Cutting so many characters into words, and looking for them, takes some 5 ms.
@@ -163,10 +163,14 @@ class Channel(ChannelMemory):
 
     async def _requests(self, text: str, speaker: str) -> tuple[MemoryRequest, ...]:
         """What a message asks of memory, as it may be kept; cleaned in a thread, and only then."""
-        if not requests(text):
+        try:
+            if not requests(text):
+                return ()
+            cleaned = await to_thread.run_sync(self._intake.cleaned_text, text, speaker)
+            return requests(cleaned, speaker)
+        except Exception as error:  # noqa: BLE001 - as above
+            await to_thread.run_sync(self._background.failed, _REQUESTS, error, self._folder)
             return ()
-        cleaned = await to_thread.run_sync(self._intake.cleaned_text, text, speaker)
-        return requests(cleaned, speaker)
 
     async def _recalled(
         self,

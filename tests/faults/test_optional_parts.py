@@ -252,3 +252,20 @@ async def test_a_task_of_ours_never_ends_the_hosts_group(
     await anyio.sleep(0.05)
     assert words_went_on(await three_turns(await pipimem.channel("room", kind="group")))
     await pipimem.aclose()
+
+
+@pytest.mark.anyio
+async def test_requests_that_cannot_be_read_are_none(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bug in reading what a message asks of memory costs the turn nothing else."""
+
+    def broken(*_: object) -> NoReturn:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("pipimem.runtime.channel.requests", broken)
+    async with Pipimem(root, "offline", settings=settings(), clock=Hands().clock()) as pipimem:
+        turn = await (await pipimem.channel("room", kind="group")).before_turn("which kiln?")
+    assert (turn.requests, turn.problem) == ((), "")
+    assert turn.recall is not None
+    assert turn.recall.candidates
