@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from pipimem.errors import JournalError, PipimemError, worded
@@ -32,6 +33,8 @@ class RecallWaits:
 class ChannelStatus:
     """One channel: counts of entries and messages, the backlog, due jobs, what was set aside.
 
+    `waiting` are the jobs that are due, `jobs` says of each why it is or is not, and until when.
+
     `shrunk` and `brought_back` are sentences of the last week: about files that a hand took more
     than half out of, and about forgotten lines that an older editor buffer had.
     """
@@ -45,6 +48,7 @@ class ChannelStatus:
     backlog: int = 0
     consolidated: str = ""
     waiting: tuple[str, ...] = ()
+    jobs: Mapping[str, str] = field(default_factory=dict)
     holes: tuple[Hole, ...] = ()
     recall: RecallWaits = RecallWaits()
     shrunk: tuple[str, ...] = ()
@@ -82,8 +86,16 @@ def _status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> Chan
         max(0, last - ledger.cursor),
         job.ran if job else "",
         tuple(task for task, gate in jobs.items() if gate),
+        {task: _told(gate) for task, gate in jobs.items()},
         ledger.holes,
         RecallWaits(figures.turns, figures.wait(0.5), figures.wait(0.95)),
         edits.shrunk,
         edits.brought_back,
     )
+
+
+def _told(gate: gates.Gate) -> str:
+    """Why a job is due or not, and until when it is not where time alone will tell."""
+    if gate or gate.opens is None:
+        return gate.reason
+    return f"{gate.reason}, until {gate.opens:%Y-%m-%d %H:%M}"

@@ -31,6 +31,17 @@ def test_status_tells_how_each_channel_stands(call: Call, bot: Path, conversatio
         "",
         ["consolidate", "refresh"],
     )
+    assert done["jobs"] == {
+        "consolidate": "nothing new",
+        "refresh": "nothing new",
+        "history": "no history waits",
+        "expire": done["jobs"]["expire"],
+        "tidy": "short enough",
+        "fold": "no month to fold",
+    }
+    assert re.fullmatch(
+        r"nothing to expire(, until \d{4}-\d\d-\d\d \d\d:\d\d)?", done["jobs"]["expire"]
+    )
     assert done["recall"]["turns"] == 3
     assert 0 < done["recall"]["p50_ms"] <= done["recall"]["p95_ms"]
     *_, consolidated, due, recall = call("status").out.splitlines()[2].split("\t")
