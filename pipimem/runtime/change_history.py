@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
 from functools import partial
 from typing import TypeVar
 
@@ -236,6 +235,8 @@ def _diff(past: Past, file: File, first: int, last: int | None) -> list[str]:
             f"what {file} was then cannot be told any more, because a part of .pipimem/ is gone; "
             "choose a later point"
         )
+    from difflib import unified_diff  # 6 ms that a bot need not take
+
     before, after = _bare_lines(old), _bare_lines(new)
     if before == after and old != new:
         return [f"--- {file}", f"+++ {file}", "only line ends changed"]
