@@ -86,7 +86,8 @@ class OpenChannel(Channel):
     @property
     def is_awake(self) -> bool:
         """Whether what was read of the channel is still held in memory."""
-        return self._recall_service.is_loaded or self._store.is_awake
+        is_read = self._recall_service.is_loaded or self._store.is_awake
+        return is_read or self._transcripts is not None
 
     async def settle(self) -> None:
         """Write recall counts, a checkpoint and caches that wait for an idle moment."""
@@ -101,7 +102,9 @@ class OpenChannel(Channel):
             )
 
     async def rest(self) -> None:
-        """Free the index and notes; the next use reads them again."""
+        """Free the indexes and notes; the next use reads them again."""
+        async with self._searching:
+            self._transcripts = None
         await to_thread.run_sync(
             self._store.drop_cached if self._under_way else self._recall_service.rest
         )
