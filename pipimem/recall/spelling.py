@@ -16,6 +16,7 @@ _SHORTEST_EXCHANGED = 7
 _SLIPS = 2
 _SHORTEST_PART = 4
 _DIVIDERS = re.compile(r"[-_./]")
+_DIGITS = re.compile(r"\d+")
 
 
 class Spelling:
@@ -26,8 +27,8 @@ class Spelling:
 
     def __init__(self) -> None:
         self._words: dict[tuple[str, int], set[str]] = {}
-        # Identifiers by their first letter and how many parts they have.
-        self._identifiers: dict[tuple[str, int], set[str]] = {}
+        # Identifiers by what they have in common with their misspellings.
+        self._identifiers: dict[tuple[str, int, str], set[str]] = {}
 
     def add(self, word: str) -> None:
         """One more word that may be meant."""
@@ -78,8 +79,9 @@ def _is_identifier(word: str) -> bool:
     return word.isascii() and _DIVIDERS.search(word, 1, len(word) - 1) is not None
 
 
-def _shape(identifier: str) -> tuple[str, int]:
-    return identifier[0], len(_DIVIDERS.findall(identifier))
+def _shape(identifier: str) -> tuple[str, int, str]:
+    """What two identifiers have in common of which one is misspelt: digits are no slip."""
+    return identifier[0], len(_DIVIDERS.findall(identifier)), "".join(_DIGITS.findall(identifier))
 
 
 def _is_meant(parts: Sequence[str], identifier: str) -> bool:
