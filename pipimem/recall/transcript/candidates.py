@@ -52,14 +52,18 @@ def blocks_to_weigh(
     query: TranscriptQuery,
     formula: Formula,
     passes: Callable[[int], bool] | None,
+    effort: float = 1.0,
 ) -> Blocks:
-    """The blocks where the question's words, days and people meet most, of what passes."""
+    """The blocks where the question's words, days and people meet most, of what passes.
+
+    With less `effort` than 1 it looks at that share of the places and blocks.
+    """
     if len(index) <= WEIGHED_ALL:
         return Blocks()
     sums: dict[int, float] = {}
     seen = 0
     for weight, places in sorted(_evidence(index, query, formula), key=_spread):
-        if seen and seen + len(places) > _MOST_PLACES:
+        if seen and seen + len(places) > effort * _MOST_PLACES:
             break
         seen += len(places)
         if passes is not None:
@@ -67,7 +71,7 @@ def blocks_to_weigh(
         # A word counts once a block.
         for block in {slot // _BLOCK for slot in places}:
             sums[block] = sums.get(block, 0.0) + weight
-    best = heapq.nlargest(_BLOCKS, sorted(sums), key=sums.__getitem__)
+    best = heapq.nlargest(int(effort * _BLOCKS), sorted(sums), key=sums.__getitem__)
     return Blocks(frozenset(block + offset for block in best for offset in (-1, 0, 1)))
 
 
