@@ -24,6 +24,9 @@ _STILL_SEEN = 10
 # without any to 0.84; half as many again bring 2 points more. With the snapshot a first turn has
 # 1,500 tokens then.
 _MOST_TOKENS = 650
+# A message alone under its day costs more than is counted for it: what is left of a turn's tokens
+# is not filled to the last.
+_FILLED_SHARE = 0.75
 # An entry that holds all that the question names answers it.
 _ANSWERED = 0.97
 # A message that the host names is looked for among so many of the newest; each is a read.
@@ -163,6 +166,7 @@ def _is_answered(found: Recall) -> bool:
 def _room(found: Recall, limits: Limits, before: int, seen: Seen) -> Room:
     sizes = [size_of(item) for item in found.injected]
     chars = limits.max_chars - FENCE_CHARS - sum(chars for chars, _ in sizes)
-    tokens = limits.max_tokens - FENCE_TOKENS - sum(tokens for _, tokens in sizes)
+    left = limits.max_tokens - FENCE_TOKENS - sum(tokens for _, tokens in sizes)
     known = frozenset(words_said(item.text).casefold() for item in found.injected)
-    return Room(before, chars, min(tokens, _MOST_TOKENS), seen.shown, known | seen.words)
+    tokens = min(int(_FILLED_SHARE * left), _MOST_TOKENS)
+    return Room(before, chars, tokens, seen.shown, known | seen.words)

@@ -56,6 +56,27 @@ async def test_a_first_turn_after_a_start_has_excerpts(tmp_path: Path) -> None:
         assert "log:said" in turn.shown
 
 
+async def test_entries_and_excerpts_together_stay_within_1800_tokens(tmp_path: Path) -> None:
+    """Long entries leave little room, and messages of a few words on many days are mostly frame."""
+    root = workspace(tmp_path)
+    hands = Hands()
+    lines = [f"- Tom's brother came with {n} guests {'and so on ' * 100}\n" for n in range(12)]
+    write(root, "MEMORY.md", "".join(lines))
+    async with opened(root, hands=hands) as channel:
+        start = hands.clock().now() - timedelta(days=90)
+        messages = []
+        for day in range(80):
+            text = f"brother {day}: married in Lisbon"
+            later = start + timedelta(days=day)
+            messages.append(Message.user(text, id=f"d{day}", speaker="Dana", time=later))
+        await channel.take_in(messages)
+    async with opened(root, hands=hands) as channel:
+        turn = await channel.before_turn(QUESTION, speaker="Dana")
+        assert turn.recall is not None
+        assert turn.recall.excerpts
+        assert turn.recalled_tokens <= 1_800
+
+
 async def test_the_newest_ten_messages_are_no_excerpts(tmp_path: Path) -> None:
     """A host shows them to the model anyway."""
     root = workspace(tmp_path)
