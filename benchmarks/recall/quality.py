@@ -67,7 +67,7 @@ def notes_scale(words: Words, evals: Path, out: Path) -> None:
                 index_sync.update(notes)
                 looked = time.perf_counter()
                 found = recall(index, question["query"], now=now, limits=Limits(candidates=12))
-                context = found.context("benchmark")
+                context = found.context(b"benchmark")
                 end = time.perf_counter()
                 looks.append(looked - start)
                 recalls.append(end - looked)

@@ -25,7 +25,7 @@ def test_a_question_finds_what_it_should(case: dict[str, str], index: Index) -> 
     texts = [item.text for item in found.injected]
     if "silent" in case:
         assert [candidate.item.text for candidate in found.candidates] == []
-        assert found.context("abcdef") == ""
+        assert found.context(b"abcdef") == ""
         assert found.reason != ""
     elif "first" in case:
         assert texts, found.reason
