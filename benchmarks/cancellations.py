@@ -96,7 +96,7 @@ class Bot:
         self.number += 1
         text = f"gate {self.number} is painted in colour {self.number * 7919}"
         done = await channel.remember(text)
-        if not done.outcome.refused:
+        if not done.refused:
             self.ledger.kept(channel.id, text)
 
     async def compaction(self, channel: Channel) -> None:
