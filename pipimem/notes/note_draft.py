@@ -259,9 +259,18 @@ class Draft:
 
     def _at_end(self, lines: list[str]) -> list[str]:
         if not self.document.lines:
-            english, chinese = self.fresh_titles
-            return [chinese if is_chinese("\n".join(lines)) else english, *lines]
+            return [self._fresh_title(lines), *lines]
         return lines if self.document.lines[-1].strip() else lines[1:]
+
+    def _fresh_title(self, lines: list[str]) -> str:
+        """The first line of an empty file: in the language of its first heading, where that has
+        words, else of all that is written.
+        """
+        english, chinese = self.fresh_titles
+        heading = next((line for line in lines if line.strip()), "")
+        has_words = any(character.isalpha() for character in heading)
+        said = heading if has_words else "\n".join(lines)
+        return chinese if is_chinese(said) else english
 
     def _place(self, title: str) -> int:
         rank = self._rank(title)

@@ -299,9 +299,9 @@ class Channel(ChannelMemory):
         with suppress(PipimemError, OSError):  # a start without it takes longer, that is all
             if figures.turns:
                 self._store.caches.add_figures(figures)
+                self._recall_service.transcript_recall.keep()
             self._recall_service.keep_words()
             self._recall_service.keep_vectors()
-            self._recall_service.transcript_recall.keep()
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
 
