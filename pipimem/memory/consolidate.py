@@ -59,7 +59,9 @@ async def consolidate(
         entries = known(notes, now, about, _MEMORY_CHARS)
         session = notes.session.text if lags else None
         told = tuple(bullet.text for bullet in notes.ledger.pending[-_TOLD:])
-        task = Consolidate(now, window.participants, entries, window.messages, session, told)
+        task = Consolidate(
+            now, window.participants, entries, window.messages, session, told, window.before
+        )
         answer = await answered(assistant, task, Consolidated, call)
         if window.exchanged and not any(bullet.text.strip() for bullet in answer.history):
             reason = "the window holds a real exchange, so the history needs at least one bullet"
@@ -114,7 +116,7 @@ def _decision(
     since: datetime | None,
     today: datetime,
 ) -> Decision:
-    messages = {message.id: message for message in window.messages}
+    messages = {message.id: message for message in (*window.before, *window.messages)}
     promotion = promoted(answer.learned, notes, messages, today)
     operations = [*promotion.operations, *_ended(answer, notes)]
     bullets = (_shortened(bullet, window) for bullet in answer.history)

@@ -31,11 +31,15 @@ _OWN_TOOL = re.compile(r"^(?:pipimem|memory|recall|remember|forget)[\w.:-]*$", r
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Cleaned messages for a model call, and their numbers in the transcript, `first` to `last`."""
+    """Cleaned messages for a model call, and their numbers in the transcript, `first` to `last`.
+
+    `before` are the last messages in front of it, which were thought about already.
+    """
 
     messages: tuple[Message, ...]
     first: int
     last: int
+    before: tuple[Message, ...] = ()
 
     @property
     def exchanged(self) -> bool:

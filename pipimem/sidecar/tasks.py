@@ -48,7 +48,7 @@ class Consolidate:
     """Transcript window → what to keep of it, and what is going on now.
 
     `session` is SESSION.md as it stands, `None` where no sheet is asked for. `told` are the bullets
-    that wait for their block of HISTORY.md.
+    that wait for their block of HISTORY.md, and `before` the last messages in front of the window.
     """
 
     now: datetime
@@ -57,6 +57,7 @@ class Consolidate:
     window: tuple[Message, ...]
     session: str | None = None
     told: tuple[str, ...] = ()
+    before: tuple[Message, ...] = ()
 
     @property
     def most_learned(self) -> int:
@@ -114,11 +115,12 @@ class Consolidated:
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """Transcript window and SESSION.md → what is going on now."""
+    """Transcript window and SESSION.md → what is going on now; `before` as in `Consolidate`."""
 
     now: datetime
     session: str
     window: tuple[Message, ...]
+    before: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -378,3 +378,22 @@ async def test_a_damaged_journal_never_spoils_a_compaction(tmp_path: Path) -> No
     assert (receipt.may_compact, receipt.state, receipt.cursor) == (True, "deferred", 0)
     assert "journal.jsonl, line 1: damaged" in receipt.reason
     assert "the door is green" in read(root, "log.jsonl")
+
+
+async def test_what_is_corrected_after_a_compaction_does_not_stand(tmp_path: Path) -> None:
+    """The rules see the last messages in front of their window."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await say(channel, "Dinner is at six on the terrace")
+        await channel.before_compaction()
+        assert "six on the terrace\n" in read(root)
+        await say(channel, "no, seven")
+        await channel.before_compaction()
+        notes = await channel.notes()
+    entries = [entry for entry in notes.memory.entries if entry.bullet]
+    assert [entry.text.rpartition(": ")[2] for entry in entries] == [
+        "Dinner is at six on the terrace … no, seven"
+    ]
+    record = notes.record(entries[0].id)
+    assert record is not None
+    assert len(record.sources) == 2

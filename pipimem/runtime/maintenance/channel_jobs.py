@@ -36,6 +36,8 @@ from pipimem.sidecar.tasks import Call
 _WINDOWS_FAULT = (AnswerRefused, ContextOverflow, ModelTimeout, NoProgress)
 # A timeout says nothing about a window that had less than this share of a gate's usual time.
 _ENOUGH_TIME = 0.5
+# So many messages in front of a window may be corrected or answered in it.
+_BEFORE = 8
 
 
 @dataclass(slots=True)
@@ -173,6 +175,7 @@ class ChannelJobs(JobRunner):
     async def _consolidate_window(
         self, notes: Notes, window: Window, timeout: float, *, boundary: bool, taken: int
     ) -> Done:
+        window = replace(window, before=await self._before(window))
         since = await self._block_start(notes, window) if boundary else None
         now, call = _time_of(window, self.clock.now()), self.call(timeout)
         think = partial(
@@ -186,6 +189,12 @@ class ChannelJobs(JobRunner):
             await self.failed("consolidate", described(error), call, notes)
             raise
         return await self.done(replace(decision, taken=taken), call, notes)
+
+    async def _before(self, window: Window) -> tuple[Message, ...]:
+        """The last messages in front of a window, cleaned: what is said in it may correct them."""
+        last = window.first - 1
+        slices = list(windows(await self.window(max(0, last - _BEFORE), last)))
+        return slices[-1].messages if slices else ()
 
     async def _narrow_or_set_aside(
         self, notes: Notes, window: Window, error: SidecarError, call: Call

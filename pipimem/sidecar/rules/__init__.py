@@ -48,7 +48,7 @@ class Offline:
             self._words = Words(Segmenter())
         match task:
             case Consolidate(session=str(session)):
-                sheet = refreshed(Refresh(task.now, session, task.window), self._words)
+                sheet = refreshed(Refresh(task.now, session, task.window, task.before), self._words)
                 return replace(consolidated(task, self._words), sheet=sheet.sections)
             case Consolidate():
                 return consolidated(task, self._words)

@@ -16,7 +16,7 @@ from pipimem.sidecar.rules.choosing import (
     weight_of,
     without_ended,
 )
-from pipimem.sidecar.rules.context import in_context
+from pipimem.sidecar.rules.context import is_taken_up, linked_to
 from pipimem.sidecar.rules.patterns import matches
 from pipimem.sidecar.rules.sentences import Sentence, sentences
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned, Over, is_exchange
@@ -36,19 +36,35 @@ _LAST_WORDS = 80
 
 def consolidated(task: Consolidate, words: Words) -> Consolidated:
     """The whole answer; the same window gives the same one."""
-    said = in_context(sentences(task.window))
+    linked, gone = linked_to(task.before, task.window)
+    new = {message.id for message in task.window}
+    said = [one for one in linked if not new.isdisjoint(one.sources)]
     people = sum(message.role == "user" for message in task.window)
-    chosen = choices(said, words)
+    chosen = [one for one in choices(linked, words) if not new.isdisjoint(one.sentence.sources)]
     open_ones = [choice for choice in chosen if not choice.sentence.closed]
-    kept = bounded(without_ended(open_ones, said, words), people)
-    learned = _learned(kept, task.memory, words)
+    kept = _kept(without_ended(open_ones, said, words), people, new)
+    ours = [known for known in task.memory if known.trust is Trust.INFERRED]
+    taken_up = [known for known in ours if is_taken_up(known.text, gone)]
+    learned = _learned(kept, task.memory, taken_up, words)
+    over = [Over(known.id, "corrected or done") for known in taken_up]
+    over += _over(task.memory, said, words)
     replaced = {name for item in learned for name in item.replaces}
-    over = tuple(one for one in _over(task.memory, said, words) if one.id not in replaced)
-    return Consolidated(learned, over, "", _history(chosen, task.window, said, words))
+    ended = {one.id: one for one in over if one.id not in replaced}
+    history = _history(chosen, task.window, said, words)
+    return Consolidated(learned, tuple(ended.values()), "", history)
+
+
+def _kept(chosen: Sequence[Choice], people: int, new: set[str]) -> list[Choice]:
+    """The weightiest choices, and all that correct or complete what was said before the window."""
+    linked = [choice for choice in chosen if not new.issuperset(choice.sentence.sources)]
+    return [*linked, *bounded([choice for choice in chosen if choice not in linked], people)]
 
 
 def _learned(
-    kept: Sequence[Choice], memory: Sequence[KnownEntry], words: Words
+    kept: Sequence[Choice],
+    memory: Sequence[KnownEntry],
+    taken_up: Sequence[KnownEntry],
+    words: Words,
 ) -> tuple[Learned, ...]:
     """What memory does not say yet, each with the entries that it ends; no entry is ended twice."""
     taken: set[str] = set()
@@ -56,12 +72,14 @@ def _learned(
     for choice in kept:
         quote = choice.quote
         sentence = choice.sentence
-        if not sentence.asked and any(says_the_same(quote, known.text) for known in memory):
+        standing = [known for known in memory if known not in taken_up]
+        if not sentence.asked and any(says_the_same(quote, known.text) for known in standing):
             continue
         replaces: list[str] = []
         for known in memory:
             claim = claim_of(known.text, kind_of(known.section))
-            if known.id not in taken and ends(choice.claim, claim, words):
+            is_in_it = known in taken_up and claim.said in sentence.text
+            if known.id not in taken and (is_in_it or ends(choice.claim, claim, words)):
                 replaces.append(known.id)
         taken.update(replaces)
         item = Learned(

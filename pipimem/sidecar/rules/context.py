@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from pipimem.notes.message import Message
 from pipimem.sidecar.rules.patterns import matches, names_a_value, rules, without_quotes
-from pipimem.sidecar.rules.sentences import Sentence
+from pipimem.sidecar.rules.sentences import Sentence, sentences
 from pipimem.text.dates import dated
 from pipimem.text.han import is_chinese
+from pipimem.text.quotes import read_quote
 
 # So much is quoted together; Chinese says as much in half the characters.
 _MOST_QUOTED, _MOST_QUOTED_ZH = 280, 140
@@ -40,6 +42,28 @@ def in_context(said: Sequence[Sentence]) -> list[Sentence]:
             _add(kept, one)
     kept = [one for one in kept if private.isdisjoint(one.sources)]
     return [replace(one, place=place) for place, one in enumerate(kept)]
+
+
+def linked_to(
+    before: Sequence[Message], window: Sequence[Message]
+) -> tuple[list[Sentence], list[Sentence]]:
+    """The sentences of a window in context, and those in front of it that stand alone no more.
+
+    Those in front are read as well, for what comes now may correct them, or say that they are done.
+    """
+    said = in_context(sentences((*before, *window)))
+    standing = {(one.speaker, one.text) for one in said if not one.closed}
+    was = in_context(sentences(before))
+    return said, [one for one in was if (one.speaker, one.text) not in standing]
+
+
+def is_taken_up(text: str, gone: Sequence[Sentence]) -> bool:
+    """Whether an entry quotes one of the sentences that stand alone no more."""
+    quote = read_quote(text)
+    return any(
+        one.speaker == quote.name and quote.said.endswith(one.text.rstrip("。.;； "))
+        for one in gone
+    )
 
 
 def together(first: Sentence, second: Sentence) -> Sentence | None:
@@ -93,7 +117,7 @@ def _add(kept: list[Sentence], one: Sentence) -> None:
         kept.append(replace(one, fragment=need in _NOT_ALONE))
         return
     whole = together(kept[place], one)
-    if whole or need in ("correction", "denial"):  # never the wrong value alone
+    if whole or need in ("correction", "denial", "done"):  # never the wrong value alone
         del kept[place]
     kept.append(replace(whole or one, closed=need == "done"))
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.changes import Claim, claim_of, claims, is_over
 from pipimem.sidecar.rules.choosing import Choice, choices, without_ended
-from pipimem.sidecar.rules.context import in_context
+from pipimem.sidecar.rules.context import is_taken_up, linked_to
 from pipimem.sidecar.rules.patterns import matches, names_a_value
-from pipimem.sidecar.rules.sentences import Sentence, sentences
+from pipimem.sidecar.rules.sentences import Sentence
 from pipimem.sidecar.tasks import Refresh, Refreshed
 from pipimem.text.markdown.parser import BlockKind, parsed
 from pipimem.text.words.index_words import Words
@@ -27,14 +27,17 @@ _SECTIONS = {
 
 def refreshed(task: Refresh, words: Words) -> Refreshed:
     """Sections with something new or something over; the others are left as they are."""
-    said = [one for one in in_context(sentences(task.window)) if one.role == "user"]
+    linked, gone = linked_to(task.before, task.window)
+    new = {message.id for message in task.window}
+    said = [one for one in linked if one.role == "user" and not new.isdisjoint(one.sources)]
     fresh = _fresh_items(said, words)
     later = claims(said, -1)
     old = _items(task.session)
     changed: dict[str, tuple[str, ...]] = {}
     for section in dict.fromkeys((*fresh, *_SECTIONS.values())):
         before = old.get(section, [])
-        items = _standing(before, section, later, words)
+        items = [text for text in before if not is_taken_up(text, gone)]
+        items = _standing(items, section, later, words)
         for text in fresh.get(section, ()):
             items = [text, *(other for other in items if not says_the_same(text, other))]
         if items[:_MOST_ITEMS] != before:
