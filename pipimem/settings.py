@@ -54,7 +54,7 @@ class RecallSettings:
     among what was found: `auto` only where the local order is unsure.
     """
 
-    inject: int = 5
+    inject: int = 8
     candidates: int = 12
     max_chars: int = 5000
     max_tokens: int = 1800

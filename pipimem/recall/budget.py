@@ -25,7 +25,7 @@ _LEAST_CHARS = 40
 class Limits:
     """How many candidates are ranked, and how many items, characters and tokens are injected."""
 
-    inject: int = 5
+    inject: int = 8
     candidates: int = 12
     max_chars: int = 5000
     max_tokens: int = 1800

@@ -16,19 +16,17 @@ from pipimem.recall.transcript.passages import Room, passages
 from pipimem.runtime.search_service import TranscriptSearch
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.channel import ChannelStore
-from pipimem.text.quotes import read_quote, words_said
+from pipimem.text.quotes import words_said
 
 # What a host that rebuilds its prompt usually still shows the model of the conversation.
 _STILL_SEEN = 10
 # The curve of answers over tokens (docs/lab/answers-2026-11.md) is steep up to here: from 0.47
 # without any to 0.84; half as many again bring 2 points more. With the snapshot a first turn has
 # 1,500 tokens then.
-_MOST_TOKENS = 650
+_MOST_TOKENS = 600
 # A message alone under its day costs more than is counted for it: what is left of a turn's tokens
 # is not filled to the last.
 _FILLED_SHARE = 0.75
-# An entry that holds all that the question names answers it.
-_ANSWERED = 0.97
 # A message that the host names is looked for among so many of the newest; each is a read.
 _LOOKED_BACK = 200
 # A message that comes in while somebody asks takes less than this.
@@ -119,9 +117,12 @@ class TranscriptRecall:
         now: datetime,
         seen: Seen,
     ) -> tuple[Item, ...]:
-        """What was said that answers what the entries found do not; nothing while none is built."""
+        """What was said about what is asked, beside the entries; nothing while no index is built.
+
+        An entry that holds every word of the question need not answer it, so none keeps them away.
+        """
         search = self._search
-        if search is None or query.silent or _is_answered(found):
+        if search is None or query.silent:
             return ()
         if not self._using.acquire(timeout=_PATIENCE_SECONDS):
             return ()
@@ -146,21 +147,6 @@ class TranscriptRecall:
             # Numbers go on where older files were taken away; slots do not.
             return ledger.epoch_start - (self.store.transcript.last_number - count)
         return count - _STILL_SEEN
-
-
-def _is_answered(found: Recall) -> bool:
-    """Whether one of the entries shown holds all that was asked for.
-
-    A quote is what was said, too, and what answers it may stand beside it.
-    """
-    shown = frozenset(item.id for item in (*found.injected, *found.repeated))
-    return any(
-        candidate.coverage >= _ANSWERED
-        and candidate.item.id in shown
-        and candidate.item.source is not Source.LOG
-        and not read_quote(candidate.item.text).name
-        for candidate in found.candidates
-    )
 
 
 def _room(found: Recall, limits: Limits, before: int, seen: Seen) -> Room:

@@ -16,7 +16,7 @@ from pipimem.sidecar.tasks import Answer, Call, Rerank, Reranked, Task
 from tests.runtime.building import Hands, say, settings, workspace, write
 
 pytestmark = pytest.mark.anyio
-# Eight entries that share the same words with the question: which five are shown is chance.
+# Twelve entries that share the same words with the question: which eight are shown is chance.
 DUTIES = (
     "sorts mail",
     "bakes images",
@@ -26,6 +26,10 @@ DUTIES = (
     "scans uploads",
     "counts visits",
     "ships books",
+    "paints doors",
+    "folds maps",
+    "tunes fans",
+    "rents bikes",
 )
 ALIKE = "## Facts\n" + "".join(f"- The staging cluster {leader_lock}\n" for leader_lock in DUTIES)
 QUESTION = "what is on the staging cluster?"
@@ -35,7 +39,7 @@ QUESTION = "what is on the staging cluster?"
 async def asked(
     tmp_path: Path, assistant: Scripted, rerank: str = "auto", seconds: float = 3
 ) -> AsyncIterator[Channel]:
-    """A channel with eight entries alike, past its first turn."""
+    """A channel with twelve entries alike, past its first turn."""
     root, plain = workspace(tmp_path), settings()
     write(root, "MEMORY.md", ALIKE)
     wanted = replace(
@@ -75,14 +79,14 @@ async def test_an_unsure_order_is_put_right_by_the_model(tmp_path: Path) -> None
         assert injected(turn.context) == [local[6], local[1]]
     task = model.asked[0]
     assert isinstance(task, Rerank)
-    assert (task.query, len(task.candidates)) == (QUESTION, 8)
+    assert (task.query, len(task.candidates)) == (QUESTION, 12)
 
 
 async def test_a_model_that_fails_leaves_the_order(tmp_path: Path) -> None:
     """An error is no turn without memory."""
     async with asked(tmp_path, Scripted({"rerank": [ModelTimeout("late")]}, paid=True)) as channel:
         turn = await channel.before_turn(QUESTION)
-    assert len(injected(turn.context)) == 5
+    assert len(injected(turn.context)) == 8
 
 
 async def test_a_slow_model_is_not_waited_for(tmp_path: Path) -> None:
@@ -94,7 +98,7 @@ async def test_a_slow_model_is_not_waited_for(tmp_path: Path) -> None:
 
     async with asked(tmp_path, Slow(paid=True), seconds=0.05) as channel:
         turn = await channel.before_turn(QUESTION)
-    assert len(injected(turn.context)) == 5
+    assert len(injected(turn.context)) == 8
 
 
 @pytest.mark.parametrize(("rerank", "paid"), [("never", True), ("auto", False), ("always", False)])

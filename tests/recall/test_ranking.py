@@ -123,7 +123,7 @@ def test_a_name_in_front_says_who_said_it(words: Words) -> None:
     lines = "".join(f"- Maya: note {number} of the trip\n" for number in range(40))
     index.update(items_of(notes_from(memory=f"## Facts\n\n{lines}- Tom: the cello\n")))
     shown = recall(index, "what did Maya say?", now=NOW).injected
-    assert len(shown) == 5
+    assert len(shown) == 8
     assert all(item.text.startswith("Maya: ") for item in shown)
 
 

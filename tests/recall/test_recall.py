@@ -182,16 +182,16 @@ def test_a_near_copy_appears_once(words: Words) -> None:
     assert sorted(candidate.item.id for candidate in found.candidates) == ["memory:a", "memory:c"]
 
 
-def test_five_are_injected_and_the_rest_counted(words: Words) -> None:
-    """Twelve candidates, five injected, seven left out; those shown already make room for
+def test_eight_are_injected_and_the_rest_counted(words: Words) -> None:
+    """Twelve candidates, eight injected, four left out; those shown already make room for the
     others.
     """
     texts = [f"nimbus thing{n} other{n}" if n < 20 else f"zebra{n}" for n in range(80)]
     index = over(words, *(entry(f"{n:02}", text) for n, text in enumerate(texts)))
     found = recall(index, "nimbus", now=NOW)
-    assert (len(found.candidates), len(found.injected), found.left_out) == (12, 5, 7)
+    assert (len(found.candidates), len(found.injected), found.left_out) == (12, 8, 4)
     again = recall(index, "nimbus", now=NOW, shown=frozenset(found.ids))
-    assert len(again.injected) == 5
+    assert len(again.injected) == 4
     assert not {item.id for item in again.injected} & {item.id for item in found.injected}
 
 
@@ -269,4 +269,4 @@ def test_the_budget_is_never_overdrawn(words: Words, texts: list[str], chars: in
     )
     found = recall(index, "nimbus", now=NOW, limits=Limits(max_chars=chars))
     assert len(found.context(KEY)) <= chars
-    assert len(found.injected) <= 5
+    assert len(found.injected) <= 8

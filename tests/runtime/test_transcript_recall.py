@@ -98,18 +98,15 @@ async def test_sees_from_says_what_the_model_still_sees(tmp_path: Path) -> None:
         assert SAID in await excerpts(channel, sees_from="nobody knows it")
 
 
-async def test_an_entry_that_holds_all_of_the_question_makes_excerpts_needless(
+async def test_an_entry_that_holds_every_word_of_the_question_keeps_no_excerpt_away(
     tmp_path: Path,
 ) -> None:
-    """A quote does not: what answers it may stand beside it in the talk."""
+    """What answers it may stand beside it in the talk."""
     root = workspace(tmp_path)
     await talked(root)
-    write(root, "MEMORY.md", "## Facts\n\n- Dana (2026-01-02): my brother got married\n")
-    async with opened(root) as channel:
-        assert SAID in await excerpts(channel)
     write(root, "MEMORY.md", "## Facts\n\n- The brother of Dana got married in Lisbon\n")
     async with opened(root) as channel:
-        assert await excerpts(channel) == []
+        assert SAID in await excerpts(channel)
 
 
 async def test_what_was_forgotten_is_no_excerpt(tmp_path: Path) -> None:

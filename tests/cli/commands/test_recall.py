@@ -140,7 +140,7 @@ def test_a_batch_keeps_order_and_fields(call: Call, tmp_path: Path) -> None:
         "content",
         "when",
     }  # type: ignore[index]
-    assert str(first["context"]).count("\n- ") == 5
+    assert str(first["context"]).count("\n- ") == 8
     assert (second["candidates"], second["context"]) == ([], "")
     assert isinstance(first["elapsed_ms"], float)
     (wide,) = call("recall", "--batch", "-", "-k", "14", typed=json.dumps(rows[0])).lines

@@ -243,7 +243,7 @@ async def test_a_reranker_with_a_bug_leaves_the_order(
     async with asked(tmp_path, Scripted({}, paid=True)) as channel:
         for _ in range(2):
             turn = await channel.before_turn(QUESTION)
-            assert (len(injected(turn.context)), turn.problem) == (5, "")
+            assert (len(injected(turn.context)), turn.problem) == (8, "")
     assert len(asks) == 1
     (told,) = errors(caplog)
     assert told.startswith("rerank of room: Bug")
