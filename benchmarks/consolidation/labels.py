@@ -19,13 +19,15 @@ TALKS = Path(__file__).parent / "talks"  # the transcripts of the unseen stretch
 class Fact:
     """One fact; an entry says it when of each set of `words` at least one stands in it.
 
-    Where one of `unless` stands in the entry, the entry does not say it.
+    Where one of `unless` stands in the entry, the entry does not say it. What is `hidden` (a secret,
+    off the record, a joke) must not be kept in any words, its own included.
     """
 
     says: str
     words: tuple[tuple[str, ...], ...]
     rests_on: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
+    hidden: bool = False
 
     def is_in(self, text: str) -> bool:
         """Whether an entry says this; a Latin word counts from its beginning, so that "paint" finds
@@ -126,4 +128,5 @@ def _fact(row: dict[str, list[list[str]]]) -> Fact:
         tuple(map(tuple, row["words"])),
         tuple(map(str, row.get("rests_on", ()))),
         tuple(map(str, row.get("unless", ()))),
+        bool(row.get("hidden", False)),
     )

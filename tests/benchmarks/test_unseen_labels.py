@@ -25,8 +25,8 @@ def _quote(fact: Fact, texts: dict[str, str]) -> str:
     return "\n".join(texts[name] for name in fact.rests_on)
 
 
-def test_there_are_three_talks_of_each_language() -> None:
-    assert sorted(talk.language for talk in TALKS) == ["en"] * 3 + ["zh"] * 3
+def test_there_are_six_talks_of_each_language() -> None:
+    assert sorted(talk.language for talk in TALKS) == ["en"] * 6 + ["zh"] * 6
 
 
 @each_talk
@@ -67,7 +67,8 @@ def test_no_true_quote_says_a_falsified_sentence(talk: Stretch) -> None:
     quotes = [*texts.values(), *(_quote(fact, texts) for fact in talk.facts)]
     quotes += [fact.says for fact in (*talk.facts, *talk.also_fine)]
     for wrong in talk.falsified:
-        assert [quote for quote in quotes if wrong.is_in(quote)] == [], wrong.says
+        if not wrong.hidden:
+            assert [quote for quote in quotes if wrong.is_in(quote)] == [], wrong.says
 
 
 @each_talk
