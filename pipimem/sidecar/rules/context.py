@@ -5,10 +5,11 @@ What is taken back is left out, and so are secrets and what somebody does not wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pipimem.notes.message import Message
+from pipimem.sidecar.rules.antecedents import antecedent, is_own, taken_back
 from pipimem.sidecar.rules.patterns import matches, names_a_value, rules, without_quotes
 from pipimem.sidecar.rules.sentences import Sentence, sentences
 from pipimem.text.dates import dated
@@ -18,9 +19,7 @@ from pipimem.text.quotes import read_quote
 # So much is quoted together; Chinese says as much in half the characters.
 _MOST_QUOTED, _MOST_QUOTED_ZH = 280, 140
 _ENDS = "。！？!?；…"
-# How many sentences back the one may stand that another speaks of.
-_REACH = {"joke": 8, "taken back": 6, "correction": 6, "change": 3, "fragment": 3, "done": 8}
-_PRIVATE = ("off the record", "what follows")
+_NO_NEED = ("off the record", "what follows", "subject")
 _BEGINS = ("opening", "mere answer")
 # What is kept only together with another sentence.
 _NOT_ALONE = (*_BEGINS, "change", "fragment", "done")
@@ -112,20 +111,21 @@ def _add(kept: list[Sentence], one: Sentence) -> None:
         if _take_back(kept, one, need):
             return
         need = "denial"
-    place = _antecedent(kept, one, need)
+    place = antecedent(kept, one, need)
     if place is None:
         kept.append(replace(one, fragment=need in _NOT_ALONE))
         return
     whole = together(kept[place], one)
-    if whole or need in ("correction", "denial", "done"):  # never the wrong value alone
+    never_alone = need in ("correction", "denial", "done") and is_own(kept[place], one)
+    if whole or never_alone:  # the wrong value
         del kept[place]
     kept.append(replace(whole or one, closed=need == "done"))
 
 
 def _take_back(kept: list[Sentence], one: Sentence, need: str) -> bool:
     """Leaves out what a speaker takes back, of a joke the whole message; whether there was any."""
-    place = _last(kept, one, _REACH[need], _is_own if need == "joke" else _is_statement)
-    if place is None or kept[place].speaker != one.speaker:
+    place = taken_back(kept, one, need)
+    if place is None:
         return False
     message = kept[place].sources[-1]
     if need == "joke":
@@ -139,7 +139,7 @@ def _need(one: Sentence) -> str:
     """The first section of `context.txt` that fits, "reason" for a sentence about "it", or ""."""
     plain = without_quotes(one.text)
     for section in rules("context"):
-        if section not in _PRIVATE and matches("context", section, plain):
+        if section not in _NO_NEED and matches("context", section, plain):
             return section
     return "reason" if _leans(plain) else ""
 
@@ -153,98 +153,11 @@ def _leans(text: str) -> bool:
     return names_a_value(text) and not matches("left_out", "chatter", text)
 
 
-def _antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
-    """The place of the sentence that one speaks of, `None` if there is none."""
-    if kept and need != "done" and _answers(kept[-1], one):
-        return None
-    reach = _reach_of_denial(kept, one) if need == "denial" else _REACH.get(need, 1)
-    for fits in _FITS.get(need, ()):
-        place = _last(kept, one, reach, fits)
-        if place is not None:
-            return place
-    return None
-
-
-def _last(kept: Sequence[Sentence], one: Sentence, reach: int, fits: Test) -> int | None:
-    """The place of the last sentence in reach, by a person, that fits."""
-    for place in reversed(range(max(0, len(kept) - reach), len(kept))):
-        if kept[place].role == "user" and fits(kept[place], one):
-            return place
-    return None
-
-
-def _reach_of_denial(kept: Sequence[Sentence], one: Sentence) -> int:
-    """How far back the last message of a person is; behind the bot's words only one's own."""
-    said = [place for place, other in enumerate(kept) if _is_said(other)]
-    if not said or (kept[-1].role != "user" and not _is_own(kept[said[-1]], one)):
-        return 0
-    message = kept[said[-1]].sources[-1]
-    return len(kept) - min(place for place in said if message in kept[place].sources)
-
-
-def _is_said(one: Sentence) -> bool:
-    return one.role == "user" and not matches("left_out", "chatter", one.text)
-
-
 def _begins(last: Sentence, one: Sentence) -> bool:
     """Whether a sentence is only the beginning of the next: "From now on", or a mere yes."""
     if last.sources[-1:] == one.sources and matches("context", "mere answer", last.text):
         return True
-    return _is_own(last, one) and matches("context", "opening", last.text)
-
-
-def _answers(last: Sentence, one: Sentence) -> bool:
-    """Whether a sentence answers the question in front rather than correcting something."""
-    asked = last.question and not _is_own(last, one)
-    return asked and matches("left_out", "yes", one.text)
-
-
-def _is_own(before: Sentence, one: Sentence) -> bool:
-    return before.speaker == one.speaker
-
-
-def _is_statement(before: Sentence, one: Sentence) -> bool:  # noqa: ARG001 - one of several tests
-    return not before.question and not matches("left_out", "chatter", before.text)
-
-
-def _is_own_statement(before: Sentence, one: Sentence) -> bool:
-    return _is_own(before, one) and _is_statement(before, one)
-
-
-def _is_near(before: Sentence, one: Sentence) -> bool:
-    return before.sources[-1:] == one.sources and _is_statement(before, one)
-
-
-def _has_its_value(before: Sentence, one: Sentence) -> bool:
-    """Whether a statement names a number or a day as the later one does."""
-    if not _is_statement(before, one):
-        return False
-    return any(
-        matches("concrete", kind, before.text) and matches("concrete", kind, one.text)
-        for kind in ("number", "day")
-    )
-
-
-def _is_promise(before: Sentence, one: Sentence) -> bool:
-    """Whether it promises something by the later one's speaker, or asks it of them or of all."""
-    if before.speaker == one.speaker:
-        return matches("worth", "open_loop", before.text)
-    if matches("concrete", "person speaking", before.text):
-        return False
-    return one.speaker in before.text or matches("worth", "open_loop", before.text)
-
-
-# Which sentences each need asks for, the best first.
-Test = Callable[[Sentence, Sentence], bool]
-_FITS: dict[str, tuple[Test, ...]] = {
-    "correction": (_has_its_value, _is_statement),
-    "denial": (_has_its_value, _is_statement),
-    "change": (_is_near, _has_its_value, _is_statement),
-    "fragment": (_is_near, _is_own_statement),
-    "done": (_is_promise,),
-    "reason": (_is_near,),
-    "continued": (_is_near,),
-}
+    return is_own(last, one) and matches("context", "opening", last.text)
 
 
 def _private_messages(said: Sequence[Sentence]) -> set[str]:

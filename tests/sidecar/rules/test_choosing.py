@@ -233,3 +233,48 @@ def test_a_real_exchange_leaves_a_bullet_even_if_nothing_was_said(
 def test_what_is_not_to_be_noted_is_told_nowhere(text: str) -> None:
     """Neither in MEMORY nor in HISTORY, also where nothing else was said."""
     assert answer_to(text, "bot|All right") == Consolidated()
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            (
+                "The SLA for gold customers is 4 hours",
+                "Ann|On Thursday at two we meet Halden, I chair",
+                "Bo|Correction: SLA for gold is 2 hours, not 4",
+            ),
+            (
+                "Ann (2026-11-12): On Thursday at two we meet Halden, I chair",
+                "Bo (2026-11-12): “The SLA for gold customers is 4 hours”"
+                " Correction: SLA for gold is 2 hours, not 4",
+            ),
+        ),
+        (
+            (
+                "Ann|my parents arrive on Friday evening",
+                "correction: the picnic is on Sunday at the lake",
+            ),
+            (
+                "Ann (2026-11-12): my parents arrive on Friday evening",
+                "Tom (2026-11-12): correction: the picnic is on Sunday at the lake",
+            ),
+        ),
+        (
+            ("Ann|我订了周六的场地", "更正：报名费是三十块"),
+            ("Ann（2026-11-12）：我订了周六的场地", "Tom（2026-11-12）：更正：报名费是三十块"),
+        ),
+        (
+            ("Ann|I booked the hall for 6 pm", "开玩笑的，我要辞职去北京"),
+            ("Ann (2026-11-12): I booked the hall for 6 pm",),
+        ),
+    ],
+)
+def test_a_correction_of_something_else_leaves_anothers_words_alone(
+    said: Sequence[str], kept: Sequence[str]
+) -> None:
+    """One that names its subject belongs to a sentence about that; others to their speaker's."""
+    got = [item.text for item in learnt_from(*said)]
+    for text in kept:
+        assert any(text == one.replace(".”", "”") for one in got), got
+    assert sum("Halden" in one or "parents" in one or "hall for" in one for one in got) <= 1

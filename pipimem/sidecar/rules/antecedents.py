@@ -1,0 +1,149 @@
+"""Which sentence another one speaks of: what it corrects, moves, completes or says to be done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from pipimem.sidecar.rules.patterns import as_written, first_match, general, matches, rules
+from pipimem.sidecar.rules.sentences import Sentence
+from pipimem.text.han import HAN
+from pipimem.text.word_lists import stop_words
+
+# How many sentences back the one may stand that another speaks of.
+_REACH = {"joke": 8, "taken back": 6, "correction": 6, "change": 3, "fragment": 3, "done": 8}
+_WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}")
+
+
+def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
+    """The place of the sentence that one speaks of, `None` if there is none."""
+    if kept and need != "done" and _answers(kept[-1], one):
+        return None
+    if need in ("correction", "denial"):
+        return _corrected(kept, one, need)
+    reach = _REACH.get(need, 1)
+    for fits in _FITS.get(need, ()):
+        place = _last(kept, one, reach, fits)
+        if place is not None:
+            return place
+    return None
+
+
+def taken_back(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
+    """The place of what a speaker takes back, or says to be a joke; `None` if it is not theirs."""
+    place = _last(kept, one, _REACH[need], is_own if need == "joke" else _is_statement)
+    return place if place is not None and is_own(kept[place], one) else None
+
+
+def _corrected(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
+    """The place of what a correction speaks of: what shares its subject, where it names one.
+
+    Without one, or where nobody spoke of it, it is the last message, or the speaker's own.
+    """
+    near = _reach_of_denial(kept, one)
+    if _subject(one.text):
+        place = _last(kept, one, _REACH["correction"], _is_of_its_subject)
+        return _last(kept, one, near, _has_its_value_too) if place is None else place
+    reach = near if need == "denial" else _REACH["correction"]
+    others = _is_statement if need == "denial" else _has_its_value
+    for fits, back in ((others, near), (_has_its_value_too, reach), (_is_own_statement, reach)):
+        place = _last(kept, one, back, fits)
+        if place is not None:
+            return place
+    return None
+
+
+def _subject(text: str) -> set[str]:
+    """The words in front of the verb of a correction: "SLA" of "Correction: the SLA is 2 hours"."""
+    found = first_match(rules("context")["subject"], as_written(text))
+    return _words(found["subject"]) - general() - stop_words() if found else set()
+
+
+def _words(text: str) -> set[str]:
+    """Latin words in small letters, without the s of a plural, and pairs of Chinese characters."""
+    words = {word.casefold().rstrip("s") for word in _WORD.findall(text)}
+    for stretch in _STRETCH.findall(text):
+        words.update(stretch[place : place + 2] for place in range(len(stretch) - 1))
+    return words
+
+
+def _last(kept: Sequence[Sentence], one: Sentence, reach: int, fits: Test) -> int | None:
+    """The place of the last sentence in reach, by a person, that fits."""
+    for place in reversed(range(max(0, len(kept) - reach), len(kept))):
+        if kept[place].role == "user" and fits(kept[place], one):
+            return place
+    return None
+
+
+def _reach_of_denial(kept: Sequence[Sentence], one: Sentence) -> int:
+    """How far back the last message of a person is; behind the bot's words only one's own."""
+    said = [place for place, other in enumerate(kept) if _is_said(other)]
+    if not said or (kept[-1].role != "user" and not is_own(kept[said[-1]], one)):
+        return 0
+    message = kept[said[-1]].sources[-1]
+    return len(kept) - min(place for place in said if message in kept[place].sources)
+
+
+def _is_said(one: Sentence) -> bool:
+    return one.role == "user" and not matches("left_out", "chatter", one.text)
+
+
+def _answers(last: Sentence, one: Sentence) -> bool:
+    """Whether a sentence answers the question in front rather than correcting something."""
+    asked = last.question and not is_own(last, one)
+    return asked and matches("left_out", "yes", one.text)
+
+
+def is_own(before: Sentence, one: Sentence) -> bool:
+    return before.speaker == one.speaker
+
+
+def _is_statement(before: Sentence, one: Sentence) -> bool:  # noqa: ARG001 - one of several tests
+    return not before.question and not matches("left_out", "chatter", before.text)
+
+
+def _is_own_statement(before: Sentence, one: Sentence) -> bool:
+    return is_own(before, one) and _is_statement(before, one)
+
+
+def _is_near(before: Sentence, one: Sentence) -> bool:
+    return before.sources[-1:] == one.sources and _is_statement(before, one)
+
+
+def _has_its_value(before: Sentence, one: Sentence) -> bool:
+    """Whether a statement names a number or a day as the later one does."""
+    if not _is_statement(before, one):
+        return False
+    return any(
+        matches("concrete", kind, before.text) and matches("concrete", kind, one.text)
+        for kind in ("number", "day")
+    )
+
+
+def _has_its_value_too(before: Sentence, one: Sentence) -> bool:
+    return is_own(before, one) and _has_its_value(before, one)
+
+
+def _is_of_its_subject(before: Sentence, one: Sentence) -> bool:
+    """Whether a statement shares a word with what a correction names as its subject."""
+    return _is_statement(before, one) and not _subject(one.text).isdisjoint(_words(before.text))
+
+
+def _is_promise(before: Sentence, one: Sentence) -> bool:
+    """Whether it promises something by the later one's speaker, or asks it of them or of all."""
+    if before.speaker == one.speaker:
+        return matches("worth", "open_loop", before.text)
+    if matches("concrete", "person speaking", before.text):
+        return False
+    return one.speaker in before.text or matches("worth", "open_loop", before.text)
+
+
+# Which sentences each need asks for, the best first.
+Test = Callable[[Sentence, Sentence], bool]
+_FITS: dict[str, tuple[Test, ...]] = {
+    "change": (_is_near, _has_its_value, _is_statement),
+    "fragment": (_is_near, _is_own_statement),
+    "done": (_is_promise,),
+    "reason": (_is_near,),
+    "continued": (_is_near,),
+}
