@@ -11,6 +11,7 @@ from pipimem.sidecar.rules.sentences import split
 # Put in the place of a request where a model or the rules read the talk.
 _IN_ITS_PLACE = "[a request to memory]"
 _CLOSING = "。.!！?？~～;； "
+_BETWEEN = ",，;； "
 # A longer message is a document somebody pasted: it asks for nothing.
 _MOST_CHARS = 1_500
 
@@ -19,8 +20,9 @@ _MOST_CHARS = 1_500
 class MemoryRequest:
     """What a person asks of memory: `forget` is the one kind today.
 
-    `text` is what it is about, in the person's words, `speaker` who asks, `message` the id of the
-    message, `None` where it has none yet.
+    `text` is what it is about, in the person's words without "what I said about": to be looked for,
+    for what it asks to forget may say it in other words. `speaker` is who asks, `message` the id of
+    the message, `None` where it has none yet.
     """
 
     kind: Literal["forget"]
@@ -36,24 +38,47 @@ def requests(text: str, speaker: str = "", message: str | None = None) -> tuple[
     """
     if len(text) > _MOST_CHARS:
         return ()
-    found = (_forgotten(sentence) for sentence in split(text))
+    found = (_forgotten(sentence)[0] for sentence in split(text))
     return tuple(MemoryRequest("forget", what, speaker, message) for what in found if what)
 
 
 def without_requests(text: str) -> str:
-    """The message with a mark in the place of each request, so that nothing is learnt of it."""
+    """The message with a mark in the place of each request, so that nothing is learnt of it.
+
+    A clause behind a request that says how it is after all stays.
+    """
     if not requests(text):
         return text
-    sentences = (_IN_ITS_PLACE if _forgotten(one) else one for one in split(text))
-    return " ".join(sentences)
+    kept: list[str] = []
+    for sentence in split(text):
+        what, behind = _forgotten(sentence)
+        kept += [_IN_ITS_PLACE, behind] if what else [sentence]
+    return " ".join(filter(None, kept))
 
 
-def _forgotten(sentence: str) -> str:
-    """What a sentence asks to forget, empty where it asks for nothing."""
-    bare, before = sentence.strip(_CLOSING), ""
+def _forgotten(sentence: str) -> tuple[str, str]:
+    """What a sentence asks to forget, empty where it asks for nothing, and the clause behind it."""
+    bare = _without_address(sentence.strip(_CLOSING))
+    behind = first_match(rules("requests")["behind"], bare)
+    asked = bare[: behind.start()] if behind else bare
+    found = first_match(rules("requests")["forget"], asked)
+    if not found:
+        return "", ""
+    return _subject(found["what"].strip(_CLOSING)), bare[len(asked) :].lstrip(_BETWEEN)
+
+
+def _without_address(bare: str) -> str:
+    """A sentence without whom it speaks to and politeness at its beginning and end."""
+    end = first_match(rules("requests")["end"], bare)
+    bare, before = bare[: end.start()] if end else bare, ""
     while bare != before:
         before = bare
         front = first_match(rules("requests")["front"], bare)
         bare = bare[front.end() :] if front else bare
-    found = first_match(rules("requests")["forget"], bare)
-    return found["what"].strip(_CLOSING) if found else ""
+    return bare
+
+
+def _subject(what: str) -> str:
+    """What is to be forgotten without "what I said about", "我说的……的事"."""
+    about = first_match(rules("requests")["about"], what)
+    return about["what"].strip(_CLOSING) if about else what

@@ -27,7 +27,7 @@ from pipimem.notes.operations import Decision, Trust
 from pipimem.recall.items import Item
 from pipimem.runtime.change_history import ChannelHistory, OpenHistory
 from pipimem.runtime.entry_list import ListedEntry, listed_entries
-from pipimem.runtime.forget_preview import forget_targets
+from pipimem.runtime.forget_preview import forget_targets, require_more_than_a_request
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.lookup import note_hits
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
@@ -189,27 +189,36 @@ class ChannelMemory:
     ) -> dict[str, int]:
         """Remove a text, or entries by id, from all files; returns counts by place.
 
-        With `speaker` all that this person said goes, and what was learnt from it alone; with
-        `message` one message, as where the platform took it back. `Tom` is not taken for a part of
-        `tomorrow`, unless `inside_words`. Raises `NothingFound` for an id of nothing.
+        With `speaker` all that this person said goes, and what was learnt from it alone, with a
+        text besides only what they said with this text; with `message`, or an id of one in `what`
+        as `search` gives it, the message and what was learnt from it alone, as where the platform
+        took it back. `Tom` is not taken for a part of `tomorrow`, unless `inside_words`. Raises
+        `NothingFound` for an id of nothing, and with nothing forgotten where a text stands in
+        nothing but a request to forget it; `ArgumentError` for a text and a message.
         """
         for each in (what,) if isinstance(what, str) else what:
             require_type(each, str, "what", "Give a text, or ids of entries.")
         if not (what or speaker or message):
             raise ArgumentError("There is nothing to forget: give a text, ids, speaker or message.")
-        now = self._clock.wall()
+        now, store = self._clock.wall(), self._store
+
+        def forgotten() -> dict[str, int]:
+            wanted = forget_targets(
+                store, what, speaker=speaker, message=message, inside_words=inside_words
+            )
+            require_more_than_a_request(store, wanted, inside_words=inside_words)
+            receipt = store.forget(
+                wanted,
+                keep_transcript=keep_transcript,
+                now=now,
+                actor="person",
+                inside_words=inside_words,
+            )
+            return receipt.counts
+
         async with self._lock:
             with anyio.CancelScope(shield=True):
-                receipt = await to_thread.run_sync(
-                    lambda: self._store.forget(
-                        forget_targets(self._store, what, speaker=speaker, message=message),
-                        keep_transcript=keep_transcript,
-                        now=now,
-                        actor="person",
-                        inside_words=inside_words,
-                    )
-                )
-        return receipt.counts
+                return await to_thread.run_sync(forgotten)
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
 

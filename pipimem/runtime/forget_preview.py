@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from pipimem.errors import NothingFound
+from pipimem.errors import ArgumentError, NothingFound
+from pipimem.memory.requests import without_requests
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.store.channel import ChannelStore
-from pipimem.store.forget.targets import resolve_targets
+from pipimem.store.forget.targets import ForgetTargets, resolve_targets
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES
 from pipimem.text.quotes import read_quote
 
-__all__ = ["Forgettable", "Trace", "forget_targets", "forgettable", "remains"]
+__all__ = [
+    "Forgettable",
+    "Trace",
+    "forget_targets",
+    "forgettable",
+    "remains",
+    "require_more_than_a_request",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,29 +39,85 @@ class Forgettable:
 
 
 def forget_targets(
-    store: ChannelStore, what: str | Sequence[str] = (), *, speaker: str = "", message: str = ""
+    store: ChannelStore,
+    what: str | Sequence[str] = (),
+    *,
+    speaker: str = "",
+    message: str = "",
+    inside_words: bool = False,
 ) -> str | list[str]:
     """What `ChannelStore.forget` takes for a text, ids, a speaker's words, or one message.
 
-    A text that is the id of a message means the message. With a message, or with all that a speaker
-    said, goes what was learnt from that alone. Raises `NothingFound`.
+    A text that is the id of a message means the message. A text and a speaker mean what that person
+    said with this text. With messages goes what was learnt from them alone. Raises `NothingFound`,
+    and `ArgumentError` for a text and a message.
     """
-    if isinstance(what, str) and what and not (speaker or message):
-        meant = [] if " " in what else _said(store, lambda one: one.id == what)
-        return _learnt_from(store, meant) if meant else what
-    given = [what] if isinstance(what, str) else list(what)
-    said: list[Message] = []
+    if isinstance(what, str) and what:
+        if message:
+            raise ArgumentError("Give a text or the id of a message, not both.")
+        targets = ForgetTargets.of([what], inside_words=inside_words)
+        return _of_speaker(store, targets, speaker) if speaker else _of_text(store, what)
+    given = list(what)
+    named = {one.removeprefix("log:") for one in given if one.startswith("log:")}
+    said = _said(store, lambda one: one.id in named) if named else []
     if message:
         said += _said(store, lambda one: one.id == message.removeprefix("log:"))
         if not said:
             raise NothingFound(f"There is no message {message!r} here; `search` gives the ids.")
     if speaker:
-        name = speaker.strip().casefold()
-        theirs = _said(store, lambda one: one.speaker.casefold() == name)
-        if not theirs:
-            raise NothingFound(f"Nobody called {speaker!r} said anything here.")
-        said += theirs
-    return [*filter(None, given), *_learnt_from(store, said)]
+        said += _said_by(store, speaker)
+    return list(dict.fromkeys([*filter(None, given), *_learnt_from(store, said)]))
+
+
+def _of_text(store: ChannelStore, text: str) -> str | list[str]:
+    """The text, or the targets of the message that it is the id of."""
+    meant = [] if " " in text else _said(store, lambda one: one.id == text)
+    return _learnt_from(store, meant) if meant else text
+
+
+def _of_speaker(store: ChannelStore, targets: ForgetTargets, speaker: str) -> list[str]:
+    """The messages of a speaker that hold a text, and what was learnt from them alone."""
+    said = [one for one in _said_by(store, speaker) if targets.are_in(one.content)]
+    if not said:
+        raise NothingFound(
+            f"{speaker} said nothing with this text here. `search` shows what was said; without a "
+            "speaker the words of anybody are forgotten."
+        )
+    return _learnt_from(store, said)
+
+
+def require_more_than_a_request(
+    store: ChannelStore, wanted: str | Sequence[str], *, inside_words: bool
+) -> None:
+    """Raises `NothingFound` where a text stands only in a request to forget it.
+
+    So it does where what is meant was said in other words: the message blanked would be the
+    request. What the bot said after the request counts as little.
+    """
+    if not isinstance(wanted, str):
+        return
+    found, _ = forgettable(store, wanted, inside_words=inside_words)
+    targets = ForgetTargets.of([wanted], inside_words=inside_words)
+    asked = ""
+    for one in found.messages:
+        if one.role == "user" and not targets.are_in(without_requests(one.content)):
+            asked = one.id
+        elif not asked or one.role == "user":
+            return
+    if asked and not found.entries:
+        raise NothingFound(
+            f"Nothing was forgotten: {wanted!r} stands only in the request itself ({asked}). What is "
+            "meant is said in other words: `search` and `entries` find it; forget it by its id."
+        )
+
+
+def _said_by(store: ChannelStore, speaker: str) -> list[Message]:
+    """All that a person said; raises `NothingFound` where that is nothing."""
+    name = speaker.strip().casefold()
+    theirs = _said(store, lambda one: one.speaker.casefold() == name)
+    if not theirs:
+        raise NothingFound(f"Nobody called {speaker!r} said anything here.")
+    return theirs
 
 
 def _said(store: ChannelStore, is_meant: Callable[[Message], bool]) -> list[Message]:

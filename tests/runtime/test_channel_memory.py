@@ -159,6 +159,72 @@ async def test_forget_by_message_id_and_by_speaker(root: Path) -> None:
             await channel.forget(speaker="Zed")
 
 
+@pytest.mark.parametrize(
+    ("asked", "about"),
+    [
+        ("Forget what I said about my blood.", "my blood"),
+        ("忘掉我说的买琴的事", "买琴"),
+    ],
+)
+async def test_a_request_alone_is_no_forgetting(root: Path, asked: str, about: str) -> None:
+    """What is meant is said in other words: the host is told, and forgets by id what is found."""
+    async with opened(root) as (_, channel):
+        told = "I have haemophilia and 想买一把大提琴 in spring"
+        await channel.after_turn(None, [Message("user", told, id="told", speaker="Tom")])
+        turn = await channel.before_turn(asked, speaker="Tom")
+        (request,) = turn.requests
+        assert request.text == about
+        reply = Message.assistant(f"I shall forget {about}.")
+        said = Message("user", asked, id="asked", speaker="Tom")
+        await channel.after_turn(turn, [said, reply])
+        with pytest.raises(NothingFound, match=r"only in the request itself \(asked\)"):
+            await channel.forget(request.text)
+        assert [item.text for item in await channel.detail("asked")] == [asked]
+        await channel.forget(["log:told", "log:asked"])
+        assert [item.text for item in await channel.detail("told", "asked")] == ["", ""]
+
+
+async def test_a_request_that_says_what_was_said_forgets_it(root: Path) -> None:
+    """The line, and the request with it."""
+    async with opened(root) as (_, channel):
+        await talked(channel)
+        asked = "Forget that the staging port is 9443."
+        await channel.after_turn(None, [Message("user", asked, id="asked", speaker="Tom")])
+        counts = await channel.forget("the staging port is 9443")
+        assert counts["messages"] == 2
+
+
+async def test_the_id_of_a_message_takes_what_was_learnt_from_it(root: Path) -> None:
+    """As `search` gives it, in a list as with `message`."""
+    async with opened(root) as (_, channel):
+        await talked(channel)
+        await channel.before_compaction()
+        await channel.forget(["log:m2"])
+        assert "9443" not in read(root) + read(root, "HISTORY.md") + read(root, "SESSION.md")
+
+
+async def test_a_text_and_a_speaker_mean_their_words_with_it(root: Path) -> None:
+    """Others keep theirs; who said nothing of it, and a text with a message, are refused."""
+    async with opened(root) as (_, channel):
+        await talked(channel)
+        both = [
+            Message("user", "I like running at dawn", id=f"r-{name}", speaker=name)
+            for name in ("爸爸", "Tom")
+        ]
+        await channel.after_turn(None, both)
+        await channel.before_compaction()
+        assert (await channel.forget("I like running", speaker="爸爸"))["messages"] == 1
+        said = await channel.detail("r-爸爸", "r-Tom")
+        assert [item.text for item in said] == ["", "I like running at dawn"]
+        notes = read(root) + read(root, "HISTORY.md") + read(root, "SESSION.md")
+        assert "爸爸" not in notes
+        assert "Tom" in notes
+        with pytest.raises(NothingFound, match="Dana said nothing with this text"):
+            await channel.forget("I like running", speaker="Dana")
+        with pytest.raises(ArgumentError, match="a text or the id of a message, not both"):
+            await channel.forget("I like running", message="m1")
+
+
 async def test_channels_usage_and_remove(root: Path) -> None:
     """Which there are, what they cost, and one gone for good with its folder."""
     async with opened(root) as (pipimem, channel):
