@@ -106,8 +106,8 @@ def require_more_than_a_request(
             return
     if asked and not found.entries:
         raise NothingFound(
-            f"Nothing was forgotten: {wanted!r} stands only in the request itself ({asked}). What is "
-            "meant is said in other words: `search` and `entries` find it; forget it by its id."
+            f"Nothing was forgotten: {wanted!r} stands only in the request itself ({asked}). What "
+            "is meant is said in other words: `search` and `entries` find it; forget it by its id."
         )
 
 
