@@ -67,6 +67,8 @@ def test_a_clause_that_says_how_it_is_after_all_is_learnt() -> None:
     """Only that: what explains a request goes with it."""
     text = "Forget the chess thing I said, we do play it after all"
     assert without_requests(text) == "[a request to memory] we do play it after all"
-    assert without_requests("忘掉我说的搬家的事，其实不搬了。") == "[a request to memory] 其实不搬了"
+    assert (
+        without_requests("忘掉我说的搬家的事，其实不搬了。") == "[a request to memory] 其实不搬了"
+    )
     explained = "Forget that my mother, who is ill, lives in Rome."
     assert without_requests(explained) == "[a request to memory]"
