@@ -218,7 +218,8 @@ class ChannelMemory:
 
         async with self._lock:
             with anyio.CancelScope(shield=True):
-                return await to_thread.run_sync(forgotten)
+                counts = await to_thread.run_sync(forgotten)
+        return counts
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
 
