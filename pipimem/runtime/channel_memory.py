@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -37,6 +38,8 @@ from pipimem.runtime.usage_sums import UsageSum, usage_sum
 from pipimem.store.channel import ChannelStore
 
 T = TypeVar("T")
+# What stands in the place of what may not be written.
+_MARKS = re.compile(r"\[(?:private|secret: [a-z ]{1,30})\]")
 Where = Literal["all", "notes", "log"]
 
 
@@ -168,13 +171,12 @@ class ChannelMemory:
         require_type(text, str, "text")
         require_one_of(kind, Kind, "kind")
         require_type(until, (date, NoneType), "until", "Give the last day it holds.")
-        if not text.strip():
-            raise NothingFound("there is nothing to remember: the text is empty")
-        message = Message.user(text, speaker=speaker)
-        decision, speaker = await to_thread.run_sync(
-            _remembered, message, Kind(kind), until, self._clock.now()
+        now = self._clock.now()
+        message = await to_thread.run_sync(rememberable, text, speaker, now)
+        decision = remembered(
+            message.content, Kind(kind), now, speaker=message.speaker, until=until
         )
-        outcome = (await self._jobs.commit(decision, speaker or "person")).outcome
+        outcome = (await self._jobs.commit(decision, message.speaker or "person")).outcome
         refused = tuple(refusal.reason for refusal in outcome.refused)
         return Remembered(outcome.changes, refused)
 
@@ -231,18 +233,17 @@ class ChannelMemory:
             return await to_thread.run_sync(ask, self._transcripts)
 
 
-def _remembered(
-    message: Message, kind: Kind, until: date | None, now: datetime
-) -> tuple[Decision, str]:
-    """The decision to keep a message word for word, and who said it as it may be written.
+def rememberable(text: str, speaker: str, now: datetime) -> Message:
+    """A text to remember word for word, and who said it, as both may be written.
 
     Raises `NothingFound` where nothing of it may be kept.
     """
+    if not text.strip():
+        raise NothingFound("there is nothing to remember: the text is empty")
     # An Intake of its own: a private stretch that is open in the conversation does not reach here.
-    clean = Intake().cleaned([message], now)
-    if not clean or not clean[0].content.strip():
+    clean = Intake().cleaned([Message.user(text, speaker=speaker)], now)
+    if not clean or not _MARKS.sub("", clean[0].content).strip():
         raise NothingFound(
             "there is nothing left to remember once secrets and private stretches are taken out"
         )
-    speaker = clean[0].speaker
-    return remembered(clean[0].content, kind, now, speaker=speaker, until=until), speaker
+    return clean[0]

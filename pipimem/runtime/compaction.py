@@ -16,6 +16,9 @@ from pipimem.runtime.intake import unknown_messages
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.turns import Receipt
 
+# The one step of a receipt where all was learnt before.
+NOTHING_NEW = "consolidate: nothing new"
+
 
 async def missing_messages(jobs: ChannelJobs, messages: Sequence[Message]) -> list[Message]:
     """What of the messages a host holds the transcript does not have yet."""
@@ -37,8 +40,9 @@ async def missing_messages(jobs: ChannelJobs, messages: Sequence[Message]) -> li
 async def consolidated_receipt(jobs: ChannelJobs, covered: int, seconds: float) -> Receipt:
     """Consolidate up to message `covered`, which brings SESSION.md up to date as well.
 
-    Only SESSION.md is asked for where nothing else is left to learn. What fails or takes longer is
-    `deferred` or `blocked`, as the policy says: the talk is on disk and synced.
+    Only SESSION.md is asked for where nothing else is left to learn, and nobody where all is up to
+    date. What fails or takes longer is `deferred` or `blocked`, as the policy says: the talk is on
+    disk and synced.
     """
     steps: list[str] = []
     try:
@@ -54,6 +58,8 @@ async def consolidated_receipt(jobs: ChannelJobs, covered: int, seconds: float) 
         )
     except (PipimemError, OSError) as error:
         return _failed_receipt(jobs, covered, error, steps)
+    if min(before.cursor, before.refreshed) >= covered:
+        return Receipt(True, "consolidated", covered, ledger.cursor, steps=(NOTHING_NEW,))
     steps += ["consolidate: done", *_set_aside(before.holes, ledger.holes)]
     return Receipt(True, "consolidated", covered, ledger.cursor, steps=tuple(steps))
 

@@ -83,7 +83,7 @@ async def test_where_only_the_sheet_is_behind_only_the_sheet_is_asked_for(tmp_pa
     assert [receipt.steps[0] for receipt in receipts] == [
         "refresh: no connection",
         "refresh: done",
-        "consolidate: done",
+        "consolidate: nothing new",
     ]
     assert {receipt.state for receipt in receipts} == {"consolidated"}
 

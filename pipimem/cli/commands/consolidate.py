@@ -9,6 +9,7 @@ import click
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import Failed, counted, fields, record, say, table
 from pipimem.notes.operations import Hole
+from pipimem.runtime.compaction import NOTHING_NEW
 from pipimem.runtime.turns import Receipt
 
 
@@ -51,6 +52,8 @@ def command(chosen: Chosen, channel: str, deadline: float, holes: bool, as_json:
 def receipt_lines(receipt: Receipt, *, with_reason: bool = True) -> list[str]:
     """The receipt for eyes; the reason stands in one of its lines at most."""
     covered = counted(receipt.covered, "message")
+    if receipt.steps == (NOTHING_NEW,):
+        return [f"nothing new: {covered} covered before"]
     lines = [f"{receipt.state}: {covered} covered, consolidated up to message {receipt.cursor}"]
     reason = receipt.reason
     lines += [f"  {step}" for step in receipt.steps if not reason or reason not in step]

@@ -11,8 +11,9 @@ import click
 from pipimem.cli.options import Chosen, as_json, channel, chosen, run
 from pipimem.cli.output import Failed, fields, nearest, note, record, say
 from pipimem.cli.times import coming_day
+from pipimem.clock import Clock
 from pipimem.notes.kinds import Kind
-from pipimem.runtime.channel_memory import Remembered
+from pipimem.runtime.channel_memory import Remembered, rememberable
 from pipimem.runtime.open_channel import opened
 
 
@@ -50,6 +51,9 @@ def command(
     of_kind: Literal["dm", "group"] = "group" if group else "dm"
     last = until.date() if until else None
     known = {info.id: info.kind for info in chosen.store().channels()}
+
+    # Before the channel is made: a text with nothing to keep makes none.
+    rememberable(text, speaker, Clock().now())
 
     async def remembered() -> Remembered:
         async with chosen.opened() as pipimem:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pipimem.cli.commands.consolidate import receipt_lines
 from pipimem.clock import Clock
 from pipimem.notes.operations import Author, Decision, Hole, Progress
+from pipimem.runtime.turns import Receipt
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -22,7 +24,7 @@ def set_aside(bot: Path, hole: Hole) -> None:
 
 
 def test_the_receipt_is_printed(call: Call, conversation: Path) -> None:
-    """What it covered and how far consolidation came."""
+    """What it covered and how far consolidation came; nothing new is told as that."""
     call("replay", "room", str(conversation))
     told = call("consolidate", "room", "--json").object
     assert (told["may_compact"], told["state"], told["covered"], told["cursor"]) == (
@@ -31,7 +33,11 @@ def test_the_receipt_is_printed(call: Call, conversation: Path) -> None:
         6,
         6,
     )
-    assert "consolidated: 6 messages covered" in call("consolidate", "room").out
+    assert call("consolidate", "room").out == "nothing new: 6 messages covered before\n"
+    done = Receipt(True, "consolidated", 6, 6, steps=("consolidate: done",))
+    assert (
+        receipt_lines(done)[0] == "consolidated: 6 messages covered, consolidated up to message 6"
+    )
 
 
 def test_a_model_that_fails_is_exit_one_and_defers(call: Call, conversation: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Call
 
 
@@ -36,10 +38,15 @@ def test_a_secret_is_never_written(call: Call, bot: Path) -> None:
     )
 
 
-def test_nothing_to_remember_is_told(call: Call) -> None:
-    """An empty text ends with exit 1 and a sentence."""
-    told = call("remember", "room", "  ")
-    assert (told.code, "the text is empty" in told.err) == (1, True)
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("  ", "the text is empty"), ("<private>mine</private>", "nothing left to remember")],
+)
+def test_nothing_to_remember_is_told(call: Call, bot: Path, text: str, says: str) -> None:
+    """It ends with exit 1 and a sentence, and makes no channel."""
+    told = call("remember", "room", text)
+    assert (told.code, says in told.err, "was made" in told.err) == (1, True, False)
+    assert list((bot / "channels").iterdir()) == []
 
 
 def test_for_scripts_the_changes_are_one_object(call: Call) -> None:
