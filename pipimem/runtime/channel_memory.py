@@ -24,7 +24,7 @@ from pipimem.memory.remember import remembered
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message, Role
 from pipimem.notes.notes import Change
-from pipimem.notes.operations import Decision, Trust
+from pipimem.notes.operations import Trust
 from pipimem.recall.items import Item
 from pipimem.runtime.change_history import ChannelHistory, OpenHistory
 from pipimem.runtime.entry_list import ListedEntry, listed_entries
