@@ -96,16 +96,22 @@ def ends(new: Claim, old: Claim, words: Words) -> bool:
     )
 
 
+def concerns(new: Claim, old: Claim, words: Words) -> bool:
+    """Whether `new` gives the subject of `old` another value, but may not say all that `old` does.
+
+    "Party moved to the 21st" says nothing of the place in "The party is on the 14th at Leo's".
+    """
+    older = _clauses(old.said, words)
+    found = any(_gets_new_value(one, new.said, words, wholly=False) for one in older)
+    return found and _may_end(new, old)
+
+
 def _without_loss(clauses: list[str]) -> list[str]:
     """The clauses that can be ended without losing a number, day or name in another one."""
     exact = [clause for clause in clauses if _values(clause) or _names(clause)]
-    match exact:
-        case []:
-            return clauses
-        case [_]:
-            return exact
-        case _:
-            return []
+    if not exact:
+        return clauses
+    return exact if len(exact) == 1 else []
 
 
 def _ends_clause(said: str, older: str, words: Words, *, is_own: bool) -> bool:
@@ -172,8 +178,8 @@ def _may_end(new: Claim, old: Claim) -> bool:
     return not personal and new.kind in _SHARED and old.kind in _SHARED
 
 
-def _gets_new_value(older: str, said: str, words: Words) -> bool:
-    """Whether what was said gives the subject of an older clause other values of their types."""
+def _gets_new_value(older: str, said: str, words: Words, *, wholly: bool = True) -> bool:
+    """Whether what was said gives what an older clause (`wholly`) is about values of its types."""
     clauses = _clauses(said, words)
     for place, clause in enumerate(clauses):
         change = first_match(rules("changes")["change"], clause)
@@ -182,7 +188,8 @@ def _gets_new_value(older: str, said: str, words: Words) -> bool:
         head, tail = clause[: change.start()], clause[change.start() :]
         if not _matter(head, words) and place:
             head = f"{clauses[place - 1]} {head}"
-        if _is_about(older, head, clause, words) and _is_swapped(older, head, tail):
+        about = clause if wholly else f"{older} {clause}"
+        if _is_about(older, head, about, words) and _is_swapped(older, head, tail):
             return True
     return False
 
@@ -247,13 +254,10 @@ def _clauses(text: str, words: Words) -> list[str]:
 
 def _matter(text: str, words: Words) -> frozenset[str]:
     """The words that say what a text is about: no values, no words of change, none of grammar."""
-    for some in (
-        *rules("values").values(),
-        rules("changes")["forbids"],
-        rules("changes")["pronoun"],
-    ):
+    for some in rules("values").values():
         for rule in some:
             text = rule.pattern.sub(" ", text)
+    text = _without("pronoun", _without("forbids", text))
     return frozenset(word for word in _tokens(text, words) if not _is_light(word))
 
 
@@ -290,7 +294,5 @@ def _values(text: str) -> set[tuple[str, str]]:
 def _names(text: str) -> frozenset[str]:
     """The names in Latin letters that a text holds, its first word and "I" aside."""
     found = (match for match in _LATIN_NAME.finditer(text) if match.start() or "/" in match[0])
-    names = (match[0].casefold() for match in found)
-    return frozenset(
-        name for name in names if name not in stop_words() and name != "i" and not _values(name)
-    )
+    names = {match[0].casefold() for match in found} - stop_words() - {"i"}
+    return frozenset(name for name in names if not _values(name))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
-from pipimem.sidecar.rules.changes import Claim, claims, is_over
+from pipimem.sidecar.rules.changes import Claim, claims, concerns, ends, is_over
 from pipimem.sidecar.rules.context import together
 from pipimem.sidecar.rules.patterns import (
     as_written,
@@ -39,6 +39,7 @@ _CONCRETE = {
     "people": 0.5,
     "person speaking": 0.8,
     "vital": 1.5,
+    "sum": 1.0,
 }
 _CHANGES = {"change": 1.0, "done": 0.8}
 _EMPTY = {"chatter": 1.8, "weather": 2.5, "joking": 1.0}
@@ -65,6 +66,8 @@ _MARKS = re.compile("^[“「]|[”」]")
 # More than one entry for so many messages of people would be a transcript.
 _MESSAGES_AN_ENTRY, _LEAST_ENTRIES = 2, 4
 _LATER = 0.6
+# What changes an older statement is kept wherever that one is.
+_CHANGED = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,30 @@ def without_ended(chosen: Sequence[Choice], said: Sequence[Sentence], words: Wor
     return [
         one for one in chosen if not is_over(one.claim, claims(said, one.sentence.place), words)
     ]
+
+
+def with_older(chosen: Sequence[Choice], words: Words) -> list[Choice]:
+    """The choices, each that changes an earlier one quoted together with it, in its place."""
+    found: list[Choice] = []
+    for one in chosen:
+        older, whole = _changed(found, one, words)
+        if older and whole:
+            found.remove(older)
+            one = Choice(whole, older.kind, one.weight + _CHANGED)
+        found.append(one)
+    return found
+
+
+def _changed(
+    found: Sequence[Choice], one: Choice, words: Words
+) -> tuple[Choice | None, Sentence | None]:
+    """The last choice that one changes, and both as one quote; `None` where there is none."""
+    for older in reversed(found):
+        if older.claim.said in one.claim.said:
+            continue
+        if ends(one.claim, older.claim, words) or concerns(one.claim, older.claim, words):
+            return older, together(older.sentence, one.sentence)
+    return None, None
 
 
 def bounded(chosen: Sequence[Choice], messages: int) -> list[Choice]:

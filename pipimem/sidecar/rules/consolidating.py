@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, time
 
 from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.message import Message
@@ -14,12 +15,14 @@ from pipimem.sidecar.rules.choosing import (
     bounded,
     choices,
     weight_of,
+    with_older,
     without_ended,
 )
 from pipimem.sidecar.rules.context import is_taken_up, linked_to
 from pipimem.sidecar.rules.patterns import matches
 from pipimem.sidecar.rules.sentences import Sentence, sentences
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned, Over, is_exchange
+from pipimem.text.quotes import day_of, read_quote
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.similarity import says_the_same
 
@@ -42,16 +45,30 @@ def consolidated(task: Consolidate, words: Words) -> Consolidated:
     people = sum(message.role == "user" for message in task.window)
     chosen = [one for one in choices(linked, words) if not new.isdisjoint(one.sentence.sources)]
     open_ones = [choice for choice in chosen if not choice.sentence.closed]
-    kept = _kept(without_ended(open_ones, said, words), people, new)
     ours = [known for known in task.memory if known.trust is Trust.INFERRED]
+    standing = with_older(without_ended(open_ones, said, words), words)
+    kept = _kept(_with_known(standing, ours, words), people, new)
     taken_up = [known for known in ours if is_taken_up(known.text, gone)]
     learned = _learned(kept, task.memory, taken_up, words)
     over = [Over(known.id, "corrected or done") for known in taken_up]
     over += _over(task.memory, said, words)
     replaced = {name for item in learned for name in item.replaces}
     ended = {one.id: one for one in over if one.id not in replaced}
-    history = _history(chosen, task.window, said, words)
+    history = _history(with_older(chosen, words), task.window, said, words)
     return Consolidated(learned, tuple(ended.values()), "", history)
+
+
+def _with_known(chosen: Sequence[Choice], ours: Sequence[KnownEntry], words: Words) -> list[Choice]:
+    """The choices, those that change what memory says quoted together with it."""
+    known: list[Choice] = []
+    for entry in ours:
+        quote, day = read_quote(entry.text), day_of(entry.text)
+        claim = claim_of(entry.text, kind_of(entry.section))
+        if day and not any(ends(one.claim, claim, words) for one in chosen):
+            said = datetime.combine(day, time())
+            sentence = Sentence(quote.said, (), quote.name, "user", said, -1)
+            known.append(Choice(sentence, kind_of(entry.section) or Kind.FACT, 0.0))
+    return [one for one in with_older([*known, *chosen], words) if one.sentence.sources]
 
 
 def _kept(chosen: Sequence[Choice], people: int, new: set[str]) -> list[Choice]:

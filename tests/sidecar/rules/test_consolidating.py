@@ -113,3 +113,40 @@ def test_a_promise_done_the_day_after_is_no_open_loop() -> None:
     window = (promise, _later(done, 1))
     got = consolidated(Consolidate(NOW, (), (), window), WORDS)
     assert all(item.kind is not Kind.OPEN_LOOP for item in got.learned)
+
+
+CHANGES = [
+    (
+        "The party is on 14 November at the lake house",
+        "Party moved! It's the 21st now.",
+        "Party moved! It's the 21st now",
+    ),
+    (
+        "The rehearsal is on 3 May in the old gym",
+        "The rehearsal is postponed to 10 May",
+        "The rehearsal is postponed to 10 May",
+    ),
+    ("家长会在3月20日，地点是老礼堂", "家长会改到3月27日", "家长会改到3月27日"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "kept"), CHANGES)
+def test_a_change_stands_wherever_the_old_value_does(old: str, new: str, kept: str) -> None:
+    """In one window, in MEMORY and in HISTORY: never the old one alone."""
+    first, second = talk(old, new)
+    got = consolidated(Consolidate(NOW, (), (), (first, _later(second, 1))), WORDS)
+    for text in (*(item.text for item in got.learned), *(one.text for one in got.history)):
+        assert kept in text
+    assert old in "".join(one.text for one in got.history)
+
+
+@pytest.mark.parametrize(("old", "new", "kept"), CHANGES)
+def test_a_change_ends_an_entry_of_long_ago(old: str, new: str, kept: str) -> None:
+    """However much was said in between, and however full the next window is."""
+    was = f"Tom（2026-11-01）：{old}" if new.startswith("家") else f"Tom (2026-11-01): {old}"
+    memory = (KnownEntry("k1", "Facts", was, Trust.INFERRED),)
+    more = [f"Nobody may open lab {number} alone at night" for number in range(2, 9)]
+    got = consolidated(Consolidate(NOW, (), memory, talk(*more, f"Ann|{new}")), WORDS)
+    (item,) = [item for item in got.learned if item.replaces]
+    assert item.replaces == ("k1",)
+    assert kept in item.text
