@@ -137,11 +137,14 @@ def without_ended(chosen: Sequence[Choice], said: Sequence[Sentence], words: Wor
     ]
 
 
-def with_older(chosen: Sequence[Choice], words: Words) -> list[Choice]:
-    """The choices, each that changes an earlier one quoted together with it, in its place."""
+def with_older(chosen: Sequence[Choice], words: Words, *, ended: bool = False) -> list[Choice]:
+    """The choices, each that changes an earlier one quoted together with it, in its place.
+
+    An earlier one that holds no longer is left out; with `ended` it is quoted as well.
+    """
     found: list[Choice] = []
     for one in chosen:
-        older, whole = _changed(found, one, words)
+        older, whole = _changed(found, one, words, ended=ended)
         if older and whole:
             found.remove(older)
             one = Choice(whole, older.kind, one.weight + _CHANGED)
@@ -150,13 +153,16 @@ def with_older(chosen: Sequence[Choice], words: Words) -> list[Choice]:
 
 
 def _changed(
-    found: Sequence[Choice], one: Choice, words: Words
+    found: Sequence[Choice], one: Choice, words: Words, *, ended: bool
 ) -> tuple[Choice | None, Sentence | None]:
-    """The last choice that one changes, and both as one quote; `None` where there is none."""
+    """The last choice that one changes, and what is quoted then; `None` where there is none."""
     for older in reversed(found):
         if older.claim.said in one.claim.said:
             continue
-        if ends(one.claim, older.claim, words) or concerns(one.claim, older.claim, words):
+        holds = not ends(one.claim, older.claim, words)
+        if not holds and not ended:
+            return older, one.sentence
+        if not holds or concerns(one.claim, older.claim, words):
             return older, together(older.sentence, one.sentence)
     return None, None
 
@@ -165,14 +171,17 @@ def bounded(chosen: Sequence[Choice], messages: int) -> list[Choice]:
     """The weightiest choices in their order, each text of a person once.
 
     One for two `messages` of people, at least four. What somebody asked to remember is always kept
-    and does not count. Each entry that a person has makes their next one weigh 0.6 less.
+    and does not count; allergies and sums of money come first, and beside them at least four.
+    Each entry that a person has makes their next one weigh 0.6 less.
     """
     once = {(choice.sentence.speaker, choice.sentence.text): choice for choice in chosen}
     newest_first = list(reversed(once.values()))
-    kept = [choice for choice in newest_first if choice.sentence.asked]
-    left = [choice for choice in newest_first if not choice.sentence.asked]
+    kept = [choice for choice in newest_first if _comes_first(choice)]
+    left = [choice for choice in newest_first if choice not in kept]
+    counted = sum(not choice.sentence.asked for choice in kept)
+    room = max(_LEAST_ENTRIES, messages // _MESSAGES_AN_ENTRY - counted)
     entries = Counter[str]()
-    for _ in range(min(len(left), max(_LEAST_ENTRIES, messages // _MESSAGES_AN_ENTRY))):
+    for _ in range(min(len(left), room)):
         best = max(
             left, key=lambda choice: choice.weight - _LATER * entries[choice.sentence.speaker]
         )
@@ -180,6 +189,12 @@ def bounded(chosen: Sequence[Choice], messages: int) -> list[Choice]:
         left.remove(best)
         kept.append(best)
     return sorted(kept, key=lambda choice: choice.sentence.place)
+
+
+def _comes_first(choice: Choice) -> bool:
+    """Whether it is kept however short room is: asked for, an allergy, or a sum of money."""
+    said = choice.sentence
+    return said.asked or any(matches("concrete", one, said.text) for one in ("sum", "vital"))
 
 
 def _letters(text: str) -> int:

@@ -46,7 +46,7 @@ def consolidated(task: Consolidate, words: Words) -> Consolidated:
     chosen = [one for one in choices(linked, words) if not new.isdisjoint(one.sentence.sources)]
     open_ones = [choice for choice in chosen if not choice.sentence.closed]
     ours = [known for known in task.memory if known.trust is Trust.INFERRED]
-    standing = with_older(without_ended(open_ones, said, words), words)
+    standing = without_ended(with_older(open_ones, words), said, words)
     kept = _kept(_with_known(standing, ours, words), people, new)
     taken_up = [known for known in ours if is_taken_up(known.text, gone)]
     learned = _learned(kept, task.memory, taken_up, words)
@@ -54,7 +54,7 @@ def consolidated(task: Consolidate, words: Words) -> Consolidated:
     over += _over(task.memory, said, words)
     replaced = {name for item in learned for name in item.replaces}
     ended = {one.id: one for one in over if one.id not in replaced}
-    history = _history(with_older(chosen, words), task.window, said, words)
+    history = _history(with_older(chosen, words, ended=True), task.window, said, words)
     return Consolidated(learned, tuple(ended.values()), "", history)
 
 

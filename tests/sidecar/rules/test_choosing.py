@@ -278,3 +278,19 @@ def test_a_correction_of_something_else_leaves_anothers_words_alone(
     for text in kept:
         assert any(text == one.replace(".”", "”") for one in got), got
     assert sum("Halden" in one or "parents" in one or "hall for" in one for one in got) <= 1
+
+
+def test_sums_and_what_makes_ill_are_kept_where_room_is_short() -> None:
+    """Who pays how much, when it is due, what somebody cannot eat: beside the four of any window."""
+    rules = [f"Nobody may open lab {number} alone at night" for number in range(2, 8)]
+    dear = [
+        "Rent is 1,450 a month, due on the 1st",
+        "The internet is 30 euros each. Wait, no, 34",
+        "Ann|I can't have gluten",
+        "Ann|水电费我每月 5 号转给房东",
+    ]
+    got = [item.text.partition(": ")[2] or item.text for item in learnt_from(*rules, *dear)]
+    for text in dear:
+        said = text.rpartition("|")[2]
+        assert any(one.endswith(said) for one in got), (said, got)
+    assert len(got) == 4 + len(dear)
