@@ -14,6 +14,7 @@ from pipimem.cli.commands import pipimem
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "README.zh-CN.md", *sorted((ROOT / "docs/guide").rglob("*.md"))]
 _BLOCK = re.compile(r"^```(?:bash|sh)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_SAMPLE = re.compile(r"^```markdown\n(# .*?)^```", re.DOTALL | re.MULTILINE)
 # These go on until they are stopped; tests/cli/commands/test_watch.py runs them.
 _STAYS = ("watch",)
 # What the pages take for granted: the workspace that README makes.
@@ -59,6 +60,23 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for line in _BEFORE:
             assert run(shlex.split(line)).exit_code == 0
     return folder
+
+
+@pytest.mark.parametrize("page", PAGES[:2], ids=lambda page: page.name)
+def test_what_readme_shows_of_the_files_stands_in_them(page: Path, made: Path) -> None:
+    """Line by line and in this order; `…` at the end of a line stands for the rest of it."""
+    (sample,) = _SAMPLE.findall(page.read_text("utf-8"))
+    parts = re.split(r"^(# .*?) +\((\w+\.md)\)$", sample, flags=re.MULTILINE)[1:]
+    assert parts[1::3] == ["MEMORY.md", "HISTORY.md", "SESSION.md"]
+    for title, name, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        written = (made / "workspace/channels/release-room" / name).read_text("utf-8")
+        lines = iter(written.splitlines())
+        for shown in filter(None, [title, *text.splitlines()]):
+            assert any(line == shown or _is_cut(shown, line) for line in lines), (name, shown)
+
+
+def _is_cut(shown: str, line: str) -> bool:
+    return shown.endswith("…") and line.startswith(shown.removesuffix("…").rstrip())
 
 
 @pytest.mark.parametrize(
