@@ -219,11 +219,15 @@ class Channel(ChannelMemory):
     async def take_in(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Append messages, cleaned and synced; those with known ids are skipped."""
         messages = checked_messages(messages)
+        async with self._lock:
+            return await self._append(messages)
+
+    async def _append(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """Does what `take_in` says; the caller holds the lock."""
         if not messages:
             return ()
-        async with self._lock:
-            with anyio.CancelScope(shield=True):
-                written = await to_thread.run_sync(self._written, messages, self._clock.now())
+        with anyio.CancelScope(shield=True):
+            written = await to_thread.run_sync(self._written, messages, self._clock.now())
         self._has_new_messages = self._has_new_messages or bool(written)
         self._jobs.count_written(written)
         return written
@@ -252,7 +256,9 @@ class Channel(ChannelMemory):
         self, messages: Sequence[Message], deadline: float | None
     ) -> Receipt:
         try:
-            await self.take_in(await missing_messages(self._jobs, messages))
+            # What is missing stays so until it is written: nobody else writes in between.
+            async with self._lock:
+                await self._append(await missing_messages(self._jobs, messages))
             covered = await to_thread.run_sync(lambda: self._store.transcript.last_number)
         except (PipimemError, OSError) as error:
             return Receipt(False, "failed", 0, 0, described(error))

@@ -134,6 +134,23 @@ async def test_messages_the_host_never_told_are_taken_in(tmp_path: Path) -> None
     assert texts == ["one", "two", "three", "two"]
 
 
+async def test_gates_at_once_take_messages_without_ids_in_once(tmp_path: Path) -> None:
+    """The same holds beside the turn that stores them."""
+    root = workspace(tmp_path)
+    heard = [Message.user(f"say {number}", speaker="Dana") for number in range(20)]
+    told = [Message.user(f"tell {number}", speaker="Dana") for number in range(20)]
+    async with opened(root) as channel:
+        async with anyio.create_task_group() as gates:
+            for _ in range(4):
+                gates.start_soon(channel.before_compaction, heard)
+        assert len(read(root, "log.jsonl").splitlines()) == 20
+        async with anyio.create_task_group() as both:
+            both.start_soon(channel.after_turn, None, told)
+            await anyio.lowlevel.checkpoint()
+            both.start_soon(channel.before_compaction, told)
+        assert len(read(root, "log.jsonl").splitlines()) == 40
+
+
 async def test_the_second_of_two_windows_supersedes_the_firsts_value(tmp_path: Path) -> None:
     """The release moves: one entry, the new value, the old one in the journal."""
     root = workspace(tmp_path)
