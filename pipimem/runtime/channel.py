@@ -47,6 +47,11 @@ _LONG_QUESTION = 400
 # The first question of a process waits so long at most for the index of the transcript: reading a
 # kept one of 100,000 messages takes 0.05 s, cutting 1,000 messages 0.2 s.
 _FIRST_WAIT_SECONDS = 1.0
+# A host that names a wrong message would be shown twice what its model sees.
+_UNKNOWN_ID = (
+    "sees_from: {!r} is the id of none of the newest messages here, so what the model still sees "
+    "was guessed. Give the id that the message was stored with, or none."
+)
 # Of one candidate there is no order.
 _LEAST_TO_RERANK = 2
 
@@ -103,8 +108,9 @@ class Channel(ChannelMemory):
         """The context for a user message: what holds whatever is asked, and what it asks for.
 
         On a session's first turn the first of them is the whole snapshot. `sees_from` is the id of
-        the oldest message that the model still sees: excerpts of the transcript are older than it,
-        or than the newest ten without it.
+        the oldest message that the model still sees: excerpts of the transcript are older than it.
+        Without it the model is taken to see of this session the newest ten messages; of what was
+        said before a start, a compaction or a reset it sees nothing.
 
         Reads a few file stamps and writes nothing. It calls a model only where one may rerank
         ([recall] rerank), and waits 3 s for it at most. When memory itself is broken the context is
@@ -143,6 +149,9 @@ class Channel(ChannelMemory):
         finally:
             self._under_way -= 1
         found = await self._reranked(found, message.query, shown)
+        unknown = self._recall_service.transcript_recall.unknown_id()
+        if unknown:
+            message = replace(message, problem=_UNKNOWN_ID.format(unknown))
         return turn_of(message, opening, found, notes)
 
     async def recall(
@@ -277,6 +286,7 @@ class Channel(ChannelMemory):
         await self._jobs.commit(
             Decision("epoch", Author.RULE, progress=progress, why="compacted"), "pipimem"
         )
+        self._recall_service.transcript_recall.begin_session(receipt.covered)
         self._begin_session()
 
     async def reset(self, *, deadline: float | None = None) -> Receipt:

@@ -103,6 +103,11 @@ class TranscriptSearch:
         is_another = self._with_archive and self.store.archive_stamp() != self._archive
         return self._reader.rewritten or is_another
 
+    @property
+    def last_number(self) -> int:
+        """The number of the newest message in the index; 0 where it holds none."""
+        return self._reader.message(len(self._reader) - 1).number if len(self._reader) else 0
+
     def update(self, most: int | None = None, report: Report = no_progress) -> None:
         """Take in what was said since, `most` messages of it."""
         message = None

@@ -39,9 +39,9 @@ _MESSAGES_AN_ENTRY = 20
 class Seen:
     """What of the conversation the model still sees, so that no excerpt repeats it.
 
-    All from the message `since` on; where it is empty the newest ten, or all of the current epoch
-    where the host `keeps_context`. `shown` are the ids of what it was shown, `words` what was said
-    in that.
+    All from the message `since` on; where it is empty, of this session the newest ten messages, or
+    all of the current epoch where the host `keeps_context`. `shown` are the ids of what it was
+    shown, `words` what was said in that.
     """
 
     since: str = ""
@@ -57,11 +57,30 @@ class TranscriptRecall:
     store: ChannelStore
     vocabulary: Vocabulary
     _search: TranscriptSearch | None = None
+    # The newest message of before this session: whoever speaks now sees none of them any more.
+    _session_start: int = field(init=False)
+    _unknown_id: str = ""
+    _has_told: bool = False
     _is_warming: threading.Event = field(default_factory=threading.Event)
     _is_warm: threading.Event = field(default_factory=threading.Event)
     # One thread at a time builds; whoever reads or adds holds the other.
     _building: threading.Lock = field(default_factory=threading.Lock)
     _using: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._session_start = self.store.transcript.last_number
+
+    def begin_session(self, covered: int) -> None:
+        """The host dropped all messages up to the number `covered`."""
+        self._session_start, self._has_told = max(covered, self._session_start), False
+
+    def unknown_id(self) -> str:
+        """The `since` of a question that no message has; once a session, else empty."""
+        found, self._unknown_id = self._unknown_id, ""
+        if not found or self._has_told:
+            return ""
+        self._has_told = True
+        return found
 
     def size(self) -> int:
         """The memory that the index takes, as a number of entries."""
@@ -94,7 +113,7 @@ class TranscriptRecall:
     def _build(self) -> None:
         search = self._search
         if search is None or search.is_stale:
-            if self.store.transcript.last_number > _STILL_SEEN:
+            if self.store.transcript.last_number:
                 self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut
                 self._search = TranscriptSearch(self.store, self.vocabulary)
             return
@@ -139,14 +158,28 @@ class TranscriptRecall:
     def _first_seen(self, search: TranscriptSearch, ledger: Ledger, seen: Seen) -> int:
         """The slot of the first message that the model still sees."""
         count = len(search.index)
+        if not count:
+            return 0
+        indexed = search.last_number
         if seen.since:
-            for slot in range(count - 1, max(-1, count - 1 - _LOOKED_BACK), -1):
-                if search.item(slot).id == f"{Source.LOG}:{seen.since}":
-                    return slot
-        elif seen.keeps_context:
-            # Numbers go on where older files were taken away; slots do not.
-            return ledger.epoch_start - (self.store.transcript.last_number - count)
-        return count - _STILL_SEEN
+            slot = self._slot_of(search, seen.since, indexed)
+            if slot is not None:
+                return slot
+            self._unknown_id = seen.since
+        oldest = self.store.transcript.last_number - _STILL_SEEN
+        if seen.keeps_context:
+            oldest = ledger.epoch_start
+        # Numbers go on where older files were taken away; slots do not.
+        return max(oldest, self._session_start) - (indexed - count)
+
+    def _slot_of(self, search: TranscriptSearch, since: str, indexed: int) -> int | None:
+        """Where the message of an id stands among the newest, behind all if it is not indexed."""
+        count = len(search.index)
+        for slot in range(count - 1, max(-1, count - 1 - _LOOKED_BACK), -1):
+            if search.item(slot).id == f"{Source.LOG}:{since}":
+                return slot
+        waiting = self.store.transcript.window(indexed)
+        return count if any(message.id == since for message in waiting) else None
 
 
 def _room(found: Recall, limits: Limits, before: int, seen: Seen) -> Room:

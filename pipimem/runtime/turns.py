@@ -39,8 +39,9 @@ class Turn:
     session the rest of the snapshot follows it. `recalled` is what this message needs, to go
     before it. Both are fenced, and empty if memory has nothing to say; `context` is both. `shown`
     are the ids of the entries in them, `sources` those of the messages they rest on. `problem` is
-    why memory had to stay silent, `requests` what the message asks of memory itself ("forget that
-    …"): nothing is done about it until the host does it.
+    why memory had to stay silent, or that `sees_from` named no message, which is said once a
+    session; `requests` what the message asks of memory itself ("forget that …"): nothing is done
+    about it until the host does it.
     """
 
     query: str

@@ -6,7 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pipimem import Message
+from anyio import to_thread
+from pipimem import Message, Pipimem, Receipt
 from pipimem.recall.budget import Limits
 from pipimem.recall.recall import Recall
 from pipimem.recall.refinement import refined
@@ -37,6 +38,11 @@ async def talked(root: Path, more: int = 30, first: str = SAID) -> None:
             text = f"Ticket {number} is closed."
             messages.append(Message.user(text, id=f"x{number}", speaker="Tom", time=later))
         await channel.take_in(messages)
+
+
+def host(root: Path, keeps: bool) -> Pipimem:
+    """A host that keeps what it was shown, or builds each prompt anew."""
+    return Pipimem(root, "offline", keeps_context=keeps)
 
 
 async def excerpts(channel: Channel, text: str = QUESTION, sees_from: str = "") -> list[str]:
@@ -77,15 +83,95 @@ async def test_entries_and_excerpts_together_stay_within_1800_tokens(tmp_path: P
         assert turn.recalled_tokens <= 1_800
 
 
-async def test_the_newest_ten_messages_are_no_excerpts(tmp_path: Path) -> None:
+SOUND_CHECK = "when is the sound check?"
+HALF_PAST = "The sound check is at half past four."
+
+
+async def in_session(channel: Channel, count: int) -> None:
+    """So many messages of one session, the first of them the one that is asked for."""
+    talk = [f"Ticket {number} is closed." for number in range(1, count)]
+    await channel.take_in([Message.user(text, speaker="Tom") for text in (HALF_PAST, *talk)])
+    turn = await channel.before_turn("ok", speaker="Tom")
+    await channel.after_turn(turn, [])
+
+
+async def warmed(channel: Channel, text: str = SOUND_CHECK) -> list[str]:
+    """The excerpts once the index holds all that was said."""
+    await to_thread.run_sync(channel._recall_service.transcript_recall.warm)
+    return await excerpts(channel, text)
+
+
+async def test_the_newest_ten_messages_of_a_session_are_no_excerpts(tmp_path: Path) -> None:
     """A host shows them to the model anyway."""
     root = workspace(tmp_path)
-    await talked(root, more=9)
     async with opened(root) as channel:
-        assert await excerpts(channel) == []
+        await in_session(channel, 10)
+        assert await warmed(channel) == []
         await channel.take_in([Message.user("Ticket 10 is closed.", speaker="Tom")])
+        assert HALF_PAST in await warmed(channel)
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+async def test_after_a_start_nothing_said_before_is_taken_as_seen(
+    tmp_path: Path, keeps: bool
+) -> None:
+    """A process that was killed learnt nothing of the last talk, and the new one shows none."""
+    root = workspace(tmp_path)
+    async with opened(root) as killed:
+        await in_session(killed, 8)
+        async with host(root, keeps) as pipimem:
+            channel = await pipimem.channel("room", kind="group")
+            assert HALF_PAST in await excerpts(channel, SOUND_CHECK)
+            assert HALF_PAST not in await excerpts(channel, SOUND_CHECK, sees_from="m1")
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+async def test_after_a_compaction_nothing_said_before_is_taken_as_seen(
+    tmp_path: Path, keeps: bool
+) -> None:
+    """The host dropped it, whether the notes have it or not."""
+    root = workspace(tmp_path)
+    async with host(root, keeps) as pipimem:
+        channel = await pipimem.channel("room", kind="group")
+        await in_session(channel, 8)
+        assert await warmed(channel) == []
+        await channel.compacted(Receipt(True, "deferred", covered=8, cursor=0))
+        turn = await channel.before_turn(SOUND_CHECK, speaker="Dana")
+        assert HALF_PAST in turn.context
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+async def test_a_session_begins_behind_what_a_receipt_covers(tmp_path: Path, keeps: bool) -> None:
+    """Messages that came in while the host compacted it still shows."""
+    root = workspace(tmp_path)
+    await talked(root)
+    room = service(root)
+    room.warm()
+    assert room._search is not None
+    room._session_start = 0
+    room.begin_session(29)
+    assert room._first_seen(room._search, room.store.ledger, Seen(keeps_context=keeps)) == 29
+
+
+async def test_an_id_that_no_message_has_is_told_once(tmp_path: Path) -> None:
+    """A host that gives its own ids would not know why its model is shown things twice."""
+    root = workspace(tmp_path)
+    await talked(root)
     async with opened(root) as channel:
-        assert await excerpts(channel) == [SAID]
+        first = await channel.before_turn(QUESTION, sees_from="nobody")
+        second = await channel.before_turn(QUESTION, sees_from="nobody")
+        assert "sees_from: 'nobody'" in first.problem
+        assert second.problem == ""
+
+
+async def test_sees_from_may_name_a_message_that_is_not_indexed_yet(tmp_path: Path) -> None:
+    """It was stored a moment ago; all that is indexed is older."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await in_session(channel, 8)
+        assert await warmed(channel) == []
+        await channel.take_in([Message.user("Ticket 99 is open.", id="new", speaker="Tom")])
+        assert HALF_PAST in await excerpts(channel, SOUND_CHECK, sees_from="new")
 
 
 async def test_sees_from_says_what_the_model_still_sees(tmp_path: Path) -> None:
@@ -136,6 +222,7 @@ async def test_a_host_that_keeps_its_context_is_shown_what_was_said_before_the_e
     room.warm()
     ledger = room.store.ledger
     assert room._search is not None
+    room._session_start = 0
     keeps, rebuilds = Seen(keeps_context=True), Seen()
     assert ledger.epoch_start == 0
     assert room._first_seen(room._search, ledger, keeps) == 0
