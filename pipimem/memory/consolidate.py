@@ -10,6 +10,7 @@ from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
 from pipimem.memory.promote import is_copy, promoted
 from pipimem.memory.prompt_memory import known, targets
 from pipimem.memory.refresh import set_sections
+from pipimem.memory.requests import withheld
 from pipimem.memory.window import Window
 from pipimem.memory.window_backoff import passed_by
 from pipimem.notes.notes import Notes
@@ -118,6 +119,7 @@ def _decision(
 ) -> Decision:
     messages = {message.id: message for message in (*window.before, *window.messages)}
     promotion = promoted(answer.learned, notes, messages, today)
+    learnt = {source for item in answer.learned for source in item.sources}
     operations = [*promotion.operations, *_ended(answer, notes)]
     bullets = (_shortened(bullet, window) for bullet in answer.history)
     pending = weightiest((*notes.ledger.pending, *bullets))
@@ -139,7 +141,7 @@ def _decision(
         progress,
         why=f"messages {window.first}–{window.last}",
         correlation=call.correlation,
-        notes=promotion.left_out,
+        notes=(*promotion.left_out, *withheld(window.messages, learnt)),
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from pipimem.sidecar.rules.patterns import first_match, rules
-from pipimem.sidecar.rules.sentences import split
+from pipimem.notes.message import Message
+from pipimem.sidecar.rules.patterns import first_match, matches, rules
+from pipimem.sidecar.rules.sentences import split, without_front
 
 # Put in the place of a request where a model or the rules read the talk.
 _IN_ITS_PLACE = "[a request to memory]"
@@ -54,6 +56,26 @@ def without_requests(text: str) -> str:
         what, behind = _forgotten(sentence)
         kept += [_IN_ITS_PLACE, behind] if what else [sentence]
     return " ".join(filter(None, kept))
+
+
+def withheld(messages: Iterable[Message], learnt: Container[str]) -> tuple[str, ...]:
+    """A sentence for each message that asks to remember a password or code and was not learnt.
+
+    `learnt` are the ids of the messages that something was learnt from. What was asked is not said.
+    """
+    notes: list[str] = []
+    for one in messages:
+        is_new = one.role == "user" and one.id not in learnt
+        if is_new and any(_is_secret(sentence) for sentence in split(one.content)):
+            name = one.speaker or "somebody"
+            notes.append(f"{name} asked to remember what looks like a password or code ({one.id})")
+    return tuple(notes)
+
+
+def _is_secret(sentence: str) -> bool:
+    """Whether a sentence asks to remember what the rules leave out as a secret."""
+    text, asked = without_front(sentence, (), ())
+    return asked and matches("left_out", "secret", text)
 
 
 def _forgotten(sentence: str) -> tuple[str, str]:

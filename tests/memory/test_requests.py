@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from pipimem.memory.requests import MemoryRequest, requests, without_requests
+from pipimem.memory.requests import MemoryRequest, requests, withheld, without_requests
+from pipimem.notes.message import Message
 
 
 @pytest.mark.parametrize(
@@ -72,3 +73,18 @@ def test_a_clause_that_says_how_it_is_after_all_is_learnt() -> None:
     )
     explained = "Forget that my mother, who is ill, lives in Rome."
     assert without_requests(explained) == "[a request to memory]"
+
+
+def test_a_secret_that_somebody_asked_to_remember_is_told_without_it() -> None:
+    """Of what was learnt after all, and of what nobody asked for, nothing is said."""
+    said = [
+        Message("user", "remember: the gate code is 4711", id="m1", speaker="Tom"),
+        Message("user", "remember that my password is [secret: password]", id="m2"),
+        Message("user", "the gate code is 4711", id="m3", speaker="Tom"),
+        Message("user", "remember: the door is green", id="m4", speaker="Tom"),
+        Message("assistant", "remember: the gate code is 4711", id="m5"),
+        Message("user", "记住：门禁密码是 4711", id="m6", speaker="小王"),
+    ]
+    asked = "asked to remember what looks like a password or code"
+    assert withheld(said, {"m6"}) == (f"Tom {asked} (m1)", f"somebody {asked} (m2)")
+    assert withheld(said[-1:], ()) == (f"小王 {asked} (m6)",)
