@@ -24,6 +24,7 @@ from pipimem.notes.operations import (
     Progress,
     targets_of,
 )
+from pipimem.sidecar.rules.consolidating import may_be_noted
 from pipimem.sidecar.tasks import Assistant, Call, Consolidate, Consolidated, answered
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
@@ -64,11 +65,18 @@ async def consolidate(
             now, window.participants, entries, window.messages, session, told, window.before
         )
         answer = await answered(assistant, task, Consolidated, call)
-        if window.exchanged and not any(bullet.text.strip() for bullet in answer.history):
+        if not _has_history(answer, window):
             reason = "the window holds a real exchange, so the history needs at least one bullet"
             raise AnswerRefused(reason)
     decision = _decision(answer, notes, window, call, since, today)
     return _with_sheet(decision, answer, window) if lags else decision
+
+
+def _has_history(answer: Consolidated, window: Window) -> bool:
+    """Whether an answer tells of an exchange, or nothing that may be noted was said in it."""
+    if not window.exchanged or any(bullet.text.strip() for bullet in answer.history):
+        return True
+    return not may_be_noted(window.before, window.messages)
 
 
 async def filled(

@@ -184,6 +184,23 @@ async def test_an_exchange_without_history_is_refused(tmp_path: Path) -> None:
     assert "history" in receipt.reason
 
 
+@pytest.mark.parametrize(
+    "said", ["remember: the gate code is 4711", "the gate code is 4711", "先别记，我怀孕了"]
+)
+async def test_an_exchange_of_nothing_that_may_be_noted_is_consolidated(
+    tmp_path: Path, said: str
+) -> None:
+    """Without an entry and a line of history; what was asked to be remembered is told."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await say(channel, said)
+        receipt = await channel.before_compaction()
+        told = [line for one in await channel.history.log() for line in one.refused]
+    assert (receipt.state, receipt.cursor) == ("consolidated", 2)
+    assert "4711" not in read(root) + json.dumps(told)
+    assert any("a password or code" in line for line in told) == said.startswith("remember")
+
+
 async def test_a_window_is_thought_about_once(tmp_path: Path) -> None:
     """A second gate without new talk asks nothing and writes nothing."""
     root = workspace(tmp_path)

@@ -162,13 +162,26 @@ def _anything(
     """
     if not is_exchange(window):
         return ()
-    own = [sentence for sentence in said if sentence.role == "user"]
-    if not own:
-        own = [_whole(one) for one in window if one.role == "user" and _has_no_sentence(one)]
+    own = _own_words(window, said)
     if not own:
         return ()
     best = max(own, key=lambda one: (weight_of(one, words), one.place))
     return (Bullet(best.quote(), best.sources, 1),)
+
+
+def may_be_noted(before: Sequence[Message], window: Sequence[Message]) -> bool:
+    """Whether a person said anything in a window but secrets and what is not to be noted."""
+    linked, _ = linked_to(before, window)
+    new = {message.id for message in window}
+    return bool(_own_words(window, [one for one in linked if not new.isdisjoint(one.sources)]))
+
+
+def _own_words(window: Sequence[Message], said: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences of people that may be noted, else their messages without words."""
+    own = [sentence for sentence in said if sentence.role == "user"]
+    if own:
+        return own
+    return [_whole(one) for one in window if one.role == "user" and _has_no_sentence(one)]
 
 
 def _has_no_sentence(message: Message) -> bool:
