@@ -19,7 +19,7 @@ from pipimem.text.dates.bounds import later
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import redacted
-from pipimem.text.words.similarity import same_script, same_subject, says_the_same
+from pipimem.text.words.similarity import SimilarTexts, same_script, same_subject
 
 # What was said plainly; a prompt asks for 0.95 there, and for 0.7 where a model concludes.
 _SURE = 0.85
@@ -72,6 +72,8 @@ def promoted(
     A probation counts from `today`.
     """
     places, probations = targets(notes), _most_probations(messages)
+    bullets = [entry for entry in notes.memory.entries if entry.bullet and learned]
+    similar = SimilarTexts(entry.text for entry in bullets)
     operations: list[Operation] = []
     left_out: list[str] = []
     for item in learned:
@@ -91,7 +93,8 @@ def promoted(
             until = later(today, timedelta(days=_PROBATION_DAYS))
         replaced, kept = _replaced(candidate, notes, places)
         left_out += kept
-        operations.append(_operation(candidate, notes, replaced, until))
+        same = [bullets[place] for place in similar.of(candidate.text)]
+        operations.append(_operation(candidate, same, replaced, until))
     return Promotion(tuple(operations), tuple(left_out))
 
 
@@ -201,17 +204,23 @@ def _is_same_subject(item: Learned, entry: Entry) -> bool:
 
 
 def _operation(
-    candidate: _Candidate, notes: Notes, replaced: Sequence[Target], until: datetime | None
+    candidate: _Candidate,
+    same: Sequence[Entry],
+    replaced: Sequence[Target],
+    until: datetime | None,
 ) -> Operation:
-    """The operation that writes a candidate: in the place of others, confirmed, or added."""
+    """The operation that writes a candidate: in the place of others, confirmed, or added.
+
+    `same` are the entries that say the same already.
+    """
     item, text, evidence = candidate.item, candidate.text, candidate.evidence
     expires = named_end(text, evidence)
     trust = Trust.EXPLICIT if item.explicit and candidate.is_from_user else Trust.INFERRED
     if replaced:
         reason = "a newer value"
         return Supersede(tuple(replaced), text, trust, evidence, reason, item.kind, expires)
-    for entry in notes.memory.entries:
-        if entry.bullet and entry.text != text and says_the_same(entry.text, text):
+    for entry in same:
+        if entry.text != text:
             return Confirm(entry.target, evidence)
     # What a person typed stays beside its newer value: recall shows the newer first, and a person
     # decides.

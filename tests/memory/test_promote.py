@@ -12,7 +12,7 @@ from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Add, Confirm, Operation, Supersede, Trust
 from pipimem.sidecar.tasks import Learned
-from pipimem.text.words.similarity import says_the_same
+from pipimem.text.words.similarity import Statement, says_the_same
 
 from tests.notes.building import NOW, notes_of
 
@@ -217,3 +217,21 @@ def test_older_talk_is_no_newer_value_of_what_was_asked_for(
             (learned("the port is 8080", replaces=(name,)),), notes, SAID, NOW
         ).operations
     ] == [kind]
+
+
+def test_every_entry_is_read_once_for_all_that_was_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time grows with entries and candidates, not with their pairs."""
+    entries = [f"the red box {number} is in the cellar" for number in range(60)]
+    items = [learned(f"{text} now") for text in entries[:20]]
+    read: list[str] = []
+    made = Statement.of
+
+    def counting(text: str) -> Statement:
+        read.append(text)
+        return made(text)
+
+    monkeypatch.setattr(Statement, "of", counting)
+    memory = "# Memory\n\n## Facts\n\n" + "".join(f"- {text}\n" for text in entries)
+    found = learn(*items, memory=memory)
+    assert [type(op) for op in found] == [Confirm] * 20
+    assert len(read) == 80

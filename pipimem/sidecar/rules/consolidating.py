@@ -24,7 +24,7 @@ from pipimem.sidecar.rules.sentences import Sentence, sentences
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned, Over, is_exchange
 from pipimem.text.quotes import day_of, read_quote
 from pipimem.text.words.index_words import Words
-from pipimem.text.words.similarity import says_the_same
+from pipimem.text.words.similarity import SimilarTexts
 
 # The rules are sure that it was said; whether it is worth keeping is what the weight says.
 _CONFIDENCE = 0.9
@@ -86,11 +86,11 @@ def _learned(
     """What memory does not say yet, each with the entries that it ends; no entry is ended twice."""
     taken: set[str] = set()
     learned: list[Learned] = []
+    standing = SimilarTexts(known.text for known in memory if known not in taken_up)
     for choice in kept:
         quote = choice.quote
         sentence = choice.sentence
-        standing = [known for known in memory if known not in taken_up]
-        if not sentence.asked and any(says_the_same(quote, known.text) for known in standing):
+        if not sentence.asked and standing.of(quote):
             continue
         replaces: list[str] = []
         for known in memory:

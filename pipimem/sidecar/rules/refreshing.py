@@ -13,7 +13,7 @@ from pipimem.sidecar.rules.sentences import Sentence
 from pipimem.sidecar.tasks import Refresh, Refreshed
 from pipimem.text.markdown.parser import BlockKind, parsed
 from pipimem.text.words.index_words import Words
-from pipimem.text.words.similarity import says_the_same
+from pipimem.text.words.similarity import Statement
 
 # A sheet one takes in at a glance.
 _MOST_ITEMS = 6
@@ -38,11 +38,19 @@ def refreshed(task: Refresh, words: Words) -> Refreshed:
         before = old.get(section, [])
         items = [text for text in before if not is_taken_up(text, gone)]
         items = _standing(items, section, later, words)
-        for text in fresh.get(section, ()):
-            items = [text, *(other for other in items if not says_the_same(text, other))]
+        items = _with_new(items, fresh.get(section, ()))
         if items[:_MOST_ITEMS] != before:
             changed[section] = tuple(items[:_MOST_ITEMS])
     return Refreshed(changed)
+
+
+def _with_new(items: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The items with the new ones in front, the last first, without what says the same as one."""
+    said = {text: Statement.of(text) for text in (*items, *new)}
+    found = list(items)
+    for text in new:
+        found = [text, *(one for one in found if not said[text].says_the_same(said[one]))]
+    return found
 
 
 def _fresh_items(said: Sequence[Sentence], words: Words) -> dict[str, list[str]]:
