@@ -34,5 +34,5 @@ def reordered(
     `candidates` stay in the local order, so that an explanation still holds.
     """
     chosen = [found.candidates[place - 1] for place in order] or list(found.candidates[:1])
-    injected, left_out = within(chosen, limits, shown)
+    injected, left_out = within(chosen, limits, shown, found.excerpts)
     return replace(found, injected=injected, left_out=left_out)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
-from pipimem.recall.budget import FENCE_CHARS, FENCE_TOKENS
-from pipimem.recall.context_block import heading_of, line_of
+from pipimem.recall.budget import BlockBudget
 from pipimem.recall.items import Item, Source
-from pipimem.text.fence import escaped
 from pipimem.text.quotes import words_said
-from pipimem.text.token_count import estimate
 
 # It comes with every turn, so it is to cost little.
 _STANDING_TOKENS = 600
@@ -76,9 +73,9 @@ def snapshot(items: Items, max_chars: int, max_tokens: int) -> Snapshot:
     tokens = max_tokens - shown_tokens
     if _is_large(items, max_chars):
         tokens = min(tokens, _REST_OF_LARGE_TOKENS)
-    rest = _Room(max_chars - shown_chars, tokens, said).filled(_rest(items))
+    rest = _room(max_chars - shown_chars, tokens, said).filled(_rest(items))
     of_workspace = [item for item in standing.standing if item.source is Source.WORKSPACE]
-    shared = _Room(max_chars, _WORKSPACE_TOKENS - _cost(of_workspace)[1], said)
+    shared = _room(max_chars, _WORKSPACE_TOKENS - _cost(of_workspace)[1], said)
     rest += shared.filled([(list(items.get(Source.WORKSPACE, ())), 1.0)])
     notes = (items.get(source, ()) for source in Source if source is not Source.LOG)
     left_out = _unsaid(itertools.chain(*notes), said)
@@ -87,7 +84,7 @@ def snapshot(items: Items, max_chars: int, max_tokens: int) -> Snapshot:
 
 def _standing(items: Items, max_chars: int, max_tokens: int, said: set[str]) -> Snapshot:
     """The standing part; what it shows is put into `said`."""
-    room = _Room(max_chars, min(_STANDING_TOKENS, max_tokens), said)
+    room = _room(max_chars, min(_STANDING_TOKENS, max_tokens), said)
     piles: list[_Pile] = []
     for kind, share in _STANDING_SHARES:
         piles.append((_of_kind(items, kind), share))
@@ -154,71 +151,52 @@ def _key(item: Item) -> str:
     return " ".join(words_said(item.text).casefold().split()).rstrip(".。!！")
 
 
-def _cost(items: Iterable[Item]) -> tuple[int, int]:
+def _cost(items: Sequence[Item]) -> tuple[int, int]:
     """The characters and tokens of a block with these items, its fence included; none for none."""
-    chars, tokens, headings = 0, 0, set[str]()
-    for item in items:
-        heading = heading_of(item)
-        line = _line(item, "" if heading in headings else heading)
-        headings.add(heading)
-        chars, tokens = chars + len(line), tokens + estimate(line)
-    return (chars + FENCE_CHARS, tokens + FENCE_TOKENS) if headings else (0, 0)
+    if not items:
+        return 0, 0
+    budget = BlockBudget(0, 0, dated=False)
+    budget.take(items)
+    return -budget.chars, -budget.tokens
 
 
-def _line(item: Item, heading: str) -> str:
-    line = f"- {escaped(line_of(item, dated=False))}\n"
-    return f"[{escaped(heading)}]\n{line}" if heading else line
+def _room(max_chars: int, max_tokens: int, said: set[str]) -> _Room:
+    return _Room(BlockBudget(max_chars, max_tokens, dated=False), said)
 
 
 @dataclass(slots=True)
 class _Room:
-    """The characters and tokens that are left for one block, and the sentences it need not say."""
+    """What is left for one block, and the sentences it need not say."""
 
-    chars: int
-    tokens: int
+    budget: BlockBudget
     said: set[str]
-    _headings: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self.chars -= FENCE_CHARS
-        self.tokens -= FENCE_TOKENS
 
     def filled(self, piles: Sequence[_Pile]) -> list[Item]:
         """What fits of the piles in their order: of each its share, then what is left to take."""
         chosen: list[list[Item]] = []
-        whole = self.tokens
+        whole = self.budget.tokens
         for pile, share in piles:
             chosen.append(self._taken(pile, int(whole * share)))
         found: list[Item] = []
         for (pile, _), first in zip(piles, chosen, strict=True):
             found += first
-            found += self._taken(pile, self.tokens)
+            found += self._taken(pile, self.budget.tokens)
         return found
 
     def _taken(self, pile: Iterable[Item], tokens: int) -> list[Item]:
         """The items of a pile that fit into a share of the tokens, and were not said yet."""
         taken: list[Item] = []
         passed_over = 0
-        end = max(0, self.tokens - tokens)
+        end = max(0, self.budget.tokens - tokens)
         for item in pile:
-            if passed_over == _PASSED_OVER or self.tokens <= end:
+            if passed_over == _PASSED_OVER or self.budget.tokens <= end:
                 break
             key = _key(item)
             if key in self.said:
                 continue
-            if self._takes(item, end):
+            if self.budget.takes(item, end):
                 self.said.add(key)
                 taken.append(item)
             else:
                 passed_over += 1
         return taken
-
-    def _takes(self, item: Item, end: int) -> bool:
-        heading = heading_of(item)
-        line = _line(item, "" if heading in self._headings else heading)
-        size, cost = len(line), estimate(line)
-        if size > self.chars or self.tokens - cost < end:
-            return False
-        self._headings.add(heading)
-        self.chars, self.tokens = self.chars - size, self.tokens - cost
-        return True

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from pipimem.recall.items import Item, Source
-from pipimem.text.fence import NOTE, fenced
+from pipimem.text.fence import NOTE, bracketed, bullet, escaped, fenced
 from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import redacted
+from pipimem.text.token_count import clipped
 
 # What is remembered stands under its file, what was only said under the transcript.
 _FILES = {
@@ -17,6 +19,10 @@ _FILES = {
     Source.HISTORY: "HISTORY",
     Source.LOG: "transcript",
 }
+# A name or a heading is shown as far as this.
+_NAME_CHARS = 80
+# A text is masked when it is measured and when it is shown: a turn has 8 entries and 24 excerpts.
+_MASKED_TEXTS = 64
 
 
 def context_block(
@@ -44,7 +50,15 @@ def context_block(
 def heading_of(item: Item) -> str:
     """The file and section that an item is shown under."""
     file = _FILES[item.source]
-    return f"{file}: {item.section}" if item.section else file
+    return f"{file}: {clipped(item.section, _NAME_CHARS)}" if item.section else file
+
+
+def lines_of(item: Item, *, headed: bool = True, dated: bool = True) -> str:
+    """What an item adds to a block, as it stands there: its lines, `headed` below their heading."""
+    lines = bullet(line_of(item, dated=dated)) + "\n"
+    if headed:
+        lines = f"{bracketed(heading_of(item))}\n{lines}"
+    return escaped(lines)
 
 
 def line_of(item: Item, *, dated: bool = True) -> str:
@@ -52,14 +66,19 @@ def line_of(item: Item, *, dated: bool = True) -> str:
 
     A secret that a person typed into a file is masked.
     """
-    text = redacted(item.text)
+    text, speaker = _masked(item.text), clipped(item.speaker, _NAME_CHARS)
     if item.source is Source.LOG:
         minute = f" {item.when:%H:%M}" if item.when else ""
-        return f"{item.speaker or item.role}{minute}: {text}"
+        return f"{speaker or item.role}{minute}: {text}"
     about = []
     if item.speaker and item.speaker not in text:
-        about.append(item.speaker)
+        about.append(speaker)
     # A block of history has its day in its heading, a quote in front of its words.
     if dated and item.when and item.source is Source.MEMORY and not read_quote(text).day:
         about.append(f"{item.when:%Y-%m-%d}")
     return f"({', '.join(about)}) {text}" if about else text
+
+
+@lru_cache(maxsize=_MASKED_TEXTS)
+def _masked(text: str) -> str:
+    return redacted(text)

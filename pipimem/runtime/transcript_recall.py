@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pipimem.errors import StoreError
 from pipimem.notes.ledger import Ledger
-from pipimem.recall.budget import FENCE_CHARS, FENCE_TOKENS, Limits, size_of
+from pipimem.recall.budget import BlockBudget, Limits
 from pipimem.recall.items import Item, Source
 from pipimem.recall.recall import Recall
 from pipimem.recall.refinement import Query
@@ -20,13 +20,6 @@ from pipimem.text.quotes import words_said
 
 # What a host that rebuilds its prompt usually still shows the model of the conversation.
 _STILL_SEEN = 10
-# The curve of answers over tokens (docs/lab/answers-2026-11.md) is steep up to here: from 0.47
-# without any to 0.84; half as many again bring 2 points more. With the snapshot a first turn has
-# 1,500 tokens then.
-_MOST_TOKENS = 600
-# A message alone under its day costs more than is counted for it: what is left of a turn's tokens
-# is not filled to the last.
-_FILLED_SHARE = 0.75
 # A message that the host names is looked for among so many of the newest; each is a read.
 _LOOKED_BACK = 200
 # A message that comes in while somebody asks takes less than this.
@@ -183,9 +176,7 @@ class TranscriptRecall:
 
 
 def _room(found: Recall, limits: Limits, before: int, seen: Seen) -> Room:
-    sizes = [size_of(item) for item in found.injected]
-    chars = limits.max_chars - FENCE_CHARS - sum(chars for chars, _ in sizes)
-    left = limits.max_tokens - FENCE_TOKENS - sum(tokens for _, tokens in sizes)
+    budget = BlockBudget(limits.max_chars, limits.max_tokens)
+    budget.take(found.injected)
     known = frozenset(words_said(item.text).casefold() for item in found.injected)
-    tokens = min(int(_FILLED_SHARE * left), _MOST_TOKENS)
-    return Room(before, chars, tokens, seen.shown, known | seen.words)
+    return Room(before, budget, seen.shown, known | seen.words)

@@ -69,8 +69,8 @@ def fenced(
     """
     lines = [note]
     for heading, texts in sections:
-        lines.append(f"[{' '.join(heading.split())}]")
-        lines.extend(map(_bullet, texts))
+        lines.append(bracketed(heading))
+        lines.extend(map(bullet, texts))
     if end:
         lines.append(end)
     content = escaped("\n".join(lines))
@@ -83,7 +83,13 @@ def escaped(text: str) -> str:
     return _UNSAFE().sub(_escape, text)
 
 
-def _bullet(text: str) -> str:
+def bracketed(heading: str) -> str:
+    """A heading as the line it is, not yet escaped."""
+    return f"[{' '.join(heading.split())}]"
+
+
+def bullet(text: str) -> str:
+    """A text as the lines it is, the first with a hyphen; not yet escaped."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return "- " + "\n  ".join(line for line in lines if line.strip())
 

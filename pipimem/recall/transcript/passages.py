@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from pipimem.recall.budget import BlockBudget
 from pipimem.recall.items import Item
 from pipimem.recall.phrases import asks, says, weak_words
 from pipimem.recall.postings import rarity
@@ -21,7 +22,6 @@ from pipimem.recall.transcript.rank import weighed
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
 from pipimem.text.dates import without_days
 from pipimem.text.patterns import Pattern
-from pipimem.text.token_count import estimate
 
 # How much of the question's words, by their rarity, the best message and its neighbours must hold:
 # where somebody of this talk is named, where the question is of those who ask, and else. Asked of
@@ -46,8 +46,11 @@ _EFFORT = 0.3
 _WITH_NEIGHBOURS = 2
 # A message longer than three lines of a list is shortened to that.
 _LINES = 3
-# What the line around a message costs: its time and speaker.
-FRAME_TOKENS = 12
+# The curve of answers over tokens (docs/lab/answers-2026-11.md) is steep up to here: from 0.47
+# without any to 0.84; half as many again bring 2 points more. With the snapshot a first turn has
+# 1,500 tokens then. The heading of a day comes on top.
+_MOST_TOKENS = 600
+_DAY_TOKENS = 14
 
 _SENTENCE = Pattern(r"[^.!?。！？\n]*(?:[.!?。！？\n]+|\Z)")
 _QUESTION_MARKS = ("?", "？")
@@ -56,15 +59,14 @@ _OF_THAT_DAY = "on that day"
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What may be shown: messages before the slot `before`, so many characters and tokens of them.
+    """What may be shown: messages before the slot `before`, as many as the `budget` has room for.
 
-    `shown` are ids that are not shown again, `known` texts that are there already, in small
-    letters.
+    What is shown is taken off the budget. `shown` are ids that are not shown again, `known` texts
+    that are there already, in small letters.
     """
 
     before: int
-    max_chars: int
-    max_tokens: int
+    budget: BlockBudget
     shown: Collection[str] = ()
     known: Collection[str] = ()
 
@@ -171,18 +173,20 @@ def _fitting(
     least = _SHARE_OF_BEST * scored(found[0][1])
     hits = [slot for slot, parts in found if scored(parts) >= least]
     quotable = _quotable(index, room.before)
-    chars, tokens = room.max_chars, room.max_tokens
+    spared = room.budget.tokens - _MOST_TOKENS
+    days: set[str] = set()
     chosen: dict[int, Item] = {}
     for slot in _with_neighbours(index, hits):
         if slot in chosen or not quotable(slot):
             continue
         item = index.item(slot)
         text = excerpt(item.text, wanted, index.words, _LINES)
-        cost = estimate(text) + FRAME_TOKENS
+        item = replace(item, text=text)
+        least = max(0, spared - _DAY_TOKENS * len(days | {item.section}))
         is_new = item.id not in room.shown and text.casefold() not in room.known
-        if text and is_new and cost <= tokens and len(text) <= chars:
-            chosen[slot] = replace(item, text=text)
-            chars, tokens = chars - len(text), tokens - cost
+        if text and is_new and room.budget.takes(item, least):
+            chosen[slot] = item
+            days.add(item.section)
     return tuple(chosen[slot] for slot in sorted(chosen))
 
 

@@ -7,11 +7,14 @@ from datetime import timedelta
 
 import pytest
 from pipimem.notes.message import Message
+from pipimem.recall.budget import BlockBudget
+from pipimem.recall.context_block import context_block
 from pipimem.recall.items import Item, message_item
 from pipimem.recall.refinement import refined
 from pipimem.recall.synonyms import common
 from pipimem.recall.transcript.passages import Room, passages
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
+from pipimem.text.token_count import estimate
 from pipimem.text.words.index_words import Words
 
 from tests.recall.conftest import NOW
@@ -45,10 +48,17 @@ def talk(words: Words) -> TranscriptIndex:
     return index
 
 
-def asked(index: TranscriptIndex, text: str, **room: object) -> Sequence[Item]:
+def asked(
+    index: TranscriptIndex,
+    text: str,
+    *,
+    max_chars: int = 5_000,
+    max_tokens: int = 700,
+    **room: object,
+) -> Sequence[Item]:
     """What is shown for a question with all the room there is."""
     query = refined(text, index.words, now=NOW, synonyms=SYNONYMS)
-    whole = {"before": len(index), "max_chars": 5_000, "max_tokens": 700} | room
+    whole = {"before": len(index), "budget": BlockBudget(max_chars, max_tokens)} | room
     return passages(index, query, Room(**whole), now=NOW, synonyms=SYNONYMS)  # type: ignore[arg-type]
 
 
@@ -123,6 +133,25 @@ def test_they_stay_within_their_room(talk: TranscriptIndex) -> None:
     assert asked(talk, question, max_chars=20) == ()
     assert best not in asked(talk, question, shown=frozenset((best.id,)))
     assert best not in asked(talk, question, known=frozenset((best.text.casefold(),)))
+
+
+@pytest.mark.parametrize("sign", ["<", "\u202e", "名", "😀"])
+@pytest.mark.parametrize("times", [30, 150, 3_000])
+def test_no_name_or_text_makes_them_larger_than_their_room(
+    words: Words, sign: str, times: int
+) -> None:
+    """What a sign costs as an escape is counted, and of a long name a part is shown."""
+    index = TranscriptIndex(words)
+    for number in range(20):
+        name, end = (sign * times, "") if number % 2 else ("Dana", sign * times)
+        time = NOW - timedelta(days=40 - number)
+        text = f"Leo's wedding {number} was in Lisbon {end}"
+        index.add([message_item(Message.user(text, id=f"w{number}", speaker=name, time=time))])
+    found = asked(index, "where was our Leo's wedding?", max_chars=2_000, max_tokens=500)
+    block = context_block(found, b"key")
+    assert found
+    assert len(block) <= 2_000
+    assert estimate(block) <= 500
 
 
 def test_what_a_tool_printed_is_no_excerpt(words: Words) -> None:
