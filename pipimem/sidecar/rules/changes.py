@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.patterns import first_match, matches, rules
@@ -25,6 +26,8 @@ _MOST_CLAUSES = 12
 _CLAUSE = re.compile(
     r"[，,。；;！!：\n]|:(?!\d)|\s[-–—]+\s|(?<=\w)\.\s|\b(?:because|since|so that)\b|因为|原因"
 )
+# Each statement of a window is held against each other one: what is read of a text is read once.
+_TEXTS_READ = 4096
 # A day may be given as a date here and as a weekday there.
 _TIMES = {"date": "time", "clock": "time", "weekday": "time"}
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9.+#_-]*|\b[\w.-]+/[\w./-]+")
@@ -80,7 +83,7 @@ def ends(new: Claim, old: Claim, words: Words) -> bool:
         return False
     if is_overcome(new.said, old.said, words):
         return True
-    if not matches("changes", "change", new.said):
+    if not _matches("change", new.said):
         return False
     if old.said in new.said:
         return True
@@ -106,12 +109,12 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
     return found and _may_end(new, old)
 
 
-def _without_loss(clauses: list[str]) -> list[str]:
+def _without_loss(clauses: tuple[str, ...]) -> tuple[str, ...]:
     """The clauses that can be ended without losing a number, day or name in another one."""
-    exact = [clause for clause in clauses if _values(clause) or _names(clause)]
+    exact = tuple(clause for clause in clauses if _values(clause) or _names(clause))
     if not exact:
         return clauses
-    return exact if len(exact) == 1 else []
+    return exact if len(exact) == 1 else ()
 
 
 def _ends_clause(said: str, older: str, words: Words, *, is_own: bool) -> bool:
@@ -124,13 +127,11 @@ def _ends_clause(said: str, older: str, words: Words, *, is_own: bool) -> bool:
 def is_overcome(said: str, older: str, words: Words) -> bool:
     """Whether what was said to be broken is repaired, or what was borrowed is given back."""
     for trouble, end in _OVERCOME:
-        if not matches("changes", end, said) or not matches("changes", trouble, older):
+        if not _matches(end, said) or not _matches(trouble, older):
             continue
-        troubled = [
-            clause for clause in _clauses(older, words) if matches("changes", trouble, clause)
-        ]
+        troubled = [clause for clause in _clauses(older, words) if _matches(trouble, clause)]
         for clause in _clauses(said, words):
-            if matches("changes", end, clause) and any(
+            if _matches(end, clause) and any(
                 _is_same_thing(clause, end, was, trouble, words) for was in troubled
             ):
                 return True
@@ -155,13 +156,13 @@ def is_done(told: Claim, promise: Claim, words: Words) -> bool:
     is_theirs = told.speaker == promise.speaker or (told.speaker and told.speaker in promise.said)
     if promise.speaker and not is_theirs:
         return False
-    if not any(matches("changes", section, told.said) for section in ("done", "done by oneself")):
+    if not any(_matches(section, told.said) for section in ("done", "done by oneself")):
         return False
     asked, done = _matter(promise.said, words), _matter(_without("completed", told.said), words)
     names = _names(promise.said)
     if names and not _names(told.said) <= names | {told.speaker.casefold()}:
         return False
-    if matches("changes", "done whatever", told.said):
+    if _matches("done whatever", told.said):
         thing = _matter(_without("done whatever", told.said), words)
         if thing and thing <= asked:
             return True
@@ -209,6 +210,9 @@ def _is_swapped(older: str, head: str, tail: str) -> bool:
     kept, old = _values(head), _values(older)
     if not kept <= old or not _names(head) <= _names(older):
         return False
+    numbers = _exact(older)
+    if len(numbers) > 1 and not numbers & (_exact(head) | _exact(tail)):
+        return False  # gateway 1 to hall 8 says nothing of gateway 0 in hall 7
     gone = {kind for kind, _ in old - kept}
     if gone:
         return gone <= {kind for kind, _ in _values(tail)}
@@ -221,7 +225,7 @@ def _is_turned(older: str, said: str, words: Words) -> bool:
     for clause in _clauses(said, words):
         about = _matter(_without("change", clause), words)
         same = about == was and bool(about) and _names(clause) <= _names(older)
-        if same and matches("changes", "forbids", clause) != matches("changes", "forbids", older):
+        if same and _matches("forbids", clause) != _matches("forbids", older):
             return True
     return False
 
@@ -229,29 +233,37 @@ def _is_turned(older: str, said: str, words: Words) -> bool:
 def _is_left_behind(older: str, said: str, words: Words) -> bool:
     """Whether a change from something is told that an older clause plainly says is so."""
     found = first_match(rules("changes")["from"], said)
-    if found is None or not matches("changes", "plain", older) or matches("changes", "past", older):
+    if found is None or not _matches("plain", older) or _matches("past", older):
         return False
     left, was = _matter(found["left"], words), _matter(older, words)
     return bool(left) and left <= was and not was - left - _matter(said, words)
 
 
+@lru_cache(_TEXTS_READ)
 def _without(section: str, clause: str) -> str:
     for rule in rules("changes")[section]:
         clause = rule.pattern.sub(" ", clause)
     return clause
 
 
-def _clauses(text: str, words: Words) -> list[str]:
+@lru_cache(_TEXTS_READ)
+def _matches(section: str, text: str) -> bool:
+    return matches("changes", section, text)
+
+
+@lru_cache(_TEXTS_READ)
+def _clauses(text: str, words: Words) -> tuple[str, ...]:
     """The clauses of a text; a mere time (", 21:00") or "it's …" belongs to the one in front."""
     clauses: list[str] = []
     for part in _CLAUSE.split(text):
-        if clauses and (not _matter(part, words) or matches("changes", "carried on", part)):
+        if clauses and (not _matter(part, words) or _matches("carried on", part)):
             clauses[-1] += f", {part}"
         elif part.strip():
             clauses.append(part.strip())
-    return clauses or [text]
+    return tuple(clauses) or (text,)
 
 
+@lru_cache(_TEXTS_READ)
 def _matter(text: str, words: Words) -> frozenset[str]:
     """The words that say what a text is about: no values, no words of change, none of grammar."""
     for some in rules("values").values():
@@ -278,7 +290,8 @@ def _is_light(word: str) -> bool:
     return word in stop_words() or word in negations() or light is not None
 
 
-def _values(text: str) -> set[tuple[str, str]]:
+@lru_cache(_TEXTS_READ)
+def _values(text: str) -> frozenset[tuple[str, str]]:
     """The values of a text, type and wording; the first type that fits a stretch takes it."""
     found: set[tuple[str, str]] = set()
     for kind, some in rules("values").items():
@@ -288,9 +301,10 @@ def _values(text: str) -> set[tuple[str, str]]:
                 for one in rule.pattern.finditer(text)
             }
             text = rule.pattern.sub("·", text)
-    return found
+    return frozenset(found)
 
 
+@lru_cache(_TEXTS_READ)
 def _names(text: str) -> frozenset[str]:
     """The names in Latin letters that a text holds, its first word and "I" aside."""
     found = (match for match in _LATIN_NAME.finditer(text) if match.start() or "/" in match[0])

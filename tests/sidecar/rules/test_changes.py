@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 from pipimem.notes.kinds import Kind
-from pipimem.sidecar.rules.changes import Claim, ends, is_done
-from pipimem.text.words.index_words import Words
+from pipimem.sidecar.rules.changes import Claim, ends, is_done, is_over
+from pipimem.text.words.index_words import Bag, Words
 from pipimem.text.words.segmentation import Segmenter
 
 WORDS = Words(Segmenter())
@@ -175,3 +175,23 @@ def test_a_promise_is_over_when_its_owner_says_it_is_done(
     """In the words of the promise."""
     said = Claim(told, by, None)
     assert is_done(said, Claim(promise, "Tom", Kind.OPEN_LOOP), WORDS) is done
+
+
+def test_each_statement_is_cut_into_words_once_however_many_it_is_held_against(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A hundred decisions about one thing make ten thousand pairs."""
+    words, cut = Words(Segmenter()), []
+    bag = words.bag
+
+    def counted(text: str) -> Bag:
+        cut.append(text)
+        return bag(text)
+
+    monkeypatch.setattr(words, "bag", counted)
+    said = [
+        Claim(f"we decided to move gateway {n} to hall {n + 7}", "Tom", None) for n in range(100)
+    ]
+    for place, old in enumerate(said):
+        assert not is_over(old, said[place + 1 :], words)
+    assert len(cut) < 40 * len(said)
