@@ -190,7 +190,7 @@ def test_each_statement_is_cut_into_words_once_however_many_it_is_held_against(
 
     monkeypatch.setattr(words, "bag", counted)
     said = [
-        Claim(f"we decided to move gateway {n} to hall {n + 7}", "Tom", None) for n in range(100)
+        Claim(f"we decided to move gateway {n} to hall {n + 1000}", "Tom", None) for n in range(100)
     ]
     for place, old in enumerate(said):
         assert not is_over(old, said[place + 1 :], words)

@@ -1,0 +1,102 @@
+"""What a statement is made of: clauses, values, names, and the words that say what it is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from pipimem.sidecar.rules.patterns import first_match, matches, rules
+from pipimem.text.han import HAN
+from pipimem.text.word_lists import negations, stop_words
+from pipimem.text.words.index_words import Words
+
+# Each statement of a window is held against each other one: what is read of a text is read once.
+_TEXTS_READ = 4096
+_CLAUSE = re.compile(
+    r"[，,。；;！!：\n]|:(?!\d)|\s[-–—]+\s|(?<=\w)\.\s|\b(?:because|since|so that)\b|因为|原因"
+)
+# A day may be given as a date here and as a weekday there.
+_TIMES = {"date": "time", "clock": "time", "weekday": "time"}
+_LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9.+#_-]*|\b[\w.-]+/[\w./-]+")
+_TOKEN = re.compile(rf"@|[A-Za-z0-9][\w./+#'’-]*|[{HAN}]+")
+
+
+@lru_cache(_TEXTS_READ)
+def without(section: str, clause: str) -> str:
+    """A clause without what the patterns of a section of changes.txt find."""
+    for rule in rules("changes")[section]:
+        clause = rule.pattern.sub(" ", clause)
+    return clause
+
+
+@lru_cache(_TEXTS_READ)
+def says(section: str, text: str) -> bool:
+    """Whether a pattern of a section of changes.txt is found in a text."""
+    return matches("changes", section, text)
+
+
+@lru_cache(_TEXTS_READ)
+def clauses_of(text: str, words: Words) -> tuple[str, ...]:
+    """The clauses of a text; a mere time (", 21:00") or "it's …" belongs to the one in front."""
+    clauses: list[str] = []
+    for part in _CLAUSE.split(text):
+        if clauses and (not matter(part, words) or says("carried on", part)):
+            clauses[-1] += f", {part}"
+        elif part.strip():
+            clauses.append(part.strip())
+    return tuple(clauses) or (text,)
+
+
+@lru_cache(_TEXTS_READ)
+def matter(text: str, words: Words) -> frozenset[str]:
+    """The words that say what a text is about: no values, no words of change, none of grammar."""
+    for some in rules("values").values():
+        for rule in some:
+            text = rule.pattern.sub(" ", text)
+    text = without("pronoun", without("forbids", text))
+    return frozenset(word for word in _tokens(text, words) if not _is_light(word))
+
+
+def _tokens(text: str, words: Words) -> Iterable[str]:
+    """Words, and the single characters that the index leaves out: 不喝了 is about 喝 alone."""
+    for found in _TOKEN.finditer(text):
+        if found[0] == "@":
+            yield "@"
+        else:
+            bag = words.bag(found[0])
+            yield from bag.words
+            if not found[0].isascii():
+                yield from (gram[1:] for gram in bag.grams if len(gram) == 2)
+
+
+def _is_light(word: str) -> bool:
+    light = first_match(rules("changes")["light"], word)
+    return word in stop_words() or word in negations() or light is not None
+
+
+@lru_cache(_TEXTS_READ)
+def values_of(text: str) -> frozenset[tuple[str, str]]:
+    """The values of a text, type and wording; the first type that fits a stretch takes it."""
+    found: set[tuple[str, str]] = set()
+    for kind, some in rules("values").items():
+        for rule in some:
+            found |= {
+                (_TIMES.get(kind, kind), "".join(one[0].split()).casefold())
+                for one in rule.pattern.finditer(text)
+            }
+            text = rule.pattern.sub("·", text)
+    return frozenset(found)
+
+
+@lru_cache(_TEXTS_READ)
+def names_of(text: str) -> frozenset[str]:
+    """The names in Latin letters that a text holds, its first word and "I" aside."""
+    found = (match for match in _LATIN_NAME.finditer(text) if match.start() or "/" in match[0])
+    names = {match[0].casefold() for match in found} - stop_words() - {"i"}
+    return frozenset(name for name in names if not values_of(name))
+
+
+def parts_of(text: str) -> list[str]:
+    """What stands between the clauses of a text: one fewer than there are."""
+    return _CLAUSE.findall(text)
