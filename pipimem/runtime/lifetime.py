@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import anyio
+import anyio.lowlevel
 
 
 @dataclass(slots=True, eq=False)
@@ -30,6 +31,7 @@ class Lifetime:
         async def run() -> None:
             try:
                 with lifetime._scope:
+                    await anyio.lowlevel.checkpoint()  # ended at once, it never begins
                     await work()
             finally:
                 lifetime._ended.set()
@@ -44,8 +46,13 @@ class Lifetime:
             lifetime._task = loop.create_task(run())
         return lifetime
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the work is over."""
+        return self._ended.is_set()
+
     async def end(self) -> None:
-        """Cancels the work and waits until it has ended."""
+        """Cancels the work and waits until it has ended; where it has, it does nothing."""
         self._scope.cancel()
         with anyio.CancelScope(shield=True):
             await self._ended.wait()

@@ -123,6 +123,8 @@ class Pipimem:
             self._background,
         )
         self._lifetime: Lifetime | None = None
+        # Whoever starts or closes waits for a closing that is under way.
+        self._closing = anyio.Lock()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -143,23 +145,27 @@ class Pipimem:
         For frameworks that start and stop in different tasks. Raises `WorkspaceError` where it has
         been started already.
         """
-        if self._lifetime is not None:
-            raise WorkspaceError("This Pipimem was started already: call aclose() first.")
-        self._lifetime = await Lifetime.started(self._work_beside)
+        async with self._closing:
+            if self._lifetime is not None and not self._lifetime.has_ended:
+                raise WorkspaceError("This Pipimem was started already: call aclose() first.")
+            self._lifetime = await Lifetime.started(self._work_beside)
 
     async def aclose(self) -> None:
         """End that work, consolidate and close every channel; without a start it does nothing.
 
-        It may be called in another task than `start`, and again.
+        It may be called in another task than `start`, and again: a second call waits for the first,
+        and does what is left where the first was cancelled.
         """
         await self._close(thinking=True)
 
     async def _close(self, *, thinking: bool) -> None:
-        lifetime, self._lifetime = self._lifetime, None
-        if lifetime is None:
-            return
-        await lifetime.end()
-        refused = await self._close_all(thinking=thinking)
+        if self._lifetime is not None:
+            await self._lifetime.end()  # also where whoever closes is cancelled
+        async with self._closing:
+            if self._lifetime is None:
+                return
+            refused = await self._close_all(thinking=thinking)
+            self._lifetime = None
         if refused and thinking:
             raise refused[0]
 

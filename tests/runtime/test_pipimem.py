@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+import gc
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
@@ -153,6 +155,87 @@ async def test_leaving_waits_for_several_channels_at_once(tmp_path: Path) -> Non
     assert 2 <= slow.most <= 8
     assert all("they said hello" in path.read_text() for path in root.glob("channels/*/HISTORY.md"))
     assert len(list(root.glob("channels/*/HISTORY.md"))) == 12
+
+
+@dataclass
+class Waiting:
+    """Answers once it may; `asked` is set when the first question comes."""
+
+    name: str = "waiting"
+    paid: bool = False
+    asked: anyio.Event = field(default_factory=anyio.Event)
+    may_answer: anyio.Event = field(default_factory=anyio.Event)
+
+    async def answer(self, task: Task, call: Call) -> Answer:
+        """One line of history."""
+        self.asked.set()
+        await self.may_answer.wait()
+        return Consolidated(history=(Bullet("they said hello"),))
+
+
+async def _started_and_told(root: Path, assistant: Waiting) -> Pipimem:
+    pipimem = Pipimem(root, assistant=assistant, settings=settings())
+    await pipimem.start()
+    channel = await pipimem.channel("room")
+    await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
+    return pipimem
+
+
+async def test_closing_after_a_cancelled_closing_does_what_is_left(tmp_path: Path) -> None:
+    """What the first did not consolidate is not left for the next start."""
+    root, waiting = workspace(tmp_path), Waiting()
+    pipimem = await _started_and_told(root, waiting)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(pipimem.aclose)
+        await waiting.asked.wait()
+        tasks.cancel_scope.cancel()
+    assert read(root, "HISTORY.md") == ""
+    waiting.may_answer.set()
+    await pipimem.aclose()
+    assert "they said hello" in read(root, "HISTORY.md")
+    await pipimem.start()
+    await pipimem.aclose()
+
+
+async def test_a_second_closing_waits_for_the_first(tmp_path: Path) -> None:
+    """Whoever closes may end the process then."""
+    root, waiting = workspace(tmp_path), Waiting()
+    pipimem = await _started_and_told(root, waiting)
+    seen: list[str] = []
+
+    async def close() -> None:
+        await pipimem.aclose()
+        seen.append(read(root, "HISTORY.md"))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(close)
+        await waiting.asked.wait()
+        tasks.start_soon(close)
+        await anyio.wait_all_tasks_blocked()
+        assert seen == []
+        waiting.may_answer.set()
+    assert ["they said hello" in text for text in seen] == [True, True]
+
+
+async def test_a_cancelled_host_leaves_no_work_behind(tmp_path: Path) -> None:
+    """The same object may be started anew."""
+    pipimem = Pipimem(workspace(tmp_path), settings=settings())
+    with anyio.CancelScope() as host:
+        async with pipimem:
+            host.cancel()
+            await anyio.sleep(1)
+    await pipimem.start()
+    await pipimem.aclose()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_start_may_be_ended_at_once(tmp_path: Path) -> None:
+    """In another loop too, as a script does it; no work is made that is never awaited."""
+    pipimem = Pipimem(workspace(tmp_path), settings=settings())
+    for _ in range(3):
+        asyncio.run(pipimem.start())
+        asyncio.run(pipimem.aclose())
+    gc.collect()
 
 
 async def test_a_bug_in_closing_one_channel_comes_out_once_all_are_closed(tmp_path: Path) -> None:
