@@ -20,7 +20,7 @@ _FILES = {
     Source.LOG: "transcript",
 }
 # A name or a heading is shown as far as this.
-_NAME_CHARS = 80
+NAME_CHARS = 80
 # A text is masked when it is measured and when it is shown: a turn has 8 entries and 24 excerpts.
 _MASKED_TEXTS = 64
 
@@ -50,7 +50,7 @@ def context_block(
 def heading_of(item: Item) -> str:
     """The file and section that an item is shown under."""
     file = _FILES[item.source]
-    return f"{file}: {clipped(item.section, _NAME_CHARS)}" if item.section else file
+    return f"{file}: {clipped(item.section, NAME_CHARS)}" if item.section else file
 
 
 def lines_of(item: Item, *, headed: bool = True, dated: bool = True) -> str:
@@ -66,7 +66,7 @@ def line_of(item: Item, *, dated: bool = True) -> str:
 
     A secret that a person typed into a file is masked.
     """
-    text, speaker = _masked(item.text), clipped(item.speaker, _NAME_CHARS)
+    text, speaker = _masked(item.text), clipped(item.speaker, NAME_CHARS)
     if item.source is Source.LOG:
         minute = f" {item.when:%H:%M}" if item.when else ""
         return f"{speaker or item.role}{minute}: {text}"

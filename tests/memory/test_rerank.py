@@ -54,3 +54,16 @@ def test_an_empty_order_keeps_the_first() -> None:
     """A model that finds nothing fitting does not silence what the words say."""
     changed = reordered(Recall(found(1.0, 0.9)), [], LIMITS)
     assert [item.id for item in changed.injected] == ["memory:a"]
+
+
+def test_what_another_order_injects_leaves_the_excerpts_their_room() -> None:
+    """They were chosen beside smaller entries; entries that no longer fit are left out."""
+    long = Item("memory:long", Source.MEMORY, "Facts", "", "red box " * 60)
+    said = Item("log:1", Source.LOG, "", "", "blue box " * 60)
+    candidates = (*found(1.0), Candidate(long, 0.9, 1, 0))
+    recall = Recall(candidates, (candidates[0].item,), excerpts=(said,))
+    limits = Limits(max_chars=1_000)
+    changed = reordered(recall, [2, 1], limits)
+    assert [item.id for item in changed.injected] == ["memory:a"]
+    assert changed.left_out == 1
+    assert len(changed.context(b"key")) <= limits.max_chars

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from pipimem.recall.context_block import NAME_CHARS
 from pipimem.recall.items import Item
 from pipimem.text.patterns import Pattern
 from pipimem.text.token_count import ELLIPSIS, clipped
@@ -35,7 +36,8 @@ def excerpt(text: str, wanted: Collection[str], words: Words, times: int = 1) ->
 def headed(item: Item, text: str) -> str:
     """A text under when it was said and by whom."""
     when = f"{item.when:%Y-%m-%d %H:%M}" if item.when else ""
-    head = " ".join(part for part in (when, item.speaker or item.role) if part)
+    who = clipped(item.speaker, NAME_CHARS) or item.role
+    head = " ".join(part for part in (when, who) if part)
     return f"{head}: {text}" if head else text
 
 

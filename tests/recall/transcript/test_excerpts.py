@@ -48,3 +48,5 @@ def test_a_message_says_when_and_by_whom() -> None:
     )
     assert headed(Item("log:a", Source.LOG, "", "", "", role="tool"), "hi") == "tool: hi"
     assert headed(Item("history:a", Source.HISTORY, "", "", ""), "hi") == "hi"
+    long = Item("log:a", Source.LOG, "", "", "", speaker="名" * 3_000)
+    assert headed(long, "hi") == "名" * 79 + "…: hi"
