@@ -30,6 +30,7 @@ from pipimem.runtime.opening import Opening, opening_of
 from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings, SnapshotSettings
+from pipimem.sidecar.rules.context import off_the_record
 from pipimem.store.channel import ChannelStore
 
 # How much talk that is not consolidated yet is recallable: the newest messages before the current
@@ -241,7 +242,7 @@ class RecallService:
         if state is not None and chosen_by == state.of_backlog:
             backlog = state.backlog
         else:
-            backlog = (*self._set_aside(ledger), *self._waiting(ledger))
+            backlog = _on_the_record((*self._set_aside(ledger), *self._waiting(ledger)))
             if state is not None and ledger.tombstones != state.notes.ledger.tombstones:
                 self.transcript_recall.drop()
         index_sync = index_sync.updated(notes, backlog)
@@ -358,6 +359,12 @@ class RecallService:
                     *found,
                 ]
         return tuple(found)
+
+
+def _on_the_record(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Without what its speakers ask not to note: no turn shows it."""
+    hidden = off_the_record(messages)
+    return tuple(message for message in messages if message.id not in hidden)
 
 
 class _Timings:

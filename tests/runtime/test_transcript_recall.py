@@ -153,6 +153,27 @@ async def test_a_session_begins_behind_what_a_receipt_covers(tmp_path: Path, kee
     assert room._first_seen(room._search, room.store.ledger, Seen(keeps_context=keeps)) == 29
 
 
+async def test_what_is_not_to_be_noted_comes_with_no_turn(tmp_path: Path) -> None:
+    """Neither as an excerpt nor as talk that is not consolidated; a search finds it."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        secret = "off the record: I bought Leo a new cello for Christmas"
+        await channel.take_in(
+            [
+                Message.user(secret, speaker="Mum"),
+                Message.user("Leo gets a book from grandma for Christmas", speaker="Mum"),
+            ]
+        )
+        question = "what does Leo get for Christmas?"
+        await channel.compacted(Receipt(True, "deferred", covered=2, cursor=0))
+        await warmed(channel)
+        turn = await channel.before_turn(question, speaker="Leo")
+        assert "book" in turn.context
+        assert "cello" not in turn.context
+        found = await channel.search("cello")
+        assert secret in [hit.item.text for hit in found]
+
+
 async def test_an_id_that_no_message_has_is_told_once(tmp_path: Path) -> None:
     """A host that gives its own ids would not know why its model is shown things twice."""
     root = workspace(tmp_path)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from pipimem.notes.message import Message
 from pipimem.recall.budget import BlockBudget
 from pipimem.recall.items import Item
 from pipimem.recall.phrases import asks, says, weak_words
@@ -20,6 +21,7 @@ from pipimem.recall.transcript.hits import thread_around
 from pipimem.recall.transcript.question import TranscriptQuery, query_of
 from pipimem.recall.transcript.rank import weighed
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
+from pipimem.sidecar.rules.context import off_the_record
 from pipimem.text.dates import without_days
 from pipimem.text.patterns import Pattern
 
@@ -51,6 +53,8 @@ _LINES = 3
 # 1,500 tokens then. The heading of a day comes on top.
 _MOST_TOKENS = 600
 _DAY_TOKENS = 14
+# Between what somebody said and "don't note that" others may speak.
+_ASKED_BEFORE, _ASKED_AFTER = 2, 3
 
 _SENTENCE = Pattern(r"[^.!?。！？\n]*(?:[.!?。！？\n]+|\Z)")
 _QUESTION_MARKS = ("?", "？")
@@ -94,7 +98,10 @@ def passages(
     if not weights:
         return ()
     blocks = blocks_to_weigh(index, asked, FORMULA, None, _EFFORT)
-    found = weighed(index, asked, _LOOKED_AT, FORMULA, blocks, _quotable(index, room.before))
+    weighed_slots = weighed(
+        index, asked, _LOOKED_AT, FORMULA, blocks, _quotable(index, room.before)
+    )
+    found = [pair for pair in weighed_slots if not _is_off_the_record(index, pair[0])]
     if not any(_is_answer(parts, weights, text, asked) for _, parts in found[:_WITH_NEIGHBOURS]):
         return ()
     return _fitting(index, found, room, weights)
@@ -148,6 +155,20 @@ class _Quotable:
         return slot < self.before and self.roles[slot] != self.tool
 
 
+def _is_off_the_record(index: TranscriptIndex, slot: int) -> bool:
+    """Whether its speaker asks not to note a message, in it or just after, or the bot answers one.
+
+    A bot that tells it again would tell those it was kept from.
+    """
+    around = range(max(0, slot - _ASKED_BEFORE), min(len(index), slot + _ASKED_AFTER + 1))
+    items = [index.item(near) for near in around]
+    messages = [
+        Message(one.role, one.text, id=one.id, speaker=one.speaker, time=one.when)  # type: ignore[arg-type]
+        for one in items
+    ]
+    return index.item(slot).id in off_the_record(messages)
+
+
 def _is_answer(
     parts: Sequence[Part], weights: Mapping[str, float], text: str, asked: TranscriptQuery
 ) -> bool:
@@ -177,7 +198,7 @@ def _fitting(
     days: set[str] = set()
     chosen: dict[int, Item] = {}
     for slot in _with_neighbours(index, hits):
-        if slot in chosen or not quotable(slot):
+        if slot in chosen or not quotable(slot) or _is_off_the_record(index, slot):
             continue
         item = index.item(slot)
         text = excerpt(item.text, wanted, index.words, _LINES)

@@ -25,6 +25,8 @@ _BEGINS = ("opening", "mere answer")
 _NOT_ALONE = (*_BEGINS, "change", "fragment", "done")
 # "This one please don't note" says nothing else: it speaks of the message in front.
 _FEW_LETTERS, _FEW_LETTERS_ZH = 16, 5
+# ... or of the speaker's own, where others spoke in between: so many sentences back.
+_OWN_REACH = 4
 
 
 def in_context(said: Sequence[Sentence]) -> list[Sentence]:
@@ -41,6 +43,19 @@ def in_context(said: Sequence[Sentence]) -> list[Sentence]:
             _add(kept, one)
     kept = [one for one in kept if private.isdisjoint(one.sources)]
     return [replace(one, place=place) for place, one in enumerate(kept)]
+
+
+def off_the_record(messages: Sequence[Message]) -> frozenset[str]:
+    """The ids of messages that their speakers ask not to note, and of what the bot said to them."""
+    private = _private_messages(sentences(messages))
+    found: set[str] = set()
+    is_private = False
+    for message in messages:
+        if message.role == "user":
+            is_private = message.id in private
+        if is_private:
+            found.add(message.id)
+    return frozenset(found)
 
 
 def linked_to(
@@ -191,10 +206,9 @@ def _says_nothing_else(text: str) -> bool:
 
 def _spoken_of(said: Sequence[Sentence], place: int) -> tuple[str, ...]:
     """The sources of the sentence of a person in front of a place, or of the one behind."""
-    others = reversed(said[:place])
     if matches("context", "what follows", said[place].text):
-        others = iter(said[place + 1 :])
-    for other in others:
-        if other.role == "user":
-            return other.sources
-    return ()
+        spoken_of = [other.sources for other in said[place + 1 :] if other.role == "user"]
+        return spoken_of[0] if spoken_of else ()
+    before = [other for other in said[:place] if other.role == "user"]
+    own = [other for other in before[-_OWN_REACH:] if other.speaker == said[place].speaker]
+    return (*(before[-1].sources if before else ()), *(own[-1].sources if own else ()))

@@ -154,6 +154,63 @@ def test_no_name_or_text_makes_them_larger_than_their_room(
     assert estimate(block) <= 500
 
 
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        (
+            [
+                "妈妈: 别记下来：我给Leo买了一把新大提琴，这是圣诞惊喜",
+                ": 好的，新大提琴的事我不说。",
+            ],
+            "妈妈给Leo买了什么圣诞惊喜？",
+        ),
+        (
+            ["Ana: off the record: Halden's CTO told me they are about to cancel"],
+            "what did Halden's CTO tell us about cancel?",
+        ),
+        (
+            ["Ben: this stays between us: I lost my job", ": Sorry about the job, Ben."],
+            "who lost my job?",
+        ),
+        (
+            ["Ben: I lost my job", ": Sorry to hear of your job.", "Ben: off the record, that"],
+            "what happened with the job of Ben?",
+        ),
+        (
+            ["Ben: I lost my job last week", "Ana: lunch is here", "Ben: don't write that down"],
+            "what happened with the job of Ben?",
+        ),
+        (["小李: 我下个月辞职去青岛", "小李: 刚才那句别记"], "小李下个月辞职去哪里？"),
+    ],
+)
+def test_what_is_not_to_be_noted_is_no_excerpt(
+    words: Words, said: list[str], question: str
+) -> None:
+    """Neither found nor as a neighbour, nor what the bot said to it; without the wish it is."""
+    kept = [line.replace("别记下来：", "").replace("off the record: ", "") for line in said]
+    kept = [line for line in kept if not line.endswith(("that", "down", "别记"))]
+    kept = [line.replace("this stays between us: ", "") for line in kept]
+    assert _found_of(kept, asked(_talk_of(words, kept), question))
+    assert _found_of(said, asked(_talk_of(words, said), question)) <= {"lunch is here"}
+
+
+def _found_of(said: list[str], items: Sequence[Item]) -> set[str]:
+    """What of these lines was found."""
+    return {line.partition(": ")[2] for line in said} & {item.text for item in items}
+
+
+def _talk_of(words: Words, said: list[str]) -> TranscriptIndex:
+    """An index over lines with who says them, behind talk of the trade."""
+    index = TranscriptIndex(words)
+    lines = [*(f"Tom: Ticket {number} is closed." for number in range(9)), *said]
+    for number, line in enumerate(lines):
+        speaker, _, text = line.partition(": ")
+        role = "user" if speaker else "assistant"
+        time = NOW - timedelta(days=3, minutes=-number)
+        index.add([message_item(Message(role, text, id=f"m{number}", speaker=speaker, time=time))])  # type: ignore[arg-type]
+    return index
+
+
 def test_what_a_tool_printed_is_no_excerpt(words: Words) -> None:
     """It is long, and nobody said it."""
     index = TranscriptIndex(words)
