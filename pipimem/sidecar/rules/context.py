@@ -5,8 +5,10 @@ What is taken back is left out, and so are secrets and what somebody does not wa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from pipimem.notes.message import Message
 from pipimem.sidecar.rules.antecedents import antecedent, is_own, taken_back
@@ -25,6 +27,7 @@ _BEGINS = ("opening", "mere answer")
 _NOT_ALONE = (*_BEGINS, "change", "fragment", "done")
 # "This one please don't note" says nothing else: it speaks of the message in front.
 _FEW_LETTERS, _FEW_LETTERS_ZH = 16, 5
+_ROUGHLY_CUT = re.compile(r"(?<=[。！？!?；;\n…])|(?<=\.)\s")
 # ... or of the speaker's own, where others spoke in between: so many sentences back.
 _OWN_REACH = 4
 
@@ -47,6 +50,8 @@ def in_context(said: Sequence[Sentence]) -> list[Sentence]:
 
 def off_the_record(messages: Sequence[Message]) -> frozenset[str]:
     """The ids of messages that their speakers ask not to note, and of what the bot said to them."""
+    if not any(_may_ask(message.content) for message in messages):
+        return frozenset()
     private = _private_messages(sentences(messages))
     found: set[str] = set()
     is_private = False
@@ -56,6 +61,12 @@ def off_the_record(messages: Sequence[Message]) -> frozenset[str]:
         if is_private:
             found.add(message.id)
     return frozenset(found)
+
+
+@lru_cache(maxsize=4096)  # a turn asks it of a hundred messages, and of most of them again
+def _may_ask(text: str) -> bool:
+    """Whether a message may ask not to note something: cutting it into sentences takes longer."""
+    return any(matches("context", "off the record", part) for part in _ROUGHLY_CUT.split(text))
 
 
 def linked_to(
