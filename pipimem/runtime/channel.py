@@ -218,6 +218,7 @@ class Channel(ChannelMemory):
             await self._count_recalls(turn)
         await self.take_in(messages)
         if turn is not None:
+            await self._forget_again(turn.time)
             self._shown.update(turn.shown)
             self._fresh = False
         self._used = self._clock.monotonic()

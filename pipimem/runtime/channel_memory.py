@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from functools import partial
 from types import NoneType
 from typing import Literal, TypeVar, get_args
 
@@ -66,6 +67,10 @@ class ChannelMemory:
     # The index of the transcript and the archive, made at the first search.
     _transcripts: SearchService | None = field(default=None, init=False)
     _searching: anyio.Lock = field(default_factory=anyio.Lock, init=False)
+    # When a text was forgotten, and what does it once more.
+    _forgettings: list[tuple[datetime, Callable[[], object]]] = field(
+        default_factory=list, init=False
+    )
 
     @property
     def id(self) -> str:
@@ -209,19 +214,34 @@ class ChannelMemory:
                 store, what, speaker=speaker, message=message, inside_words=inside_words
             )
             require_more_than_a_request(store, wanted, inside_words=inside_words)
-            receipt = store.forget(
+            forgetting = partial(
+                store.forget,
                 wanted,
                 keep_transcript=keep_transcript,
                 now=now,
                 actor="person",
                 inside_words=inside_words,
             )
-            return receipt.counts
+            counts = forgetting().counts
+            if isinstance(wanted, str):
+                self._forgettings.append((now, forgetting))
+            return counts
 
         async with self._lock:
             with anyio.CancelScope(shield=True):
                 counts = await to_thread.run_sync(forgotten)
         return counts
+
+    async def _forget_again(self, since: datetime) -> None:
+        """Do anew what texts were forgotten since a turn began: the turn's own messages, which were
+        stored later, say them again.
+        """
+        later = [forgetting for when, forgetting in self._forgettings if when >= since]
+        self._forgettings.clear()
+        async with self._lock:
+            for forgetting in later:
+                with anyio.CancelScope(shield=True):
+                    await to_thread.run_sync(forgetting)
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
 

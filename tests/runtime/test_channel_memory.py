@@ -264,3 +264,22 @@ async def test_arguments_are_checked_with_a_sentence(root: Path) -> None:
             with pytest.raises(ArgumentError, match=says):
                 await call()  # type: ignore[no-untyped-call]
         assert [info.id for info in await pipimem.channels()] == ["room"]
+
+
+@pytest.mark.anyio
+async def test_what_is_forgotten_within_a_turn_does_not_come_back_with_its_messages(
+    tmp_path: Path,
+) -> None:
+    """The request itself says it again, and is stored only after the turn."""
+    root = workspace(tmp_path)
+    request = "Please forget that my cat Zorbulon eats only salmon"
+    async with opened(root) as (_, channel):
+        await channel.remember("my cat Zorbulon eats only salmon", speaker="Tom")
+        turn = await channel.before_turn(request, speaker="Tom")
+        await channel.forget(turn.requests[0].text)
+        await channel.after_turn(
+            turn, [Message.user(request, speaker="Tom"), Message.assistant("ok")]
+        )
+        assert not (await channel.before_turn("what does Zorbulon eat?")).recalled
+    for path in root.rglob("*"):
+        assert path.is_dir() or b"Zorbulon eats" not in path.read_bytes(), path
