@@ -72,8 +72,6 @@ class Channel(ChannelMemory):
     _on_message: Callable[[], None]
     # Called when entries may have changed and are to be embedded.
     _request_embedding: Callable[[RecallService], None]
-    # Called when the transcript has grown and its index is to follow.
-    _request_warming: Callable[[RecallService], None]
     # Held while somebody waits for the channel: its idle jobs are cancelled.
     _preempt: Callable[[], AbstractAsyncContextManager[None]]
     # When the channel was last used, in seconds of the clock's monotonic scale.

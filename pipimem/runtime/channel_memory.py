@@ -63,6 +63,8 @@ class ChannelMemory:
     _jobs: ChannelJobs
     _clock: Clock
     _recall_service: RecallService
+    # Called when the transcript has grown or was rewritten, and its index is to follow.
+    _request_warming: Callable[[RecallService], None]
     _lock: anyio.Lock = field(default_factory=anyio.Lock, init=False)
     # The index of the transcript and the archive, made at the first search.
     _transcripts: SearchService | None = field(default=None, init=False)
@@ -230,6 +232,7 @@ class ChannelMemory:
         async with self._lock:
             with anyio.CancelScope(shield=True):
                 counts = await to_thread.run_sync(forgotten)
+        self._request_warming(self._recall_service)
         return counts
 
     async def _forget_again(self, since: datetime) -> None:

@@ -282,13 +282,13 @@ class Pipimem:
                 self._embeddings,
                 self.settings.snapshot,
             ),
+            self._warming.request if self._lifetime else no_op,
             self.settings,
             self._background,
             _on_message=partial(self._after_turn, store.folder.name),
             _preempt=lambda: self._idle.preempt(store.folder.name),
             _used=self.clock.monotonic(),
             _request_embedding=self._embedding.request if self._embedding else no_op,
-            _request_warming=self._warming.request if self._lifetime else no_op,
         )
 
     def _after_turn(self, folder: str) -> None:

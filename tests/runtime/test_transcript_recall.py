@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+import anyio
 import pytest
 from anyio import to_thread
 from pipimem import Message, Pipimem, Receipt
@@ -60,6 +61,21 @@ async def test_a_first_turn_after_a_start_has_excerpts(tmp_path: Path) -> None:
         turn = await channel.before_turn(QUESTION, speaker="Dana")
         assert SAID in turn.context
         assert "log:said" in turn.shown
+
+
+async def test_excerpts_come_back_after_a_forgetting_without_another_turn(tmp_path: Path) -> None:
+    """The forgetting rewrites the transcript, so its index is built anew beside the turns."""
+    root = workspace(tmp_path)
+    await talked(root)
+    async with opened(root) as channel:
+        assert await excerpts(channel) != []
+        await channel.forget("Ticket 3 is closed")
+        found: list[str] = []
+        with anyio.move_on_after(5):
+            while not found:
+                await anyio.sleep(0.02)
+                found = await excerpts(channel)
+    assert SAID in found
 
 
 async def test_entries_and_excerpts_together_stay_within_1800_tokens(tmp_path: Path) -> None:
