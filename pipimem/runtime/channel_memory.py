@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -17,6 +18,7 @@ from pipimem.clock import Clock
 from pipimem.errors import (
     ArgumentError,
     NothingFound,
+    PipimemError,
     require_count,
     require_one_of,
     require_type,
@@ -232,6 +234,9 @@ class ChannelMemory:
         async with self._lock:
             with anyio.CancelScope(shield=True):
                 counts = await to_thread.run_sync(forgotten)
+                # Recall lets go of its old index now, and not of the new one at the next turn.
+                with suppress(PipimemError, OSError):
+                    await to_thread.run_sync(self._recall_service.notes)
         self._request_warming(self._recall_service)
         return counts
 

@@ -244,7 +244,7 @@ class RecallService:
         else:
             backlog = _on_the_record((*self._set_aside(ledger), *self._waiting(ledger)))
             if state is not None and ledger.tombstones != state.notes.ledger.tombstones:
-                self.transcript_recall.drop_stale()
+                self.transcript_recall.drop()
         index_sync = index_sync.updated(notes, backlog)
         with self._lock:
             vectors, texts_without_vectors = self._placed(index_sync.index)

@@ -81,15 +81,9 @@ class TranscriptRecall:
         return len(search.index) // _MESSAGES_AN_ENTRY if search else 0
 
     def drop(self) -> None:
-        """Lets go of the index."""
+        """Lets go of the index: memory is short, or the transcript was rewritten."""
         self._search = None
         self._is_warm.clear()
-
-    def drop_stale(self) -> None:
-        """Lets go of an index of what was rewritten since: it holds words that were forgotten."""
-        search = self._search
-        if search is not None and search.is_stale:
-            self.drop()
 
     def expect(self) -> None:
         """Somebody is about to call `warm` in another thread."""
