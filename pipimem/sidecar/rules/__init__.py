@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anyio import to_thread
-
 from pipimem.sidecar.tasks import (
     Answer,
     Call,
@@ -36,6 +34,8 @@ class Offline:
 
     async def answer(self, task: Task, call: Call) -> Answer:  # noqa: ARG002 - rules are never late
         """The rules' answer; they never fail."""
+        from anyio import to_thread  # recall uses rules too, and needs no event loop
+
         return await to_thread.run_sync(self._answered, task)  # 0.1 s for a long window
 
     def _answered(self, task: Task) -> Answer:
