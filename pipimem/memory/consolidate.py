@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from pipimem.errors import AnswerRefused
 from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
@@ -25,7 +26,7 @@ from pipimem.notes.operations import (
     targets_of,
 )
 from pipimem.sidecar.rules.consolidating import may_be_noted
-from pipimem.sidecar.tasks import Assistant, Call, Consolidate, Consolidated, answered
+from pipimem.sidecar.tasks import Assistant, Call, Consolidate, Consolidated, answered, in_thread
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
 from pipimem.text.token_count import clipped
@@ -57,18 +58,13 @@ async def consolidate(
     """
     answer, lags = Consolidated(), window.last > notes.ledger.refreshed
     if any(message.role == "user" for message in window.messages):
-        about = "\n".join(message.content for message in window.messages)
-        entries = known(notes, now, about, _MEMORY_CHARS)
-        session = notes.session.text if lags else None
-        told = tuple(bullet.text for bullet in notes.ledger.pending[-_TOLD:])
-        task = Consolidate(
-            now, window.participants, entries, window.messages, session, told, window.before
-        )
+        task = await in_thread(partial(_task, notes, window, now, lags=lags))
         answer = await answered(assistant, task, Consolidated, call)
         if not _has_history(answer, window):
             reason = "the window holds a real exchange, so the history needs at least one bullet"
             raise AnswerRefused(reason)
-    decision = _decision(answer, notes, window, call, since, today)
+    # Every entry is compared with what was learnt: 0.1 s for a thousand.
+    decision = await in_thread(partial(_decision, answer, notes, window, call, since, today))
     return _with_sheet(decision, answer, window) if lags else decision
 
 
@@ -77,6 +73,17 @@ def _has_history(answer: Consolidated, window: Window) -> bool:
     if not window.exchanged or any(bullet.text.strip() for bullet in answer.history):
         return True
     return not may_be_noted(window.before, window.messages)
+
+
+def _task(notes: Notes, window: Window, now: datetime, *, lags: bool) -> Consolidate:
+    """What is asked about a window; SESSION.md is shown where it `lags` behind."""
+    about = "\n".join(message.content for message in window.messages)
+    entries = known(notes, now, about, _MEMORY_CHARS)
+    session = notes.session.text if lags else None
+    told = tuple(bullet.text for bullet in notes.ledger.pending[-_TOLD:])
+    return Consolidate(
+        now, window.participants, entries, window.messages, session, told, window.before
+    )
 
 
 async def filled(

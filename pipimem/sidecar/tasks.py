@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
@@ -207,6 +207,7 @@ class Reranked:
 Task = Consolidate | Refresh | Tidy | Fold | Rerank
 Answer = Consolidated | Refreshed | Tidied | Folded | Reranked
 A = TypeVar("A", bound=Answer)
+T = TypeVar("T")
 
 ANSWERS: Mapping[type[Task], type[Answer]] = {
     Consolidate: Consolidated,
@@ -254,3 +255,10 @@ async def answered(assistant: Assistant, task: Task, wanted: type[A], call: Call
             f"the assistant answered with {type(answer).__name__} instead of {wanted.__name__}"
         )
     return answer
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """What `work` gives, done beside the event loop; whoever is cancelled leaves it alone."""
+    from anyio import to_thread  # a cold recall needs no event loop
+
+    return await to_thread.run_sync(work, abandon_on_cancel=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from threading import get_ident
 
 import pytest
 from pipimem.errors import AnswerRefused, ModelUnavailable
@@ -55,6 +58,24 @@ async def test_between_boundaries_bullets_wait() -> None:
     decision, _ = await think(after(6, EARLIER), TOLD)
     assert decision.operations == ()
     assert decision.progress == Progress(cursor=9, pending=(EARLIER, DATED), expect_cursor=6)
+
+
+async def test_a_large_memory_is_compared_beside_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Both what is shown of it and what comes of the answer."""
+    threads: list[int] = []
+    for name in ("known", "promoted"):
+        work = getattr(sys.modules[consolidate.__module__], name)
+
+        def noting(*arguments: object, work: Callable[..., object] = work) -> object:
+            threads.append(get_ident())
+            return work(*arguments)
+
+        monkeypatch.setattr(sys.modules[consolidate.__module__], name, noting)
+    await think(after(), TOLD)
+    assert len(threads) == 2
+    assert get_ident() not in threads
 
 
 async def test_a_boundary_closes_one_block_of_all_that_waited() -> None:
