@@ -27,7 +27,7 @@ from pipimem.memory.remember import remembered
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message, Role
 from pipimem.notes.notes import Change
-from pipimem.notes.operations import Trust
+from pipimem.notes.operations import Decision, Trust
 from pipimem.recall.items import Item
 from pipimem.runtime.change_history import ChannelHistory, OpenHistory
 from pipimem.runtime.entry_list import ListedEntry, listed_entries
@@ -181,11 +181,16 @@ class ChannelMemory:
         require_one_of(kind, Kind, "kind")
         require_type(until, (date, NoneType), "until", "Give the last day it holds.")
         now = self._clock.now()
-        message = await to_thread.run_sync(rememberable, text, speaker, now)
-        decision = remembered(
-            message.content, Kind(kind), now, speaker=message.speaker, until=until
-        )
-        outcome = (await self._jobs.commit(decision, message.speaker or "person")).outcome
+
+        def decided() -> tuple[Decision, str]:
+            message = rememberable(text, speaker, now)
+            decision = remembered(
+                message.content, Kind(kind), now, speaker=message.speaker, until=until
+            )
+            return decision, message.speaker
+
+        decision, name = await to_thread.run_sync(decided)
+        outcome = (await self._jobs.commit(decision, name or "person")).outcome
         refused = tuple(refusal.reason for refusal in outcome.refused)
         return Remembered(outcome.changes, refused)
 
