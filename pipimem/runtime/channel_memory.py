@@ -249,12 +249,13 @@ class ChannelMemory:
         """Do anew what texts were forgotten since a turn began: the turn's own messages, which were
         stored later, say them again.
         """
-        later = [forgetting for when, forgetting in self._forgettings if when >= since]
-        self._forgettings.clear()
         async with self._lock:
-            for forgetting in later:
-                with anyio.CancelScope(shield=True):
-                    await to_thread.run_sync(forgetting)
+            for when, forgetting in self._forgettings:
+                if when >= since:
+                    with anyio.CancelScope(shield=True):
+                        await to_thread.run_sync(forgetting)
+            # Only now: where one fails, after_turn called again for this turn does it.
+            self._forgettings.clear()
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
 

@@ -163,7 +163,13 @@ def _is_off_the_record(index: TranscriptIndex, slot: int) -> bool:
     around = range(max(0, slot - _ASKED_BEFORE), min(len(index), slot + _ASKED_AFTER + 1))
     items = [index.item(near) for near in around]
     messages = [
-        Message(one.role, one.text, id=one.id, speaker=one.speaker, time=one.when)  # type: ignore[arg-type]
+        Message(
+            one.role,  # type: ignore[arg-type]
+            one.text,
+            id=one.id,
+            speaker=one.speaker,
+            time=one.when,
+        )
         for one in items
     ]
     return index.item(slot).id in off_the_record(messages)
@@ -198,7 +204,9 @@ def _fitting(
     days: set[str] = set()
     chosen: dict[int, Item] = {}
     for slot in _with_neighbours(index, hits):
-        if slot in chosen or not quotable(slot) or _is_off_the_record(index, slot):
+        if slot in chosen or not quotable(slot):
+            continue
+        if slot not in hits and _is_off_the_record(index, slot):
             continue
         item = index.item(slot)
         text = excerpt(item.text, wanted, index.words, _LINES)
