@@ -56,7 +56,7 @@ def write_channel(root: Path, size: int, name: str = "") -> None:
     dice = random.Random(size)
     lines = [_line(dice, n) for n in range(size)]
     folder = root / "channels" / (name or f"n{size}")
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     half = size // 2
     text = (
         "# Memory\n\n## Facts\n\n"

@@ -28,9 +28,10 @@ from pathlib import Path
 
 import anyio
 from pipimem import Message, Pipimem
+from pipimem.runtime.maintenance.changed_files import ChangedFiles
 from pipimem.runtime.maintenance.scheduler import Scheduler
 from pipimem.runtime.maintenance.watch import Watch
-from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
+from pipimem.runtime.maintenance.worker import Visit
 from pipimem.store.channel import ChannelStore
 from pipimem.store.schedule import Schedule, ScheduledVisit, channel_stamps
 from pipimem.store.workspace import WorkspaceStore
@@ -336,7 +337,7 @@ def found(root: Path) -> None:
     names = {path.name for path in (root / "channels").iterdir()}
     known, looked, scans = set[str](), set[str](), 0
     expect, touch = Scheduler.expect, Scheduler.touch
-    scan = MaintenanceWorker._scan  # noqa: SLF001 - watched from outside
+    scan = ChangedFiles.scan
 
     def noted(name: str) -> None:
         if name in names and name not in known:
@@ -352,10 +353,10 @@ def found(root: Path) -> None:
         noted(name)
         touch(scheduler, name, delay)
 
-    async def scanned(idle: MaintenanceWorker) -> float:
+    async def scanned(files: ChangedFiles) -> float:
         nonlocal scans
         scans += 1
-        return await scan(idle)
+        return await scan(files)
 
     def visited(visit: Visit) -> None:
         looked.add(visit.channel)
@@ -376,7 +377,7 @@ def found(root: Path) -> None:
             tasks.cancel_scope.cancel()
 
     Scheduler.expect, Scheduler.touch = expected, touched  # type: ignore[method-assign]
-    MaintenanceWorker._scan = scanned  # type: ignore[method-assign]  # noqa: SLF001
+    ChangedFiles.scan = scanned  # type: ignore[method-assign]
     anyio.run(run)
 
 

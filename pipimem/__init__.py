@@ -45,12 +45,10 @@ if TYPE_CHECKING:
     from pipimem.notes.message import (
         Message,
     )
-    from pipimem.notes.notes import (
-        Change,
-    )
     from pipimem.notes.operations import (
         Author,
         Bullet,
+        Change,
         Trust,
     )
     from pipimem.recall.items import (
@@ -66,17 +64,17 @@ if TYPE_CHECKING:
     from pipimem.recall.scoring import (
         Part,
     )
-    from pipimem.runtime.change_history import (
+    from pipimem.runtime.channel import (
+        Channel,
+    )
+    from pipimem.runtime.channel_entries import (
+        Remembered,
+    )
+    from pipimem.runtime.channel_history import (
         ChannelHistory,
         EntryOrigin,
         LoggedChange,
         TakenBack,
-    )
-    from pipimem.runtime.channel import (
-        Channel,
-    )
-    from pipimem.runtime.channel_memory import (
-        Remembered,
     )
     from pipimem.runtime.entry_list import (
         ListedEntry,
@@ -86,6 +84,9 @@ if TYPE_CHECKING:
     )
     from pipimem.runtime.search_service import (
         SearchHit,
+    )
+    from pipimem.runtime.tools.calls import (
+        ToolResult,
     )
     from pipimem.runtime.turns import (
         Receipt,
@@ -100,7 +101,9 @@ if TYPE_CHECKING:
         EmbedderSettings,
         MaintenanceSettings,
         ModelSettings,
+        PrivateSettings,
         RecallSettings,
+        SecretSettings,
         Settings,
         SnapshotSettings,
     )
@@ -126,6 +129,9 @@ if TYPE_CHECKING:
     )
     from pipimem.store.workspace import (
         ChannelInfo,
+    )
+    from pipimem.text.private import (
+        PrivateCounts,
     )
 
 __version__ = "0.2.0"
@@ -178,6 +184,8 @@ __all__ = [
     "Part",
     "Pipimem",
     "PipimemError",
+    "PrivateCounts",
+    "PrivateSettings",
     "Recall",
     "RecallSettings",
     "Receipt",
@@ -189,6 +197,7 @@ __all__ = [
     "Reranked",
     "Reword",
     "SearchHit",
+    "SecretSettings",
     "Settings",
     "SettingsError",
     "SidecarError",
@@ -198,6 +207,7 @@ __all__ = [
     "TakenBack",
     "Tidied",
     "Tidy",
+    "ToolResult",
     "TranscriptError",
     "Trust",
     "Turn",
@@ -213,7 +223,7 @@ _PLACES = {
     "pipimem.memory.requests": "MemoryRequest",
     "pipimem.notes.kinds": "Kind",
     "pipimem.notes.message": "Message",
-    "pipimem.notes.operations": "Author Bullet Trust",
+    "pipimem.notes.operations": "Author Bullet Change Trust",
     "pipimem.recall.scoring": "Part",
     "pipimem.recall.items": "Item Source",
     "pipimem.recall.ranking": "Candidate",
@@ -222,16 +232,17 @@ _PLACES = {
     "pipimem.runtime.pipimem": "Pipimem",
     "pipimem.runtime.turns": "Receipt Turn",
     "pipimem.notes.files": "File",
-    "pipimem.notes.notes": "Change",
-    "pipimem.runtime.change_history": "ChannelHistory EntryOrigin LoggedChange TakenBack",
-    "pipimem.runtime.channel_memory": "Remembered",
+    "pipimem.runtime.channel_entries": "Remembered",
+    "pipimem.runtime.channel_history": "ChannelHistory EntryOrigin LoggedChange TakenBack",
     "pipimem.runtime.entry_list": "ListedEntry",
     "pipimem.runtime.search_service": "SearchHit",
+    "pipimem.runtime.tools.calls": "ToolResult",
     "pipimem.runtime.usage_sums": "UsageSum",
     "pipimem.store.workspace": "ChannelInfo",
+    "pipimem.text.private": "PrivateCounts",
     "pipimem.settings": (
         "BudgetSettings CompactionSettings EmbedderSettings MaintenanceSettings ModelSettings "
-        "RecallSettings Settings SnapshotSettings"
+        "PrivateSettings RecallSettings SecretSettings Settings SnapshotSettings"
     ),
     "pipimem.sidecar.tasks": (
         "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over Refile "

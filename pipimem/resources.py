@@ -11,7 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-_HEADING = re.compile(r"\[([a-z: ]+)\]")
+_HEADING = re.compile(r"\[([a-z0-9: -]+)\]")
 
 
 def _folder(name: str) -> Path:
@@ -79,6 +79,30 @@ def template(language: str = "en") -> Iterator[tuple[str, bytes]]:
 def rules(name: str) -> str:
     """The text of `data/rules/<name>.txt`: patterns of the offline rules."""
     return (_HERE / "data" / "rules" / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@cache  # as below
+def tool_texts(language: str) -> dict[str, dict[str, str]]:
+    """What `data/tools/<language>.toml` says of each tool and its arguments."""
+    return _tables("tools", language)
+
+
+@cache  # as below
+def mcp_texts(language: str) -> dict[str, dict[str, str]]:
+    """What `data/mcp/<language>.toml` says of the MCP server, its resources and its prompts."""
+    return _tables("mcp", language)
+
+
+def _tables(folder: str, language: str) -> dict[str, dict[str, str]]:
+    import tomllib  # 10 ms that only a host with tools needs
+
+    return tomllib.loads((_HERE / "data" / folder / f"{language}.toml").read_text("utf-8"))
+
+
+@cache  # as below
+def bot_texts(language: str) -> dict[str, dict[str, str]]:
+    """What `data/bots/<language>.toml` has a chat platform's bot say, by group and name."""
+    return _tables("bots", language)
 
 
 @cache  # they travel with the package and do not change while it runs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import inf
@@ -109,6 +110,44 @@ class BudgetSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class PrivateSettings:
+    """What stands in the place of what people mark as private, and what counts as marked.
+
+    `keep_lines` keeps the number of lines. A tag that is never closed hides the rest of its message
+    (`hide`) or nothing (`keep`); tags in code are code (`literal`) or tags (`count`).
+    """
+
+    marker: Literal["[PRIVATE]", "[REDACTED]", ""] = "[PRIVATE]"
+    keep_lines: bool = False
+    unclosed: Literal["hide", "keep"] = "hide"
+    in_code: Literal["literal", "count"] = "literal"
+
+
+@dataclass(frozen=True, slots=True)
+class SecretSettings:
+    """What is masked beside the known kinds of secrets: phone numbers, own words and patterns.
+
+    `words` are found in any case, as whole words; `patterns` are regular expressions of Python.
+    Raises `SettingsError` for a pattern that is none.
+    """
+
+    phone_numbers: bool = False
+    words: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for pattern in self.patterns:
+            try:
+                is_empty = re.compile(pattern).match("") is not None
+            except re.error as error:
+                what = f"[secrets] patterns: {pattern!r} is no regular expression: {error}"
+                raise SettingsError(what) from error
+            if is_empty:
+                what = f"[secrets] patterns: {pattern!r} matches an empty text, so it masks nothing"
+                raise SettingsError(f"{what} or too much; write what must stand there")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything a workspace may set; a setting is a question its operator can answer."""
 
@@ -119,6 +158,8 @@ class Settings:
     compaction: CompactionSettings = field(default_factory=CompactionSettings)
     maintenance: MaintenanceSettings = field(default_factory=MaintenanceSettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
+    private: PrivateSettings = field(default_factory=PrivateSettings)
+    secrets: SecretSettings = field(default_factory=SecretSettings)
 
 
 def settings_from(toml: str) -> Settings:

@@ -5,3 +5,6 @@ cd "$(dirname "$0")/.."
 lock() { uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --python-version 3.11 pyproject.toml "$@"; }
 lock --group build -o requirements/run.txt
 lock --group build --group dev -o requirements/dev.txt
+lock --group build --group dev --group recipes -o requirements/recipes.txt
+lock --group build --group dev --group interfaces --extra mcp --extra dingtalk --extra agentscope --extra langchain --extra openai-agents --extra pydantic-ai --extra anthropic -o requirements/interfaces.txt
+echo 'mcp>=1.25,<2' | uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --python-version 3.11 - -o requirements/mcp1.txt

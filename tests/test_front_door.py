@@ -8,7 +8,23 @@ import sys
 import pipimem
 from pipimem import errors
 
-HEAVY = ("litellm", "jieba", "watchdog", "msgspec", "rich", "click", "Stemmer", "difflib", "trio")
+HEAVY = (
+    "litellm",
+    "jieba",
+    "watchdog",
+    "msgspec",
+    "rich",
+    "click",
+    "Stemmer",
+    "difflib",
+    "trio",
+    "mcp",
+    "uvicorn",
+    "pydantic",
+    "pipimem.mcp",
+    "pipimem.bots",
+    "pipimem.adapters",
+)
 
 
 def test_all_is_sorted_and_true() -> None:

@@ -53,6 +53,8 @@ def test_what_is_written_holds() -> None:
             '[compaction]\npolicy = "wait"',
             "[compaction] policy must be one of 'defer', 'block', not 'wait'",
         ),
+        ("[secrets]\npatterns = ['a(']", "[secrets] patterns: 'a(' is no regular expression: "),
+        ("[secrets]\npatterns = ['a*']", "[secrets] patterns: 'a*' matches an empty text"),
         ("[recall", "pipimem.toml is not valid TOML"),
     ],
 )

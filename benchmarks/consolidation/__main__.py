@@ -1,10 +1,12 @@
 """What is kept of ten labelled stretches of talk, by the rules or by a model.
 
-usage: python -m benchmarks.consolidation --evals DIR [--unseen] [--table] [--model M] [--prompts
-DIR] [--only NAME...] [--timeout S]
+usage: python -m benchmarks.consolidation --evals DIR [--unseen | --blind | --blind-second] [--table]
+[--model M] [--prompts DIR] [--only NAME...] [--timeout S]
 
-`DIR` holds the evaluation's `transcripts/`. With `--unseen` the stretches are our own six talks,
-which nobody who works on rules or prompts reads; `--table` prints no sentence of them. The model is
+`DIR` holds the evaluation's `transcripts/`. With `--unseen` the stretches are our own twelve talks,
+with `--blind` six more and with `--blind-second` another six, written by people who had not seen
+rules or prompts; `--table` prints no sentence of them. In the blind talks what was changed or done by the end counts as falsified where
+it still stands, also in its own words; in the unseen ones its own words pass. The model is
 a litellm name, or `offline` for the rules. `--prompts` is a folder of prompts to use instead of our
 own, to compare. Junk is what matches no label: it is listed, for people to judge.
 """
@@ -16,7 +18,16 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.consolidation.labels import UNSEEN, Score, Stretch, scored, stretches
+from benchmarks.consolidation.labels import (
+    BLIND,
+    BLIND_SECOND,
+    FOLDER,
+    UNSEEN,
+    Score,
+    Stretch,
+    scored,
+    stretches,
+)
 from benchmarks.consolidation.running import Outcome, run
 from benchmarks.machine import heading
 
@@ -43,7 +54,7 @@ def main() -> None:
             "litellm" if args.model != "offline" else "jieba",
         )
     )
-    known = stretches(UNSEEN) if args.unseen else stretches()
+    known = stretches(args.folder)
     chosen = [stretch for stretch in known if not args.only or stretch.name in args.only]
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -126,9 +137,20 @@ def _line(name: str, rows: Sequence[Row]) -> tuple[str, ...]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.consolidation", description=__doc__)
     parser.add_argument("--evals", type=Path, required=True, help="folder with transcripts/")
-    parser.add_argument(
-        "--unseen", action="store_true", help="our six unseen talks instead of the stretches"
-    )
+    talks = parser.add_mutually_exclusive_group()
+    talks.set_defaults(folder=FOLDER)
+    for name, folder, count in (
+        ("--unseen", UNSEEN, "twelve"),
+        ("--blind", BLIND, "six"),
+        ("--blind-second", BLIND_SECOND, "other six"),
+    ):
+        talks.add_argument(
+            name,
+            dest="folder",
+            action="store_const",
+            const=folder,
+            help=f"our {count} {name[2:]} talks instead of the stretches",
+        )
     parser.add_argument("--table", action="store_true", help="only the table")
     parser.add_argument(
         "--model", default="offline", help="a litellm model name; default: offline, the rules"

@@ -12,7 +12,9 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent / "stretches"
 UNSEEN = Path(__file__).parent / "unseen"
-TALKS = Path(__file__).parent / "talks"  # the transcripts of the unseen stretches
+BLIND = Path(__file__).parent / "blind"
+BLIND_SECOND = Path(__file__).parent / "blind_second"
+TALKS = Path(__file__).parent / "talks"  # the transcripts of the unseen and blind stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,8 @@ class Fact:
     """One fact; an entry says it when of each set of `words` at least one stands in it.
 
     Where one of `unless` stands in the entry, the entry does not say it. What is `hidden` (a secret,
-    off the record, a joke) must not be kept in any words, its own included.
+    off the record, a joke) must not be kept in any words, its own included. Nor must what is
+    `stale`: it was said, but by the end of the talk it was changed, corrected, cancelled or done.
     """
 
     says: str
@@ -28,6 +31,7 @@ class Fact:
     rests_on: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
     hidden: bool = False
+    stale: bool = False
 
     def is_in(self, text: str) -> bool:
         """Whether an entry says this; a Latin word counts from its beginning, so that "paint" finds
@@ -129,4 +133,5 @@ def _fact(row: dict[str, list[list[str]]]) -> Fact:
         tuple(map(str, row.get("rests_on", ()))),
         tuple(map(str, row.get("unless", ()))),
         bool(row.get("hidden", False)),
+        bool(row.get("stale", False)),
     )

@@ -1,7 +1,7 @@
 """The hand-written questions of `cases/`, asked on the automatic path of a turn.
 
-usage: python -m benchmarks.recall.asked [--fresh | --unseen | --blind | --general] [--local]
-[--misses]
+usage: python -m benchmarks.recall.asked [--fresh | --unseen | --blind | --third | --general]
+[--local] [--misses]
 
 `cases/workspace` is a workspace of three channels, `cases/questions.jsonl` what people ask of it:
 synonyms, the other language, acronyms, word forms, typos, one word, a hundred words, newer values,
@@ -12,9 +12,11 @@ trades, written when all of recall stood, and changed nothing in it. `--unseen` 
 looked at no list of synonyms. `--blind` asks those of `cases/blind/`, written later in the same
 way: a restaurant's staff, an open-source team, a freelancer and a household. Its talk is of two
 kinds, `none` (nothing in memory is near) and `none-near` (of the memory's own world, but without an
-answer in it). A question may have a `speaker`: whose message it is. `--general` asks
-`cases/general.txt`, what anybody asks anybody, of each of these nine memories: how often they stay
-silent. `--local` asks by meaning, too, with the local embedder.
+answer in it). `--third` asks those of `cases/third/`, written in the same way again: an animal
+hospital, an amateur theatre, a family that cares for a grandmother and a maker of beehive scales;
+its kind `state` asks how far a work has come. A question may have a `speaker`: whose message it is.
+`--general` asks `cases/general.txt`, what anybody asks anybody, of each of the nine memories before
+the blind set: how often they stay silent. `--local` asks by meaning, too, with the local embedder.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ CASES = Path(__file__).parent / "cases"
 FRESH = CASES / "fresh"
 UNSEEN = CASES / "unseen"
 BLIND = CASES / "blind"
+THIRD = CASES / "third"
 # A Thursday: what "last Thursday" and "last month" in the questions are counted from.
 NOW = datetime.fromisoformat("2026-08-20T12:00:00+08:00")
 _KEY = b"benchmark"
@@ -171,7 +174,7 @@ def general(near: Near, *, misses: bool) -> None:
 
 
 if __name__ == "__main__":
-    sets = {"--fresh": FRESH, "--unseen": UNSEEN, "--blind": BLIND}
+    sets = {"--fresh": FRESH, "--unseen": UNSEEN, "--blind": BLIND, "--third": THIRD}
     nearness = ByMeaning() if "--local" in sys.argv[1:] else nowhere
     if "--general" in sys.argv[1:]:
         general(nearness, misses="--misses" in sys.argv[1:])

@@ -164,10 +164,10 @@ def _edited(root: Path) -> None:
 
 def _spoken(root: Path) -> None:
     """Turns, a compaction, and every cache, however little there is to keep."""
-    from pipimem.runtime import recall_service, search_service
+    from pipimem.runtime import recall_service, transcript_search
 
     recall_service._WORTH_KEEPING = 1  # noqa: SLF001 - small, yet whole
-    search_service._WORTH_KEEPING = search_service._WORTH_LOADING = 1  # noqa: SLF001 - likewise
+    transcript_search._WORTH_KEEPING = 1  # noqa: SLF001 - likewise
 
     async def talk() -> None:
         async with Pipimem(root, "offline", embedder=Letters(), clock=_STANDING) as pipimem:

@@ -15,7 +15,7 @@ import click
 from pipimem.cli.output import Failed
 from pipimem.errors import PipimemError
 from pipimem.notes.files import File
-from pipimem.runtime.admin import ChannelStore, WorkspaceStore
+from pipimem.runtime.on_disk import ChannelOnDisk, WorkspaceStore
 from pipimem.settings import Settings, settings_from
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ class Chosen:
         """The workspace on disk. Raises `WorkspaceError` where there is none."""
         return WorkspaceStore.open(self.workspace)
 
-    def channel(self, name: str) -> ChannelStore:
+    def channel(self, name: str) -> ChannelOnDisk:
         """A channel on disk. Raises `ChannelError` for an unknown one."""
-        return ChannelStore.open(self.store(), name, create=False)
+        return ChannelOnDisk.opened(self.store(), name)
 
     def settings(self, *, idle: bool = False) -> Settings:
         """What its pipimem.toml says; `idle` work only for a command that stays."""

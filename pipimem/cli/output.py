@@ -126,18 +126,22 @@ def _grid(head: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
         return
     grid = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     for column, width in zip(columns, _widths(columns, console.width), strict=True):
-        style = "" if grid.columns else "cyan"
-        numbers = column[1:] and all(map(_NUMBER.fullmatch, column[1:]))
         grid.add_column(
             column[0],
             overflow="fold",
             width=width,
-            style=style,
-            justify="right" if numbers else "left",
+            style="" if grid.columns else "cyan",
+            justify="right" if _are_numbers(column[1:]) else "left",
         )
     for row in zip(*(column[1:] for column in columns), strict=True):
         grid.add_row(*map(Text, row))
     console.print(grid)
+
+
+def _are_numbers(cells: Iterable[str]) -> bool:
+    """Whether all cells that are not empty are numbers, and there are some."""
+    filled = list(filter(None, cells))
+    return bool(filled) and all(map(_NUMBER.fullmatch, filled))
 
 
 def _has_room(columns: Sequence[Sequence[str]], room: int) -> bool:

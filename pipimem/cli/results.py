@@ -31,7 +31,7 @@ T = TypeVar("T")
 WARMING = "warm up 预热"
 # Five messages of a timeline are about 200 tokens; three lines of 80 columns hold one.
 _CHARS = 200
-_FORGOTTEN = "(forgotten)"
+FORGOTTEN = "(forgotten)"
 # A bar that is gone again at once only flickers.
 _SECONDS = 1.0
 
@@ -118,7 +118,7 @@ def show_messages(items: Iterable[Item], asked: str = "", *, whole: bool = False
         text = redacted(item.text)
         mark = ">" if item.id == asked else neighbour
         shown = text if whole else _short(text)
-        say(f"{mark} {plain_id(item)}  {headed(item, shown or _FORGOTTEN)}")
+        say(f"{mark} {plain_id(item)}  {headed(item, shown or FORGOTTEN)}")
 
 
 def tokens_of(items: Iterable[Item]) -> int:
@@ -172,6 +172,8 @@ def search_service(chosen: Chosen) -> Iterator[SearchService]:
             bar(read)
 
     with stack:
-        found = SearchService(chosen.store(), archive=True, report=report)
+        found = SearchService(
+            chosen.store(), archive=True, report=report, own=chosen.settings().secrets
+        )
         yield found
         found.keep()

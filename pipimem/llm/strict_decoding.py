@@ -98,17 +98,18 @@ def schema_of(
     shape: type[msgspec.Struct],
     enums: Mapping[str, list[str]],
     bounds: Mapping[str, int],
+    lengths: Mapping[str, int],
 ) -> Schema:
     """The JSON schema of `shape`, without references and with every field required.
 
     Providers' strict modes want both, and small servers do not follow references. The `enums`, by
     field, keep a model from making up an id: each stands where its field comes first, for a schema
     is paid for as the prompt is; more than 300 names are left out. `bounds` are how many items the
-    list of a field may have.
+    list of a field may have, `lengths` how many characters a text that is asked for there.
     """
     _, parts = msgspec.json.schema_components([shape], ref_template="{name}")
     known = {field: names for field, names in enums.items() if 0 < len(names) <= _MOST_NAMED}
-    inlined = _Inliner(parts, known, bounds).node(parts[shape.__name__], "")
+    inlined = _Inliner(parts, known, bounds, lengths).node(parts[shape.__name__], "")
     assert isinstance(inlined, dict)
     return Schema(name, inlined)
 
@@ -117,12 +118,14 @@ def schema_of(
 class _Inliner:
     """Replaces references by the `parts` they name, and a string by the enum of its field.
 
-    An enum that was used is taken out of `enums`. `bounds` are the lengths of lists by field.
+    An enum that was used is taken out of `enums`. `bounds` are the lengths of lists by field,
+    `lengths` those of texts.
     """
 
     parts: Mapping[str, Mapping[str, object]]
     enums: dict[str, list[str]]
     bounds: Mapping[str, int]
+    lengths: Mapping[str, int]
 
     def node(self, node: object, field: str) -> object:
         """A node of the schema, `field` is the property it belongs to."""
@@ -131,6 +134,8 @@ class _Inliner:
                 return self.node(self.parts[name], "")
             case {"type": "string"} if field in self.enums:
                 return {"type": "string", "enum": self.enums.pop(field)}
+            case {"type": "string", "maxLength": _, **rest} if field in self.lengths:
+                return {"type": "string", "maxLength": self.lengths[field], **rest}
             case {"type": "object", "properties": {**properties}}:
                 return self._strict_object(properties)
             case dict():

@@ -8,10 +8,14 @@ from functools import partial
 
 from pipimem.errors import AnswerRefused
 from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
+from pipimem.memory.injection_guard import without_injections
+from pipimem.memory.masked import without_masked
 from pipimem.memory.promote import is_copy, promoted
 from pipimem.memory.prompt_memory import known, targets
+from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.refresh import set_sections
 from pipimem.memory.requests import withheld
+from pipimem.memory.sheet import shown_sheet
 from pipimem.memory.window import Window
 from pipimem.memory.window_backoff import passed_by
 from pipimem.notes.notes import Notes
@@ -25,7 +29,7 @@ from pipimem.notes.operations import (
     Progress,
     targets_of,
 )
-from pipimem.sidecar.rules.consolidating import may_be_noted
+from pipimem.sidecar.rules.consolidating import holds_a_statement
 from pipimem.sidecar.tasks import Assistant, Call, Consolidate, Consolidated, answered, in_thread
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
@@ -34,10 +38,10 @@ from pipimem.text.token_count import clipped
 _BULLET_CHARS = 300
 _COPIED_CHARS = 80
 _TITLE_CHARS = 60
-# Each window shows memory anew: what it may end or repeat is like it, and stands among the nearest.
+# Each window shows memory anew; what it may end or repeat comes first.
 _MEMORY_CHARS = 8_000
-# Of the bullets that wait for their block, as many of the newest as a window may well repeat.
-_TOLD = 20
+# As many of the newest bullets of history as a window may well repeat.
+_TOLD, _TOLD_CHARS = 20, 2_000
 
 
 async def consolidate(
@@ -56,34 +60,52 @@ async def consolidate(
     SESSION.md lags behind the window, the same answer brings it up to date. A window without words
     of people moves the cursor without a model call. Raises `SidecarError` when the assistant fails.
     """
+    window = await in_thread(partial(without_recalled_lines, window, notes))
     answer, lags = Consolidated(), window.last > notes.ledger.refreshed
+    masked: tuple[str, ...] = ()
     if any(message.role == "user" for message in window.messages):
         task = await in_thread(partial(_task, notes, window, now, lags=lags))
         answer = await answered(assistant, task, Consolidated, call)
+        said = {message.id: message for message in (*window.before, *window.messages)}
         if not _has_history(answer, window):
             reason = "the window holds a real exchange, so the history needs at least one bullet"
             raise AnswerRefused(reason)
+        answer, masked = await in_thread(partial(without_masked, answer, said))
     # Every entry is compared with what was learnt: 0.1 s for a thousand.
-    decision = await in_thread(partial(_decision, answer, notes, window, call, since, today))
-    return _with_sheet(decision, answer, window) if lags else decision
+    decided = partial(_decision, answer, notes, window, call, since, today, lags=lags)
+    decision = await in_thread(decided)
+    return replace(decision, notes=(*decision.notes, *masked))
 
 
 def _has_history(answer: Consolidated, window: Window) -> bool:
-    """Whether an answer tells of an exchange, or nothing that may be noted was said in it."""
+    """Whether an answer tells of an exchange, or nothing was stated in it that may be noted."""
     if not window.exchanged or any(bullet.text.strip() for bullet in answer.history):
         return True
-    return not may_be_noted(window.before, window.messages)
+    return not holds_a_statement(window.before, window.messages)
 
 
 def _task(notes: Notes, window: Window, now: datetime, *, lags: bool) -> Consolidate:
     """What is asked about a window; SESSION.md is shown where it `lags` behind."""
     about = "\n".join(message.content for message in window.messages)
     entries = known(notes, now, about, _MEMORY_CHARS)
-    session = notes.session.text if lags else None
-    told = tuple(bullet.text for bullet in notes.ledger.pending[-_TOLD:])
+    session = shown_sheet(notes.session) if lags else None
+    told = _newest_of_history(notes)
     return Consolidate(
         now, window.participants, entries, window.messages, session, told, window.before
     )
+
+
+def _newest_of_history(notes: Notes) -> tuple[str, ...]:
+    """The newest bullets, those in HISTORY.md before those that wait for their block."""
+    written = [entry.text for entry in notes.history.entries if entry.bullet]
+    told: list[str] = []
+    room = _TOLD_CHARS
+    for text in reversed([*written, *(bullet.text for bullet in notes.ledger.pending)][-_TOLD:]):
+        room -= len(text)
+        if room < 0:
+            break
+        told.append(text)
+    return tuple(reversed(told))
 
 
 async def filled(
@@ -131,8 +153,11 @@ def _decision(
     call: Call,
     since: datetime | None,
     today: datetime,
+    *,
+    lags: bool,
 ) -> Decision:
     messages = {message.id: message for message in (*window.before, *window.messages)}
+    answer, refused = without_injections(answer, tuple(messages.values()))
     promotion = promoted(answer.learned, notes, messages, today)
     learnt = {source for item in answer.learned for source in item.sources}
     operations = [*promotion.operations, *_ended(answer, notes)]
@@ -149,18 +174,26 @@ def _decision(
         end = max((message.time for message in window.messages if message.time), default=today)
         title = redacted(answer.title)[:_TITLE_CHARS]
         operations += day_blocks(pending, min(since, end), end, title)
-    return Decision(
+    decision = Decision(
         "consolidate",
         Author.MODEL,
         tuple(operations),
         progress,
         why=f"messages {window.first}–{window.last}",
         correlation=call.correlation,
-        notes=(*promotion.left_out, *withheld(window.messages, learnt)),
+        notes=(*refused, *promotion.left_out, *withheld(window.messages, learnt)),
+        speakers=_speakers(window),
     )
+    return _with_sheet(decision, answer, notes, window) if lags else decision
 
 
-def _with_sheet(decision: Decision, answer: Consolidated, window: Window) -> Decision:
+def _speakers(window: Window) -> tuple[str, ...]:
+    """The people of a window, in the order of their first word."""
+    said = [message.speaker for message in window.messages if message.role == "user"]
+    return tuple(dict.fromkeys(said))
+
+
+def _with_sheet(decision: Decision, answer: Consolidated, notes: Notes, window: Window) -> Decision:
     """The decision with the answer's sheet; without one SESSION.md stays, and stays behind."""
     if answer.sheet is None:
         return replace(
@@ -168,7 +201,7 @@ def _with_sheet(decision: Decision, answer: Consolidated, window: Window) -> Dec
         )
     return replace(
         decision,
-        operations=(*set_sections(answer.sheet), *decision.operations),
+        operations=(*set_sections(answer.sheet, notes.session), *decision.operations),
         progress=replace(decision.progress, refreshed=window.last),
     )
 

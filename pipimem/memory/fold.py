@@ -9,11 +9,14 @@ from datetime import UTC, datetime, timedelta
 
 from pipimem.errors import AnswerRefused
 from pipimem.llm.request import ContextOverflow
+from pipimem.notes.files import etag
 from pipimem.notes.history import HistoryBlock, blocks, month_heading
-from pipimem.notes.notes import Note, Notes, etag
+from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Bullet, Decision, FoldBlocks, Job, Operation
 from pipimem.sidecar.tasks import Assistant, Call, Fold, Folded, answered
 from pipimem.text.dates.bounds import later
+from pipimem.text.injection import injection_kind
+from pipimem.text.private import has_mark
 from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import redacted
 from pipimem.text.words.similarity import says_the_same
@@ -36,19 +39,35 @@ def due_months(notes: Notes, now: datetime, *, forced: bool = False) -> Months:
     The newest `KEEP` blocks are none of them. A long file is folded 7 days after the last fold at
     the earliest, unless `forced`.
     """
-    standing = blocks(notes.history)
-    unfolded = [block for block in standing if block.end and not block.month]
-    unfolded.sort(key=lambda block: block.end or _EVER)
+    unfolded = _unfolded(notes)
+    months = _worth_folding(notes, _by_month(unfolded[:-KEEP]))
+    if is_long(notes) and (forced or now >= rested_at(notes, now)):
+        return months
     kept = {_month(block) for block in unfolded[-KEEP:]}
-    folds = {block.month for block in standing if block.month}
-    takes_all = is_long(notes) and (forced or now >= rested_at(notes, now))
-    found: dict[str, Sequence[HistoryBlock]] = {}
-    for month, fresh in sorted(_by_month(unfolded[:-KEEP]).items()):
-        is_over = month < f"{now:%Y-%m}" and month not in kept
-        bullets = sum(len(block.bullets) for block in fresh)
-        if (is_over or takes_all) and (month in folds or bullets >= _LEAST_BULLETS):
-            found[month] = fresh
-    return found
+    this_month = f"{now:%Y-%m}"
+    return {
+        month: fresh for month, fresh in months.items() if month < this_month and month not in kept
+    }
+
+
+def _unfolded(notes: Notes) -> list[HistoryBlock]:
+    """The blocks that stand as they were written, oldest first."""
+    found = [block for block in blocks(notes.history) if block.end and not block.month]
+    return sorted(found, key=lambda block: block.end or _EVER)
+
+
+def _worth_folding(notes: Notes, months: Months) -> Months:
+    """The months in their order; of few bullets only those that were folded before."""
+    folds = {block.month for block in blocks(notes.history) if block.month}
+    return {
+        month: fresh
+        for month, fresh in sorted(months.items())
+        if month in folds or _count_bullets(fresh) >= _LEAST_BULLETS
+    }
+
+
+def _count_bullets(fresh: Sequence[HistoryBlock]) -> int:
+    return sum(len(block.bullets) for block in fresh)
 
 
 def is_long(notes: Notes) -> bool:
@@ -121,16 +140,30 @@ async def _folded(
 ) -> FoldBlocks:
     texts = tuple((name, bullet.text) for name, bullet in originals.items())
     answer = await _shorter(assistant, Fold(month, texts), call)
+    kept = _kept_bullets(answer, originals)
+    if not kept:
+        raise AnswerRefused(f"the fold of {month} keeps nothing of {len(originals)} bullets")
+    title = "" if _is_refused(answer.title) else redacted(answer.title)
+    return FoldBlocks(month, title, tuple(kept), headings, tuple(originals.values()))
+
+
+def _kept_bullets(answer: Folded, originals: Mapping[str, Bullet]) -> list[Bullet]:
+    """The bullets of an answer with their times, each once, without what gives the bot orders."""
+    known = {bullet.text for bullet in originals.values()}
     kept: list[Bullet] = []
     for bullet in answer.bullets:
         text = redacted(bullet.text)
+        if text not in known and _is_refused(text):
+            continue
         if text.strip() and not any(says_the_same(text, other.text) for other in kept):
             times = [originals[name].when for name in bullet.sources if name in originals]
             kept.append(replace(bullet, text=text, when=max(times, default="")))
-    if not kept:
-        raise AnswerRefused(f"the fold of {month} keeps nothing of {len(originals)} bullets")
-    title = redacted(answer.title)
-    return FoldBlocks(month, title, tuple(kept), headings, tuple(originals.values()))
+    return kept
+
+
+def _is_refused(text: str) -> bool:
+    """Whether a text gives the bot orders, or says that something was private."""
+    return bool(injection_kind(text)) or has_mark(text)
 
 
 def _dated(notes: Notes, originals: Iterable[HistoryBlock]) -> dict[str, Bullet]:

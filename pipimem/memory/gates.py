@@ -59,6 +59,11 @@ class Gate:
     def __bool__(self) -> bool:
         return self.open
 
+    @property
+    def is_held(self) -> bool:
+        """Whether a failure or a guard keeps the job from going on."""
+        return self.reason in (AFTER_A_FAILURE, guards.TOOK_HALF)
+
 
 def may_refresh(
     notes: Notes, last: int, turns: int, tools: int, now: datetime, *, forced: bool = False

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from pipimem.memory.masked import SAYS_PRIVATE
 from pipimem.memory.prompt_memory import targets
 from pipimem.notes.entry import Entry
-from pipimem.notes.kinds import kind_of
+from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
@@ -17,7 +18,8 @@ from pipimem.sidecar.tasks import Learned
 from pipimem.text.dates import lasts_until
 from pipimem.text.dates.bounds import later
 from pipimem.text.markdown.lines import white_folded
-from pipimem.text.quotes import read_quote
+from pipimem.text.private import has_mark
+from pipimem.text.quotes import quoted, read_quote
 from pipimem.text.secrets import redacted
 from pipimem.text.words.similarity import SimilarTexts, same_script, same_subject
 
@@ -77,18 +79,14 @@ def promoted(
     operations: list[Operation] = []
     left_out: list[str] = []
     for item in learned:
-        sources = [messages[name] for name in item.sources if name in messages]
-        sources = _with_accepted(item.text, sources, messages)
-        short = redacted(item.text)[:80]
+        sources = _sources(item, messages)
         candidate = _candidate(item, sources, today)
-        until = None
-        if is_copy(item.text, sources) and not item.explicit:
-            left_out.append(f"copies a message word for word: {short}")
+        refusal = _refusal(candidate, sources, probations)
+        if refusal:
+            left_out.append(f"{refusal}: {redacted(item.text)[:80]}")
             continue
+        until = None
         if not candidate.is_durable:
-            if not candidate.is_probable or not probations:
-                left_out.append(f"below the bar ({item.necessity}, {item.confidence:.2f}): {short}")
-                continue
             probations -= 1
             until = later(today, timedelta(days=_PROBATION_DAYS))
         replaced, kept = _replaced(candidate, notes, places)
@@ -96,6 +94,18 @@ def promoted(
         same = [bullets[place] for place in similar.of(candidate.text)]
         operations.append(_operation(candidate, same, replaced, until))
     return Promotion(tuple(operations), tuple(left_out))
+
+
+def _refusal(candidate: _Candidate, sources: Sequence[Message], probations: int) -> str:
+    """Why nothing is written of it; empty where it is, for good or in one of the `probations`."""
+    item = candidate.item
+    if has_mark(item.text):
+        return SAYS_PRIVATE
+    if is_copy(item.text, sources) and not item.explicit:
+        return "copies a message word for word"
+    if candidate.is_durable or (candidate.is_probable and probations):
+        return ""
+    return f"below the bar ({item.necessity}, {item.confidence:.2f})"
 
 
 def _most_probations(messages: Mapping[str, Message]) -> int:
@@ -120,13 +130,12 @@ def named_end(text: str, evidence: Evidence) -> date | None:
     return end if end and said and end >= said.date() else None
 
 
-def _with_accepted(
-    text: str, sources: list[Message], messages: Mapping[str, Message]
-) -> list[Message]:
+def _sources(item: Learned, messages: Mapping[str, Message]) -> list[Message]:
     """The sources, and before each what the bot proposed there and the text takes over.
 
     Models are held to people's messages, and "thanks, I will read it" does not say the title.
     """
+    text, sources = item.text, [messages[name] for name in item.sources if name in messages]
     found: list[Message] = []
     before: Message | None = None
     for message in messages.values():
@@ -157,8 +166,17 @@ def _candidate(item: Learned, sources: list[Message], today: datetime) -> _Candi
         when=max((message.time for message in sources if message.time), default=None),
         learnt=today,
     )
-    text = redacted(white_folded(item.text))[:_MOST_CHARS]
+    text = _written(item, evidence, today)
     return _Candidate(item, text, evidence, is_from_user=bool(speakers))
+
+
+def _written(item: Learned, evidence: Evidence, today: datetime) -> str:
+    """The text to write: the item's, or a quote of it with who and when."""
+    text = redacted(white_folded(item.text))[:_MOST_CHARS]
+    if not item.as_quote or read_quote(text).day:
+        return text
+    said = evidence.when or today
+    return quoted(evidence.speaker or "?", said.date(), f"“{text}”")
 
 
 def _replaced(
@@ -214,6 +232,8 @@ def _operation(
     `same` are the entries that say the same already.
     """
     item, text, evidence = candidate.item, candidate.text, candidate.evidence
+    if item.as_quote:
+        return Add(Kind.FACT, text, Trust.QUOTED, evidence, until, item.confidence)
     expires = named_end(text, evidence)
     trust = Trust.EXPLICIT if item.explicit and candidate.is_from_user else Trust.INFERRED
     if replaced:

@@ -169,22 +169,28 @@ class RegressionCheck:
         What retells one of them goes, so that nothing is told twice; the others that it told of
         come back word for word.
         """
+        entries = self._answering(op)
+        whens = {one.text: one.when for one in op.originals}
+        kept = [Bullet(one.text, (one.id,), when=whens.get(one.text, "")) for one in entries]
+        return replace(op, bullets=tuple(dict.fromkeys((*self._others(op, entries), *kept))))
+
+    def _answering(self, op: FoldBlocks) -> list[Entry]:
+        """The entries of a fold's blocks that questions find, and that it does not keep."""
         standing = {bullet.text for bullet in op.bullets}
         wanted = {text for answers in self._answers for text, _ in answers} - standing
-        entries = [entry for entry in self._entries(op) if entry.text in wanted]
+        return [entry for entry in self._entries(op) if entry.text in wanted]
+
+    def _others(self, op: FoldBlocks, entries: Sequence[Entry]) -> Iterator[Bullet]:
+        """The bullets of a fold without what retells the entries."""
         told = {name for entry in entries for name in self._told_by(entry)}
-        bullets: list[Bullet] = []
         for bullet in op.bullets:
             if any(says_the_same(bullet.text, entry.text) for entry in entries):
                 continue
             if told.isdisjoint(bullet.sources):
-                bullets.append(bullet)
+                yield bullet
                 continue
             others = set(bullet.sources) - told
-            bullets += [one for one in op.originals if others.issuperset(one.sources)]
-        whens = {one.text: one.when for one in op.originals}
-        kept = [Bullet(one.text, (one.id,), when=whens.get(one.text, "")) for one in entries]
-        return replace(op, bullets=tuple(dict.fromkeys((*bullets, *kept))))
+            yield from (one for one in op.originals if others.issuperset(one.sources))
 
     def _told_by(self, entry: Entry) -> set[str]:
         """The ids of the bullets that a bullet of history tells of: its own, a fold's sources."""

@@ -1,19 +1,35 @@
-"""Remember: what a person asked to keep, word for word, as an entry of its own."""
+"""Remember: what a person asked to keep, word for word, as an entry of its own.
+
+`as_quote` puts in front who said it and when, as in what the rules quote, where that is known.
+A text that reads like an instruction to the bot is kept as what it is, somebody's words: in
+quotation marks, with who and when, among the facts whatever kind was asked for, so that it never
+stands in what comes with every turn.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime
 
 from pipimem.errors import PipimemError
 from pipimem.memory.promote import named_end
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
+from pipimem.text.injection import injection_kind
+from pipimem.text.markdown.lines import white_folded
+from pipimem.text.quotes import quoted, read_quote
 
 
 def remembered(
-    text: str, kind: Kind, now: datetime, *, speaker: str = "", until: date | None = None
+    text: str,
+    kind: Kind,
+    now: datetime,
+    *,
+    speaker: str = "",
+    until: date | None = None,
+    as_quote: bool = False,
 ) -> Decision:
-    """The decision to add `text`.
+    """The decision to add `text`, with `Trust.QUOTED` where it reads like an instruction.
 
     Without `until` it holds to the last day that it names itself, if it names one. Raises
     `PipimemError` where `until` is over on the day of `now`.
@@ -24,5 +40,23 @@ def remembered(
             "give a last day that is to come"
         )
     evidence = Evidence(speaker=speaker, when=now)
-    add = Add(kind, text, Trust.EXPLICIT, evidence, expires=until or named_end(text, evidence))
-    return Decision("remember", Author.PERSON, (add,), why="asked for")
+    expires = until or named_end(text, evidence)
+    attack = injection_kind(text)
+    if not attack:
+        if as_quote and speaker and not read_quote(text).name:
+            text = quoted(speaker, now.date(), text)
+        add = Add(kind, text, Trust.EXPLICIT, evidence, expires=expires)
+        return Decision("remember", Author.PERSON, (add,), why="asked for")
+    add = quoted_addition(Add(kind, text, Trust.EXPLICIT, evidence, expires=expires))
+    note = f"reads like an instruction to the bot ({attack}): kept as a quote"
+    return Decision("remember", Author.PERSON, (add,), why="asked for", notes=(note,))
+
+
+def quoted_addition(add: Add) -> Add:
+    """An addition as somebody's words among the facts, with who and when; a quote stays so."""
+    evidence = add.evidence
+    words = add.text
+    if add.trust is not Trust.QUOTED:
+        day = evidence.when.date() if evidence.when else None
+        words = quoted(evidence.speaker or "?", day, f"“{white_folded(add.text)}”")
+    return replace(add, kind=Kind.FACT, text=words, trust=Trust.QUOTED)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.rules.patterns import first_match, matches, rules
+from pipimem.sidecar.rules.asking import forgotten
+from pipimem.sidecar.rules.patterns import matches
 from pipimem.sidecar.rules.sentences import split, without_front
 
 # Put in the place of a request where a model or the rules read the talk.
 _IN_ITS_PLACE = "[a request to memory]"
-_CLOSING = "。.!！?？~～;； "
-_BETWEEN = ",，;； "
 # A longer message is a document somebody pasted: it asks for nothing.
 _MOST_CHARS = 1_500
 
@@ -40,7 +39,7 @@ def requests(text: str, speaker: str = "", message: str | None = None) -> tuple[
     """
     if len(text) > _MOST_CHARS:
         return ()
-    found = (_forgotten(sentence)[0] for sentence in split(text))
+    found = (forgotten(sentence)[0] for sentence in split(text))
     return tuple(MemoryRequest("forget", what, speaker, message) for what in found if what)
 
 
@@ -53,7 +52,7 @@ def without_requests(text: str) -> str:
         return text
     kept: list[str] = []
     for sentence in split(text):
-        what, behind = _forgotten(sentence)
+        what, behind = forgotten(sentence)
         kept += [_IN_ITS_PLACE, behind] if what else [sentence]
     return " ".join(filter(None, kept))
 
@@ -76,31 +75,3 @@ def _is_secret(sentence: str) -> bool:
     """Whether a sentence asks to remember what the rules leave out as a secret."""
     text, asked = without_front(sentence, (), ())
     return asked and matches("left_out", "secret", text)
-
-
-def _forgotten(sentence: str) -> tuple[str, str]:
-    """What a sentence asks to forget, empty where it asks for nothing, and the clause behind it."""
-    bare = _without_address(sentence.strip(_CLOSING))
-    behind = first_match(rules("requests")["behind"], bare)
-    asked = bare[: behind.start()] if behind else bare
-    found = first_match(rules("requests")["forget"], asked)
-    if not found:
-        return "", ""
-    return _subject(found["what"].strip(_CLOSING)), bare[len(asked) :].lstrip(_BETWEEN)
-
-
-def _without_address(bare: str) -> str:
-    """A sentence without whom it speaks to and politeness at its beginning and end."""
-    end = first_match(rules("requests")["end"], bare)
-    bare, before = bare[: end.start()] if end else bare, ""
-    while bare != before:
-        before = bare
-        front = first_match(rules("requests")["front"], bare)
-        bare = bare[front.end() :] if front else bare
-    return bare
-
-
-def _subject(what: str) -> str:
-    """What is to be forgotten without "what I said about", "我说的……的事"."""
-    about = first_match(rules("requests")["about"], what)
-    return about["what"].strip(_CLOSING) if about else what

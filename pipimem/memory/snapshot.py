@@ -5,8 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from datetime import datetime
 
+from pipimem.memory.past_plans import STALE_DAYS, days_past
 from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Trust
 from pipimem.recall.budget import BlockBudget
 from pipimem.recall.items import Item, Source
 from pipimem.text.quotes import words_said
@@ -35,7 +38,7 @@ _SESSION = (
 _KINDS_OF_SESSION = {"Constraints": Kind.CONSTRAINT, "Decisions": Kind.DECISION}
 # History is long; its newest bullets say where things were left.
 _NEWEST_BULLETS = 8
-# So many in a row that do not fit, and no other is tried.
+# So many that do not fit or are stale, and no other is tried.
 _PASSED_OVER = 20
 
 Items = Mapping[Source, Sequence[Item]]
@@ -73,7 +76,9 @@ def snapshot(items: Items, max_chars: int, max_tokens: int) -> Snapshot:
     tokens = max_tokens - shown_tokens
     if _is_large(items, max_chars):
         tokens = min(tokens, _REST_OF_LARGE_TOKENS)
-    rest = _room(max_chars - shown_chars, tokens, said).filled(_rest(items))
+    room = _room(max_chars - shown_chars, tokens, said)
+    room.newest = _newest(items)
+    rest = room.filled(_rest(items))
     of_workspace = [item for item in standing.standing if item.source is Source.WORKSPACE]
     shared = _room(max_chars, _WORKSPACE_TOKENS - _cost(of_workspace)[1], said)
     rest += shared.filled([(list(items.get(Source.WORKSPACE, ())), 1.0)])
@@ -121,6 +126,8 @@ def _of_kind(items: Items, kind: Kind) -> list[Item]:
         item for item in items.get(Source.SESSION, ()) if _KINDS_OF_SESSION.get(item.kind) is kind
     ]
     memory = [item for item in items.get(Source.MEMORY, ()) if item.kind == kind]
+    # What reads like an instruction binds nobody, wherever a person has moved it.
+    memory = [item for item in memory if item.trust != Trust.QUOTED]
     return [*_newest_first(memory), *session]
 
 
@@ -133,6 +140,20 @@ def _newest_first(items: Sequence[Item]) -> list[Item]:
     # New entries go to the end of their section: of equals the lower is the newer.
     places = sorted(range(len(items)), key=lambda place: (times[place], place), reverse=True)
     return [items[place] for place in places]
+
+
+def _newest(items: Items) -> datetime | None:
+    """When the newest entry of the channel was said."""
+    return max((item.when for item in items.get(Source.MEMORY, ()) if item.when), default=None)
+
+
+def _is_stale(item: Item, newest: datetime | None) -> bool:
+    """Whether it is a plan whose day was long past when the newest entry was said."""
+    # What a person typed stands until a person takes it out.
+    typed = item.source is not Source.MEMORY or item.trust in ("", Trust.HUMAN)
+    if typed or item.when is None or newest is None:
+        return False
+    return days_past(item.kind, item.text, item.when, newest.date()) > STALE_DAYS
 
 
 def _is_large(items: Items, max_chars: int) -> bool:
@@ -166,10 +187,14 @@ def _room(max_chars: int, max_tokens: int, said: set[str]) -> _Room:
 
 @dataclass(slots=True)
 class _Room:
-    """What is left for one block, and the sentences it need not say."""
+    """What is left for one block, and the sentences it need not say.
+
+    With `newest`, the time of the newest entry, it has none for plans that were stale by then.
+    """
 
     budget: BlockBudget
     said: set[str]
+    newest: datetime | None = None
 
     def filled(self, piles: Sequence[_Pile]) -> list[Item]:
         """What fits of the piles in their order: of each its share, then what is left to take."""
@@ -194,7 +219,7 @@ class _Room:
             key = _key(item)
             if key in self.said:
                 continue
-            if self.budget.takes(item, end):
+            if not _is_stale(item, self.newest) and self.budget.takes(item, end):
                 self.said.add(key)
                 taken.append(item)
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from pipimem.memory.prompt_memory import known, targets
@@ -21,7 +21,9 @@ from pipimem.notes.operations import (
     targets_of,
 )
 from pipimem.sidecar.tasks import Assistant, Call, Tidied, Tidy, answered
+from pipimem.text.injection import injection_kind
 from pipimem.text.markdown.lines import white_folded
+from pipimem.text.private import has_mark
 from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import redacted
 from pipimem.text.words.similarity import is_tightened
@@ -77,24 +79,40 @@ def _end_of_history(notes: Notes) -> tuple[str, ...]:
 def _operations(answer: Tidied, notes: Notes) -> list[Operation]:
     """The operations that an answer asks for, without those on ids that are not there."""
     places = targets(notes)
-    operations: list[Operation] = []
+    moves = [Move(places[move.id], move.kind) for move in answer.move if move.id in places]
+    return [
+        *_merges(answer, places),
+        *_drops(answer, places),
+        *moves,
+        *_rewordings(answer, notes, places),
+    ]
+
+
+def _merges(answer: Tidied, places: Mapping[str, Target]) -> Iterator[Operation]:
     for merge in answer.merge:
         merged = tuple(places[name] for name in merge.ids if name in places)
-        if len(merged) == len(merge.ids) > 1:
-            text = redacted(merge.text)
-            operations.append(Supersede(merged, text, Trust.INFERRED, reason="merged"))
+        is_whole = len(merged) == len(merge.ids) > 1
+        if is_whole and not injection_kind(merge.text) and not has_mark(merge.text):
+            yield _supersede(merged, merge.text, "merged")
+
+
+def _drops(answer: Tidied, places: Mapping[str, Target]) -> Iterator[Operation]:
+    """What is dropped though it holds goes on being recalled from where else it stands."""
     for drop in answer.drop:
         if drop.id in places:
-            # What is dropped though it holds goes on being recalled from where else it stands.
             is_double = drop.why == "duplicate"
-            operations.append(Invalidate(places[drop.id], drop.why, still_so=is_double))
-    operations += [Move(places[move.id], move.kind) for move in answer.move if move.id in places]
+            yield Invalidate(places[drop.id], drop.why, still_so=is_double)
+
+
+def _rewordings(answer: Tidied, notes: Notes, places: Mapping[str, Target]) -> Iterator[Operation]:
     for reword in answer.reword:
-        text = redacted(reword.text)
-        if reword.id in places and _is_tighter(text, notes, places[reword.id]):
-            target = places[reword.id]
-            operations.append(Supersede((target,), text, Trust.INFERRED, reason="reworded"))
-    return operations
+        target = places.get(reword.id)
+        if target is not None and _is_tighter(redacted(reword.text), notes, target):
+            yield _supersede((target,), reword.text, "reworded")
+
+
+def _supersede(targets: tuple[Target, ...], text: str, reason: str) -> Supersede:
+    return Supersede(targets, redacted(text), Trust.INFERRED, reason=reason)
 
 
 def _is_tighter(text: str, notes: Notes, target: Target) -> bool:
@@ -106,7 +124,7 @@ def _is_tighter(text: str, notes: Notes, target: Target) -> bool:
     if entry is None or read_quote(entry.text).day or not 0 < len(text) < len(entry.text):
         return False
     speakers = {record.speaker for record in notes.ledger.records.values() if record.speaker}
-    if any((name in entry.text) != (name in text) for name in speakers):
+    if any((name in entry.text) != (name in text) for name in speakers) or injection_kind(text):
         return False
     return is_tightened(entry.text, text)
 

@@ -10,6 +10,7 @@ from pipimem.memory.requests import without_requests
 from pipimem.notes.message import Message
 from pipimem.sidecar.tasks import is_exchange
 from pipimem.text.fence import unfenced
+from pipimem.text.untagged_blocks import without_untagged_blocks
 
 # Beyond this a model loses the middle; longer windows go in slices.
 SLICE_CHARS = 28_000
@@ -80,7 +81,7 @@ def _cleaned(message: Message) -> Message | None:
     """The message without what memory put there and requests to it; `None` if nothing is left."""
     if message.role == "system" or (message.role == "tool" and _OWN_TOOL.match(message.speaker)):
         return None
-    text = unfenced(message.content).strip()
+    text = without_untagged_blocks(unfenced(message.content)).strip()
     if message.role == "tool":
         text = _tool_text(text)
     elif _COMMAND.match(text):

@@ -12,19 +12,21 @@ from datetime import datetime
 from pipimem.notes import apply_memory, guards
 from pipimem.notes.apply_draft import MOST_SOURCES, AppliedDraft, lines_of
 from pipimem.notes.entry import content_id, record_name
-from pipimem.notes.files import File
+from pipimem.notes.files import File, etag
 from pipimem.notes.history import block_heading, blocks, month_heading
 from pipimem.notes.kinds import section_of, title_for
 from pipimem.notes.ledger import Delta, Ledger, Record
 from pipimem.notes.note_draft import bullet_text, heading_text, paragraph_text
-from pipimem.notes.notes import Change, Note, Notes, Outcome, Refusal, etag
+from pipimem.notes.notes import Note, Notes, Outcome, Refusal
 from pipimem.notes.operations import (
     Add,
     AddBlock,
     Author,
     Bullet,
+    Change,
     Confirm,
     Decision,
+    Doubt,
     FoldBlocks,
     Invalidate,
     Job,
@@ -35,6 +37,7 @@ from pipimem.notes.operations import (
     Supersede,
     Trust,
 )
+from pipimem.text.markdown.lines import white_folded
 
 
 def applied(notes: Notes, decision: Decision, now: datetime) -> Outcome:
@@ -51,7 +54,9 @@ def applied(notes: Notes, decision: Decision, now: datetime) -> Outcome:
     stopped = {id(refusal.operation) for refusal in barred}
     allowed = tuple(op for op in decision.operations if id(op) not in stopped)
     decision, too_many = guards.within_bound(notes, replace(decision, operations=allowed), now)
-    work = AppliedDraft(notes, now, refused=[*barred, *too_many])
+    speakers = list(notes.ledger.speakers)
+    work = AppliedDraft(notes, now, refused=[*barred, *too_many], speakers=speakers)
+    work.add_speakers(decision.speakers)
     for operation in decision.operations:
         reason = _done(work, operation)
         if reason:
@@ -84,6 +89,8 @@ def _done(work: AppliedDraft, operation: Operation) -> str:
             return apply_memory.invalidate(work, operation)
         case Confirm():
             return apply_memory.confirm(work, operation)
+        case Doubt():
+            return apply_memory.doubt(work, operation)
         case SetSection():
             return _set_section(work, operation)
         case AddBlock():
@@ -98,6 +105,8 @@ def _outcome(work: AppliedDraft, decision: Decision) -> Outcome:
     progress = replace(
         decision.progress, expect_cursor=None, expect_holes=None, expect_forgotten=None
     )
+    if len(work.speakers) > len(work.notes.ledger.speakers):
+        progress = replace(progress, speakers=tuple(work.speakers))
     jobs = _jobs(work.notes, decision, texts)
     delta = Delta(work.records, work.tombstones, jobs, progress, losses=tuple(work.losses))
     return Outcome(texts, work.archived, delta, tuple(work.changes), tuple(work.refused))
@@ -171,41 +180,68 @@ def _record_bullets(work: AppliedDraft, bullets: Sequence[Bullet], when: datetim
 def _set_section(work: AppliedDraft, op: SetSection) -> str:
     """Replaces the runtime's lines of a section; lines of people stay."""
     draft = work.draft(File.SESSION)
-    standard = section_of(op.title)
-    session = work.notes.session
-    said = session.text if session.entries else " ".join(op.items)
-    title = title_for(standard, draft.titles, said) if standard else op.title
-    plain = standard == "Session Title"
+    title = _title(work, op, draft.titles)
+    plain = section_of(op.title) == "Session Title"
     readable = paragraph_text if plain else bullet_text
-    texts = dict.fromkeys(readable(item) for item in op.items)
-    texts.pop("", None)
-    items = list(texts)
-    ours = work.notes.ledger.records.keys()
-    # What stands there without a record is a person's, also where an answer repeats it.
-    of_people = {_session_name(work, entry.text) for entry in work.notes.session.entries} - ours
-    if draft.fill(title, items, lambda text: _session_name(work, text) in ours, plain=plain):
-        before = [entry.text for entry in work.notes.session.entries if entry.section == title]
-        change = Change("section", File.SESSION, title, "\n".join(before), "\n".join(items))
+    items = list(filter(None, dict.fromkeys(map(readable, op.items))))
+    entries = work.notes.session.entries
+    here = [white_folded(entry.text) for entry in entries if entry.section == title]
+    ours = {text for text in here if _standard(title) in _sections_of(work, text)}
+    # What stands there besides is a person's, also where an answer repeats it.
+    of_people = set(here) - ours
+    if draft.fill(title, items, lambda text: white_folded(text) in ours, plain=plain):
+        change = Change("section", File.SESSION, title, "\n".join(here), "\n".join(items))
         work.changes.append(change)
         _drop_records(work, title, draft.text())
-        for name in (_session_name(work, text) for text in items):
-            if name not in of_people:
-                work.records[name] = Record(Trust.INFERRED, kind="session")
+        for text in items:
+            if text not in of_people:
+                _record_line(work, text, {*_sections_of(work, text), _standard(title)})
     return ""
+
+
+def _standard(title: str) -> str:
+    """A section's standard name, whatever language its heading is in."""
+    return section_of(title) or title
+
+
+def _sections_of(work: AppliedDraft, text: str) -> set[str]:
+    """The sections of SESSION.md into which the runtime wrote a line.
+
+    Records of earlier versions do not tell: all in which it stands.
+    """
+    name = _session_name(work, text)
+    record = work.records.get(name, work.notes.ledger.records.get(name))
+    if record is None or record.sections:
+        return set(record.sections) if record else set()
+    entries = work.notes.session.entries
+    return {_standard(entry.section) for entry in entries if entry.record_name == name}
+
+
+def _record_line(work: AppliedDraft, text: str, sections: set[str]) -> None:
+    """Sets the record of a line of SESSION.md; without a section it has none."""
+    record = Record(Trust.INFERRED, kind="session", sections=tuple(sorted(sections)))
+    work.records[_session_name(work, text)] = record if sections else None
+
+
+def _title(work: AppliedDraft, op: SetSection, present: Sequence[str]) -> str:
+    """The heading of `present` that a section goes under, or a new one in the file's language."""
+    standard = section_of(op.title)
+    if standard is None:
+        return op.title
+    return title_for(standard, present, work.said_in(File.SESSION, " ".join(op.items)))
 
 
 def _drop_records(work: AppliedDraft, title: str, new_text: str) -> None:
     """Drops the records of the lines that go, or the ledger would grow with every refresh.
 
-    A line that stands in another section as well keeps its record: without it, it would count as
-    a person's.
+    A line that the runtime wrote into another section as well keeps its record for that one.
     """
-    standing = {entry.id for entry in Note.read(File.SESSION, new_text, work.notes.key).entries}
+    note = Note.read(File.SESSION, new_text, work.notes.key)
+    standing = {entry.id for entry in note.entries if entry.section == title}
     for entry in work.notes.session.entries:
-        name = entry.record_name
-        is_dropped = entry.section == title and entry.id not in standing
-        if is_dropped and name in work.notes.ledger.records:
-            work.records[name] = None
+        sections = _sections_of(work, entry.text)
+        if entry.section == title and entry.id not in standing and sections:
+            _record_line(work, entry.text, sections - {_standard(title)})
 
 
 def _session_name(work: AppliedDraft, text: str) -> str:

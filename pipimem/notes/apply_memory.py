@@ -13,8 +13,17 @@ from pipimem.notes.guards import since
 from pipimem.notes.kinds import Kind, heading_for, kind_of
 from pipimem.notes.ledger import Record, Tombstone, still, tombstone_names
 from pipimem.notes.note_draft import bullet_text
-from pipimem.notes.notes import Change
-from pipimem.notes.operations import Add, Confirm, Evidence, Invalidate, Move, Supersede, Trust
+from pipimem.notes.operations import (
+    Add,
+    Change,
+    Confirm,
+    Doubt,
+    Evidence,
+    Invalidate,
+    Move,
+    Supersede,
+    Trust,
+)
 from pipimem.notes.reconcile import Restatements
 
 _NO_TEXT = "the text is empty"
@@ -115,17 +124,37 @@ def confirm(work: AppliedDraft, op: Confirm) -> str:
     sources = tuple(dict.fromkeys((*record.sources, *op.evidence.sources)))
     learnt = max(record.learnt, _stamp(op.evidence.learnt or op.evidence.when))
     work.records[entry.id] = replace(
-        record, sources=sources[-MOST_SOURCES:], probation_until="", learnt=learnt
+        record,
+        sources=sources[-MOST_SOURCES:],
+        probation_until="",
+        learnt=learnt,
+        heard=len(work.speakers) if op.evidence.sources else record.heard,
     )
     change = Change("confirmed", File.MEMORY, entry.section, entry.text, entry.text, entry.id)
     work.changes.append(change)
     return ""
 
 
+def doubt(work: AppliedDraft, op: Doubt) -> str:
+    """Puts an inferred entry on probation; one recall within it ends that."""
+    entry = work.notes.find(op.target)
+    if entry is None:
+        return _NOT_THERE
+    record = work.notes.record(entry.id)
+    if record is None or record.trust is not Trust.INFERRED:
+        return "a person typed it or asked for it"
+    until = _stamp(op.probation_until)
+    work.records[entry.id] = replace(record, probation_until=until, recalls=0)
+    work.changes.append(
+        Change("doubted", File.MEMORY, entry.section, entry.text, entry.text, entry.id)
+    )
+    return ""
+
+
 def _heading(work: AppliedDraft, kind: Kind, text: str) -> str:
-    """The heading that an entry of a kind goes under; that of an empty file is in its language."""
-    note = work.notes.memory
-    return heading_for(kind, work.draft(File.MEMORY).titles, note.text if note.entries else text)
+    """The heading that an entry of a kind goes under, in the language of the file."""
+    said = work.said_in(File.MEMORY, text)
+    return heading_for(kind, work.draft(File.MEMORY).titles, said)
 
 
 def _replace_entries(
@@ -151,7 +180,8 @@ def _is_tombstoned(work: AppliedDraft, name: str, evidence: Evidence, trust: Tru
 
     What a person asks for now rests on no message, and never has one.
     """
-    if trust is Trust.HUMAN or (trust is Trust.EXPLICIT and not evidence.newest):
+    is_asked = trust in (Trust.EXPLICIT, Trust.QUOTED) and not evidence.newest
+    if trust is Trust.HUMAN or is_asked:
         return False
     known = work.notes.ledger.tombstones
     tombstones = [known[key] for key in tombstone_names(name) if key in known]
@@ -198,6 +228,7 @@ def _record(work: AppliedDraft, op: Add | Supersede, kind: Kind) -> Record:
     when, learnt = op.evidence.when or work.now, op.evidence.learnt
     if learnt is not None and learnt.date() <= when.date():
         learnt = None
+    work.add_speakers([op.evidence.speaker])
     return Record(
         trust=op.trust,
         kind=kind,
@@ -206,11 +237,12 @@ def _record(work: AppliedDraft, op: Add | Supersede, kind: Kind) -> Record:
         when=_stamp(when),
         learnt=_stamp(learnt),
         expires=op.expires.isoformat() if op.expires else "",
+        heard=len(work.speakers),
     )
 
 
 def _is_merge(op: Supersede) -> bool:
-    return not op.evidence.sources
+    return not op.evidence.sources and not op.is_newer
 
 
 def _record_heir(work: AppliedDraft, op: Supersede, entries: Sequence[Entry], name: str) -> None:
@@ -247,6 +279,7 @@ def _with_times(heir: Record, old: Sequence[Record]) -> Record:
         when=max(each.when for each in old),
         learnt=max(each.learnt for each in old),
         expires=max(ends) if all(ends) else "",
+        heard=max(each.heard for each in old),
     )
 
 

@@ -1,8 +1,9 @@
-"""The files of a channel that people read, by name."""
+"""The files of a channel that people read: their names, and the mark of an exact text."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from hashlib import blake2b
 
 
 class File(StrEnum):
@@ -16,3 +17,8 @@ class File(StrEnum):
 
 NOTE_FILES = (File.SESSION, File.MEMORY, File.HISTORY)
 """The files that commits replace."""
+
+
+def etag(text: str) -> str:
+    """The mark of one exact text: two texts with the same etag are the same text."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -21,6 +21,7 @@ from pipimem.notes.operations import (
     Decision,
     FoldBlocks,
     Invalidate,
+    Move,
     Operation,
     Supersede,
     Target,
@@ -72,10 +73,17 @@ def _not_the_models(notes: Notes, op: Operation) -> str:
             return _protected(notes, targets, only_human=bool(evidence.sources)) or _forgets(
                 notes, op
             )
+        case Move(target=target) if _is_quoted(notes, target):
+            return f"entry {target.id} reads like an instruction: only a person may move it"
         case FoldBlocks(bullets=()):
             return "a fold without bullets would erase a month"
         case _:
             return ""
+
+
+def _is_quoted(notes: Notes, target: Target) -> bool:
+    record = notes.record(target.id)
+    return record is not None and record.trust is Trust.QUOTED
 
 
 def _forgets(notes: Notes, op: Supersede) -> str:
@@ -94,7 +102,7 @@ def _protected(notes: Notes, targets: tuple[Target, ...], *, only_human: bool = 
             continue  # nothing to protect: it will be refused for want of a target
         record = notes.record(target.id)
         trust = record.trust if record else Trust.HUMAN
-        if trust is Trust.HUMAN or (trust is Trust.EXPLICIT and not only_human):
+        if trust is Trust.HUMAN or (trust is not Trust.INFERRED and not only_human):
             return f"entry {target.id} is {trust}: only a person may remove it"
     return ""
 

@@ -18,7 +18,9 @@ class Record:
     `when` it was said, `learnt` when it was taken in or confirmed on a later day, `expires` the
     last day it holds. `since`: when the first of the wordings came in that models replaced by this
     one; empty where it is the first. `stands_for`: how many entries were merged into this one,
-    itself counted.
+    itself counted. `heard`: so many of the ledger's speakers had spoken when it was learnt;
+    0 where that is unknown. `sections`: of a line of SESSION.md the sections into which the runtime
+    wrote it; empty where that is unknown.
     """
 
     trust: Trust
@@ -35,6 +37,8 @@ class Record:
     expires: str = ""
     since: str = ""
     stands_for: int = 1
+    heard: int = 0
+    sections: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,7 @@ PROGRESSED = (
     "pending",
     "holes",
     "narrowed",
+    "speakers",
 )
 
 
@@ -128,6 +133,8 @@ class Ledger:
     wrote in the other files. `sequence` is the last journal record folded in. Message numbers:
     `cursor` consolidated up to here, `boundary` in HISTORY.md up to here, `refreshed` in SESSION.md
     up to here, `epoch_start` the last message before the current epoch of the host's context.
+    `speakers` are all who spoke, in the order of their first word; a name that was forgotten is
+    empty, and keeps its place.
     """
 
     sequence: int = 0
@@ -147,12 +154,17 @@ class Ledger:
     # The record of the newest forgetting: what was seen before it may not be written after it.
     forgotten: int = 0
     losses: tuple[Loss, ...] = ()  # what models took out, of the last 60 days
+    speakers: tuple[str, ...] = ()
 
     @property
     def newest_message(self) -> int:
         """The greatest number of a message in the ledger, 0 where there is none."""
         numbers = (self.cursor, self.boundary, self.refreshed, self.epoch_start)
         return max(*numbers, *(stone.upto for stone in self.tombstones.values()))
+
+    def heard_by(self, record: Record) -> tuple[str, ...]:
+        """Who was there when an entry was learnt: all who had spoken by then."""
+        return tuple(filter(None, self.speakers[: record.heard]))
 
     def after(self, delta: Delta, sequence: int | None = None) -> Ledger:
         """The ledger with one more change folded in."""

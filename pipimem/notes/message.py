@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
@@ -29,11 +29,12 @@ class Message:
     runtime puts its clock's time. `speaker` is the name of who spoke, `session` a label of the
     host's own.
 
-    Raises `ArgumentError` for a field of another type.
+    Its `repr` leaves the content out: logs are read by others. Raises `ArgumentError` for a field
+    of another type.
     """
 
     role: Role
-    content: str
+    content: str = field(repr=False)
     id: str = ""
     time: datetime | None = None
     speaker: str = ""

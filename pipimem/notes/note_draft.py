@@ -65,7 +65,8 @@ class Draft:
     _replaced: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     # New lines by heading.
     _added: dict[str, list[str]] = field(default_factory=dict)
-    _lost_a_section: bool = False
+    # Sections that lost lines and may lose their heading, by their first line.
+    _thinned: dict[int, Section] = field(default_factory=dict)
     _paragraphs: list[MarkdownBlock] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -93,19 +94,22 @@ class Draft:
         self.replace(start, end, [])
 
     def remove_with_heading(self, start: int, end: int) -> None:
-        """Takes lines out, and the heading above them once nothing is left below it.
-
-        Nothing may be put below a heading that is taken out.
-        """
+        """Takes lines out, and the heading above them where the draft leaves nothing below it."""
         self.remove(start, end)
         section = next(s for s in self.document.sections if s.start <= start < s.end)
-        spans = [span for span in self._replaced if section.start <= span[0] < section.end]
-        removed = {line for span in spans for line in range(*span)}
-        if section.title not in self._added and self._is_emptied(section, removed):
-            for span in spans:
-                del self._replaced[span]
-            self._replaced[section.start, section.end] = []
-            self._lost_a_section = True
+        self._thinned[section.start] = section
+
+    def _emptied(self) -> list[Section]:
+        """The sections that lost their last line and get no new one."""
+        emptied = []
+        for section in self._thinned.values():
+            removed = {line for span in self._replaced_in(section) for line in range(*span)}
+            if section.title not in self._added and self._is_emptied(section, removed):
+                emptied.append(section)
+        return emptied
+
+    def _replaced_in(self, section: Section) -> list[tuple[int, int]]:
+        return [span for span in self._replaced if section.start <= span[0] < section.end]
 
     def _is_emptied(self, section: Section, removed: Set[int]) -> bool:
         """Whether nothing but blank lines is left of a section that has none below it."""
@@ -157,6 +161,11 @@ class Draft:
 
     def text(self) -> str:
         """The document with all edits made."""
+        emptied = self._emptied()
+        for gone in emptied:
+            for span in self._replaced_in(gone):
+                del self._replaced[span]
+            self._replaced[gone.start, gone.end] = []
         edits = [(start, end, lines) for (start, end), lines in self._replaced.items()]
         new: dict[str, list[str]] = {}
         for title, lines in self._added.items():
@@ -167,9 +176,7 @@ class Draft:
                 edits.append(self._insertion(section, lines))
         edits += self._new_sections(new)
         text = edited(self.document, edits)
-        return text.rstrip("\r\n") + self.document.eol if self._lost_a_section else text
-
-    # ── where things go ──
+        return text.rstrip("\r\n") + self.document.eol if emptied else text
 
     def _section(self, title: str) -> Section | None:
         return next((s for s in self.document.sections if s.level and s.title == title), None)
@@ -177,14 +184,15 @@ class Draft:
     def _by_author(
         self, title: str, is_ours: Callable[[str], bool]
     ) -> tuple[list[MarkdownBlock], list[str]]:
-        """The entries and paragraphs of a section that are the runtime's, and people's texts."""
+        """The runtime's entries and paragraphs of a section, and people's: all with a comment."""
         ours: list[MarkdownBlock] = []
         theirs: list[str] = []
         section = self._section(title)
         for block in section.blocks if section else ():
             if block.kind not in _TEXT_KINDS or not block.text.strip():
                 continue
-            if is_ours(block.text):
+            lines = self.document.lines[block.start : block.end]
+            if is_ours(block.text) and not any("<!--" in line for line in lines):
                 ours.append(block)
             else:
                 theirs.append(white_folded(block.text))

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 
 from pipimem.notes.entry import Entry, entries
-from pipimem.notes.files import File
+from pipimem.notes.files import File, etag
 from pipimem.notes.ledger import Delta, Ledger, Record
-from pipimem.notes.operations import Operation, Target, targets_of
+from pipimem.notes.operations import Change, Operation, Target, targets_of
 from pipimem.text.markdown import parser
-
-
-def etag(text: str) -> str:
-    """The mark of one exact text: two texts with the same etag are the same text."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +37,7 @@ class Note:
 class Notes:
     """SESSION, MEMORY and HISTORY of one channel, the workspace's shared MEMORY, and the ledger."""
 
-    key: bytes
+    key: bytes = field(repr=False)
     session: Note
     memory: Note
     history: Note
@@ -95,19 +89,6 @@ class Refusal:
 
     operation: Operation
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One thing that was done, as the journal and `pipimem log` tell it."""
-
-    verb: str  # added, confirmed, superseded, moved, invalidated, section, block, folded, edited
-    file: File
-    section: str = ""
-    before: str = ""
-    after: str = ""
-    id: str = ""
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

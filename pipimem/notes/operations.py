@@ -12,11 +12,15 @@ from pipimem.notes.kinds import Kind
 
 
 class Trust(StrEnum):
-    """How an entry came to be: typed by a person, asked for, or concluded by a model."""
+    """How an entry came to be: typed by a person, asked for, or concluded by a model.
+
+    `QUOTED` are somebody's words that read like an instruction to the bot: they are data only.
+    """
 
     HUMAN = "human"
     EXPLICIT = "explicit"
     INFERRED = "inferred"
+    QUOTED = "quoted"
 
 
 class Author(StrEnum):
@@ -75,6 +79,8 @@ class Supersede:
     reason: str = ""
     kind: Kind | None = None
     expires: date | None = None
+    # It holds instead of them from now on, also where it rests on no message, as a merge does.
+    is_newer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,17 @@ class Confirm:
 
     target: Target
     evidence: Evidence = Evidence()
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """An inferred entry was of no help: its recalls count no more, and it is on probation again.
+
+    One that a person typed or asked for is left as it is.
+    """
+
+    target: Target
+    probation_until: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +171,9 @@ class FoldBlocks:
     originals: tuple[Bullet, ...] = ()
 
 
-Operation = Add | Supersede | Move | Invalidate | Confirm | SetSection | AddBlock | FoldBlocks
+Operation = (
+    Add | Supersede | Move | Invalidate | Confirm | Doubt | SetSection | AddBlock | FoldBlocks
+)
 
 
 def targets_of(op: Operation) -> tuple[Target, ...]:
@@ -195,7 +214,7 @@ class Progress:
 
     `cursor` and `refreshed` are message numbers, `pending` the history bullets waiting for the next
     boundary, `boundary` the number up to which HISTORY.md has its block, `holes` all that is set
-    aside from now on.
+    aside from now on, `speakers` all who spoke so far in the order of their first word.
     """
 
     cursor: int | None = None
@@ -206,6 +225,7 @@ class Progress:
     pending: tuple[Bullet, ...] | None = None
     holes: tuple[Hole, ...] | None = None
     narrowed: Narrowed | None = None
+    speakers: tuple[str, ...] | None = None
     # The cursor, the holes and the newest forgetting this was decided on; others now refuse the
     # whole decision.
     # Checked before it is journalled, so no record has them.
@@ -248,3 +268,17 @@ class Decision:
     taken: int = 0  # entries that earlier decisions of the same run took out
     # The job's stamp becomes the etag of this file as the decision leaves it.
     looked_at: File | None = None
+    speakers: tuple[str, ...] = ()  # who spoke in what it was decided on, in that order
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that was done, as the journal and `pipimem log` tell it."""
+
+    verb: str  # added, confirmed, superseded, moved, invalidated, section, block, folded, edited
+    file: File
+    section: str = ""
+    before: str = ""
+    after: str = ""
+    id: str = ""
+    reason: str = ""

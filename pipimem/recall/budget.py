@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pipimem.recall.context_block import heading_of, lines_of
 from pipimem.recall.items import Item
 from pipimem.recall.ranking import Candidate
+from pipimem.settings import RecallSettings
 from pipimem.text.token_count import MOST_PER_CHARACTER, clipped, estimate
 
 # The two tags, the note and the line of what was left out.
@@ -25,6 +26,16 @@ class Limits:
     candidates: int = 12
     max_chars: int = 5000
     max_tokens: int = 1800
+
+
+def limits_of(settings: RecallSettings, most: int | None = None) -> Limits:
+    """How much a turn is shown: the settings, or `most` entries."""
+    return Limits(
+        inject=most or settings.inject,
+        candidates=max(most or 0, settings.candidates),
+        max_chars=settings.max_chars,
+        max_tokens=settings.max_tokens,
+    )
 
 
 @dataclass(slots=True)

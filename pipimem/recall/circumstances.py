@@ -46,8 +46,15 @@ _SAME_DATE = 8.0
 # Whoever asks when wants an item that names a time: that is half an answer, where the other
 # circumstances only lean.
 _NAMES_A_TIME = 50.0
+NAMES_THE_TIME = "names a time"
 # Trust and access move a score by 10 hundredths at most, together.
-_TRUST: Mapping[str, float] = {"human": 5, "explicit": 5, "inferred": 0, "probation": -5}
+_TRUST: Mapping[str, float] = {
+    "human": 5,
+    "explicit": 5,
+    "inferred": 0,
+    "probation": -5,
+    "quoted": -5,
+}
 _ACCESS_MOST = 5
 
 
@@ -81,7 +88,7 @@ def circumstances(item: Item, query: Query, now: datetime) -> list[Circumstance]
         if is_of_asked_day(item, query):
             found.append(("date asked for", _SAME_DATE))
     if query.asks_when and NAMES_A_TIME().search(words_said(item.text)):
-        found.append(("names a time", _NAMES_A_TIME))
+        found.append((NAMES_THE_TIME, _NAMES_A_TIME))
     trust = _TRUST.get(item.trust, 0.0)
     if trust:
         found.append((f"trust {item.trust}", trust))

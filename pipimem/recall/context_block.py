@@ -68,8 +68,7 @@ def line_of(item: Item, *, dated: bool = True) -> str:
     """
     text, speaker = _masked(item.text), clipped(item.speaker, NAME_CHARS)
     if item.source is Source.LOG:
-        minute = f" {item.when:%H:%M}" if item.when else ""
-        return f"{speaker or item.role}{minute}: {text}"
+        return f"{speaker or item.role}{_minute(item)}: {text}"
     about = []
     if item.speaker and item.speaker not in text:
         about.append(speaker)
@@ -77,6 +76,10 @@ def line_of(item: Item, *, dated: bool = True) -> str:
     if dated and item.when and item.source is Source.MEMORY and not read_quote(text).day:
         about.append(f"{item.when:%Y-%m-%d}")
     return f"({', '.join(about)}) {text}" if about else text
+
+
+def _minute(item: Item) -> str:
+    return f" {item.when:%H:%M}" if item.when else ""
 
 
 @lru_cache(maxsize=_MASKED_TEXTS)

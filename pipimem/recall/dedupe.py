@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from pipimem.recall.circumstances import is_of_asked_day
+from pipimem.recall.circumstances import NAMES_THE_TIME, is_of_asked_day
 from pipimem.recall.index import Index
 from pipimem.recall.ranking import Candidate
 from pipimem.recall.refinement import Query
@@ -22,6 +22,11 @@ from pipimem.text.words.similarity import (
 # A newer word on a subject that says nearly as much of what was asked is what holds. Of sentences
 # that only share the subject, not the matter asked for, the lesser has about half of the score.
 _NEARLY_AS_GOOD = 0.75
+# Where both hold the same words of a question for a time, and name one, the lesser is the longer
+# sentence, or the one in the other language.
+_AS_GOOD_A_TIME = 2 / 3
+# One word that is shared makes no subject.
+_LEAST_HELD = 2
 
 
 class _SaidOf(NamedTuple):
@@ -76,8 +81,21 @@ def _is_newer(one: _SaidOf, other: _SaidOf, query: Query) -> bool:
     """
     if not other.quote.day or one.quote.day <= other.quote.day:  # written so that they compare
         return False
-    if one.candidate.score < _NEARLY_AS_GOOD * other.candidate.score or is_of_asked_day(
-        other.candidate.item, query
+    if is_of_asked_day(other.candidate.item, query):
+        return False
+    share = one.candidate.score / other.candidate.score
+    if share >= _AS_GOOD_A_TIME and query.asks_when and _name_times(one, other):
+        return True
+    return share >= _NEARLY_AS_GOOD and same_subject(other.quote.said, one.quote.said)
+
+
+def _name_times(one: _SaidOf, other: _SaidOf) -> bool:
+    """Whether both name a time, and `one` holds each word of the question that `other` holds."""
+    first, second = one.candidate, other.candidate
+    if first.matches < second.matches or not all(
+        NAMES_THE_TIME in dict(each.circumstances) for each in (first, second)
     ):
         return False
-    return same_subject(other.quote.said, one.quote.said)
+    strong = len(first.most)
+    held = [place for place, value in enumerate(second.values[:strong]) if value]
+    return len(held) >= _LEAST_HELD and all(first.values[place] for place in held)

@@ -177,11 +177,7 @@ class Index:
             literal = self._postings.by_word.get(GRAM + term.word)
         others = self._synonym_postings(term)
         if literal is None and not others:
-            others = [
-                (impacts, _MISSPELT_WEIGHT)
-                for impacts in self._spelling_postings(term.word)
-                if impacts
-            ]
+            others = self._spelling_postings(term)
         if others:
             best = self._best(literal or {}, others)
             highest = term.weight * max(best.values())
@@ -205,11 +201,12 @@ class Index:
                 found.append((places, share))
         return found
 
-    def _spelling_postings(self, word: str) -> Iterator[Mapping[int, float]]:
+    def _spelling_postings(self, term: Term) -> list[tuple[Mapping[int, float], float]]:
         """Where stands what an unknown word may mean: misspelt, or a part of a longer one."""
-        for known in self._postings.spelling.near(word):
-            yield self._postings.by_word[known]
-        yield self._inside_longer(word)
+        known = self._postings.spelling.near_any(term.word, term.written)
+        near = [self._postings.by_word[word] for word in known]
+        found = (*near, self._inside_longer(term.word))
+        return [(impacts, _MISSPELT_WEIGHT) for impacts in found if impacts]
 
     def _inside_longer(self, word: str) -> Mapping[int, float]:
         """Where an unknown Chinese word stands inside longer ones, as a given name does."""

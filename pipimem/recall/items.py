@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -35,6 +35,19 @@ class Source(StrEnum):
     WORKSPACE = "workspace"
     HISTORY = "history"
     LOG = "log"
+
+
+_OF_NOTES = (Source.SESSION, Source.MEMORY, Source.WORKSPACE, Source.HISTORY)
+
+
+def with_copies(ids: Collection[str]) -> frozenset[str]:
+    """The ids of items, and those of the same texts in the other files of notes."""
+    found = set(ids)
+    for each in ids:
+        source, _, name = each.partition(":")
+        if source in _OF_NOTES:
+            found.update([f"{other}:{name}" for other in _OF_NOTES])
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cached_property, reduce
-from operator import add, itemgetter
+from operator import add, attrgetter, itemgetter
 from typing import NamedTuple
 
 from pipimem.recall.circumstances import Circumstance, circumstances, is_of_asked_day, priority
@@ -48,6 +48,11 @@ _HAPPENED = frozenset((Source.HISTORY,))
 _DAYS_BACK = 2_000
 # What a question that is nothing but an intent finds in the section that answers it.
 _ASKED_FOR = 1.0
+# A word that stands in no item as it is said counts so much more in the order: what it means in
+# other words, or another language, is all there is of it. Else "订" alone comes before the hotel
+# that was booked, in a question for 酒店. For the floor it counts as it is, or more talk would find
+# something.
+_NOWHERE_LITERAL = 1.6
 # What speaks for an item beside its words.
 _BESIDE_WORDS = ("pairs of characters", "near in meaning")
 
@@ -180,19 +185,18 @@ class _Scorer:
         self.query = query
         self._index, self._now, self._nearness = index, now, nearness
         words = [matched for matched in found.terms if not matched.is_gram]
-        self._terms = (*words, *[matched for matched in found.terms if matched.is_gram])
+        self._terms = sorted(found.terms, key=attrgetter("is_gram"))  # words first
         self._impacts = [(matched.weight, matched.impacts.get) for matched in self._terms]
         # What means something stands first.
         self._strong = sum([not matched.term.weak for matched in words])
         self._words = len(words)
+        self._lifts = [_lift(matched) for matched in self._terms]
         self._names = [*[matched.term.word for matched in words], *_BESIDE_WORDS]
         self._asked = sum([not term.weak for term in query.terms])
         # What an item that holds all of the question has of each word; what no item holds counts 1.
         strong = words[: self._strong]
         self._most = [min(matched.weight, matched.highest) for matched in strong]
-        known = {matched.term.word for matched in strong}
-        unknown = [not term.weak and term.word not in known for term in query.terms]
-        self._whole = sum(self._most) + sum(unknown)
+        self._whole = sum(self._most) + _count_unknown(query, strong)
         self._may_be_talk = self._asked > 1 and nearness.lead < _LIKE_TALK
 
     def values(self, slot: int) -> list[float]:
@@ -209,6 +213,7 @@ class _Scorer:
     def candidate(self, slot: int, values: Sequence[float], asked: str = "") -> Candidate:
         """The item with its score: words, pairs of characters and meaning, then circumstances."""
         item = self._index.item(slot)
+        values = [value * lift for value, lift in zip(values, self._lifts, strict=True)]
         words, grams = values[: self._words], reduce(add, values[self._words :], 0.0)
         names, evidence = self._names, [*words, grams, self._nearness.value(slot)]
         if asked:
@@ -229,9 +234,7 @@ class _Scorer:
 
         In a section that was asked for, `SEED_FLOOR` is enough.
         """
-        item = self._index.item(slot)
-        intents = self.query.intents
-        if intents and any(answers(item, intent) for intent in intents):
+        if self.query.intents and self._answers_intent(slot):
             floor = min(floor, SEED_FLOOR)
         strong = values[: self._strong]
         if reduce(add, strong, 0.0) < floor:
@@ -242,6 +245,10 @@ class _Scorer:
             lone = hits[0][0].term
             return lone.weight > 1 or not lone.word.isalpha()
         return self._asked <= _FEW_WORDS or self._literal_share(hits, slot) >= floor
+
+    def _answers_intent(self, slot: int) -> bool:
+        item = self._index.item(slot)
+        return any(answers(item, intent) for intent in self.query.intents)
 
     def _literal_share(self, hits: Sequence[tuple[MatchedTerm, float]], slot: int) -> float:
         """The evidence, where what is meant and not said counts by the share of few words."""
@@ -271,6 +278,18 @@ class _Scorer:
     @cached_property
     def _only_tells(self) -> bool:
         return self.query.only_tells()
+
+
+def _lift(matched: MatchedTerm) -> float:
+    if matched.is_gram or matched.term.weak or matched.literal:
+        return 1.0
+    return _NOWHERE_LITERAL
+
+
+def _count_unknown(query: Query, matched: Sequence[MatchedTerm]) -> int:
+    """How many words of a question that mean something no item holds."""
+    known = {one.term.word for one in matched}
+    return sum([not term.weak and term.word not in known for term in query.terms])
 
 
 def _order(candidate: Candidate) -> tuple[float, int, float, int, str, str]:

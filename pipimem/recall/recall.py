@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pipimem.recall.budget import Limits, within
@@ -11,11 +11,14 @@ from pipimem.recall.context_block import context_block
 from pipimem.recall.dedupe import deduped
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item
+from pipimem.recall.masked_items import masked_item, masked_items
 from pipimem.recall.ranking import FLOOR, Candidate, ranked
 from pipimem.recall.refinement import Query, refined
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness
+from pipimem.settings import SecretSettings
 from pipimem.text.fence import RECALLED_NOTE
+from pipimem.text.secrets import NO_LIST
 
 # Of those looked at, some turn out to be near-duplicates, or chance.
 _LOOKED_AT = 2
@@ -52,6 +55,19 @@ class Recall:
     def ids(self) -> tuple[str, ...]:
         """The ids of what was injected, to hand back as `shown`: a session sees a text once."""
         return tuple(item.id for item in self.injected)
+
+    def masked(self, own: SecretSettings) -> Recall:
+        """The same without what a workspace masks by a list of its own."""
+        if own == NO_LIST:
+            return self
+        candidates = [one._replace(item=masked_item(one.item, own)) for one in self.candidates]
+        return replace(
+            self,
+            candidates=tuple(candidates),
+            injected=masked_items(self.injected, own),
+            excerpts=masked_items(self.excerpts, own),
+            repeated=masked_items(self.repeated, own),
+        )
 
     def context(self, key: bytes) -> str:
         """The block to inject, its tag a hash under the channel's `key`; empty without items."""

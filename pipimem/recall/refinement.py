@@ -67,10 +67,10 @@ class Query:
     """A question as recall looks for it.
 
     `as_usual` says that it is to be done as the `speaker` likes it, `asks_who` that they ask who
-    they are. `asks_when` says that the answer is a time. `silent` is why the automatic path has
-    nothing to look for, empty otherwise. `pure` says that the question is nothing but its intents
-    ("what did we decide?"), `of_days` that it asks for nothing but days ("what did we do on
-    Thursday?").
+    they are, or what they said. `asks_when` says that the answer is a time. `silent` is why the
+    automatic path has nothing to look for, empty otherwise. `pure` says that the question is
+    nothing but its intents ("what did we decide?"), `of_days` that it asks for nothing but days
+    ("what did we do on Thursday?").
     """
 
     text: str
@@ -120,7 +120,9 @@ def refined(
     names = (*entities, *_capitalised(text))
     named = frozenset(words.words(" ".join(names))) if names else _NONE
     grams = tuple(dict.fromkeys(pairs(bag)))
-    terms = synonyms.added([_term(word, named) for word in dict.fromkeys(bag.words)], grams)
+    written = words.written(text)
+    asked = [_term(word, named, written.get(word, "")) for word in dict.fromkeys(bag.words)]
+    terms = synonyms.added(asked, grams)
     query = Query(
         text,
         terms if raw else _without_orders(terms, is_asked=says("question", text)),
@@ -137,27 +139,35 @@ def _judged(
     query: Query, terms: Sequence[Term], words: Words, now: datetime, speaker: str
 ) -> Query:
     """The question with what it is nothing but, why to stay silent, and who asks."""
-    of_days = _is_of_days(query, words, now)
-    pure = _is_pure(query, words)
-    silent = "" if of_days else _why_silent(query, terms, pure=pure)
-    asker: tuple[Term, ...] = ()
-    if speaker and says("first person", query.text):
-        asker = _asker(speaker, words, query)
-    as_usual, asks_who = says("as usual", query.text), says("who", query.text)
+    as_usual = says("as usual", query.text)
     if as_usual and _says_nothing(words.words(phrases("as usual").sub(" ", query.text.lower()))):
         return replace(query, terms=(), grams=(), as_usual=True, speaker=speaker)
-    if pure or of_days or silent or speaker or as_usual:
-        return replace(
-            query,
-            pure=pure,
-            of_days=of_days,
-            silent="" if as_usual or (asks_who and speaker) else silent,
-            terms=(*query.terms, *asker),
-            as_usual=as_usual,
-            asks_who=asks_who,
-            speaker=speaker,
-        )
-    return query
+    asks_who = bool(speaker) and _asks_of_asker(query.text)
+    of_days, pure = _is_of_days(query, words, now), not asks_who and _is_pure(query, words)
+    silent = "" if of_days else _why_silent(query, terms, pure=pure)
+    if not any((pure, of_days, silent, speaker, as_usual)):
+        return query
+    return replace(
+        query,
+        pure=pure,
+        of_days=of_days,
+        silent="" if as_usual or asks_who else silent,
+        terms=(*query.terms, *_speakers_name(speaker, words, query)),
+        as_usual=as_usual,
+        asks_who=asks_who,
+        speaker=speaker,
+    )
+
+
+def _asks_of_asker(text: str) -> bool:
+    return says("who", text) or (says("own words", text) and asks(text))
+
+
+def _speakers_name(speaker: str, words: Words, query: Query) -> tuple[Term, ...]:
+    """The name of who asks, where the question speaks of its asker."""
+    if speaker and says("first person", query.text):
+        return _asker(speaker, words, query)
+    return ()
 
 
 def _count_things(terms: Sequence[Term]) -> int:
@@ -188,11 +198,11 @@ def _capitalised(text: str) -> list[str]:
     return [name for name in found if not NAMES_A_TIME().search(name)]
 
 
-def _term(word: str, named: frozenset[str]) -> Term:
+def _term(word: str, named: frozenset[str], written: str = "") -> Term:
     is_short_number = len(word) <= _SHORT_NUMBER and word.isdecimal()
     if len(word) == 1 or is_short_number or word in weak_words("common"):
         return Term(word, _WEAK, weak=True)
-    return Term(word, _NAMED) if word in named else Term(word)
+    return Term(word, _NAMED if word in named else 1.0, written=written)
 
 
 def _is_of_days(query: Query, words: Words, now: datetime) -> bool:

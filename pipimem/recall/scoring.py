@@ -10,13 +10,15 @@ from typing import NamedTuple
 class Term(NamedTuple):
     """One word of a question: how much it counts, and what may stand in its place with which share.
 
-    `weak` is a word too common in any talk to be evidence by itself.
+    `weak` is a word too common in any talk to be evidence by itself. `written` is the word before
+    it was cut to its stem, empty where that is the same.
     """
 
     word: str
     weight: float = 1.0
     instead: tuple[tuple[str, float], ...] = ()
     weak: bool = False
+    written: str = ""
 
 
 class MatchedTerm(NamedTuple):

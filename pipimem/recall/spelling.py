@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
 # Shorter words have too many neighbours: "sort", "port" and "post" are three words, not one
@@ -51,6 +51,11 @@ class Spelling:
         other._identifiers = {place: words.copy() for place, words in self._identifiers.items()}
         return other
 
+    def near_any(self, *words: str) -> tuple[str, ...]:
+        """The known words that are one slip away from one of these, each once."""
+        found = chain.from_iterable(self.near(word) for word in words if word)
+        return tuple(dict.fromkeys(found))
+
     def near(self, word: str) -> tuple[str, ...]:
         """The known words that are one slip away from this one, in order.
 
@@ -61,18 +66,10 @@ class Spelling:
             known_identifiers = self._identifiers.get(_shape(word), ())
             return tuple(sorted(one for one in known_identifiers if _is_meant(parts, one)))
         lengths = (len(word) - 1, len(word), len(word) + 1)
-        known = (self._words.get((word[0], length), ()) for length in lengths)
-        return one_slip_away(word, chain.from_iterable(known))
-
-
-def one_slip_away(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Those of the known words, in order, that a word may be misspelt for.
-
-    A letter is missing, added or wrong, or two stand in each other's place.
-    """
-    if not _may_be_misspelt(word):
-        return ()
-    return tuple(sorted(each for each in known if _one_slip_apart(each, word)))
+        if not _may_be_misspelt(word):
+            return ()
+        known = chain.from_iterable(self._words.get((word[0], length), ()) for length in lengths)
+        return tuple(sorted(each for each in known if _one_slip_apart(each, word)))
 
 
 def _is_identifier(word: str) -> bool:

@@ -81,6 +81,8 @@ class Vectors:
     def __init__(self, key: bytes) -> None:
         self._key = key
         self._known: dict[bytes, np.ndarray[Any, Any]] = {}
+        # What the last placing let go of: half a file may have been read while an editor saved it.
+        self._released: dict[bytes, np.ndarray[Any, Any]] = {}
         self._placed: _Placed | None = None
         self.new = 0
         """How many were learnt since they were last written."""
@@ -107,33 +109,45 @@ class Vectors:
         found: list[Any] = [self._known.get(text_hash(text, self._key)) for text in texts]
         return None if any(vector is None for vector in found) else found
 
-    def place(self, index: Index) -> list[str]:
+    def place(self, index: Index, *, forgets: bool = False) -> list[str]:
         """Finds the vector of each item and lets go of those that no item has.
 
+        A text that is gone this time and there the next has its own again, unless this `forgets`.
         Returns the texts that have none yet.
         """
-        import numpy as np
-
         missing: dict[str, None] = {}
         placed: list[tuple[int, bytes, bool]] = []
         for slot, item in index.slots():
             text = item.searched
             name = text_hash(text, self._key)
-            if name in self._known:
+            if name in self._known or name in self._released:
                 placed.append((slot, name, has_han(text)))
             else:
                 missing[text] = None
-        kept = {name: self._known[name] for _, name, _ in placed}
-        if len(kept) < len(self._known):
-            self.new += 1  # what was forgotten is to leave the disk, too
-        self._known = kept
+        self._keep([name for _, name, _ in placed], forgets=forgets)
         # At once: a question may be asked from another thread.
         self._placed = None
         if placed:
-            rows = np.stack([kept[name] for _, name, _ in placed])
-            is_han = np.array([han for _, _, han in placed])
-            self._placed = _Placed(index, [slot for slot, _, _ in placed], rows, is_han)
+            self._placed = self._in_rows(index, placed)
         return list(missing)
+
+    def _keep(self, names: Sequence[bytes], *, forgets: bool) -> None:
+        """Keep the vectors of these names; the others are released, or forgotten."""
+        known = self._released | self._known
+        kept = {name: known[name] for name in names}
+        if kept.keys() != self._known.keys():
+            self.new += 1  # what was forgotten is to leave the disk, too
+        gone = self._known.keys() - kept.keys()
+        if gone or forgets:
+            self._released = {} if forgets else {name: self._known[name] for name in gone}
+        self._known = kept
+
+    def _in_rows(self, index: Index, placed: Sequence[tuple[int, bytes, bool]]) -> _Placed:
+        import numpy as np
+
+        rows = np.stack([self._known[name] for _, name, _ in placed])
+        is_han = np.array([han for _, _, han in placed])
+        return _Placed(index, [slot for slot, _, _ in placed], rows, is_han)
 
     def near(
         self, question: Sequence[float], index: Index, baseline: Baseline | None, most: int

@@ -2,68 +2,53 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import UTC, datetime, tzinfo
 from functools import partial
 from types import NoneType
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import anyio
 from anyio import to_thread
 
-from pipimem.clock import Clock
 from pipimem.errors import (
     ArgumentError,
-    NothingFound,
+    JournalError,
     PipimemError,
     require_count,
     require_one_of,
     require_type,
 )
-from pipimem.memory.remember import remembered
-from pipimem.notes.kinds import Kind
-from pipimem.notes.message import Message, Role
-from pipimem.notes.notes import Change
-from pipimem.notes.operations import Decision, Trust
-from pipimem.recall.items import Item
-from pipimem.runtime.change_history import ChannelHistory, OpenHistory
-from pipimem.runtime.entry_list import ListedEntry, listed_entries
-from pipimem.runtime.forget_preview import forget_targets, require_more_than_a_request
-from pipimem.runtime.intake import Intake
-from pipimem.runtime.lookup import note_hits
-from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
+from pipimem.notes.message import Role
+from pipimem.recall.items import Item, sources_of
+from pipimem.runtime.channel_entries import ChannelEntries
+from pipimem.runtime.channel_history import ChannelHistory, OpenHistory
+from pipimem.runtime.forget_preview import forget_targets, is_learnt_from
+from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.runtime.recall_service import RecallService
-from pipimem.runtime.search_service import Filters, SearchHit, SearchService
+from pipimem.runtime.search_service import (
+    Filters,
+    SearchHit,
+    SearchService,
+    counted_once,
+    note_hits,
+)
+from pipimem.runtime.tools.calls import ToolResult, called
+from pipimem.runtime.tools.definitions import Language, Shape, definitions
+from pipimem.runtime.unrecorded_turns import UnrecordedTurns
 from pipimem.runtime.usage_sums import UsageSum, usage_sum
-from pipimem.store.channel import ChannelStore
+from pipimem.store.forget.retract import empty_message
 
 T = TypeVar("T")
-# What stands in the place of what may not be written.
-_MARKS = re.compile(r"\[(?:private|secret: [a-z ]{1,30})\]")
 Where = Literal["all", "notes", "log"]
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """What became of a text to remember: the changes of MEMORY.md, or why it was `refused`.
-
-    Neither where it stands there already.
-    """
-
-    changes: tuple[Change, ...] = ()
-    refused: tuple[str, ...] = ()
-
-
 @dataclass(slots=True, init=False, eq=False, repr=False)
-class ChannelMemory:
+class ChannelMemory(ChannelEntries):
     """The memory of one conversation, as people look at it and change it by hand."""
 
-    _store: ChannelStore
-    _jobs: ChannelJobs
-    _clock: Clock
     _recall_service: RecallService
     # Called when the transcript has grown or was rewritten, and its index is to follow.
     _request_warming: Callable[[RecallService], None]
@@ -71,6 +56,7 @@ class ChannelMemory:
     # The index of the transcript and the archive, made at the first search.
     _transcripts: SearchService | None = field(default=None, init=False)
     _searching: anyio.Lock = field(default_factory=anyio.Lock, init=False)
+    _unrecorded: UnrecordedTurns = field(default_factory=UnrecordedTurns, init=False)
     # When a text was forgotten, and what does it once more.
     _forgettings: list[tuple[datetime, Callable[[], object]]] = field(
         default_factory=list, init=False
@@ -80,6 +66,11 @@ class ChannelMemory:
     def id(self) -> str:
         """The platform's id of the conversation."""
         return self._store.channel_id
+
+    @property
+    def is_off_the_record(self) -> bool:
+        """Whether a turn off the record is under way: tools only search then."""
+        return bool(self._unrecorded)
 
     # ── looking for something ─────────────────────────────────────────────────────────────────────
 
@@ -97,7 +88,8 @@ class ChannelMemory:
         """What the notes, then what the transcript and the archive have to say, all time.
 
         At most `count` of each, best first, from `after` on and before `before`, said by `speaker`
-        in a `role`. No memory is changed. The first search of a long transcript takes seconds.
+        in a `role`. A message that a note quotes whole is `also` of that note. No memory
+        is changed. The first search of a long transcript takes seconds.
         """
         require_type(query, str, "query", "Give some words to look for.")
         require_one_of(where, get_args(Where), "where")
@@ -108,20 +100,23 @@ class ChannelMemory:
         if role is not None:
             require_one_of(role, get_args(Role), "role")
         filters = Filters(after, before, speaker.strip(), role or "")
-        found: list[SearchHit] = []
+        notes: list[SearchHit] = []
+        said: list[SearchHit] = []
         if where != "log":
-            now = self._clock.now()
-            found += await to_thread.run_sync(
-                lambda: note_hits(self._recall_service, query, now, count, filters)
-            )
+            notes = await to_thread.run_sync(self._note_hits, query, count, filters)
         if where != "notes":
-            found += await self._searched(
+            said = await self._searched(
                 lambda service: service.transcript_hits(self.id, query, count, filters)
             )
-        return tuple(found)
+        return tuple(counted_once(notes, said))
+
+    def _note_hits(self, query: str, count: int, filters: Filters) -> list[SearchHit]:
+        self._recall_service.notes()
+        recalled = partial(self._recall_service.recalled, query, self._clock.now(), automatic=False)
+        return note_hits(lambda most: recalled(limit=most), count, filters)
 
     async def timeline(self, message: str, *, around: int = 2) -> tuple[Item, ...]:
-        """What was said around the message of an id, in its own thread, oldest first.
+        """What was said around the message of an id, its own thread first, oldest first.
 
         Raises `NothingFound` where there is no such message.
         """
@@ -138,26 +133,15 @@ class ChannelMemory:
             require_type(message, str, "messages", "Give ids of messages.")
         return await self._searched(lambda service: service.details(self.id, messages))
 
-    async def entries(
-        self,
-        *,
-        kind: Kind | None = None,
-        trust: Trust | None = None,
-        older_than: timedelta | None = None,
-    ) -> tuple[ListedEntry, ...]:
-        """The entries of MEMORY.md in their order: of a kind, of a trust, older than that."""
-        if kind is not None:
-            require_one_of(kind, Kind, "kind")
-        if trust is not None:
-            require_one_of(trust, Trust, "trust")
-        require_type(older_than, (timedelta, NoneType), "older_than", "Give a timedelta.")
-        notes, now = await self._jobs.notes(), self._clock.now()
-        return tuple(listed_entries(notes, now, kind, trust, older_than))
+    async def sources(self, *items: Item) -> tuple[tuple[str, ...], ...]:
+        """For each item that was found the ids of the messages that it rests on."""
+        records = (await self._jobs.notes()).ledger.records
+        return tuple(sources_of([item], records) for item in items)
 
     @property
     def history(self) -> ChannelHistory:
         """Who changed the notes and why, and how that is taken back."""
-        return OpenHistory(self._store, self._clock)
+        return OpenHistory(ChannelOnDisk(self._store), self._clock)
 
     async def usage(self, since: datetime | None = None) -> UsageSum:
         """What models were asked for this channel since a time, and what it cost."""
@@ -168,31 +152,6 @@ class ChannelMemory:
         return usage_sum([call for call in calls if call.channel == self.id])
 
     # ── changing it ───────────────────────────────────────────────────────────────────────────────
-
-    async def remember(
-        self, text: str, *, kind: Kind = Kind.FACT, speaker: str = "", until: date | None = None
-    ) -> Remembered:
-        """Add an entry with the text word for word, but without secrets.
-
-        `until` is the last day on which it holds. Raises `NothingFound` for a text with nothing
-        to keep.
-        """
-        require_type(text, str, "text")
-        require_one_of(kind, Kind, "kind")
-        require_type(until, (date, NoneType), "until", "Give the last day it holds.")
-        now = self._clock.now()
-
-        def decided() -> tuple[Decision, str]:
-            message = rememberable(text, speaker, now)
-            decision = remembered(
-                message.content, Kind(kind), now, speaker=message.speaker, until=until
-            )
-            return decision, message.speaker
-
-        decision, name = await to_thread.run_sync(decided)
-        outcome = (await self._jobs.commit(decision, name or "person")).outcome
-        refused = tuple(refusal.reason for refusal in outcome.refused)
-        return Remembered(outcome.changes, refused)
 
     async def forget(
         self,
@@ -222,7 +181,6 @@ class ChannelMemory:
             wanted = forget_targets(
                 store, what, speaker=speaker, message=message, inside_words=inside_words
             )
-            require_more_than_a_request(store, wanted, inside_words=inside_words)
             forgetting = partial(
                 store.forget,
                 wanted,
@@ -245,6 +203,33 @@ class ChannelMemory:
         self._request_warming(self._recall_service)
         return counts
 
+    async def retract(self, message: str) -> bool:
+        """Empty a message that its sender took back on the platform; whether it is a forgetting.
+
+        Where nothing was learnt from it only the transcript changes, and undo goes on as before.
+        Else it is `forget(message=…)`. Raises `NothingFound` for an id of no message.
+        """
+        require_type(message, str, "message", "Give the id of a message.")
+        store = self._store
+
+        def emptied() -> bool:
+            try:
+                if is_learnt_from(store, message):
+                    return False
+            except JournalError:  # who knows
+                return False
+            empty_message(store.folder, store.transcript, message)
+            return True
+
+        async with self._lock:
+            with anyio.CancelScope(shield=True):
+                is_emptied = await to_thread.run_sync(emptied)
+        if is_emptied:
+            self._request_warming(self._recall_service)
+        else:
+            await self.forget(message=message)
+        return not is_emptied
+
     async def _forget_again(self, since: datetime) -> None:
         """Do anew what texts were forgotten since a turn began: the turn's own messages, which were
         stored later, say them again.
@@ -257,27 +242,35 @@ class ChannelMemory:
             # Only now: where one fails, after_turn called again for this turn does it.
             self._forgettings.clear()
 
+    # ── tools for the bot's model ─────────────────────────────────────────────────────────────────
+
+    @property
+    def time_zone(self) -> tzinfo:
+        """The zone in which times without one are meant."""
+        return self._clock.now().tzinfo or UTC
+
+    def tools(self, shape: Shape = "openai", *, language: Language = "en") -> list[dict[str, Any]]:
+        """The tools of this conversation's memory, as a provider's API takes them."""
+        return definitions(shape, language)
+
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, Any] | str | None = None
+    ) -> ToolResult:
+        """Carry out a call that the model made of one of the `tools`; `text` is for its answer.
+
+        `arguments` are an object, or the JSON text of one. What is wrong with them stands in the
+        result. While a turn is off the record it may only search. Raises `StoreError` where the
+        disk refuses.
+        """
+        require_type(name, str, "name")
+        return await called(self, name, arguments)
+
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
 
     async def _searched(self, ask: Callable[[SearchService], T]) -> T:
         """What the index of the transcript answers; one question at a time."""
         async with self._searching:
             if self._transcripts is None:
-                self._transcripts = SearchService(self._store.workspace, archive=True)
+                own = self._jobs.settings.secrets
+                self._transcripts = SearchService(self._store.workspace, archive=True, own=own)
             return await to_thread.run_sync(ask, self._transcripts)
-
-
-def rememberable(text: str, speaker: str, now: datetime) -> Message:
-    """A text to remember word for word, and who said it, as both may be written.
-
-    Raises `NothingFound` where nothing of it may be kept.
-    """
-    if not text.strip():
-        raise NothingFound("there is nothing to remember: the text is empty")
-    # An Intake of its own: a private stretch that is open in the conversation does not reach here.
-    clean = Intake().cleaned([Message.user(text, speaker=speaker)], now)
-    if not clean or not _MARKS.sub("", clean[0].content).strip():
-        raise NothingFound(
-            "there is nothing left to remember once secrets and private stretches are taken out"
-        )
-    return clean[0]

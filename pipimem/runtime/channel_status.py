@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 from pipimem.errors import JournalError, PipimemError, worded
 from pipimem.memory import gates
 from pipimem.memory.window import counted as turns_and_tools
-from pipimem.notes.operations import Hole
+from pipimem.notes.operations import Hole, Job
 from pipimem.store.channel import ChannelStore
 from pipimem.store.history.edit_notices import EditNotices, edit_notices
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 from pipimem.text.dates.bounds import later
+from pipimem.text.private import PrivateCounts
 
 # A deletion that was a slip of the hand is missed within days; doctor tells for as long as it can
 # be taken back.
@@ -33,10 +34,12 @@ class RecallWaits:
 class ChannelStatus:
     """One channel: counts of entries and messages, the backlog, due jobs, what was set aside.
 
-    `waiting` are the jobs that are due, `jobs` says of each why it is or is not, and until when.
+    `waiting` are the jobs that are due, `jobs` says of each why it is or is not, and until when;
+    `failing` are those that failed the last time, or are kept from going on.
 
     `shrunk` and `brought_back` are sentences of the last week: about files that a hand took more
-    than half out of, and about forgotten lines that an older editor buffer had.
+    than half out of, and about forgotten lines that an older editor buffer had. `private` counts
+    what was hidden of messages, in `private_sessions` sessions.
     """
 
     channel: str
@@ -54,6 +57,9 @@ class ChannelStatus:
     shrunk: tuple[str, ...] = ()
     brought_back: tuple[str, ...] = ()
     problem: str = ""
+    failing: tuple[str, ...] = ()
+    private: PrivateCounts = field(default_factory=PrivateCounts)
+    private_sessions: int = 0
 
 
 def channel_statuses(workspace: WorkspaceStore, now: datetime) -> list[ChannelStatus]:
@@ -71,11 +77,8 @@ def _status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> Chan
     except (PipimemError, OSError) as error:  # one broken channel must not hide the others
         return ChannelStatus(info.id, info.kind, info.title, problem=worded(error))
     ledger, figures = notes.ledger, store.caches.kept_figures()
-    try:
-        edits = edit_notices(info.id, store.past(), later(now, -_RECENT))
-    except JournalError:  # doctor tells
-        edits = EditNotices()
-    job = ledger.jobs.get("consolidate")
+    edits = _recent_edits(store, now)
+    failures = {task: done.failures for task, done in ledger.jobs.items()}
     return ChannelStatus(
         info.id,
         info.kind,
@@ -84,18 +87,34 @@ def _status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> Chan
         last,
         ledger.cursor,
         max(0, last - ledger.cursor),
-        job.ran if job else "",
+        ledger.jobs.get("consolidate", Job()).ran,
         tuple(task for task, gate in jobs.items() if gate),
-        {task: _told(gate) for task, gate in jobs.items()},
+        {task: _told(gate, failures.get(task, 0)) for task, gate in jobs.items()},
         ledger.holes,
         RecallWaits(figures.turns, figures.wait(0.5), figures.wait(0.95)),
         edits.shrunk,
         edits.brought_back,
+        failing=tuple(task for task, gate in jobs.items() if failures.get(task) or gate.is_held),
+        private=figures.private,
+        private_sessions=figures.private_sessions,
     )
 
 
-def _told(gate: gates.Gate) -> str:
-    """Why a job is due or not, and until when it is not where time alone will tell."""
-    if gate or gate.opens is None:
-        return gate.reason
-    return f"{gate.reason}, until {gate.opens:%Y-%m-%d %H:%M}"
+def _recent_edits(store: ChannelStore, now: datetime) -> EditNotices:
+    """The notices of edits; none where the journal cannot be read, which doctor tells."""
+    try:
+        return edit_notices(store.channel_id, store.past(), later(now, -_RECENT))
+    except JournalError:
+        return EditNotices()
+
+
+def _told(gate: gates.Gate, failures: int) -> str:
+    """Why a job is due or not, until when it is not where time alone will tell, and how often it
+    failed in a row.
+    """
+    told = gate.reason
+    if not gate and gate.opens is not None:
+        told += f", until {gate.opens:%Y-%m-%d %H:%M}"
+    if failures:
+        told += "; failed once" if failures == 1 else f"; failed {failures} times in a row"
+    return told

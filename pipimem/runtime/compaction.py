@@ -11,30 +11,41 @@ from anyio import to_thread
 
 from pipimem.errors import ModelTimeout, PipimemError, SidecarError, described
 from pipimem.notes.message import Message
-from pipimem.notes.operations import Hole
-from pipimem.runtime.intake import unknown_messages
+from pipimem.notes.operations import Author, Decision, Hole, Progress
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
+from pipimem.runtime.transcript_writer import TranscriptWriter
 from pipimem.runtime.turns import Receipt
 
 # The one step of a receipt where all was learnt before.
 NOTHING_NEW = "consolidate: nothing new"
 
 
-async def missing_messages(jobs: ChannelJobs, messages: Sequence[Message]) -> list[Message]:
-    """What of the messages a host holds the transcript does not have yet."""
-    if not messages:
-        return []
+async def missing_messages(
+    jobs: ChannelJobs, writer: TranscriptWriter, messages: Sequence[Message]
+) -> list[Message]:
+    """What of the messages a host holds the transcript lacks, without what is off the record."""
     # Without ids a message is known by what it says; the host cannot hold more than this many of
     # the newest.
     newest = 2 * len(messages) + 50
 
     def missing() -> list[Message]:
+        on_the_record = writer.on_the_record(messages)
+        if not on_the_record:
+            return []
         transcript = jobs.store.transcript
-        return unknown_messages(
-            messages, transcript.window(max(0, transcript.last_number - newest))
+        return writer.intake.unknown_messages(
+            on_the_record, transcript.window(max(0, transcript.last_number - newest))
         )
 
     return await to_thread.run_sync(missing)
+
+
+async def begin_epoch(jobs: ChannelJobs, covered: int) -> None:
+    """Note that the host dropped all messages up to the number `covered`."""
+    ledger = (await jobs.notes()).ledger
+    progress = Progress(epoch=ledger.epoch + 1, epoch_start=max(covered, ledger.epoch_start))
+    decision = Decision("epoch", Author.RULE, progress=progress, why="compacted")
+    await jobs.commit(decision, "pipimem")
 
 
 async def consolidated_receipt(jobs: ChannelJobs, covered: int, seconds: float) -> Receipt:

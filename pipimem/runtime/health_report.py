@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,16 +20,27 @@ from pipimem.llm.usage_state import (
     midnight,
 )
 from pipimem.recall.synonyms import LONGEST_PHRASE, MOST_IN_A_GROUP, passed_over
-from pipimem.runtime.embeddings import missing_library
-from pipimem.settings import BudgetSettings, Settings, settings_from
+from pipimem.runtime.embeddings import missing_library, recommended_embedder
+from pipimem.settings import BudgetSettings, SecretSettings, Settings, settings_from
 from pipimem.store.health.access import own_access_findings
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
+from pipimem.store.health.kept_secrets import logged_bytes, secrets_in_logs
 from pipimem.store.health.system import background_findings, system_findings
 from pipimem.store.health.texts import text_findings
 from pipimem.store.workspace import USER_FILES, WORDS, WorkspaceStore
+from pipimem.text.secrets import NO_LIST
 
-__all__ = ["Finding", "Today", "findings", "missing_embedder", "today"]
+__all__ = [
+    "Finding",
+    "Today",
+    "bytes_of_logs",
+    "findings",
+    "logged_secrets",
+    "missing_embedder",
+    "recommended_embedder",
+    "today",
+]
 
 # Their key is PROVIDER_API_KEY. Others need none (ollama) or several variables (bedrock,
 # vertex_ai).
@@ -118,13 +130,20 @@ def today(store: WorkspaceStore, settings: BudgetSettings, now: datetime) -> Tod
 
 
 def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
-    """Everything there is to say about a workspace; an empty `model` is the one of its settings."""
-    workspace = WorkspaceStore.open(root)
+    """What there is to say about a workspace; an empty `model` is the one of its settings.
+
+    Secrets in logs come by `logged_secrets`, which takes long where there is much talk.
+    """
+    workspace, own = WorkspaceStore.open(root), NO_LIST
     try:
         settings = settings_from(workspace.human_text("pipimem.toml"))
+        own = settings.secrets
     except PipimemError as error:
         yield wrong("pipimem.toml", str(error))
     else:
+        recommended = recommended_embedder(settings.embedder.name)
+        if recommended:
+            yield worth_knowing("recall", recommended)
         name = model or settings.model.name
         key = _model(name)
         yield key
@@ -141,12 +160,25 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
     yield from system_findings(workspace.root)
     yield from own_access_findings(workspace.root)
     for name in USER_FILES:
-        yield from text_findings(workspace.root / name, workspace.root)
+        yield from text_findings(workspace.root / name, workspace.root, own)
     yield from _words(workspace)
-    yield from _channels(workspace, now)
+    yield from _channels(workspace, now, own)
 
 
-def _channels(workspace: WorkspaceStore, now: datetime) -> Iterator[Finding]:
+def logged_secrets(root: Path, moved: Callable[[int], None]) -> Iterator[Finding]:
+    """Secrets in transcripts, journals and titles; `moved` is told the bytes looked through."""
+    workspace, own = WorkspaceStore.open(root), NO_LIST
+    with suppress(PipimemError):  # settings that cannot be read are a finding of their own
+        own = settings_from(workspace.human_text("pipimem.toml")).secrets
+    yield from secrets_in_logs(workspace, moved, own)
+
+
+def bytes_of_logs(root: Path) -> int:
+    """How many bytes `logged_secrets` will look through."""
+    return logged_bytes(WorkspaceStore.open(root))
+
+
+def _channels(workspace: WorkspaceStore, now: datetime, own: SecretSettings) -> Iterator[Finding]:
     top = workspace.channels_folder
     try:
         folders = sorted(top.iterdir()) if os.path.lexists(top) else []
@@ -155,7 +187,7 @@ def _channels(workspace: WorkspaceStore, now: datetime) -> Iterator[Finding]:
         return
     for folder in folders:
         try:
-            yield from channel_findings(workspace, folder, now)
+            yield from channel_findings(workspace, folder, now, own)
         except OSError as error:
             yield wrong(folder, worded(error))
 

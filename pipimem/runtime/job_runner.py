@@ -18,8 +18,8 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Decision, Job, Progress, Tokens
 from pipimem.notes.usage import Usage
+from pipimem.recall.budget import limits_of
 from pipimem.runtime.maintenance.background import backoff
-from pipimem.runtime.recall_service import limits_of
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.sidecar.tasks import Assistant, Call

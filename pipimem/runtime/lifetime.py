@@ -9,6 +9,9 @@ from typing import Self
 
 import anyio
 import anyio.lowlevel
+from anyio.lowlevel import EventLoopToken, current_token
+
+from pipimem.errors import WorkspaceError
 
 
 @dataclass(slots=True, eq=False)
@@ -20,6 +23,8 @@ class Lifetime:
 
     _scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     _ended: anyio.Event = field(default_factory=anyio.Event)
+    # The event loop of the task: a wait in another one would never be woken.
+    _loop: EventLoopToken = field(default_factory=current_token)
     # asyncio keeps no task alive that nobody holds.
     _task: object = None
 
@@ -52,7 +57,17 @@ class Lifetime:
         return self._ended.is_set()
 
     async def end(self) -> None:
-        """Cancels the work and waits until it has ended; where it has, it does nothing."""
+        """Cancels the work and waits until it has ended; where it has, it does nothing.
+
+        Raises `WorkspaceError` in another event loop than that of the work.
+        """
+        if self.has_ended:
+            return
+        if current_token() != self._loop:
+            raise WorkspaceError(
+                "aclose() was called in another event loop than start(), which may be running in "
+                "another thread. Call it in the loop of start()."
+            )
         self._scope.cancel()
         with anyio.CancelScope(shield=True):
             await self._ended.wait()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pipimem.clock import Clock
@@ -15,14 +15,13 @@ from pipimem.recall.scoring import explained
 from pipimem.recall.transcript.excerpts import headed
 from pipimem.runtime.embeddings import embeddings_of
 from pipimem.runtime.recall_service import RecallService
-from pipimem.runtime.search_service import Filters, SearchHit
+from pipimem.runtime.search_service import Filters, SearchHit, note_hits
 from pipimem.runtime.transcript_recall import Seen
 from pipimem.runtime.turns import Turn, turn_of
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
     from pipimem.llm.admission import Admission
@@ -36,13 +35,8 @@ __all__ = [
     "Source",
     "explained",
     "headed",
-    "note_hits",
     "noted",
 ]
-
-
-# So many candidates are looked at for each that is shown: filters and messages leave some out.
-_LOOKED_AT = 4
 
 
 class Lookup:
@@ -64,7 +58,7 @@ class Lookup:
             settings.recall, candidates=max(count or 0, settings.recall.candidates)
         )
         self._embeddings = embeddings_of(settings, workspace, self._admission, keeps=False)
-        self._snapshot = settings.snapshot
+        self._snapshot, self._own = settings.snapshot, settings.secrets
         self._vocabulary = Vocabulary(workspace)
         self._open: dict[str, RecallService] = {}
 
@@ -119,7 +113,13 @@ class Lookup:
         if known is None:
             store = ChannelStore.open(self._store, channel, create=False)
             known = self._open[channel] = RecallService(
-                store, self._vocabulary, self._settings, None, self._embeddings, self._snapshot
+                store,
+                self._vocabulary,
+                self._settings,
+                None,
+                self._embeddings,
+                self._snapshot,
+                self._own,
             )
             known.notes()
             self._embed(known)
@@ -150,20 +150,6 @@ class Lookup:
         return Admission(self._store.usage_store, self._budget, Clock(), self._report)
 
 
-def note_hits(
-    service: RecallService, query: str, now: datetime, count: int, filters: Filters
-) -> list[SearchHit]:
-    """What the notes have to say to a question as it stands, best first."""
-    service.notes()
-    found = service.recalled(query, now, limit=_LOOKED_AT * count, automatic=False)
-    hits = [
-        SearchHit(one.item, one.score, headed(one.item, redacted(one.item.text)))
-        for one in found.candidates
-        if one.item.source is not Source.LOG and filters.admits(one.item)
-    ]
-    return hits[:count]
-
-
 def noted(
     workspace: WorkspaceStore,
     settings: Settings,
@@ -172,7 +158,13 @@ def noted(
     count: int,
     filters: Filters,
 ) -> list[SearchHit]:
-    """`note_hits` on a channel's files. Raises `ChannelError` for an unknown channel."""
+    """What a channel's notes have to say to a question as it stands, best first.
+
+    Raises `ChannelError` for an unknown channel.
+    """
     store = ChannelStore.open(workspace, channel, create=False)
-    service = RecallService(store, Vocabulary(workspace), settings.recall)
-    return note_hits(service, query, Clock().now(), count, filters)
+    own = settings.secrets
+    service = RecallService(store, Vocabulary(workspace), settings.recall, own=own)
+    service.notes()
+    recalled = partial(service.recalled, query, Clock().now(), automatic=False)
+    return note_hits(lambda most: recalled(limit=most), count, filters)

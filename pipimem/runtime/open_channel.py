@@ -16,7 +16,7 @@ from pipimem.runtime.channel import Channel
 from pipimem.runtime.maintenance.embed_entries import JOB as EMBEDDING
 from pipimem.runtime.maintenance.embed_entries import embedded
 from pipimem.runtime.maintenance.jobs import DryRun, Ran, maintained
-from pipimem.runtime.search_service import update_search_cache
+from pipimem.runtime.transcript_search import update_search_cache
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 
@@ -61,7 +61,7 @@ class OpenChannel(Channel):
             and not dry_run
             and (forced or not self._background.pause(EMBEDDING, folder))
         ):
-            await self._ready()
+            await self._turn_recall.ready()
             await self._background.attempt(
                 EMBEDDING, partial(embedded, self._recall_service, embeddings), folder
             )

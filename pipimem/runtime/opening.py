@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from pipimem.memory.snapshot import Snapshot
+from pipimem.memory.snapshot import Snapshot, snapshot, standing_part
 from pipimem.notes.notes import Notes
 from pipimem.recall.context_block import context_block
-from pipimem.recall.items import Item, sources_of
+from pipimem.recall.index import Index
+from pipimem.recall.items import Item, Source, sources_of
+from pipimem.recall.masked_items import masked_items
+from pipimem.settings import SecretSettings, SnapshotSettings
 from pipimem.text.quotes import words_said
+from pipimem.text.secrets import NO_LIST
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,46 @@ class Opening:
         return _opening(fresh, [context_block(fresh, notes.key, dated=False)], notes)
 
 
-def opening_of(snapshot: Snapshot, notes: Notes) -> Opening:
+@dataclass(slots=True)
+class Openings:
+    """What turns begin with by the notes of a time: in a session's first turn, and later.
+
+    Another thread may read while one is made: the pair is replaced as a whole.
+    """
+
+    limits: SnapshotSettings
+    own: SecretSettings = NO_LIST
+    _made: tuple[Notes | None, Mapping[bool, Opening]] = (None, {})
+
+    def known(self, notes: Notes, *, first: bool) -> Opening | None:
+        """The one that was made of these notes before; costs nothing."""
+        made_of, made = self._made
+        return made.get(first) if made_of is notes else None
+
+    def made(self, notes: Notes, index: Index, *, first: bool) -> Opening:
+        """Made of the notes and the index of them, on the `first` turn the whole snapshot."""
+        known = self.known(notes, first=first)
+        if known is not None:
+            return known
+        items = {source: masked_items(index.items(source), self.own) for source in Source}
+        shown = snapshot if first else standing_part
+        opening = _opening_of(shown(items, self.limits.max_chars, self.limits.max_tokens), notes)
+        made_of, made = self._made
+        others = made if made_of is notes else {}
+        self._made = notes, {**others, first: opening}
+        return opening
+
+    def drop(self) -> None:
+        """Forgets them; they are made again."""
+        self._made = None, {}
+
+
+def _opening_of(shown: Snapshot, notes: Notes) -> Opening:
     """The blocks of a snapshot: what stands is one of its own, so that its bytes repeat."""
-    standing, rest = snapshot.standing, snapshot.rest
+    standing, rest = shown.standing, shown.rest
     blocks = [
-        _block(standing, snapshot.standing_left_out, notes),
-        _block(rest, snapshot.left_out, notes),
+        _block(standing, shown.standing_left_out, notes),
+        _block(rest, shown.left_out, notes),
     ]
     return _opening((*standing, *rest), blocks, notes)
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import anyio
 from anyio import to_thread
@@ -26,34 +23,27 @@ from pipimem.llm.embedding import Embedder
 from pipimem.notes.message import Message
 from pipimem.runtime.assistants import Assistants
 from pipimem.runtime.channel import Channel, no_op
+from pipimem.runtime.channel_registry import ChannelRegistry
 from pipimem.runtime.embeddings import embeddings_of
-from pipimem.runtime.index_lru import IndexLru
-from pipimem.runtime.intake import named
 from pipimem.runtime.lifetime import Lifetime
 from pipimem.runtime.maintenance.background import Background
-from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
+from pipimem.runtime.maintenance.changed_files import JOB as IDLE
 from pipimem.runtime.maintenance.embed_entries import JOB as EMBEDDING
 from pipimem.runtime.maintenance.embed_entries import Embedding
 from pipimem.runtime.maintenance.service_queue import WARMING, Warming
-from pipimem.runtime.maintenance.worker import JOB as IDLE
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
-from pipimem.runtime.open_channel import OpenChannel
 from pipimem.runtime.recall_service import RecallService
+from pipimem.runtime.tools.calls import ToolResult, called_in
+from pipimem.runtime.tools.definitions import Language, Shape, definitions
 from pipimem.runtime.usage_sums import WAYS, By, UsageSum, usage_sums
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings, settings_from
 from pipimem.sidecar.tasks import Assistant
-from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
 _KINDS = ("dm", "group")
 # The job, as the operator reads of it.
 _LIBRARY = "loading litellm"
-# Closing waits for the disk, or for a model. So many channels share the disk's syncs, and leave
-# threads to the host.
-_CLOSED_AT_ONCE = 8
-
-_log = logging.getLogger("pipimem")
 
 
 class Pipimem:
@@ -93,7 +83,6 @@ class Pipimem:
         _refuse_naive(self.clock)
         self._background = Background(self.clock, self.store.problems)
         self._vocabulary = Vocabulary(self.store)
-        self._index_lru = IndexLru()
         self._assistants = Assistants(
             self.store, self.settings, self.clock, self._vocabulary, model, assistant
         )
@@ -110,16 +99,25 @@ class Pipimem:
         if self._embeddings is not None:
             self._embedding = Embedding(self._embeddings, self._background)
         self._warming = Warming(self._background)
-        self._channels: dict[str, OpenChannel] = {}
-        # The same channels by the names of their folders, as idle work knows them.
-        self._folders: dict[str, OpenChannel] = {}
-        self._opening = anyio.Lock()
+        self._channels = ChannelRegistry(
+            workspace=self.store,
+            settings=self.settings,
+            clock=self.clock,
+            assistants=self._assistants,
+            vocabulary=self._vocabulary,
+            embeddings=self._embeddings,
+            background=self._background,
+            preempt=lambda folder: self._idle.preempt(folder),
+            on_message=self._after_turn,
+            request_warming=self._request_warming,
+            request_embedding=self._embedding.request if self._embedding else no_op,
+        )
         self._idle = MaintenanceWorker(
             self.store,
             self.settings,
             self.clock,
-            self._folders.get,
-            self._open_for_visit,
+            self._channels.in_folder,
+            self._channels.open_for_visit,
             self._background,
         )
         self._lifetime: Lifetime | None = None
@@ -149,12 +147,14 @@ class Pipimem:
             if self._lifetime is not None and not self._lifetime.has_ended:
                 raise WorkspaceError("This Pipimem was started already: call aclose() first.")
             self._lifetime = await Lifetime.started(self._work_beside)
+            self._channels.warm()
 
     async def aclose(self) -> None:
         """End that work, consolidate and close every channel; without a start it does nothing.
 
         It may be called in another task than `start`, and again: a second call waits for the first,
-        and does what is left where the first was cancelled.
+        and does what is left where the first was cancelled. Raises `WorkspaceError` in another
+        event loop than that of `start`, while that one may still run.
         """
         await self._close(thinking=True)
 
@@ -164,7 +164,7 @@ class Pipimem:
         async with self._closing:
             if self._lifetime is None:
                 return
-            refused = await self._close_all(thinking=thinking)
+            refused = await self._channels.close_all(thinking=thinking)
             self._lifetime = None
         if refused and thinking:
             raise refused[0]
@@ -190,23 +190,6 @@ class Pipimem:
 
             await to_thread.run_sync(load_litellm, abandon_on_cancel=True)
 
-    async def _close_all(self, *, thinking: bool) -> list[Exception]:
-        """Closes every channel, some at a time; the answer is what went wrong."""
-        refused: list[Exception] = []
-        places = anyio.CapacityLimiter(_CLOSED_AT_ONCE)
-
-        async def close(channel: OpenChannel) -> None:
-            try:
-                async with places:
-                    await self._closed(channel, thinking=thinking)
-            except Exception as reason:  # noqa: BLE001 - raised when the others are closed
-                refused.append(reason)
-
-        async with anyio.create_task_group() as tasks:
-            for channel in self._channels.values():
-                tasks.start_soon(close, channel)
-        return refused
-
     async def channel(
         self,
         id: str,  # noqa: A002 - the field's own name
@@ -223,16 +206,7 @@ class Pipimem:
         require_type(id, str, "id", "Give the platform's id as text.")
         require_one_of(kind, _KINDS, "kind")
         require_type(title, str, "title", "Without a title it is empty.")
-        async with self._opening:
-            if id not in self._channels:
-                store = await to_thread.run_sync(
-                    lambda: ChannelStore.open(
-                        self.store, id, create=create, kind=kind, title=named(title)
-                    )
-                )
-                opened = self._channels[id] = self._folders[store.folder.name] = self._opened(store)
-                opened.warm()
-            return self._channels[id]
+        return await self._channels.opened(id, kind, title, create=create)
 
     async def channels(self) -> tuple[ChannelInfo, ...]:
         """The channels of the workspace, by id."""
@@ -244,70 +218,32 @@ class Pipimem:
         The ledger of costs keeps its lines. Raises `ChannelError` for an unknown one. A `Channel`
         of it that a host goes on using begins it anew.
         """
-        async with self._opening:
-            known = {info.id: info for info in await self.channels()}
-            if id not in known:
-                await to_thread.run_sync(
-                    partial(ChannelStore.open, self.store, id, create=False)
-                )  # which says what there is instead
-            async with self._idle.preempt(known[id].folder.name):
-                with anyio.CancelScope(shield=True):
-                    await to_thread.run_sync(self.store.remove, known[id])
-            self._channels.pop(id, None)
-            self._folders.pop(known[id].folder.name, None)
+        await self._channels.remove(id)
 
     async def usage(self, by: By = "task", since: datetime | None = None) -> dict[str, UsageSum]:
         """What models were asked since a time and what it cost, by task, channel, model or day."""
         require_one_of(by, WAYS, "by")
         return await to_thread.run_sync(lambda: usage_sums(self.store.usages(since), by))
 
-    def _opened(self, store: ChannelStore) -> OpenChannel:
-        jobs = ChannelJobs(
-            store,
-            self._assistants.with_fallback(),
-            self.settings,
-            self.clock,
-            correlate=lambda: secrets.token_hex(6),
-            vocabulary=self._vocabulary,
-        )
-        return OpenChannel(
-            store,
-            jobs,
-            self.clock,
-            RecallService(
-                store,
-                self._vocabulary,
-                self.settings.recall,
-                self._index_lru,
-                self._embeddings,
-                self.settings.snapshot,
-            ),
-            self._warming.request if self._lifetime else no_op,
-            self.settings,
-            self._background,
-            _on_message=partial(self._after_turn, store.folder.name),
-            _preempt=lambda: self._idle.preempt(store.folder.name),
-            _used=self.clock.monotonic(),
-            _request_embedding=self._embedding.request if self._embedding else no_op,
-        )
+    def tools(self, shape: Shape = "openai", *, language: Language = "en") -> list[dict[str, Any]]:
+        """The tools of all conversations: each takes the platform's id as `channel`."""
+        return definitions(shape, language, with_channel=True)
+
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, Any] | str | None = None
+    ) -> ToolResult:
+        """As `Channel.call_tool`, in the conversation that the arguments name; it must exist."""
+        require_type(name, str, "name")
+        return await called_in(self.channel, name, arguments)
+
+    def _request_warming(self, service: RecallService) -> None:
+        """Before a start nobody would do it, and a first turn would wait for it."""
+        if self._lifetime is not None:
+            self._warming.request(service)
 
     def _after_turn(self, folder: str) -> None:
         self._turn_ended.set()
         self._idle.message_received(folder)
-
-    def _open_for_visit(self, folder: str) -> OpenChannel | None:
-        """A channel opened for one maintenance visit; `None` for a folder that is no channel."""
-        info = self.store.channel_in(folder)
-        if info is None:
-            return None
-        return self._opened(ChannelStore.open(self.store, info.id, create=False))
-
-    async def _closed(self, channel: OpenChannel, *, thinking: bool) -> None:
-        if thinking:
-            await channel.close()
-        else:
-            with anyio.CancelScope(shield=True):
-                await to_thread.run_sync(channel.store.close)
 
     async def watch(
         self,

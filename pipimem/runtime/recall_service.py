@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -11,45 +9,29 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pipimem.llm.embedding import Vector
-from pipimem.memory.snapshot import snapshot, standing_part
-from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.recall.budget import Limits
+from pipimem.recall.budget import limits_of
 from pipimem.recall.index import Index
-from pipimem.recall.items import Source
 from pipimem.recall.ranking import FLOOR
 from pipimem.recall.recall import Recall, found_for, no_timing
-from pipimem.recall.refinement import refined
+from pipimem.recall.refinement import Query, refined
 from pipimem.recall.sync import IndexSync
 from pipimem.recall.token_cache import TokenCache
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
+from pipimem.runtime.backlog import recallable_backlog
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.index_lru import IndexLru
-from pipimem.runtime.opening import Opening, opening_of
+from pipimem.runtime.opening import Opening, Openings
+from pipimem.runtime.recall_timings import timings_wanted
 from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
 from pipimem.runtime.vocabulary import Vocabulary
-from pipimem.settings import RecallSettings, SnapshotSettings
-from pipimem.sidecar.rules.context import off_the_record
+from pipimem.settings import RecallSettings, SecretSettings, SnapshotSettings
 from pipimem.store.channel import ChannelStore
+from pipimem.text.secrets import NO_LIST
 
-# How much talk that is not consolidated yet is recallable: the newest messages before the current
-# epoch, and of those that were set aside so many. They are older than all others, and would never
-# have a turn in one bound.
-_BACKLOG = 400
-_SET_ASIDE = 100
 # Cutting one costs 0.1 ms: below this the file would cost as much as it saves.
 _WORTH_KEEPING = 100
-
-
-def limits_of(settings: RecallSettings, most: int | None = None) -> Limits:
-    """How much a turn is shown: the settings, or `most` entries."""
-    return Limits(
-        inject=most or settings.inject,
-        candidates=max(most or 0, settings.candidates),
-        max_chars=settings.max_chars,
-        max_tokens=settings.max_tokens,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +55,8 @@ class _IndexState:
 class RecallService:
     """One channel's index, updated to its files at each query; `index_lru` bounds all indexes.
 
-    Bringing it up is work for a thread, which puts one frozen value in the place of another.
-    Questions that are asked meanwhile find the index as it was.
+    Bringing it up is work for a thread; questions asked meanwhile find the index as it was. `own`
+    is what is masked besides the known kinds of secrets.
     """
 
     store: ChannelStore
@@ -83,10 +65,10 @@ class RecallService:
     index_lru: IndexLru | None = None
     embeddings: Embeddings | None = None
     snapshot: SnapshotSettings = field(default_factory=SnapshotSettings)
+    own: SecretSettings = NO_LIST
     transcript_recall: TranscriptRecall = field(init=False)
     _state: _IndexState | None = None
-    # What turns begin with by these notes: in a session's first turn, and later.
-    _openings: tuple[Notes | None, dict[bool, Opening]] = (None, {})
+    _openings: Openings = field(init=False)
     # Held from reading the notes until their state is in place: else a thread that read earlier
     # could put its older state there last.
     _reading: threading.Lock = field(default_factory=threading.Lock)
@@ -97,6 +79,7 @@ class RecallService:
 
     def __post_init__(self) -> None:
         self.transcript_recall = TranscriptRecall(self.store, self.vocabulary)
+        self._openings = Openings(self.snapshot, self.own)
 
     @property
     def is_loaded(self) -> bool:
@@ -136,7 +119,7 @@ class RecallService:
     def rest(self) -> None:
         """Free index and notes; the next query reads them again."""
         self._state = None
-        self._openings = None, {}
+        self._openings.drop()
         self.transcript_recall.drop()
         self.store.drop_cached()
         if self.index_lru is not None:
@@ -144,25 +127,13 @@ class RecallService:
 
     def known_opening(self, *, first: bool) -> Opening | None:
         """What a turn begins with if that was made of these notes before; costs nothing."""
-        state, (notes, openings) = self._state, self._openings
-        if state is None or state.notes is not notes:
-            return None
-        return openings.get(first)
+        state = self._state
+        return None if state is None else self._openings.known(state.notes, first=first)
 
     def opening(self, *, first: bool) -> Opening:
         """What a turn begins with, by the notes as last read; on the `first` the whole snapshot."""
-        known = self.known_opening(first=first)
-        if known is not None:
-            return known
         state = self._loaded_state()
-        index, limits = state.index_sync.index, self.snapshot
-        items = {source: index.items(source) for source in Source}
-        shown = snapshot if first else standing_part
-        made = opening_of(shown(items, limits.max_chars, limits.max_tokens), state.notes)
-        notes, openings = self._openings
-        others = openings if notes is state.notes else {}
-        self._openings = state.notes, {**others, first: made}
-        return made
+        return self._openings.made(state.notes, state.index_sync.index, first=first)
 
     def recalled(
         self,
@@ -182,20 +153,15 @@ class RecallService:
         is what the model still sees: without it the transcript is not asked.
         """
         state, limits = self._loaded_state(), limits_of(self.settings, limit)
-        timings: _Timings | None = None
-        if os.environ.get("PIPIMEM_DEBUG", "") not in ("", "0"):
-            timings = _Timings(self._seconds_of_look)
+        timings = timings_wanted(self._seconds_of_look)
         nearness = self._nearness(question, state, limits.candidates)
         if nearness is not FAR_FROM_ALL and timings is not None:
             timings("meaning")
-        index, synonyms = state.index_sync.index, self.vocabulary.synonyms()
-        query = refined(
-            text, index.words, now=now, speaker=speaker, synonyms=synonyms, raw=not automatic
-        )
+        query = self._query(text, now, speaker, automatic=automatic)
         done = timings or no_timing
         done("refine")
         found = found_for(
-            index,
+            state.index_sync.index,
             query,
             now,
             FLOOR if automatic else 0.0,
@@ -211,7 +177,11 @@ class RecallService:
             done("transcript")
         if timings is not None:
             timings.tell(self.store.channel_id, found)
-        return found
+        return found.masked(self.own)
+
+    def _query(self, text: str, now: datetime, speaker: str = "", *, automatic: bool) -> Query:
+        words, synonyms = self.vocabulary.words, self.vocabulary.synonyms()
+        return refined(text, words, now=now, speaker=speaker, synonyms=synonyms, raw=not automatic)
 
     def _nearness(self, question: Vector | None, state: _IndexState, candidates: int) -> Nearness:
         if question is None or state.vectors is None or self.embeddings is None:
@@ -242,19 +212,20 @@ class RecallService:
         if state is not None and chosen_by == state.of_backlog:
             backlog = state.backlog
         else:
-            backlog = _on_the_record((*self._set_aside(ledger), *self._waiting(ledger)))
-            if state is not None and ledger.tombstones != state.notes.ledger.tombstones:
-                self.transcript_recall.drop()
+            backlog = recallable_backlog(self.store.transcript, ledger)
+        forgets = state is not None and ledger.tombstones != state.notes.ledger.tombstones
+        if forgets:
+            self.transcript_recall.drop()
         index_sync = index_sync.updated(notes, backlog)
         with self._lock:
-            vectors, texts_without_vectors = self._placed(index_sync.index)
+            vectors, texts_without_vectors = self._placed(index_sync.index, forgets=forgets)
             self._state = _IndexState(
                 notes, index_sync, token_cache, chosen_by, backlog, vectors, texts_without_vectors
             )
 
     # ── the vectors ───────────────────────────────────────────────────────────────────────────────
 
-    def _placed(self, index: Index) -> tuple[Vectors | None, list[str]]:
+    def _placed(self, index: Index, *, forgets: bool) -> tuple[Vectors | None, list[str]]:
         """The vectors placed in `index`, and the texts without one; call under the lock."""
         if self.embeddings is None:
             return None, []
@@ -263,7 +234,7 @@ class RecallService:
             vectors = self.embeddings.attempt(self._kept_vectors)
         if vectors is None:
             return None, []
-        return vectors, self.embeddings.attempt(lambda: vectors.place(index)) or []
+        return vectors, self.embeddings.attempt(lambda: vectors.place(index, forgets=forgets)) or []
 
     def _kept_vectors(self) -> Vectors:
         vectors = Vectors(self.store.key)
@@ -274,20 +245,11 @@ class RecallService:
     def wants_meaning(self, text: str, now: datetime, *, automatic: bool = True) -> bool:
         """Whether the vector of a message would be of use: it looks for something."""
         state = self._state
-        if (
-            self.embeddings is None
-            or state is None
-            or not state.vectors
-            or not self.embeddings.is_ready
-        ):
+        if self.embeddings is None or not self.embeddings.is_ready:
             return False
-        query = refined(
-            text,
-            self.vocabulary.words,
-            now=now,
-            synonyms=self.vocabulary.synonyms(),
-            raw=not automatic,
-        )
+        if state is None or not state.vectors:
+            return False
+        query = self._query(text, now, automatic=automatic)
         return not query.silent and not query.pure
 
     def texts_without_vectors(self, most: int | None) -> list[str]:
@@ -329,62 +291,9 @@ class RecallService:
         """Keep the vectors for the next start, where there are new ones."""
         with self._lock:  # who comes second waits until they are kept
             state = self._state
-            if (
-                state is not None
-                and state.vectors is not None
-                and state.vectors.new
-                and self.embeddings is not None
-            ):
+            if state is None or self.embeddings is None:
+                return
+            if state.vectors is not None and state.vectors.new:
                 self.store.caches.keep_vectors(
                     self.embeddings.name, state.vectors.written(), state.notes
                 )
-
-    # ── older talk ────────────────────────────────────────────────────────────────────────────────
-
-    def _waiting(self, ledger: Ledger) -> tuple[Message, ...]:
-        cursor, end = ledger.cursor, ledger.epoch_start
-        return (
-            tuple(self.store.transcript.window(max(cursor, end - _BACKLOG), end))
-            if cursor < end
-            else ()
-        )
-
-    def _set_aside(self, ledger: Ledger) -> tuple[Message, ...]:
-        found: list[Message] = []
-        for hole in reversed(ledger.holes):
-            room, end = _SET_ASIDE - len(found), min(hole.last, ledger.epoch_start)
-            if room > 0 and hole.first <= end:
-                found = [
-                    *self.store.transcript.window(max(hole.first - 1, end - room), end),
-                    *found,
-                ]
-        return tuple(found)
-
-
-def _on_the_record(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Without what its speakers ask not to note: no turn shows it."""
-    hidden = off_the_record(messages)
-    return tuple(message for message in messages if message.id not in hidden)
-
-
-class _Timings:
-    """The steps of one recall with their milliseconds; call it when a step is done."""
-
-    def __init__(self, looked: float) -> None:
-        self._since = time.perf_counter()
-        self._told = [f"look {looked * 1000:.2f}"]
-
-    def __call__(self, name: str) -> None:
-        """A step is done; it began when the one before it was."""
-        now = time.perf_counter()
-        self._told.append(f"{name} {(now - self._since) * 1000:.2f}")
-        self._since = now
-
-    def tell(self, channel: str, found: Recall) -> None:
-        """Write the line to standard error, without the query."""
-        steps = ", ".join(self._told)
-        why = f", {found.reason}" if found.reason else ""
-        sys.stderr.write(
-            f"pipimem recall {channel!r}: ms: {steps}; {len(found.candidates)} candidates, "
-            f"{len(found.injected)} injected, {found.left_out} left out{why}\n"
-        )

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import cast, get_args
 
@@ -57,8 +58,9 @@ def recorded(path: Path) -> list[Message]:
     """The messages of a JSON Lines file (`-`: standard input), all checked before any is used.
 
     A line is an object with `role` and `content`, and `id`, `ts` (ISO 8601), `name` and `session`
-    where known; a message without an id gets one from its place in the file, so that a second
-    replay knows it. Raises `TranscriptError` with the line's number.
+    where known; a message without an id gets one from its place in the file and from what the line
+    says, so that a second replay knows it, and another file of the same name is another talk.
+    Raises `TranscriptError` with the line's number.
     """
     try:
         data = sys.stdin.buffer.read() if path == _STANDARD_INPUT else path.read_bytes()
@@ -111,6 +113,8 @@ async def replay(
             await _compact(channel, numbers[turn[-1].id], report)
         progress(done)
     await _finish(channel, max(numbers.values(), default=0), report, maintain=maintain)
+    # A killed replay may have left its last commit in the journal alone: the files get it now.
+    await to_thread.run_sync(channel.store.journal_edits, time.clock().wall())
     return report
 
 
@@ -176,7 +180,8 @@ def _turns(messages: Sequence[Message]) -> Iterator[list[Message]]:
 
 def _message(line: str, path: Path, number: int) -> Message:
     try:
-        return _read(json.loads(line), f"{path.stem}:{number}")
+        mark = blake2b(line.strip().encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+        return _read(json.loads(line), f"{path.stem}:{number}-{mark}")
     except _Unreadable as error:
         reason = str(error)
     except (

@@ -1,35 +1,34 @@
-"""Search over transcripts: one index per channel, built at the first query."""
+"""Search by hand: what the notes and the transcripts of channels have to say to a question."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain
 
 from pipimem.clock import Clock
-from pipimem.errors import NothingFound, PipimemError
-from pipimem.notes.files import File
-from pipimem.notes.notes import Note
-from pipimem.recall.items import Item, Source, history_items, message_item
+from pipimem.recall.items import Item, Source
+from pipimem.recall.masked_items import masked_items
+from pipimem.recall.recall import Recall
 from pipimem.recall.transcript.excerpts import excerpt, headed
 from pipimem.recall.transcript.filters import Filters
 from pipimem.recall.transcript.hits import (
     Hit,
     HitGroup,
+    all_around,
+    copies_of,
     differing,
     grouped,
     is_clear,
     thread_around,
 )
-from pipimem.recall.transcript.packing import TranscriptState, packed, unpacked
 from pipimem.recall.transcript.rank import search
-from pipimem.recall.transcript.transcript_index import TranscriptIndex
+from pipimem.runtime.transcript_search import Report, TranscriptSearch, no_progress
 from pipimem.runtime.vocabulary import Vocabulary
+from pipimem.settings import SecretSettings
 from pipimem.store.channel import ChannelStore
-from pipimem.store.transcript.reader import ReadPosition, TranscriptReader
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.secrets import redacted
+from pipimem.text.secrets import NO_LIST, redacted
 from pipimem.text.words.index_words import Words
 
 __all__ = [
@@ -38,124 +37,17 @@ __all__ = [
     "HitGroup",
     "SearchHit",
     "SearchService",
+    "copies_of",
+    "counted_once",
     "differing",
     "headed",
-    "update_search_cache",
+    "note_hits",
 ]
 
-# Called with the number of the message that was read last, and of the newest; they are equal at the
-# end.
-Report = Callable[[int, int], None]
-_TOLD_EVERY = 100
-# Cutting so many takes 30 ms, or with long Chinese messages half a second: below, the next start
-# cuts them again.
-_WORTH_KEEPING = 200
-# About so many messages in bytes of their lines.
-_WORTH_LOADING = 200 * _WORTH_KEEPING
-
 # How many hits are looked at for each that is shown, to tell how often it was said; more where they
-# are all the same.
+# are all the same. Of the notes filters and messages leave some out.
 _LOOKED_AT = 4
 _DEEPEST = 1_000
-# How ids of entries begin: recall gives them, but nobody said them.
-_ENTRIES = tuple(f"{source}:" for source in (Source.SESSION, Source.MEMORY, Source.HISTORY))
-
-
-def no_progress(_read: int, _newest: int) -> None:
-    """Ignores progress."""
-
-
-class TranscriptSearch:
-    """One channel's transcript index, and optionally its archive.
-
-    It goes on from the index that was kept by the last one, where that still fits. `report` is told
-    how far the reading is.
-    """
-
-    def __init__(
-        self,
-        store: ChannelStore,
-        vocabulary: Vocabulary,
-        *,
-        archive: bool = False,
-        most: int | None = None,
-        report: Report = no_progress,
-    ) -> None:
-        self.store, self._stamp = store, vocabulary.stamp()
-        self._reader, known = _cached(store, self._stamp)
-        self.index = TranscriptIndex(vocabulary.words, self.item, known)
-        self._is_current, indexed = known is not None, len(self.index)
-        self.update(most, report)
-        # Before the archive comes to it: that grows at its own pace, and is cut each time.
-        self._to_keep: tuple[ReadPosition, bytes] | None = None
-        if len(self.index) - indexed >= _WORTH_KEEPING:
-            self._to_keep = self._reader.read_position(), packed(self.index.state())
-        self._first = len(self.index)
-        # The stamp first: what is added while it is read is found out at the next question.
-        self._archive = store.archive_stamp() if archive else None
-        self._with_archive = archive
-        self._old = _archive_items(store) if archive else ()
-        self.index.add_separately(self._old)
-
-    @property
-    def is_stale(self) -> bool:
-        """Whether the transcript was rewritten or the archive changed: build a new one."""
-        is_another = self._with_archive and self.store.archive_stamp() != self._archive
-        return self._reader.rewritten or is_another
-
-    @property
-    def last_number(self) -> int:
-        """The number of the newest message in the index; 0 where it holds none."""
-        return self._reader.message(len(self._reader) - 1).number if len(self._reader) else 0
-
-    def update(self, most: int | None = None, report: Report = no_progress) -> None:
-        """Take in what was said since, `most` messages of it."""
-        message = None
-        for message in islice(self._reader.fresh(), most):
-            self.index.add((message_item(message),))
-            if message.number % _TOLD_EVERY == 0:
-                report(message.number, self.store.transcript.last_number)
-        if message is not None:
-            report(message.number, message.number)
-
-    def keep(self) -> None:
-        """Write the index for the next start; a stale one on disk is removed.
-
-        It is no loss where it cannot be kept: the next start takes longer, that is all.
-        """
-        with suppress(PipimemError, OSError):
-            if self._to_keep is not None:
-                self.store.caches.keep_search(self._stamp, *self._to_keep)
-            elif not self._is_current:
-                self.store.caches.drop_search()
-        self._to_keep, self._is_current = None, True
-
-    def item(self, slot: int) -> Item:
-        """The bullet or message of a slot."""
-        place = slot - self._first
-        if place < 0:
-            return message_item(self._reader.message(slot))
-        if place < len(self._old):
-            return self._old[place]
-        return message_item(self._reader.message(slot - len(self._old)))
-
-    def slot(self, name: str) -> int:
-        """Where the message or bullet of an id stands. Raises `NothingFound`."""
-        for slot, item in enumerate(self._old, self._first):
-            if item.id == name:
-                return slot
-        place = self._reader.place(name)
-        if place is None:  # as the fence names a message of the backlog
-            place = self._reader.place(name.removeprefix(f"{Source.LOG}:"))
-        if place is None:
-            message = f"There is no message {name!r} here; `pipimem search` gives the ids."
-            if name.startswith(_ENTRIES):
-                message = (
-                    f"{name!r} is an entry, not a message; "
-                    "`pipimem blame` says from which messages an entry came."
-                )
-            raise NothingFound(message)
-        return place if place < self._first else len(self._old) + place
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +73,8 @@ class SearchService:
     workspace: WorkspaceStore
     archive: bool = False
     report: Report = no_progress
+    # What is masked besides the known kinds of secrets.
+    own: SecretSettings = NO_LIST
     _vocabulary: Vocabulary = field(init=False)
     _searches: dict[str, TranscriptSearch] = field(default_factory=dict)
 
@@ -221,9 +115,8 @@ class SearchService:
     def excerpts(self, query: str, hits: Iterable[Hit]) -> list[str]:
         """A hit as a list shows it: time, speaker and the sentence nearest to the query."""
         wanted = self.words.words(query)
-        return [
-            headed(hit.item, excerpt(redacted(hit.item.text), wanted, self.words)) for hit in hits
-        ]
+        items = masked_items([hit.item for hit in hits], self.own)
+        return [headed(one, excerpt(redacted(one.text), wanted, self.words)) for one in items]
 
     def transcript_hits(
         self, channel: str, query: str, count: int, filters: Filters
@@ -231,21 +124,20 @@ class SearchService:
         """What was said to a question, best first, each with its copies."""
         groups = self.said(channel, query, count, filters)
         texts = self.excerpts(query, [group.hit for group in groups])
+        items = masked_items([group.hit.item for group in groups], self.own)
         return [
-            SearchHit(
-                group.hit.item, group.hit.score, text, tuple(hit.item.id for hit in group.again)
-            )
-            for group, text in zip(groups, texts, strict=True)
+            SearchHit(item, group.hit.score, text, tuple(hit.item.id for hit in group.again))
+            for item, group, text in zip(items, groups, texts, strict=True)
         ]
 
     def timeline(self, channel: str, message: str, around: int) -> tuple[Item, ...]:
         """What was said around the message of an id. Raises `NothingFound`."""
-        return self.around(channel, self.channel_search(channel).slot(message), around, around)
+        return self.all_around(channel, self.channel_search(channel).slot(message), around)
 
     def details(self, channel: str, messages: Iterable[str]) -> tuple[Item, ...]:
         """Whole messages by their ids. Raises `NothingFound`."""
         found = self.channel_search(channel)
-        return tuple(found.item(found.slot(message)) for message in messages)
+        return masked_items([found.item(found.slot(one)) for one in messages], self.own)
 
     def clear(self, channel: str, hits: Sequence[Hit]) -> bool:
         """Whether the first hit is most likely the answer."""
@@ -254,7 +146,14 @@ class SearchService:
     def around(self, channel: str, slot: int, before: int, after: int) -> tuple[Item, ...]:
         """What was said around a slot, in its thread."""
         found = self.channel_search(channel)
-        return tuple(map(found.item, thread_around(found.index, slot, before, after)))
+        slots = thread_around(found.index, slot, before, after)
+        return masked_items([found.item(one) for one in slots], self.own)
+
+    def all_around(self, channel: str, slot: int, around: int) -> tuple[Item, ...]:
+        """So many messages before and after a slot, those of its thread first."""
+        found = self.channel_search(channel)
+        slots = all_around(found.index, slot, around)
+        return masked_items([found.item(one) for one in slots], self.own)
 
     def channel_search(self, channel: str) -> TranscriptSearch:
         """A channel's index, up to date. Raises `ChannelError` for an unknown channel."""
@@ -274,25 +173,27 @@ class SearchService:
             channel_search.keep()
 
 
-def update_search_cache(
-    store: ChannelStore, vocabulary: Vocabulary, most: int | None = None
-) -> None:
-    """Update the cached index of a channel by `most` messages; skips small changes."""
-    if store.caches.search_lag(vocabulary.stamp()) >= _WORTH_LOADING:
-        TranscriptSearch(store, vocabulary, most=most).keep()
+def counted_once(notes: Sequence[SearchHit], said: Sequence[SearchHit]) -> list[SearchHit]:
+    """The hits of notes and transcript; a message that a note quotes whole is `also` of that."""
+    copies = copies_of((hit.item for hit in notes), (hit.item for hit in said))
+    quoted = frozenset(chain.from_iterable(copies.values()))
+    again = {hit.item.id: (hit.item.id, *hit.also) for hit in said}
+    known: list[SearchHit] = []
+    for hit in notes:
+        also = chain.from_iterable(again[name] for name in copies.get(hit.item.id, ()))
+        known.append(replace(hit, also=(*hit.also, *also)))
+    return [*known, *(hit for hit in said if hit.item.id not in quoted)]
 
 
-def _cached(store: ChannelStore, stamp: str) -> tuple[TranscriptReader, TranscriptState | None]:
-    """The cached index with its reader, or a reader from the start and `None`."""
-    cached = store.caches.kept_search(stamp)
-    if cached is not None:
-        with suppress(ValueError):  # whole, and yet none of ours
-            return cached[0], unpacked(cached[1])
-    return TranscriptReader(store.transcript), None
+def note_hits(recalled: Callable[[int], Recall], count: int, filters: Filters) -> list[SearchHit]:
+    """What the notes have to say, best first; `recalled` recalls so many candidates of them.
 
-
-def _archive_items(store: ChannelStore) -> tuple[Item, ...]:
-    old = Note.read(File.ARCHIVE, store.archive_text(), store.key)
-    return tuple(
-        replace(item, id=item.id.replace("history:", "archive:", 1)) for item in history_items(old)
-    )
+    Messages are none of the notes: the transcript has them.
+    """
+    found = recalled(_LOOKED_AT * count)
+    hits = [
+        SearchHit(one.item, one.score, headed(one.item, redacted(one.item.text)))
+        for one in found.candidates
+        if one.item.source is not Source.LOG and filters.admits(one.item)
+    ]
+    return hits[:count]

@@ -13,7 +13,7 @@ from pipimem.recall.items import Item, Source
 from pipimem.recall.recall import Recall
 from pipimem.recall.refinement import Query
 from pipimem.recall.transcript.passages import Room, passages
-from pipimem.runtime.search_service import TranscriptSearch
+from pipimem.runtime.transcript_search import TranscriptSearch
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.channel import ChannelStore
 from pipimem.text.quotes import words_said
@@ -24,6 +24,8 @@ _STILL_SEEN = 10
 _LOOKED_BACK = 200
 # A message that comes in while somebody asks takes less than this.
 _PATIENCE_SECONDS = 0.02
+# Bytes of a transcript of short messages or of Chinese; one of long English ones goes faster.
+_INDEXED_A_SECOND = 400_000
 # A message in the index takes about a twentieth of the memory of an entry.
 _MESSAGES_AN_ENTRY = 20
 
@@ -32,12 +34,12 @@ _MESSAGES_AN_ENTRY = 20
 class Seen:
     """What of the conversation the model still sees, so that no excerpt repeats it.
 
-    All from the message `since` on; where it is empty, of this session the newest ten messages, or
-    all of the current epoch where the host `keeps_context`. `shown` are the ids of what it was
-    shown, `words` what was said in that.
+    All from the message `since` on, nothing where that is `None`; where it is empty, of this
+    session the newest ten messages, or all of the current epoch where the host `keeps_context`.
+    `shown` are the ids of what it was shown, `words` what was said in that.
     """
 
-    since: str = ""
+    since: str | None = ""
     keeps_context: bool = False
     shown: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
@@ -80,6 +82,11 @@ class TranscriptRecall:
         search = self._search
         return len(search.index) // _MESSAGES_AN_ENTRY if search else 0
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is something to index but no index: another process forgot."""
+        return self._search is None and self.store.transcript.last_number > 0
+
     def drop(self) -> None:
         """Lets go of the index: memory is short, or the transcript was rewritten."""
         self._search = None
@@ -90,9 +97,19 @@ class TranscriptRecall:
         self._is_warming.set()
 
     def wait(self, seconds: float) -> None:
-        """Waits until an index that is being built is there, for so long at most."""
-        if self._is_warming.is_set():
+        """Waits until an index that is being built is there, for so long at most.
+
+        Not where that would not be long enough.
+        """
+        if self._is_warming.is_set() and self._lag() <= _INDEXED_A_SECOND * seconds:
             self._is_warm.wait(seconds)
+
+    def _lag(self) -> int:
+        """About how many bytes of the transcript the index that is kept lacks."""
+        try:
+            return self.store.caches.search_lag(self.vocabulary.stamp())
+        except OSError:  # the building finds out, and says so
+            return 0
 
     def warm(self) -> None:
         """Builds the index, or takes in what was said since."""
@@ -108,7 +125,9 @@ class TranscriptRecall:
         if search is None or search.is_stale:
             if self.store.transcript.last_number:
                 self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut
-                self._search = TranscriptSearch(self.store, self.vocabulary)
+                search = TranscriptSearch(self.store, self.vocabulary)
+                search.index.spelling()  # here, or the first misspelt question would wait for it
+                self._search = search
             return
         with self._using:
             search.update()
@@ -139,7 +158,8 @@ class TranscriptRecall:
         if not self._using.acquire(timeout=_PATIENCE_SECONDS):
             return ()
         try:
-            room = _room(found, limits, self._first_seen(search, ledger, seen), seen)
+            learnt = ledger.cursor - _slots_after(search)
+            room = _room(found, limits, self._first_seen(search, ledger, seen), learnt, seen)
             synonyms = self.vocabulary.synonyms()
             return passages(search.index, query, room, now=now, synonyms=synonyms)
         except StoreError:  # rewritten meanwhile: `warm` builds another one
@@ -153,6 +173,8 @@ class TranscriptRecall:
         count = len(search.index)
         if not count:
             return 0
+        if seen.since is None:
+            return count
         indexed = search.last_number
         if seen.since:
             slot = self._slot_of(search, seen.since, indexed)
@@ -162,8 +184,7 @@ class TranscriptRecall:
         oldest = self.store.transcript.last_number - _STILL_SEEN
         if seen.keeps_context:
             oldest = ledger.epoch_start
-        # Numbers go on where older files were taken away; slots do not.
-        return max(oldest, self._session_start) - (indexed - count)
+        return max(oldest, self._session_start) - _slots_after(search)
 
     def _slot_of(self, search: TranscriptSearch, since: str, indexed: int) -> int | None:
         """Where the message of an id stands among the newest, behind all if it is not indexed."""
@@ -175,8 +196,13 @@ class TranscriptRecall:
         return count if any(message.id == since for message in waiting) else None
 
 
-def _room(found: Recall, limits: Limits, before: int, seen: Seen) -> Room:
+def _slots_after(search: TranscriptSearch) -> int:
+    """How far numbers are ahead of slots: they go on where older files were taken away."""
+    return search.last_number - len(search.index)
+
+
+def _room(found: Recall, limits: Limits, before: int, learnt: int, seen: Seen) -> Room:
     budget = BlockBudget(limits.max_chars, limits.max_tokens)
     budget.take(found.injected)
     known = frozenset(words_said(item.text).casefold() for item in found.injected)
-    return Room(before, budget, seen.shown, known | seen.words)
+    return Room(before, budget, seen.shown, known | seen.words, learnt)

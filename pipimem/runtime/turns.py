@@ -12,6 +12,7 @@ from pipimem.recall.items import sources_of
 from pipimem.recall.recall import Recall
 from pipimem.runtime.opening import Opening
 from pipimem.store.channel import ChannelStore
+from pipimem.text.private import PrivateCounts
 from pipimem.text.token_count import estimate
 
 _ABOUT = """\
@@ -41,20 +42,24 @@ class Turn:
     are the ids of the entries in them, `sources` those of the messages they rest on. `problem` is
     why memory had to stay silent, or that `sees_from` named no message, which is said once a
     session; `requests` what the message asks of memory itself ("forget that …"): nothing is done
-    about it until the host does it.
+    about it until the host does it. Without `record` the turn is off the record: nothing of it is
+    stored. `private` counts what is hidden of the message before it is stored, and says whether a
+    tag was never closed.
     """
 
-    query: str
+    query: str = field(repr=False)
     speaker: str
     time: datetime
-    standing: str = ""
-    recalled: str = ""
+    standing: str = field(default="", repr=False)
+    recalled: str = field(default="", repr=False)
     shown: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     first: bool = False
-    recall: Recall | None = None
+    recall: Recall | None = field(default=None, repr=False)
     problem: str = ""
-    requests: tuple[MemoryRequest, ...] = ()
+    requests: tuple[MemoryRequest, ...] = field(default=(), repr=False)
+    record: bool = True
+    private: PrivateCounts = field(default_factory=PrivateCounts)
 
     @property
     def context(self) -> str:

@@ -14,6 +14,16 @@ from pipimem.store.workspace import WORDS, WorkspaceStore
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
+# Code, data and libraries by which texts are cut and messages told from each other.
+_DECIDING = (
+    "pipimem.text",
+    "pipimem.data",
+    "pipimem.recall",
+    "pipimem.sidecar",
+    "jieba",
+    "Stemmer",
+)
+
 
 class Vocabulary:
     """Tokenizer and synonyms of a workspace, shared by its channels."""
@@ -55,9 +65,9 @@ def _stamp(words_txt: str) -> str:
 
 @cache  # What was loaded cuts the words, whatever is installed over it while it runs.
 def _code_stamp() -> str:
-    """What decides tokens beside words.txt: version, path, size and time of each file."""
+    """What decides an index beside words.txt: version, path, size and time of each file."""
     pairs: list[object] = [__version__]
-    for name in ("pipimem.text", "pipimem.data", "pipimem.recall", "jieba", "Stemmer"):
+    for name in _DECIDING:
         spec = find_spec(name)
         if spec is None:
             continue

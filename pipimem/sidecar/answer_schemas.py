@@ -10,6 +10,7 @@ import msgspec
 from pipimem.errors import AnswerRefused
 from pipimem.llm.request import Schema
 from pipimem.llm.strict_decoding import Ids, checked, decoded, schema_of
+from pipimem.sidecar.rules.consolidating import holds_a_statement
 from pipimem.sidecar.tasks import (
     ANSWERS,
     Answer,
@@ -27,8 +28,8 @@ from pipimem.sidecar.tasks import (
 # Recall sends 12; a host may ask for more, never for this many.
 _MOST_CANDIDATES = 64
 
-# Prompts ask for shorter texts: a few characters too many shall not cost a whole answer. The limits
-# keep a weak model from running on until its answer is cut.
+# What is accepted: a few characters more than were asked for shall not cost a whole answer. The
+# limits keep a weak model from running on until its answer is cut.
 _EntryText = Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 _BulletText = Annotated[str, msgspec.Meta(min_length=1, max_length=240)]
 _Title = Annotated[str, msgspec.Meta(max_length=80)]
@@ -169,13 +170,18 @@ def max_tokens(task: Task) -> int:
     return _MAX_TOKENS[type(task)]
 
 
+# What prompts and schemas ask for; a note that says what several said may need more.
+_LENGTHS = {"text": 200, "title": 60, **dict.fromkeys(_SECTIONS, 200)}
+
+
 def answer_schema(task: Task) -> Schema:
     """The JSON schema of a task's answer, with the ids that the task shows, each once."""
     shape, bounds = _SHAPES[type(task)], {}
     if isinstance(task, Consolidate):
         shape = _Consolidated if task.session is None else _ConsolidatedWithSheet
         bounds = {"learned": task.most_learned, "history": task.most_history}
-    return schema_of(task_name(task), shape, _enums(task), bounds)
+    lengths = {} if isinstance(task, Tidy) else _LENGTHS
+    return schema_of(task_name(task), shape, _enums(task), bounds, lengths)
 
 
 def parse_answer(answer: str, task: Task) -> Answer:
@@ -221,7 +227,8 @@ def checked_answer(answer: Answer, task: Task) -> Answer:
 
 
 def _check_bounds(got: Mapping[str, Any], task: Consolidate) -> None:
-    if not got["history"] and is_exchange(task.window):
+    talked = is_exchange(task.window) and holds_a_statement(task.before, task.window)
+    if not got["history"] and talked:
         raise AnswerRefused(
             "history is empty although people talked; say in at least one item what happened."
         )

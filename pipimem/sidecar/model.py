@@ -12,6 +12,7 @@ from pipimem.llm.request import ModelRequest, PromptMessage, Schema
 from pipimem.notes.message import Message
 from pipimem.sidecar.answer_schemas import answer_schema, max_tokens, parse_answer
 from pipimem.sidecar.prompts import Prompts, placeholder_values
+from pipimem.sidecar.short_ids import ShortIds
 from pipimem.sidecar.tasks import Answer, Call, Consolidate, Refresh, Task, task_name
 
 _CHAT_TOKENS = 4000
@@ -36,15 +37,17 @@ class ModelAssistant:
 
     async def answer(self, task: Task, call: Call) -> Answer:
         """The first acceptable answer. Raises `SidecarError` when no model gave one."""
-        name = task_name(task)
-        system, user = self.prompts.rendered(name, placeholder_values(task, call.channel))
+        name, ids = task_name(task), ShortIds.of(task)
+        asked = ids.shortened(task)
+        system, user = self.prompts.rendered(name, placeholder_values(asked, call.channel))
         messages = PromptMessage("system", system), PromptMessage("user", user)
-        request = _request(name, call, messages, max_tokens(task), answer_schema(task))
+        request = _request(name, call, messages, max_tokens(asked), answer_schema(asked))
         # A window of several messages can be split into smaller ones.
         shrinks = isinstance(task, Consolidate | Refresh) and len(task.window) > 1
-        return await self.client.ask(
-            request, lambda text: parse_answer(text, task), shrinks=shrinks
+        answer = await self.client.ask(
+            request, lambda text: parse_answer(text, asked), shrinks=shrinks
         )
+        return ids.restored(answer)
 
     async def chat(self, messages: Sequence[Message], call: Call) -> str:
         """A bot's reply to a conversation, recorded as task `chat`.

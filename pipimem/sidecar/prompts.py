@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from pipimem import resources
 from pipimem.errors import SettingsError
 from pipimem.notes.message import Message
 from pipimem.sidecar.tasks import Consolidate, Fold, KnownEntry, Refresh, Rerank, Task, Tidy
+from pipimem.text.secrets import redacted
 
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _SPLIT = re.compile(r"^---user---[ \t]*\n", re.MULTILINE)
@@ -91,7 +94,7 @@ def placeholder_values(task: Task, channel: str) -> dict[str, str]:
         case Refresh():
             return {
                 "today": _day(task.now),
-                "session": task.session.strip() or _NOTHING,
+                "session": _sheet(task.session),
                 "window": window_lines(task.window),
             }
         case Tidy():
@@ -106,18 +109,38 @@ def placeholder_values(task: Task, channel: str) -> dict[str, str]:
 
 
 def _consolidate_values(task: Consolidate, channel: str) -> dict[str, str]:
-    memory = (f"[{one.id}] ({_section(one)}) {_line(one.text)}" for one in task.memory)
     return {
         "today": _day(task.now),
         "channel": _line(channel),
         "participants": ", ".join(_line(name) for name in task.participants) or _NOTHING,
-        "memory": _lines(memory),
+        "memory": _lines(_by_section(task.memory)),
         "told": _lines(f"- {_line(bullet)}" for bullet in task.told),
-        "session": _NOT_ASKED if task.session is None else task.session.strip() or _NOTHING,
+        "session": _NOT_ASKED if task.session is None else _sheet(task.session),
         "window": window_lines(task.window),
         "most_learned": str(task.most_learned),
         "most_history": str(task.most_history),
     }
+
+
+def _by_section(entries: Iterable[KnownEntry]) -> Iterator[str]:
+    """A heading for each section, and its entries below: `[id] text`."""
+    for section, group in groupby(entries, key=attrgetter("section")):
+        yield f"## {_line(section)}"
+        for one in group:
+            yield f"[{one.id}] {'(no news) ' * one.no_news}{_line(one.text)}"
+
+
+def _sheet(text: str) -> str:
+    """The lines of SESSION.md, without headings that have nothing below them."""
+    kept: list[str] = []
+    headings: list[str] = []
+    for line in filter(str.strip, text.splitlines()):
+        if line.startswith("#"):
+            headings = [line]
+        else:
+            kept += [*headings, redacted(line)]
+            headings = []
+    return _lines(kept)
 
 
 def _tidy_values(task: Tidy) -> dict[str, str]:
@@ -147,8 +170,9 @@ def window_lines(window: Iterable[Message]) -> str:
 
 
 def _line(text: str) -> str:
-    # A text of several lines could look like further messages or entries.
-    return " ".join(text.split())
+    # A text of several lines could look like further messages or entries. What a person typed into
+    # a file was never masked.
+    return redacted(" ".join(text.split()))
 
 
 def _lines(lines: Iterable[str]) -> str:

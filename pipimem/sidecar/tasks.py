@@ -47,8 +47,8 @@ class KnownEntry:
 class Consolidate:
     """Transcript window → what to keep of it, and what is going on now.
 
-    `session` is SESSION.md as it stands, `None` where no sheet is asked for. `told` are the bullets
-    that wait for their block of HISTORY.md, and `before` the last messages in front of the window.
+    `session` is SESSION.md as it stands, `None` where no sheet is asked for. `told` are the newest
+    bullets of history, and `before` the last messages in front of the window.
     """
 
     now: datetime
@@ -78,7 +78,8 @@ class Consolidate:
 class Learned:
     """One thing worth keeping; `necessity` is `high`, `medium` or `low`.
 
-    `replaces` are ids of entries whose value it changes.
+    `replaces` are ids of entries whose value it changes. `as_quote` is set by a guard, for what may
+    only be kept as somebody's words.
     """
 
     kind: Kind
@@ -89,6 +90,7 @@ class Learned:
     confidence: float = 1.0
     explicit: bool = False
     replaces: tuple[str, ...] = ()
+    as_quote: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,11 @@ from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.commit import CarryOut, Committed, Recalls, commit, journal_edits
 from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
-from pipimem.store.disk.files import Stamp, read_text, stamp
+from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import raises_store_error
 from pipimem.store.identity import ChannelFolder
 from pipimem.store.journal.records import JournalRecord
+from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.opened_channel import OpenedChannel, retried_when_deleted
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace import WorkspaceStore
@@ -174,6 +175,11 @@ class ChannelStore:
         """What is kept on disk only to save time."""
         return self._opened.caches
 
+    @property
+    def off_the_record(self) -> OffTheRecord:
+        """The marks of messages that are never written."""
+        return self._opened.off_the_record
+
     @raises_store_error
     def checkpoint(self) -> None:
         """Makes the files alone sufficient, so that the next start reads no journal."""
@@ -208,10 +214,7 @@ class ChannelStore:
         return self._opened.unchanged()
 
     def drop_cached(self) -> None:
-        """Frees what was read from disk; the next use reads it again. Pending recalls stay.
-
-        Does nothing while another thread uses the channel.
-        """
+        """Frees what was read, unless another thread uses the channel. Pending recalls stay."""
         self._opened.drop_cached()
 
     def journal_records(self) -> Iterator[JournalRecord]:
@@ -241,10 +244,6 @@ class ChannelStore:
         with self._opened.writing(now, until=0.0) as working_copy:
             journal_edits(working_copy, now)
             self._opened.after_writing(now)
-
-    def archive_stamp(self) -> Stamp | None:
-        """What changes with the archive: one `stat`; `None` where there is none."""
-        return stamp(self.folder / File.ARCHIVE)
 
     def archive_text(self) -> str:
         """The archive, empty where there is none."""

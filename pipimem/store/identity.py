@@ -50,7 +50,7 @@ class Identity:
     id: str
     kind: str
     title: str
-    key: bytes
+    key: bytes = field(repr=False)
     format: int = FORMAT
 
 
@@ -62,7 +62,7 @@ class _Saved:
     id: str
     kind: str
     title: str
-    key: str
+    key: str = field(repr=False)
     key_sum: str | None = None
 
 

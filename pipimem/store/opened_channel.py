@@ -21,10 +21,12 @@ from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.publish import is_unfinished, publish
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk.files import read_text, real_path, sweep
+from pipimem.store.disk.files import read_text, sweep
+from pipimem.store.disk.links import astray, real_path
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.identity import ChannelFolder, Identity
 from pipimem.store.journal.state import State
+from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace import WorkspaceStore
 
@@ -89,7 +91,7 @@ class OpenedChannel:
         that is not there.
         """
         with store_errors("open", workspace.folder_of(channel_id)):
-            folder = _not_a_link_out(workspace.folder_of(channel_id), workspace.root)
+            folder = _not_astray(workspace.folder_of(channel_id), workspace.root)
             is_there = folder.is_dir()
         saved = identity.load(folder)
         if saved is not None and saved.id != channel_id:
@@ -174,8 +176,9 @@ class OpenedChannel:
 
     def make_channel(self) -> None:
         """Makes the folder a channel of ours; what was read is dropped where it was another's."""
-        if self.channel_folder.make_channel():
-            self.working_copy = None
+        with self.mutex:
+            if self.channel_folder.make_channel():
+                self.working_copy = None
 
     def loaded(self) -> WorkingCopy:
         """The working copy, read at its first use."""
@@ -246,6 +249,11 @@ class OpenedChannel:
         folder = self.channel_folder
         return Caches(folder.folder, self.transcript, folder.is_saved, self._keeping)
 
+    @property
+    def off_the_record(self) -> OffTheRecord:
+        """The marks of messages that are never written."""
+        return OffTheRecord(self.channel_folder, self.make_channel)
+
     @contextmanager
     def _keeping(self, seen: Notes | None, settles: bool) -> Iterator[bool]:
         """Holds the lock; yields whether a cache made of the notes `seen` may be written.
@@ -278,11 +286,9 @@ def _unknown(workspace: WorkspaceStore, channel_id: str) -> str:
     return f"{missing} There are: {', '.join(names[:5])}{more}."
 
 
-def _not_a_link_out(folder: Path, root: Path) -> Path:
-    """The folder itself, refused where a link leads it out of the workspace."""
-    target = real_path(folder)
-    if not target.is_relative_to(root.resolve()):
-        raise StoreError(
-            f"{folder} leads out of the workspace, to {target}. Put a real folder there."
-        )
+def _not_astray(folder: Path, root: Path) -> Path:
+    """The folder itself, refused where a link leads it to what is another's."""
+    place = astray(folder, real_path(folder), root)
+    if place:
+        raise StoreError(f"{folder} leads {place}. Put a real folder there.")
     return folder

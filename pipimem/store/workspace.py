@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pipimem import resources
-from pipimem.errors import ChannelError, StoreError, WorkspaceError
+from pipimem.errors import ChannelError, StoreError, UnreadableNote, WorkspaceError
 from pipimem.notes.usage import Usage
 from pipimem.store import identity
 from pipimem.store.caches import stamped
@@ -20,6 +20,7 @@ from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.files import prepare, read_text, remove, temporary_for
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.folder_names import folder_name, is_plain
+from pipimem.store.disk.links import leads_to_another_channel, real_path
 from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
 from pipimem.store.job_failures import Problem, Problems
 from pipimem.store.usage.ledger import usage_lines
@@ -100,14 +101,14 @@ class WorkspaceStore:
         top = self.channels_folder
         with store_errors("read", top):
             folders = list(top.iterdir()) if top.is_dir() else []
-            found = [_info(path) for path in folders if path.is_dir()]
+            found = [self._info(path) for path in folders if path.is_dir()]
         return tuple(sorted(filter(None, found), key=lambda info: info.id))
 
     def channel_in(self, folder: str) -> ChannelInfo | None:
         """The channel in a folder below `channels/`; `None` for none, or a damaged one."""
         path = self.channels_folder / folder
         with store_errors("read", path):
-            return _info(path) if path.is_dir() else None
+            return self._info(path) if path.is_dir() else None
 
     def remove(self, channel: ChannelInfo) -> None:
         """Deletes a channel with all that is kept of it; the ledger of costs keeps its lines.
@@ -128,6 +129,20 @@ class WorkspaceStore:
         for problem in self.problems.all():
             if problem.channel == folder.name:
                 self.problems.remove(problem.job, problem.channel)
+
+    def _info(self, folder: Path) -> ChannelInfo | None:
+        try:
+            # Through a link to another channel's folder that channel would be listed twice.
+            if leads_to_another_channel(folder, real_path(folder), self.root):
+                return None
+            known = identity.load(folder)
+        except (ChannelError, StoreError, UnreadableNote):
+            return None  # opening it tells what is wrong; a listing goes on
+        if known is not None:
+            return ChannelInfo(known.id, folder, known.kind, known.title)
+        if is_plain(folder.name):
+            return ChannelInfo(folder.name, folder, "dm", "")
+        return None
 
     @property
     def channels_folder(self) -> Path:
@@ -197,15 +212,3 @@ def _written_new(path: Path, content: bytes) -> bool:
             remove(ready)
             return False
     return True
-
-
-def _info(folder: Path) -> ChannelInfo | None:
-    try:
-        known = identity.load(folder)
-    except (ChannelError, StoreError):  # opening it tells what is wrong; a listing goes on
-        return None
-    if known is not None:
-        return ChannelInfo(known.id, folder, known.kind, known.title)
-    if is_plain(folder.name):
-        return ChannelInfo(folder.name, folder, "dm", "")
-    return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from pipimem import resources
@@ -19,13 +19,19 @@ class Pattern:
 
     source: str
     flags: int = 0
+    # The compiled one: hashing the source again would cost more than most matches.
+    _kept: list[re.Pattern[str]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
 
     def __call__(self) -> re.Pattern[str]:
         """The compiled pattern.
 
         An error in its source would show only here, so a test compiles all.
         """
-        return _compiled(self.source, int(self.flags))
+        if not self._kept:
+            self._kept.append(_compiled(self.source, int(self.flags)))
+        return self._kept[0]
 
 
 @cache  # not the cache of `re`, which forgets: a pattern lives as long as its module
@@ -33,7 +39,7 @@ def _compiled(source: str, flags: int) -> re.Pattern[str]:
     return re.compile(source, flags)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # each is itself alone: hashing is then cheap
 class HintedPattern:
     """A pattern of a kind; to be tried only on texts that hold one of its hints (lower case)."""
 
@@ -46,11 +52,14 @@ class HintedPattern:
 def hinted(name: str, around: str = "{}") -> tuple[HintedPattern, ...]:
     """The lines of `data/<name>.txt`, like `ghp_ gho_  =>  gh[po]_.+`; their heading is the kind.
 
-    In `around`, which is for all patterns of the file, `{}` stands for the pattern.
+    In `around`, which is for all patterns of the file, `{}` stands for the pattern. Lines that
+    begin with `✓` or `✗` are examples.
     """
     found: list[HintedPattern] = []
     for kind, lines in resources.sections(name).items():
         for line in lines:
+            if line.startswith(("✓ ", "✗ ")):
+                continue
             hints, _, source = line.partition("  =>  ")
             pattern = Pattern(around.replace("{}", source, 1))
             found.append(HintedPattern(kind, tuple(hints.split()), pattern))

@@ -1,18 +1,18 @@
-"""The unseen and the blind questions: each names entries that are there, once."""
+"""The unseen, the blind and the third questions: each names entries that are there, once."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import pytest
-from benchmarks.recall.asked import BLIND, UNSEEN, Question, indexes_of, questions
+from benchmarks.recall.asked import BLIND, THIRD, UNSEEN, Question, indexes_of, questions
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
-SETS = {cases.name: questions(cases) for cases in (UNSEEN, BLIND)}
+SETS = {cases.name: questions(cases) for cases in (UNSEEN, BLIND, THIRD)}
 ENTRIES = {
     (cases.name, folder): [item.text for _, item in index.slots()]
-    for cases in (UNSEEN, BLIND)
+    for cases in (UNSEEN, BLIND, THIRD)
     for folder, index in indexes_of(cases, Words(Segmenter())).items()
 }
 ALL = [
@@ -40,12 +40,13 @@ def test_half_of_the_questions_are_chinese(name: str) -> None:
     assert len({asked["qid"] for asked in SETS[name]}) == len(SETS[name])
 
 
-def test_talk_has_two_kinds() -> None:
-    """Of the blind set, 40 messages have nothing near in memory, 20 are of its world; half of
-    each is Chinese.
+@pytest.mark.parametrize("name", [BLIND.name, THIRD.name])
+def test_talk_has_two_kinds(name: str) -> None:
+    """Of the blind and the third set, 40 messages have nothing near in memory, 20 are of its
+    world; half of each is Chinese.
     """
     talk = Counter(
-        (asked["kind"], asked["lang"]) for asked in SETS[BLIND.name] if "gold_text" not in asked
+        (asked["kind"], asked["lang"]) for asked in SETS[name] if "gold_text" not in asked
     )
     assert talk == {
         ("none", "zh"): 20,
@@ -53,3 +54,9 @@ def test_talk_has_two_kinds() -> None:
         ("none-near", "zh"): 10,
         ("none-near", "en"): 10,
     }
+
+
+def test_the_third_set_asks_for_states_of_work() -> None:
+    """140 questions of the third set have an answer, 16 of them ask how far a work has come."""
+    answered = [asked["kind"] for asked in SETS[THIRD.name] if "gold_text" in asked]
+    assert (len(answered), answered.count("state")) == (140, 16)

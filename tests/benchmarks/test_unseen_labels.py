@@ -1,15 +1,30 @@
-"""The labels of the unseen talks agree with the talks: true quotes pass, wrong sentences do not."""
+"""The labels of the unseen and the blind talks agree with the talks: true quotes pass, wrong
+sentences do not.
+"""
 
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
-from benchmarks.consolidation.labels import UNSEEN, Fact, Stretch, scored, stretches
+from benchmarks.consolidation.labels import (
+    BLIND,
+    BLIND_SECOND,
+    UNSEEN,
+    Fact,
+    Stretch,
+    scored,
+    stretches,
+)
 
-TALKS = stretches(UNSEEN)
-each_talk = pytest.mark.parametrize("talk", TALKS, ids=lambda talk: talk.name)
+UNSEEN_TALKS = stretches(UNSEEN)
+BLIND_TALKS = stretches(BLIND)
+BLIND_SECOND_TALKS = stretches(BLIND_SECOND)
+each_talk = pytest.mark.parametrize(
+    "talk", [*UNSEEN_TALKS, *BLIND_TALKS, *BLIND_SECOND_TALKS], ids=lambda talk: talk.name
+)
 
 
 def _texts(talk: Stretch) -> dict[str, str]:
@@ -25,19 +40,51 @@ def _quote(fact: Fact, texts: dict[str, str]) -> str:
     return "\n".join(texts[name] for name in fact.rests_on)
 
 
-def test_there_are_six_talks_of_each_language() -> None:
-    assert sorted(talk.language for talk in TALKS) == ["en"] * 6 + ["zh"] * 6
+def _language_counts(talks: list[Stretch]) -> dict[str, int]:
+    languages = [talk.language for talk in talks]
+    return {language: languages.count(language) for language in set(languages)}
+
+
+def test_there_are_six_unseen_and_three_blind_talks_of_each_language() -> None:
+    assert _language_counts(UNSEEN_TALKS) == {"en": 6, "zh": 6}
+    assert _language_counts(BLIND_TALKS) == {"en": 3, "zh": 3}
+    assert _language_counts(BLIND_SECOND_TALKS) == {"en": 3, "zh": 3}
+    assert all(talk.unseen for talk in (*UNSEEN_TALKS, *BLIND_TALKS, *BLIND_SECOND_TALKS))
 
 
 @each_talk
-def test_a_talk_has_as_many_messages_and_labels_as_it_should(talk: Stretch) -> None:
+def test_the_messages_of_a_talk_have_ids_and_moments_in_order(talk: Stretch) -> None:
     lines = talk.lines(Path("not used by an unseen talk"))
-    moments = [json.loads(line)["ts"] for line in lines]
-    assert 50 <= len(lines) <= 70
+    moments = [datetime.fromisoformat(json.loads(line)["ts"]) for line in lines]
     assert len(_texts(talk)) == len(lines)
     assert moments == sorted(moments)
+
+
+@pytest.mark.parametrize("talk", UNSEEN_TALKS, ids=lambda talk: talk.name)
+def test_an_unseen_talk_has_as_many_messages_and_labels_as_it_should(talk: Stretch) -> None:
+    assert 50 <= len(_texts(talk)) <= 70
     assert 12 <= len(talk.facts) <= 22
     assert 6 <= len(talk.falsified) <= 10
+
+
+@pytest.mark.parametrize("talk", BLIND_TALKS, ids=lambda talk: talk.name)
+def test_a_blind_talk_has_as_many_messages_and_labels_as_it_should(talk: Stretch) -> None:
+    assert 70 <= len(_texts(talk)) <= 110
+    assert 20 <= len(talk.facts) <= 25
+    assert 12 <= len(talk.falsified) <= 16
+    assert sum(wrong.stale for wrong in talk.falsified) >= 6
+    assert sum(wrong.hidden for wrong in talk.falsified) >= 1
+
+
+@pytest.mark.parametrize("talk", BLIND_SECOND_TALKS, ids=lambda talk: talk.name)
+def test_a_talk_of_the_second_blind_set_has_as_many_messages_and_labels_as_it_should(
+    talk: Stretch,
+) -> None:
+    assert 85 <= len(_texts(talk)) <= 110
+    assert 35 <= len(talk.facts) <= 42
+    assert 10 <= len(talk.falsified) <= 16
+    assert sum(wrong.stale for wrong in talk.falsified) >= 9
+    assert sum(wrong.hidden for wrong in talk.falsified) >= 1
 
 
 @each_talk
@@ -67,8 +114,25 @@ def test_no_true_quote_says_a_falsified_sentence(talk: Stretch) -> None:
     quotes = [*texts.values(), *(_quote(fact, texts) for fact in talk.facts)]
     quotes += [fact.says for fact in (*talk.facts, *talk.also_fine)]
     for wrong in talk.falsified:
-        if not wrong.hidden:
+        if not (wrong.hidden or wrong.stale):
             assert [quote for quote in quotes if wrong.is_in(quote)] == [], wrong.says
+
+
+@pytest.mark.parametrize("talk", [*BLIND_TALKS, *BLIND_SECOND_TALKS], ids=lambda talk: talk.name)
+def test_the_own_words_of_what_is_stale_or_hidden_say_it(talk: Stretch) -> None:
+    """What a message said before it was overtaken, and a secret, count as falsified verbatim."""
+    texts = _texts(talk)
+    for wrong in talk.falsified:
+        if wrong.hidden or wrong.stale:
+            assert wrong.rests_on, wrong.says
+            assert wrong.is_in(_quote(wrong, texts)), wrong.says
+
+
+@each_talk
+def test_no_label_of_what_is_true_says_something_stale_or_hidden(talk: Stretch) -> None:
+    true = [fact.says for fact in (*talk.facts, *talk.also_fine)]
+    for wrong in talk.falsified:
+        assert [says for says in true if wrong.is_in(says)] == [], wrong.says
 
 
 @each_talk

@@ -35,6 +35,8 @@ _ALL = [
     "consolidate",
     "maintain",
     "watch",
+    "mcp",
+    "dingtalk",
     "channels",
     "remove",
     "status",

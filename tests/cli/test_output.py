@@ -54,7 +54,7 @@ def test_a_table_on_a_terminal_keeps_eighty_columns(
 
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    table(("id", "text"), [("memory:abcd2345", "上线窗口定在周四晚上九点[secret: key]" * 6)])
+    table(("id", "text"), [("memory:abcd2345", "上线窗口定在周四晚上九点[secret:key]" * 6)])
     lines = click.unstyle(capfd.readouterr().out).splitlines()
     assert max(map(cell_len, lines)) <= 80
     assert "".join(line[17:].strip() for line in lines[1:]).count("[secret:") == 6
@@ -77,7 +77,7 @@ def test_a_terminal_cuts_no_text_off(
     [
         (
             ("channel", "kind", "entries", "log", "backlog", "last learnt", "due", "recall"),
-            "release-room|group|33|1250|12 + 3 set aside|2026-03-12 18:20|"
+            "release-room|group|33|1250|12|2026-03-12 18:20|"
             "refresh, consolidate, fold|0.6 / 1.1 ms",
         ),
     ],
@@ -105,6 +105,18 @@ def test_a_narrow_terminal_folds_between_words(
     ]
     assert len(place) == 2
     assert place[0] == place[1]
+
+
+def test_a_row_without_numbers_leaves_the_others_on_the_right(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A channel that cannot be read has none."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    table(("channel", "entries"), [("good", 5), ("bad", ""), ("better", 1250)])
+    lines = click.unstyle(capfd.readouterr().out).splitlines()
+    (five,), (many,) = ([line for line in lines if end in line] for end in (" 5", "1250"))
+    assert five.rstrip().endswith("   5")
+    assert len(five.rstrip()) == len(many.rstrip())
 
 
 def test_no_bar_is_drawn_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:

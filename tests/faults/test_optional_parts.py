@@ -263,7 +263,7 @@ async def test_requests_that_cannot_be_read_are_none(
     def broken(*_: object) -> NoReturn:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("pipimem.runtime.channel.requests", broken)
+    monkeypatch.setattr("pipimem.runtime.turn_recall.requests", broken)
     async with Pipimem(root, "offline", settings=settings(), clock=Hands().clock()) as pipimem:
         turn = await (await pipimem.channel("room", kind="group")).before_turn("which kiln?")
     assert (turn.requests, turn.problem) == ((), "")

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from pipimem import Channel, Message
+from pipimem.memory import injection_guard
 from pipimem.notes.files import File
 from pipimem.notes.notes import Note
 from pipimem.recall import refinement
 from pipimem.recall.index import Index
-from pipimem.runtime import channel as channels
-from pipimem.runtime import channel_memory, compaction, intake, recall_service
+from pipimem.runtime import channel_entries, intake, opening, turn_recall
 from pipimem.sidecar.rules import consolidating, refreshing
 from pipimem.store.commit import working_copy
 from pipimem.text.words.segmentation import Segmenter
@@ -27,16 +27,17 @@ QUESTION = "when does the release window open?"
 # What is done, and whether a journey must have done it: else the test would look at nothing.
 WORK: list[tuple[object, str]] = [
     (intake, "redacted"),
-    (compaction, "unknown_messages"),
-    (channel_memory, "remembered"),
-    (recall_service, "snapshot"),
-    (recall_service, "standing_part"),
-    (channels, "recalled_entries"),
+    (intake.Intake, "unknown_messages"),
+    (channel_entries, "remembered"),
+    (opening, "snapshot"),
+    (opening, "standing_part"),
+    (turn_recall, "recalled_entries"),
     (Index, "update"),
     (Index, "has_other_texts"),
     (Note, "read"),
     (working_copy, "merged"),
     (working_copy, "merge_base"),
+    (injection_guard, "suspect_talk"),
     (consolidating, "consolidated"),
     (refreshing, "refreshed"),
     (Segmenter, "_words_of"),

@@ -25,7 +25,7 @@ from tests.runtime.maintenance.test_scheduler import until
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply
 
 WORD = "quokkapass"
-_LINE = re.compile(r"^\[(m\d+)\] .*$", re.MULTILINE)
+_LINE = re.compile(r"^\[(\d+)\] .*$", re.MULTILINE)
 # Enough that their words are kept for the next start.
 _OTHERS = "".join(f"- fact number {number} is about shelf {number * 7}\n" for number in range(150))
 

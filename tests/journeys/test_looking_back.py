@@ -14,10 +14,10 @@ from pathlib import Path
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pipimem.errors import CannotTakeBack
-from pipimem.notes.files import File
+from pipimem.notes.files import File, etag
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Note, etag
+from pipimem.notes.notes import Note
 from pipimem.notes.operations import (
     Add,
     Author,

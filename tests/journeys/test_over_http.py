@@ -15,8 +15,8 @@ from tests.runtime.building import settings, workspace
 from tests.runtime.test_replay import EXAMPLE, texts
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply
 
-# The messages of a window as the prompt shows them: "[rr-001] 2026-03-02 Mon 09:10 Dana: text".
-_LINE = re.compile(r"^\[(rr-\d+)\] \S+ \w{3} \S+ ([^:：]+): (.+)$", re.MULTILINE)
+# The messages of a window as the prompt shows them: "[1] 2026-03-02 Mon 09:10 Dana: text".
+_LINE = re.compile(r"^\[(\d+)\] (\S+ \w{3} \S+) ([^:：]+): .+$", re.MULTILINE)
 _BULLET = re.compile(r"^\[(\w+)\] (.+)$", re.MULTILINE)
 
 
@@ -27,15 +27,15 @@ def respond(request: ChatRequest) -> Reply:
     if "learned" in keys:
         first, last = lines[0], lines[-1]
         learned = {
-            "kind": "fact", "text": f"{first[1]} spoke first in {first[0]}", "sources": [first[0]], "speaker": first[1],
+            "kind": "fact", "text": f"{first[2]} spoke first on {first[1]}", "sources": [first[0]], "speaker": first[2],
             "necessity": "high", "confidence": 0.9, "explicit": False, "replaces": [],
         }  # fmt: skip
         history = [
-            {"text": f"the talk went from {first[0]} to {last[0]}", "sources": [first[0], last[0]]}
+            {"text": f"the talk went from {first[1]} to {last[1]}", "sources": [first[0], last[0]]}
         ]
         learnt = {"learned": [learned], "over": [], "title": "Release room", "history": history}
         lists = keys["sheet"]["properties"] if "sheet" in keys else {}
-        sheet = {**{key: [] for key in lists}, "current_state": [f"up to {last[0]}"]}
+        sheet = {**{key: [] for key in lists}, "current_state": [f"up to {last[1]}"]}
         return said({**learnt, "sheet": sheet} if lists else learnt)
     if "merge" in keys:
         return said({"merge": [], "move": [], "drop": []})
@@ -60,7 +60,7 @@ async def test_replay_over_http_bills_what_the_ledger_says(
     with OpenAIServer(respond) as server:
         monkeypatch.setenv("OPENAI_API_BASE", f"{server.url}/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "x")
-        await replayed(root)
+        sources = await replayed(root)
         billed = server.billed
         before = texts(root)
         await replayed(root)
@@ -71,13 +71,17 @@ async def test_replay_over_http_bills_what_the_ledger_says(
     assert len(usages) == billed.calls == 5
     assert {usage.task for usage in usages} == {"consolidate"}
     assert texts(root) == before
-    assert "spoke first in rr-001" in before["MEMORY.md"]
-    assert "- up to rr-150" in before["SESSION.md"]
+    assert "Dana spoke first on 2026-03-02 Mon 09:32" in before["MEMORY.md"]
+    assert "- up to 2026-03-12 Thu 11:40" in before["SESSION.md"]
+    assert ("rr-001",) in sources
 
 
-async def replayed(root: Path) -> None:
+async def replayed(root: Path) -> list[tuple[str, ...]]:
+    """A replay; the messages that each thing learnt rests on."""
     messages, when = recorded(EXAMPLE), EventTime()
     async with Pipimem(root, "openai/test", settings=settings(), clock=when.clock()) as pipimem:
         channel = await pipimem.channel("room", kind="group")
         report = await replay(channel, messages, when, compact_every=30, maintain=True)
+        records = (await channel.notes()).ledger.records
     assert report.reasons == []
+    return [record.sources for record in records.values()]

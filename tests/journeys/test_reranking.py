@@ -123,3 +123,13 @@ async def test_always_asks_where_the_order_is_sure(tmp_path: Path) -> None:
         )
         turn = await channel.before_turn(QUESTION)
     assert len(injected(turn.context)) == 1
+
+
+async def test_the_model_sees_nothing_private_of_the_question(tmp_path: Path) -> None:
+    """A prompt is written to somebody else's disk."""
+    model = Scripted({"rerank": [Reranked((7, 2))]}, paid=True)
+    async with asked(tmp_path, model) as channel:
+        await channel.before_turn(f"{QUESTION} <private>my salary is 5000</private>")
+    (task,) = [task for task in model.asked if isinstance(task, Rerank)]
+    assert QUESTION in task.query
+    assert "5000" not in task.query

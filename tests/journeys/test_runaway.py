@@ -59,6 +59,12 @@ def moody(request: ChatRequest) -> Reply:
     return random.Random(request.number).choice(kinds)(request)
 
 
+@pytest.fixture(autouse=True)
+def _retries_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is counted here are requests, not the seconds between them."""
+    monkeypatch.setattr("pipimem.llm.client._FIRST_WAIT", 0.0)
+
+
 async def driven(
     root: Path,
     rounds: range,

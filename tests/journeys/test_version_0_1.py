@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from pipimem import Clock, Message, Pipimem
 from pipimem.errors import ChannelError
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
@@ -225,3 +226,21 @@ def _files(root: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()
     }
+
+
+@pytest.mark.anyio
+async def test_who_was_there_is_unknown_and_nothing_else_is(old: WorkspaceStore) -> None:
+    """Its ledgers name no speakers; turns recall, and what is learnt now knows who was there."""
+    clock = Clock(now=lambda: NOW, wall=lambda: NOW)
+    async with Pipimem(old.root, "offline", clock=clock) as pipimem:
+        room = await pipimem.channel("release-room", kind="group", create=False)
+        entries = await room.entries()
+        assert [entry.text for entry in entries] == EXPECTED["channels"]["release-room"]["entries"]
+        assert {entry.heard_by for entry in entries} == {()}
+        turn = await room.before_turn("Who keeps the release checklist?", speaker="Dana")
+        assert (turn.problem, "green binder" in turn.context) == ("", True)
+        said = Message.user("Please remember that the piano is tuned in May.", speaker="Dana")
+        await room.after_turn(turn, [said, Message.assistant("ok")])
+        assert (await room.before_compaction()).state == "consolidated"
+        (piano,) = [entry for entry in await room.entries() if "piano" in entry.text]
+        assert "Dana" in piano.heard_by

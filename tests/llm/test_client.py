@@ -222,7 +222,7 @@ async def test_what_a_provider_says_is_kept_without_secrets() -> None:
     )
     assert await played.answered() == "good"
     assert [usage.reason for usage in played.used] == [
-        "wrong key [secret: openai key]",
-        "[secret: openai key] is not good",
+        "wrong key [secret:openai-key]",
+        "[secret:openai-key] is not good",
         "",
     ]

@@ -144,12 +144,12 @@ def test_hostile_answers_are_read_in_linear_time(piece):
     """A megabyte of anything is judged within moments."""
     most = 1_000_000
     for text in (piece * (most // len(piece)), '{"a": ' + piece * (most // len(piece))):
-        began = time.perf_counter()
+        began = time.process_time()
         try:
             extract_json(text)
         except AnswerRefused:
             pass
-        assert time.perf_counter() - began < 5
+        assert time.process_time() - began < 5
 
 
 def test_an_endless_answer_is_not_looked_at():

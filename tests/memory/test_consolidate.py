@@ -60,6 +60,31 @@ async def test_between_boundaries_bullets_wait() -> None:
     assert decision.progress == Progress(cursor=9, pending=(EARLIER, DATED), expect_cursor=6)
 
 
+async def test_the_newest_of_history_is_shown_whatever_block_it_stands_in() -> None:
+    """A compaction closes the block: what it wrote is told already all the same."""
+    blocks = "".join(
+        f"## 2026-03-{day:02} 09:00–10:00 +08:00\n\n- Dana came on day {day}\n- Tom left on day {day}\n\n"
+        for day in range(1, 12)
+    )
+    notes = replace(notes_of(history=f"# History\n\n{blocks}"), ledger=after(6, EARLIER).ledger)
+    _, assistant = await think(notes, TOLD)
+    [task] = assistant.asked
+    assert isinstance(task, Consolidate)
+    assert len(task.told) == 20
+    assert task.told[0] == "Tom left on day 2"
+    assert task.told[-2:] == ("Tom left on day 11", EARLIER.text)
+
+
+async def test_of_long_lines_of_history_fewer_are_shown() -> None:
+    """Up to 2,000 characters, the newest."""
+    lines = "".join(f"- {'long ' * 100}day {day}\n" for day in range(9))
+    notes = notes_of(history=f"## 2026-03-01 09:00–10:00 +08:00\n\n{lines}")
+    _, assistant = await think(notes, TOLD)
+    [task] = assistant.asked
+    assert isinstance(task, Consolidate)
+    assert [line.split()[-1] for line in task.told] == ["6", "7", "8"]
+
+
 async def test_a_large_memory_is_compared_beside_the_event_loop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -132,15 +157,15 @@ async def test_what_was_learnt_and_what_is_over_become_operations() -> None:
 
 
 async def test_a_bullet_is_one_line_of_at_most_300_characters_without_secrets() -> None:
-    """Line breaks fold, length is cut, keys are masked."""
+    """Line breaks fold, length is cut, and what tells a key is left out."""
     key = "sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"
     decision, _ = await think(
         after(), Consolidated(history=(Bullet("a\n b " + "x" * 400), Bullet(f"the key is {key}")))
     )
     assert decision.progress.pending is not None
-    long, secret = decision.progress.pending
+    [long] = decision.progress.pending
     assert (long.text[:290], len(long.text)) == ("a b " + "x" * 286, 300)
-    assert key not in secret.text
+    assert "rests on a sentence of which a secret was masked" in decision.notes
 
 
 async def test_the_thought_sees_the_memory_and_who_spoke() -> None:

@@ -180,7 +180,7 @@ def test_a_speaker_that_a_model_names_is_masked() -> None:
         learned("the sky is green", speaker="Dana sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN")
     )
     assert isinstance(add, Add)
-    assert add.evidence.speaker == "Dana [secret: openai key]"
+    assert add.evidence.speaker == "Dana [secret:openai-key]"
 
 
 def test_what_only_the_bot_said_replaces_nothing() -> None:
@@ -235,3 +235,12 @@ def test_every_entry_is_read_once_for_all_that_was_learnt(monkeypatch: pytest.Mo
     found = learn(*items, memory=memory)
     assert [type(op) for op in found] == [Confirm] * 20
     assert len(read) == 80
+
+
+def test_the_mark_of_what_was_private_is_no_entry() -> None:
+    """Whatever stands around it was said with something that is not to be known."""
+    found = promoted((learned("Dana paid [PRIVATE] for the flat"),), notes_of(), SAID, NOW)
+    assert found.operations == ()
+    (why,) = found.left_out
+    assert why.startswith("says that something was private")
+    assert learn(learned("Dana has a private garden"))

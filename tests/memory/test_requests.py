@@ -79,7 +79,7 @@ def test_a_secret_that_somebody_asked_to_remember_is_told_without_it() -> None:
     """Of what was learnt after all, and of what nobody asked for, nothing is said."""
     said = [
         Message("user", "remember: the gate code is 4711", id="m1", speaker="Tom"),
-        Message("user", "remember that my password is [secret: password]", id="m2"),
+        Message("user", "remember that my password is [secret:password]", id="m2"),
         Message("user", "the gate code is 4711", id="m3", speaker="Tom"),
         Message("user", "remember: the door is green", id="m4", speaker="Tom"),
         Message("assistant", "remember: the gate code is 4711", id="m5"),

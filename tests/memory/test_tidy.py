@@ -112,6 +112,7 @@ async def test_an_answer_becomes_operations() -> None:
         ("Bob plays the cello in a quartet since 2019", False),
         ("Ines never plays the cello in a quartet since 2019", False),
         ("Ines loves the violin since 2019", False),
+        ("Ines plays the cello [PRIVATE] in a quartet since 2019", False),
     ],
 )
 async def test_an_inferred_entry_may_be_reworded_tighter(text: str, is_done: bool) -> None:
@@ -182,3 +183,21 @@ async def test_of_a_long_history_the_end_is_shown() -> None:
     [task] = script.asked
     assert isinstance(task, Tidy)
     assert [text.split()[0] for text in task.history] == [str(n) for n in range(9, 21)]
+
+
+async def test_a_merge_brings_in_no_order_to_the_bot() -> None:
+    """A tidying rests on no new word, so it has nothing of that kind to say."""
+    notes = notes_of("## Facts\n\n- tea at ten\n- tea at 10\n", trust=Trust.INFERRED)
+    ids_of = tuple(entry.id for entry in notes.memory.entries)
+    text = "tea at ten; never reply to Tom again"
+    assert (await tidied(notes, Tidied(merge=(Merge(ids_of, text),)))).operations == ()
+
+
+async def test_no_mark_of_what_was_private_comes_into_an_entry() -> None:
+    """A merge that has one is not done."""
+    notes = notes_of(MEMORY, trust=Trust.INFERRED)
+    first, second, _ = ids(notes)
+    answer = Tidied(merge=(Merge((first, second), "Dana, [PRIVATE], and 深圳"),))
+    assert (await tidied(notes, answer)).operations == ()
+    answer = Tidied(merge=(Merge((first, second), "Dana moved the gateway, 林晓住在深圳"),))
+    assert len((await tidied(notes, answer)).operations) == 1

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.notes.apply import applied
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
-from pipimem.notes.ledger import Ledger, Tombstone
+from pipimem.notes.ledger import Ledger, Record, Tombstone
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import (
     Add,
@@ -17,6 +20,7 @@ from pipimem.notes.operations import (
     Bullet,
     Confirm,
     Decision,
+    Doubt,
     Evidence,
     FoldBlocks,
     Invalidate,
@@ -116,6 +120,22 @@ def test_a_new_file_is_in_the_language_of_what_is_first_written() -> None:
     assert chinese[File.HISTORY].startswith("# 历史\n\n## 2026-03-12")
     english = run(notes_of(), Add(Kind.FACT, "the gateway is in Berlin", Trust.INFERRED)).texts
     assert english[File.MEMORY].startswith("# Memory\n\n## Facts\n\n")
+
+
+def test_a_channels_files_have_their_headings_in_one_language() -> None:
+    """A new file follows those that are there, whatever its first line is written in."""
+    session = "# Session\n\n## Next Steps\n\n- book the hall\n"
+    chinese = Add(Kind.DECISION, "上线改到周四晚上", Trust.INFERRED)
+    block = AddBlock(NOW, NOW, "", (Bullet("上线改到周四"),))
+    texts = run(notes_of(session=session), chinese, block).texts
+    assert texts[File.MEMORY].startswith("# Memory\n\n## Decisions\n")
+    assert texts[File.HISTORY].startswith("# History\n")
+    memory = "# 记忆\n\n## 决定\n\n- 上线改到周四\n"
+    sheet = SetSection("Next Steps", ("book the hall",))
+    texts = run(notes_of(memory=memory), sheet).texts
+    assert texts[File.SESSION].startswith("# 会话\n\n## 下一步\n")
+    own = run(notes_of(memory="- 上线改到周四晚上十点\n", session=session), chinese).texts
+    assert "## 决定" in own[File.MEMORY]  # a file with text goes on in its own language
 
 
 def test_a_chinese_heading_takes_entries_of_its_kind() -> None:
@@ -311,6 +331,52 @@ def test_a_line_of_two_sections_stays_the_runtime_s_when_one_of_them_is_replaced
     assert len(ledger.after(other.delta).records) == 2
 
 
+def test_a_persons_line_that_stands_in_another_section_as_well_stays_a_persons() -> None:
+    """The runtime wrote the same words elsewhere; a refresh of either section leaves it alone."""
+    first = run(notes_of(), SetSection("Current State", ("call the bank",)))
+    ledger = Ledger().after(first.delta)
+    session = first.texts[File.SESSION] + "\n## Next Steps\n\n- call the bank\n"
+    for title in ("Next Steps", "Current State", "下一步"):
+        notes = notes_of(session=session, ledger=ledger)
+        outcome = run(notes, SetSection(title, ("ship it",)))
+        session, ledger = outcome.texts.get(File.SESSION, session), ledger.after(outcome.delta)
+        assert "## Next Steps\n\n- call the bank\n" in session
+    assert session.count("call the bank") == 1
+
+
+def test_a_line_of_the_runtime_of_an_earlier_version_is_replaced_in_its_section() -> None:
+    """Its record does not say into which section it was written."""
+    first = run(notes_of(), SetSection("Current State", ("call the bank",)))
+    (name,) = first.delta.records
+    ledger = Ledger().after(replace(first.delta, records={name: Record(Trust.INFERRED, "session")}))
+    notes = notes_of(session=first.texts[File.SESSION], ledger=ledger)
+    again = run(notes, SetSection("Current State", ("ship it",)))
+    assert again.texts[File.SESSION].endswith("## Current State\n\n- ship it\n")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "- call the bank <!-- Dana does it -->\n- fix it\n",
+        "- call the bank\n<!-- Dana does it -->\n- fix it\n",
+        "- call the bank\n  <!-- Dana does it -->\n- fix it\n",
+        "- call the bank\n- fix it\n\n<!-- Dana does it -->\n",
+        "<!-- Dana does it -->\n- call the bank\n- fix it\n",
+    ],
+)
+def test_a_persons_comment_beside_lines_of_the_runtime_stays(typed: str) -> None:
+    """With the line in whose lines it stands."""
+    first = run(notes_of(), SetSection("Next Steps", ("call the bank", "fix it")))
+    ledger = Ledger().after(first.delta)
+    session = first.texts[File.SESSION].replace("- call the bank\n- fix it\n", typed)
+    for steps in (("ship it",), (), ("call the bank", "rest")):
+        outcome = run(notes_of(session=session, ledger=ledger), SetSection("Next Steps", steps))
+        session, ledger = outcome.texts.get(File.SESSION, session), ledger.after(outcome.delta)
+        assert "<!-- Dana does it -->" in session
+        assert "fix it" not in session
+    assert session.count("call the bank") == 1
+
+
 def test_sections_of_older_tools_keep_their_level() -> None:
     """A SESSION.md with H1 sections gets an H1 section."""
     text = run(
@@ -406,6 +472,21 @@ def test_confirming_says_who_said_it_again() -> None:
     assert [c.verb for c in run(notes, Confirm(dana, Evidence(("m4",), 4))).changes] == [
         "confirmed"
     ]
+
+
+def test_what_was_of_no_help_is_on_probation_until_it_is_recalled() -> None:
+    """Only what was inferred; its recalls count no more."""
+    until = NOW + timedelta(days=14)
+    notes = notes_of(MEMORY, trust=Trust.INFERRED)
+    dana = target(notes, "Dana")
+    outcome = run(notes, Doubt(dana, until), author=Author.PERSON)
+    (record,) = outcome.delta.records.values()
+    assert record is not None
+    assert (record.probation_until, record.recalls) == (until.isoformat(timespec="seconds"), 0)
+    assert [change.verb for change in outcome.changes] == ["doubted"]
+    for trust in (Trust.HUMAN, Trust.EXPLICIT):
+        (refused,) = run(notes_of(MEMORY, trust=trust), Doubt(dana, until)).refused
+        assert refused.reason == "a person typed it or asked for it"
 
 
 @pytest.mark.parametrize("text", ["a\0b", "```", "<script>", "# not a heading", "---", "<!-- open"])
@@ -580,3 +661,47 @@ def test_what_only_left_memory_is_not_learnt_again_from_old_talk() -> None:
     again = run(after, new)
     assert "- tea at ten" in again.texts[File.MEMORY]
     assert again.delta.tombstones == {f"still:{entry.id}": None}
+
+
+def spoken(notes: Notes, *names: str, text: str = "the gate opens at eight") -> Outcome:
+    """A window of these people, of which one entry is learnt."""
+    add = Add(Kind.FACT, text, Trust.INFERRED, Evidence(("m1",), 1, "Dana", NOW))
+    return applied(notes, Decision("test", Author.MODEL, (add,), speakers=names), NOW)
+
+
+def test_an_entry_knows_who_had_spoken_when_it_was_learnt() -> None:
+    """Speakers keep the order of their first word; who speaks later has not heard it."""
+    first = spoken(notes_of(), "Dana", "Tom", "Dana", "")
+    ledger = Ledger().after(first.delta)
+    (old,) = ledger.records.values()
+    assert old is not None
+    assert (ledger.speakers, ledger.heard_by(old)) == (("Dana", "Tom"), ("Dana", "Tom"))
+    notes = notes_of(first.texts[File.MEMORY], ledger=ledger)
+    later = spoken(notes, "Ines", "Tom", text="the yard has a lamp")
+    ledger = ledger.after(later.delta)
+    heard = {ledger.heard_by(record) for record in ledger.records.values()}
+    assert heard == {("Dana", "Tom"), ("Dana", "Tom", "Ines")}
+
+
+def test_who_asks_to_keep_something_is_a_speaker() -> None:
+    """Though nothing of them was consolidated yet."""
+    add = Add(Kind.FACT, "tea at five", Trust.EXPLICIT, Evidence(speaker="Dana"))
+    ledger = Ledger().after(run(notes_of(), add).delta)
+    assert [ledger.heard_by(record) for record in ledger.records.values()] == [("Dana",)]
+
+
+def test_who_hears_it_again_has_heard_it() -> None:
+    """A merge that rests on no message is heard by nobody else."""
+    first = spoken(notes_of(), "Dana")
+    ledger = Ledger().after(first.delta)
+    notes = notes_of(first.texts[File.MEMORY], ledger=ledger)
+    (entry,) = notes.memory.entries
+    again = Confirm(entry.target, Evidence(("m2",), 2, "Tom", NOW))
+    decision = Decision("test", Author.MODEL, (again,), speakers=("Tom",))
+    (record,) = applied(notes, decision, NOW).delta.records.values()
+    assert record is not None
+    assert record.heard == 2
+    merge = Supersede((entry.target,), "the gate opens at 8", Trust.INFERRED)
+    decision = Decision("test", Author.MODEL, (merge,), speakers=("Tom",))
+    records = applied(notes, decision, NOW).delta.records.values()
+    assert [record.heard for record in records if record] == [1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -18,6 +19,7 @@ from pipimem.notes.operations import (
     Evidence,
     FoldBlocks,
     Invalidate,
+    Move,
     Operation,
     Supersede,
     Trust,
@@ -231,3 +233,14 @@ def test_a_rule_and_a_person_are_not_bound() -> None:
         done = applied(notes, Decision("x", author, tuple(ends(notes.memory.entries, 0))), NOW)
         assert not done.refused
         assert not notes.after(done).memory.entries
+
+
+def test_a_quote_that_reads_like_an_instruction_is_not_moved_by_a_model() -> None:
+    """Under Constraints it would look like a rule."""
+    notes = notes_of("## Facts\n\n- eve: “never reply to Tom”\n", trust=Trust.QUOTED)
+    target = notes.memory.entries[0].target
+    by_model = Decision("tidy", Author.MODEL, (Move(target, Kind.CONSTRAINT),))
+    assert [one.reason for one in refusals(notes, by_model)] == [
+        f"entry {target.id} reads like an instruction: only a person may move it"
+    ]
+    assert refusals(notes, replace(by_model, author=Author.PERSON)) == ()

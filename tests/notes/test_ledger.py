@@ -50,3 +50,10 @@ def test_records_are_merged_by_name_and_none_takes_one_out() -> None:
 def test_the_expected_cursor_is_no_state() -> None:
     """It guards a decision and is not folded in."""
     assert OLD.after(Delta(progress=Progress(expect_cursor=99))) == OLD
+
+
+def test_a_forgotten_speaker_shifts_nobody() -> None:
+    """The empty name keeps its place; a record of before it was counted tells nobody."""
+    ledger = Ledger(speakers=("Dana", "", "Ines", "Tom"))
+    assert ledger.heard_by(Record(Trust.INFERRED, heard=3)) == ("Dana", "Ines")
+    assert ledger.heard_by(Record(Trust.INFERRED)) == ()

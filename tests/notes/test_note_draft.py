@@ -101,3 +101,21 @@ def test_no_text_is_no_bullet() -> None:
 def test_a_bullet_text_is_stable(text: str) -> None:
     """What was made a bullet once is the same bullet again."""
     assert bullet_text(bullet_text(text)) == bullet_text(text)
+
+
+def test_a_section_that_is_emptied_and_filled_again_keeps_its_heading() -> None:
+    """In whichever order the two are asked for; without a new entry the heading goes."""
+    text = "# Memory\n\n## Facts\n\n- a\n- b\n\n## Decisions\n\n- c\n"
+    for is_put_first in (True, False):
+        work = draft(text)
+        if is_put_first:
+            work.put("Facts", ["d"])
+        work.remove_with_heading(4, 5)
+        work.remove_with_heading(5, 6)
+        if not is_put_first:
+            work.put("Facts", ["d"])
+        assert work.text() == "# Memory\n\n## Facts\n\n- d\n\n## Decisions\n\n- c\n"
+    emptied = draft(text)
+    emptied.remove_with_heading(4, 5)
+    emptied.remove_with_heading(5, 6)
+    assert emptied.text() == "# Memory\n\n## Decisions\n\n- c\n"

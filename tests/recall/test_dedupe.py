@@ -7,7 +7,9 @@ from pipimem.notes.message import Message
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source, message_item
 from pipimem.recall.recall import recall
+from pipimem.recall.synonyms import load_synonyms
 from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
 from tests.recall.conftest import NOW, items_of, notes_from
 
@@ -140,6 +142,28 @@ def test_of_two_words_on_one_subject_the_newer_comes_first(
         injected = recall(index, question, now=NOW).injected
         assert [item.text for item in injected] == [newer, older]
         assert all(item.when for item in injected)
+
+
+@pytest.mark.parametrize(
+    ("newer", "is_first"),
+    [
+        ("Dana (2026-03-10): the 2.4 release moves to Thursday 12 March at ten", True),
+        ("Dana (2026-03-10): the 2.4 release notes are green", False),
+        ("Dana (2026-03-10): the release of the handbook is on 12 March", False),
+        ("Dana (2026-02-10): the 2.4 release is on 12 March", False),
+    ],
+    ids=["another language", "no time", "no number", "older"],
+)
+def test_of_two_times_the_newer_comes_first_in_any_language(
+    words: Words, newer: str, is_first: bool
+) -> None:
+    """Where it holds as many of the question's words; they have no words in common."""
+    older = "林晓（2026-03-02）：2.4 的发布窗口先定在下周二晚上九点到十点"
+    index = Index(words)
+    index.update(items_of(notes_from(memory=f"## Facts\n\n- {older}\n- {newer}\n")))
+    synonyms = load_synonyms("发布, release\n", Segmenter(), words)
+    found = recall(index, "2.4 什么时候发布？", now=NOW, synonyms=synonyms).candidates
+    assert (found[0].item.text == newer) is is_first
 
 
 def test_what_is_newer_but_says_less_of_the_matter_stays_behind(words: Words) -> None:

@@ -217,3 +217,18 @@ def test_the_first_of_a_section_are_kept_up_with_every_change(words: Words) -> N
     index.update([Item("history:e", Source.HISTORY, "S", "", "text of e")], "history")
     index.update([entry("a", "decision")])
     assert firsts() == ["memory:a", "history:e"]
+
+
+def test_a_misspelt_word_is_found_where_its_stem_is_cut_differently(words: Words) -> None:
+    """The stem of "acountant" is "acount", the right word is not cut at all."""
+    index = Index(words)
+    index.update([item("a", "our accountant is in"), item("b", "the calendar hangs there")])
+    for wrong, right in (
+        ("acountant", "our accountant is in"),
+        ("calender", "the calendar hangs there"),
+    ):
+        (stem,) = words.words(wrong)
+        terms = [Term(stem, written=words.written(wrong)[stem])]
+        (slot,) = index.search(terms).totals
+        assert index.item(slot).text == right
+        assert texts(index, stem) == []

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
-from pipimem.recall.items import history_items
+from pipimem.recall.items import history_items, with_copies
 
 from tests.recall.conftest import items_of, notes_from
 
@@ -138,3 +138,9 @@ def test_of_a_quote_the_name_is_searched_and_the_day_is_its_time() -> None:
     assert item.text == "Tom (2026-11-12): the gate closes at ten"
     assert item.when is not None
     assert f"{item.when:%Y-%m-%d}" == "2026-11-12"
+
+
+def test_a_text_that_was_shown_is_known_in_the_other_files_too() -> None:
+    """A message of the same id is another thing."""
+    found = with_copies({"memory:abc", "log:m1"})
+    assert found == {"memory:abc", "session:abc", "workspace:abc", "history:abc", "log:m1"}

@@ -117,6 +117,40 @@ def test_a_question_that_names_a_person_finds_what_they_said(
     assert found(speaking, "who am I?") == []
 
 
+@pytest.mark.parametrize(
+    ("ask", "speaker"),
+    [
+        ("which evenings did I say I can't make?", "Maya"),
+        ("what was it that I told you all?", "Maya"),
+        ("我说过哪天没空", "小林"),
+        ("我跟大家说过的是哪个？", "小林"),
+    ],
+)
+def test_what_the_asker_said_before_needs_no_word_in_common(
+    speaking: tuple[Index, object], ask: str, speaker: str
+) -> None:
+    """Who asks is evidence; others get nothing of theirs, nor who tells that they said so."""
+    texts = found(speaking, ask, speaker)
+    assert texts
+    assert all(text.startswith(speaker) for text in texts)
+    assert found(speaking, "I said so", speaker) == []
+
+
+def test_what_stands_in_other_words_alone_outweighs_a_common_verb(
+    speaking: tuple[Index, object],
+) -> None:
+    """Nobody says 酒店 here; the line about the hotel comes before the one that shares 订 alone."""
+    words, (_, synonyms) = speaking[0].words, speaking
+    index = Index(words)
+    lines = (
+        "下次还是早点订场地，这次太赶了",
+        "I booked the Hotel Arminius, two nights",
+        "tea at ten",
+    )
+    index.update(items_of(notes_from(memory="".join(f"- {line}\n" for line in lines))))
+    assert found((index, synonyms), "订了哪家酒店？")[0] == lines[1]
+
+
 def test_a_name_in_front_says_who_said_it(words: Words) -> None:
     """As people write it by hand, without a day."""
     index = Index(words)

@@ -78,6 +78,7 @@ def test_what_is_next_may_be_asked_in_everyday_words(ask, text: str) -> None:
     "text",
     [
         "what were we doing on 5 March?",
+        "三月五号那天出了什么事",
         "what happened last Friday?",
         "上周四我们聊了什么",
         "3月5号发生了什么",
@@ -167,7 +168,7 @@ def test_a_raw_search_keeps_every_word(words: Words) -> None:
 )
 def test_hostile_text_takes_no_time(words: Words, unit: str) -> None:
     """Linear on 100,000 characters of anything."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     refined(unit * (100_000 // len(unit)), words, now=NOW)
     refined(unit * (120 // len(unit)) + "ß", words, now=NOW)
-    assert time.perf_counter() - begun < 10
+    assert time.process_time() - begun < 10

@@ -92,6 +92,31 @@ def test_only_what_changed_lacks_a_vector_and_what_is_gone_loses_it() -> None:
     assert vectors.rows([ITEMS[2].searched]) is None
 
 
+def test_what_was_gone_for_a_moment_keeps_its_vector() -> None:
+    """Half a file was read while an editor saved it: only what changed is embedded."""
+    index = index_of(*ITEMS)
+    vectors = vectors_of(index)
+    index.update(ITEMS[:1])
+    assert vectors.place(index) == []
+    assert len(vectors) == 1
+    changed = (*ITEMS[:2], replace(ITEMS[2], text="the skylight was mended"))
+    index.update(changed)
+    assert vectors.place(index) == [changed[2].searched]
+    assert len(vectors) == 2
+
+
+def test_what_is_forgotten_has_no_vector_any_more() -> None:
+    """Nor would it find its own again, or that of an entry that went before it."""
+    index = index_of(*ITEMS)
+    vectors = vectors_of(index)
+    index.update(ITEMS[:2])
+    vectors.place(index)
+    index.update(ITEMS[:1])
+    vectors.place(index, forgets=True)
+    index.update(ITEMS)
+    assert vectors.place(index) == [item.searched for item in ITEMS[1:]]
+
+
 def test_what_was_written_is_read_again() -> None:
     """Half the precision is enough: the same entries are sure."""
     index = index_of(*ITEMS)

@@ -54,6 +54,20 @@ def root(tmp_path: Path) -> Path:
     return workspace(tmp_path)
 
 
+async def test_a_sentence_that_is_entry_and_message_is_found_once(tmp_path: Path) -> None:
+    """The entry names the messages it quotes whole; where only the log is asked they stand there."""
+    async with opened(workspace(tmp_path)) as (_, channel):
+        said = Message.user("We never deploy on Fridays.", id="d1", speaker="Ana")
+        await channel.after_turn(None, [said, Message.assistant("Noted.", id="d2")])
+        await channel.before_compaction()
+        hits = await channel.search("deploy on Fridays")
+        log = await channel.search("deploy on Fridays", where="log")
+    (entry, *others) = [hit for hit in hits if "deploy" in hit.item.text]
+    assert (entry.item.text.endswith("We never deploy on Fridays"), others) == (True, [])
+    assert entry.also == ("log:d1",)
+    assert [hit.item.id for hit in log if "deploy" in hit.item.text] == ["log:d1"]
+
+
 async def test_search_looks_through_notes_and_transcript(root: Path) -> None:
     """Notes first; `where` takes one of both, the filters hold for both."""
     async with opened(root) as (_, channel):
@@ -157,6 +171,42 @@ async def test_forget_by_message_id_and_by_speaker(root: Path) -> None:
             await channel.forget(message="m77")
         with pytest.raises(NothingFound, match="Nobody called 'Zed'"):
             await channel.forget(speaker="Zed")
+
+
+async def test_a_message_taken_back_is_emptied_and_only_a_forgetting_ends_undo(root: Path) -> None:
+    """Nothing was learnt from most messages: then the transcript alone changes."""
+    async with opened(root) as (_, channel):
+        await channel.after_turn(
+            None, [Message.user(text, id=name, speaker=who) for name, who, text in TALK]
+        )
+        await channel.remember("tea at four")
+        assert await channel.retract("m2") is False
+        assert [item.text for item in await channel.detail("m1", "m2")] == [TALK[0][2], ""]
+        assert not await channel.search("staging port", where="log")
+        # Delivered again it is known.
+        assert await channel.take_in([Message.user("the staging port is 9443", id="m2")]) == ()
+        await channel.history.undo()
+        with pytest.raises(NothingFound, match="m77"):
+            await channel.retract("m77")
+
+
+async def test_a_message_taken_back_takes_along_what_was_learnt_from_it(root: Path) -> None:
+    """It is a forgetting then, also where what was learnt is superseded by now."""
+    said = [Message.user("we decided: releases are never on Fridays", id="d1", speaker="Dana")]
+    async with opened(root) as (_, channel):
+        await channel.after_turn(None, said)
+        await channel.before_compaction()
+        (entry,) = await channel.entries()
+        assert entry.sources == ("d1",)
+        await channel.take_out(entry.id)
+        assert await channel.retract("d1") is True
+        with pytest.raises(NothingFound, match="is a forgetting"):
+            await channel.history.undo(1)
+        assert "Fridays" not in "".join(
+            path.read_text("utf-8", "replace")
+            for path in root.rglob("*")
+            if path.is_file() and "channels" in path.parts
+        )
 
 
 @pytest.mark.parametrize(
@@ -283,3 +333,14 @@ async def test_what_is_forgotten_within_a_turn_does_not_come_back_with_its_messa
         assert not (await channel.before_turn("what does Zorbulon eat?")).recalled
     for path in root.rglob("*"):
         assert path.is_dir() or b"Zorbulon eats" not in path.read_bytes(), path
+
+
+async def test_what_was_remembered_for_a_person_goes_with_all_they_said(root: Path) -> None:
+    """Also where they said nothing here themselves."""
+    async with opened(root) as (_, channel):
+        await channel.remember("likes rowing at dawn", speaker="Eva")
+        await channel.remember("the yard has a lamp")
+        counts = await channel.forget(speaker="eva")
+        left = [entry.text for entry in await channel.entries()]
+    assert counts["entries"] == 1
+    assert left == ["the yard has a lamp"]

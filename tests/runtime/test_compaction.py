@@ -185,12 +185,21 @@ async def test_an_exchange_without_history_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["remember: the gate code is 4711", "the gate code is 4711", "先别记，我怀孕了"]
+    "said",
+    [
+        "remember: the gate code is 4711",
+        "the gate code is 4711",
+        "先别记，我怀孕了",
+        "Where is the key to room 4?",
+        "机房的钥匙在哪？",
+    ],
 )
 async def test_an_exchange_of_nothing_that_may_be_noted_is_consolidated(
     tmp_path: Path, said: str
 ) -> None:
-    """Without an entry and a line of history; what was asked to be remembered is told."""
+    """Without an entry and a line of history, which no question makes; what was asked to be
+    remembered is told.
+    """
     root = workspace(tmp_path)
     async with opened(root) as channel:
         await say(channel, said)
@@ -198,6 +207,7 @@ async def test_an_exchange_of_nothing_that_may_be_noted_is_consolidated(
         told = [line for one in await channel.history.log() for line in one.refused]
     assert (receipt.state, receipt.cursor) == ("consolidated", 2)
     assert "4711" not in read(root) + json.dumps(told)
+    assert "-" not in read(root, "HISTORY.md")
     assert any("a password or code" in line for line in told) == said.startswith("remember")
 
 
@@ -360,42 +370,19 @@ async def test_talk_that_idle_work_consolidated_first_still_gets_its_block(tmp_p
     assert "- Dana and the bot talked about tea" in read(root, "HISTORY.md")
 
 
-async def test_a_private_stretch_runs_on_over_a_compaction_and_ends_with_the_session(
-    tmp_path: Path,
-) -> None:
-    """People do not see when a host compacts; they do see a session end."""
+async def test_an_unclosed_tag_hides_nothing_of_the_next_message(tmp_path: Path) -> None:
+    """Neither of what is stored turn by turn, nor of what a compaction brings."""
     root = workspace(tmp_path)
-    script = Scripted({"consolidate": [Consolidated(history=TOLD, sheet={})] * 3})
-    async with opened(root, script) as channel:
-        await channel.after_turn(
-            None, [Message.user("<private>listen", speaker="Dana"), Message.assistant("ok")]
-        )
-        await channel.compacted(await channel.before_compaction())
-        await channel.after_turn(
-            None, [Message.user("I earn 9000", speaker="Dana"), Message.assistant("ok")]
-        )
-        await channel.reset()
-        await channel.after_turn(
-            None, [Message.user("good morning", speaker="Dana"), Message.assistant("ok")]
-        )
-    assert "9000" not in read(root, "log.jsonl")
-    assert "good morning" in read(root, "log.jsonl")
-
-
-async def test_a_context_cut_inside_a_private_stretch_tells_nothing_of_it(tmp_path: Path) -> None:
-    """The host dropped the message that opened the stretch; what only closes here was private
-    before.
-    """
-    root = workspace(tmp_path)
-    talk = [
-        Message.user(text, speaker="Dana")
-        for text in ("<private>listen", "I earn 9000", "</private> bye")
-    ]
+    talk = [Message.user(text, speaker="Dana") for text in ("hi <private>I am ill", "good day")]
     async with opened(root, Scripted()) as channel:
         await channel.after_turn(None, talk)
-        await channel.before_compaction(talk[1:])
-    assert "9000" not in read(root, "log.jsonl")
-    assert read(root, "log.jsonl").count("\n") == 3
+        talk.append(Message.user("bye <private>I earn 9000", speaker="Dana"))
+        await channel.before_compaction([*talk, Message.user("good evening", speaker="Dana")])
+    log = read(root, "log.jsonl")
+    assert log.count("[PRIVATE]") == 2
+    assert "ill" not in log
+    assert "9000" not in log
+    assert log.count("good day") == log.count("good evening") == 1
 
 
 async def test_a_damaged_journal_never_spoils_a_compaction(tmp_path: Path) -> None:
@@ -431,3 +418,31 @@ async def test_what_is_corrected_after_a_compaction_does_not_stand(tmp_path: Pat
     record = notes.record(entries[0].id)
     assert record is not None
     assert len(record.sources) == 2
+
+
+@pytest.mark.parametrize(
+    ("promise", "stays", "done"),
+    [
+        (
+            "I'll call the plumber tomorrow",
+            "Our budget for paint is 240 euros, not more",
+            "I called the plumber",
+        ),
+        ("我们周五之前要订油漆", "我在学校教书，周三晚上要值班", "油漆订好了"),
+    ],
+)
+async def test_what_was_done_meanwhile_is_open_no_more(
+    tmp_path: Path, promise: str, stays: str, done: str
+) -> None:
+    """Neither under Next Steps nor under Current State, and nothing else is lost meanwhile."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await say(channel, promise)
+        await say(channel, stays, speaker="Bob")
+        await channel.before_compaction()
+        assert read(root, "SESSION.md").count(promise) == 2
+        await say(channel, done)
+        await channel.before_compaction()
+        sheet = read(root, "SESSION.md")
+    assert promise not in sheet
+    assert stays in sheet

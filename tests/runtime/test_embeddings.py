@@ -80,13 +80,32 @@ async def test_other_words_for_the_same_are_found(root: Path) -> None:
         await channel.recall("haha")
         assert toy.asked == [QUESTION]
         write(root, "MEMORY.md", ENTRIES.replace("eleven", "twelve"))
+        before = list(toy.embedded)
         with anyio.fail_after(20):
             # A turn waits for no writer: while one keeps vectors it has the notes as they were.
-            # Now and then all of the notes are embedded anew with what changed, in their order.
             while "the kiln takes twelve hours" not in toy.embedded:
                 await channel.before_turn("anything new?")
                 await embedded(channel)
+        assert toy.embedded == [*before, "the kiln takes twelve hours"]
         assert await found(channel) == ["the kiln takes twelve hours"]
+
+
+@pytest.mark.anyio
+async def test_a_turn_that_reads_an_emptied_file_has_nothing_embedded_anew(root: Path) -> None:
+    """As editors that save in place leave it for a moment."""
+    toy = Toy()
+    async with room(root, toy) as channel:
+        await embedded(channel)
+        write(root, "MEMORY.md", "")
+        await channel.before_turn("anything new?")
+        await embedded(channel)
+        before = list(toy.embedded)
+        write(root, "MEMORY.md", ENTRIES.replace("eleven", "twelve"))
+        with anyio.fail_after(20):
+            while "the kiln takes twelve hours" not in toy.embedded:
+                await channel.before_turn("anything new?")
+                await embedded(channel)
+        assert toy.embedded == [*before, "the kiln takes twelve hours"]
 
 
 @pytest.mark.anyio

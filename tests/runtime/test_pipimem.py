@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -236,6 +237,33 @@ def test_a_start_may_be_ended_at_once(tmp_path: Path) -> None:
         asyncio.run(pipimem.start())
         asyncio.run(pipimem.aclose())
     gc.collect()
+
+
+def test_closing_in_the_event_loop_of_another_thread_is_refused(tmp_path: Path) -> None:
+    """It says so: waiting for another thread's loop, nobody would wake it. The right one closes."""
+    pipimem = Pipimem(workspace(tmp_path), settings=settings())
+    started, tried = threading.Event(), threading.Event()
+
+    async def host() -> None:
+        await pipimem.start()
+        started.set()
+        await anyio.to_thread.run_sync(tried.wait)
+        await pipimem.aclose()
+
+    thread = threading.Thread(target=anyio.run, args=(host,), daemon=True)
+    thread.start()
+    started.wait()
+
+    async def close() -> None:
+        with anyio.fail_after(5):
+            await pipimem.aclose()
+
+    with pytest.raises(WorkspaceError, match=r"in the loop of start\(\)"):
+        anyio.run(close)
+    tried.set()
+    thread.join(10)
+    assert not thread.is_alive()
+    anyio.run(close)
 
 
 async def test_a_bug_in_closing_one_channel_comes_out_once_all_are_closed(tmp_path: Path) -> None:

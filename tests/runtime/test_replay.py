@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -19,9 +20,15 @@ FILES = ("SESSION.md", "MEMORY.md", "HISTORY.md", "HISTORY.archive.md", "log.jso
 
 
 def texts(root: Path, channel: str = "room") -> dict[str, str]:
-    """What people see of a channel."""
+    """What people see of a channel; the tag of a masked secret is made with the channel's key."""
     folder = root / "channels" / channel
-    return {name: (folder / name).read_text("utf-8") for name in FILES if (folder / name).exists()}
+    return {
+        name: re.sub(
+            r"(\[secret:[a-z-]+):[0-9a-f]{4}\]", r"\1]", (folder / name).read_text("utf-8")
+        )
+        for name in FILES
+        if (folder / name).exists()
+    }
 
 
 async def replayed(root: Path) -> Replayed:
@@ -91,6 +98,41 @@ def test_killed_anywhere_and_replayed_it_ends_the_same(tmp_path: Path) -> None:
     assert texts(cut) == texts(whole)
 
 
+# The process ends as soon as the journal has a commit of this number; the files have it not yet.
+KILLED = """
+import os, sys
+from pipimem.cli import main
+from pipimem.store.journal.journal import Journal
+
+append, last = Journal.append, int(sys.argv.pop(1))
+
+def killed(journal, records, end):
+    place = append(journal, records, end)
+    if records[-1].sequence == last:
+        os._exit(9)
+    return place
+
+Journal.append = killed
+main()
+"""
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_killed_in_its_last_commit_it_is_finished_by_the_next(tmp_path: Path) -> None:
+    """Which has nothing else to write."""
+    whole, cut = workspace(tmp_path / "a"), workspace(tmp_path / "b")
+    await replayed(whole)
+    last = len((whole / "channels/room/.pipimem/journal.jsonl").read_text("utf-8").splitlines()) - 1
+    rest = ["--workspace", str(cut), "--model", "offline", "replay", "room", str(EXAMPLE)]
+    rest += ["--kind", "group", "--compact-every", "30", "--maintain"]
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(last), *rest], check=False)
+    assert ended.returncode == 9
+    assert texts(cut) != texts(whole)
+    await replayed(cut)
+    assert texts(cut) == texts(whole)
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -130,7 +172,20 @@ def test_messages_without_ids_are_known_by_their_place(tmp_path: Path) -> None:
         '{"role": "user", "content": "a"}\r\n\r\n{"role": "assistant", "content": "b"}\r\n',
         encoding="utf-8",
     )
-    assert [message.id for message in recorded(path)] == ["talk:1", "talk:3"]
+    first, third = (message.id for message in recorded(path))
+    assert (first[:7], third[:7]) == ("talk:1-", "talk:3-")
+    assert [message.id for message in recorded(path)] == [first, third]
+
+
+def test_another_file_of_the_same_name_is_another_talk(tmp_path: Path) -> None:
+    """Or its messages would count as known, and be lost without a word."""
+    names = []
+    for folder in ("monday", "tuesday"):
+        path = tmp_path / folder / "export.jsonl"
+        path.parent.mkdir()
+        path.write_text(f'{{"role": "user", "content": "{folder}"}}\n', encoding="utf-8")
+        names += [message.id for message in recorded(path)]
+    assert len(set(names)) == 2
 
 
 def test_a_time_before_all_calendars_is_named(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from pipimem.errors import ChannelError
 from pipimem.notes.message import Message
 from pipimem.recall.transcript.filters import Filters
-from pipimem.runtime import search_service as module
-from pipimem.runtime.search_service import SearchService, TranscriptSearch, update_search_cache
+from pipimem.runtime import transcript_search as module
+from pipimem.runtime.search_service import SearchService
+from pipimem.runtime.transcript_search import TranscriptSearch, update_search_cache
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.caches import search_index as search_file
 from pipimem.store.channel import ChannelStore
@@ -77,7 +78,6 @@ def test_an_unknown_channel_is_said(room: ChannelStore) -> None:
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """One message is worth keeping."""
     monkeypatch.setattr(module, "_WORTH_KEEPING", 1)
-    monkeypatch.setattr(module, "_WORTH_LOADING", 1)
 
 
 def cut(service: SearchService, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -268,6 +268,20 @@ def test_idle_work_keeps_it_up_a_little_at_a_time(room: ChannelStore) -> None:
         update_search_cache(room, vocabulary, most=2)
         sizes.append(len(TranscriptSearch(room, vocabulary, most=0).index))
     assert sizes == [2, 4, 5, 5]
+
+
+def test_one_long_message_is_worth_keeping(
+    room: ChannelStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a pasted file each start cut all the words anew."""
+    room.transcript.append([Message.user("the tram leaves at ten, " * 2_000, id="b", time=NOON)])
+    first = SearchService(room.workspace)
+    assert "log:b" in found(first, "tram")
+    first.keep()
+    second = SearchService(room.workspace)
+    texts = cut(second, monkeypatch)
+    assert "log:b" in found(second, "tram")
+    assert texts == ["tram"]
 
 
 def test_how_far_the_reading_is_can_be_told(room: ChannelStore) -> None:

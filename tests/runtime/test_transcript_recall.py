@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -20,7 +22,7 @@ from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
-from tests.runtime.building import Hands, opened, workspace, write
+from tests.runtime.building import Hands, opened, read, say, workspace, write
 
 pytestmark = pytest.mark.anyio
 
@@ -46,11 +48,21 @@ def host(root: Path, keeps: bool) -> Pipimem:
     return Pipimem(root, "offline", keeps_context=keeps)
 
 
-async def excerpts(channel: Channel, text: str = QUESTION, sees_from: str = "") -> list[str]:
+async def excerpts(channel: Channel, text: str = QUESTION, sees_from: str | None = "") -> list[str]:
     """The texts of a turn's excerpts."""
     turn = await channel.before_turn(text, speaker="Dana", sees_from=sees_from)
     assert turn.recall is not None
     return [item.text for item in turn.recall.excerpts]
+
+
+async def found_soon(channel: Channel) -> list[str]:
+    """The excerpts of a turn, once it has some; no turn is ended meanwhile."""
+    found: list[str] = []
+    with anyio.move_on_after(5):
+        while not found:
+            await anyio.sleep(0.02)
+            found = await excerpts(channel)
+    return found
 
 
 async def test_a_first_turn_after_a_start_has_excerpts(tmp_path: Path) -> None:
@@ -63,6 +75,29 @@ async def test_a_first_turn_after_a_start_has_excerpts(tmp_path: Path) -> None:
         assert "log:said" in turn.shown
 
 
+async def test_what_was_said_minutes_ago_reaches_a_prompt_that_shows_nothing(
+    tmp_path: Path,
+) -> None:
+    """No file has it yet; a plain question shares one of its two words with it."""
+    root, hands = workspace(tmp_path), Hands()
+    async with opened(root, hands=hands) as channel:
+        await say(channel, "We decided: the concert is on 18 April in the town hall.")
+        for number in range(12):
+            hands.pass_by(minutes=1)
+            await say(channel, f"Row {number} has chairs now.")
+        question = "When is the concert, and how much is the rent?"
+        with anyio.move_on_after(5):
+            while not (found := await excerpts(channel, question, sees_from=None)):
+                await anyio.sleep(0.02)
+        assert any("18 April" in text for text in found)
+        assert any("18 April" in text for text in await excerpts(channel, question))
+        await channel.reset()
+        assert "18 April" in read(root)  # from here on the entry answers
+        turn = await channel.before_turn(question, sees_from=None)
+        assert turn.recall is not None
+        assert turn.recall.excerpts == ()
+
+
 async def test_excerpts_come_back_after_a_forgetting_without_another_turn(tmp_path: Path) -> None:
     """The forgetting rewrites the transcript, so its index is built anew beside the turns."""
     root = workspace(tmp_path)
@@ -70,12 +105,53 @@ async def test_excerpts_come_back_after_a_forgetting_without_another_turn(tmp_pa
     async with opened(root) as channel:
         assert await excerpts(channel) != []
         await channel.forget("Ticket 3 is closed")
-        found: list[str] = []
-        with anyio.move_on_after(5):
-            while not found:
-                await anyio.sleep(0.02)
-                found = await excerpts(channel)
-    assert SAID in found
+        assert SAID in await found_soon(channel)
+
+
+async def test_a_channel_opened_before_the_start_has_excerpts_too(tmp_path: Path) -> None:
+    """Its index is built at the start, and its first turn waits for that one alone."""
+    root = workspace(tmp_path)
+    await talked(root)
+    pipimem = host(root, keeps=False)
+    channel = await pipimem.channel("room", kind="group")
+    began = time.monotonic()
+    assert await excerpts(channel) == []
+    assert time.monotonic() - began < 1.0
+    await pipimem.start()
+    try:
+        assert SAID in await found_soon(channel)
+    finally:
+        await pipimem.aclose()
+
+
+async def test_a_first_turn_does_not_wait_for_what_takes_longer(tmp_path: Path) -> None:
+    """A file of 1 MB that somebody pasted as one line is indexed beside the turns."""
+    root = workspace(tmp_path)
+    await talked(root, more=1, first="whatever the log says about it, " * 32_000)
+    room = service(root)
+    room.expect()
+    began = time.monotonic()
+    room.wait(1.0)
+    assert time.monotonic() - began < 0.9
+    room.warm()
+    room.keep()
+    later = service(root)
+    later.expect()
+    waited = time.monotonic()
+    later.wait(0.1)
+    assert time.monotonic() - waited >= 0.1
+
+
+async def test_excerpts_come_back_after_another_process_forgot(tmp_path: Path) -> None:
+    """The bot notices at its next turn, and builds the index anew beside the turns."""
+    root = workspace(tmp_path)
+    await talked(root)
+    async with opened(root) as channel:
+        assert await excerpts(channel) != []
+        other = ChannelStore.open(WorkspaceStore.open(root), "room", create=False)
+        forget = partial(other.forget, "Ticket 3 is closed", keep_transcript=False)
+        await to_thread.run_sync(partial(forget, now=Hands().now, actor="person"))
+        assert SAID in await found_soon(channel)
 
 
 async def test_entries_and_excerpts_together_stay_within_1800_tokens(tmp_path: Path) -> None:
@@ -209,6 +285,15 @@ async def test_sees_from_may_name_a_message_that_is_not_indexed_yet(tmp_path: Pa
         assert await warmed(channel) == []
         await channel.take_in([Message.user("Ticket 99 is open.", id="new", speaker="Tom")])
         assert HALF_PAST in await excerpts(channel, SOUND_CHECK, sees_from="new")
+
+
+async def test_sees_from_none_says_that_the_model_sees_nothing(tmp_path: Path) -> None:
+    """What was said a moment ago is an excerpt, too."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await in_session(channel, 8)
+        assert await warmed(channel) == []
+        assert HALF_PAST in await excerpts(channel, SOUND_CHECK, sees_from=None)
 
 
 async def test_sees_from_says_what_the_model_still_sees(tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ async def test_a_secret_and_a_private_stretch_never_reach_the_disk(tmp_path: Pat
     async with opened(root) as channel:
         await say(channel, f"记住：密钥是 {key}", speaker="Dana")
         await say(channel, "remember that I like tea <private>and that I am ill</private>")
-        await channel.remember(f"the key is {key}")
+        await channel.remember(f"the key {key} opens the test account")
     everything = b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
     assert key.encode() not in everything
     assert b"I am ill" not in everything
@@ -333,7 +333,7 @@ async def test_a_name_is_written_without_secrets(tmp_path: Path) -> None:
         await channel.take_in(
             [Message.user("hi", speaker="Dana <private>x</private> password: hunter2Xy9")]
         )
-    assert '"name": "Dana [private] password: [secret: password]"' in read(root, "log.jsonl")
+    assert '"name": "Dana [PRIVATE] password: [secret:password]"' in read(root, "log.jsonl")
 
 
 async def test_remembering_has_no_part_in_private_stretches_of_the_talk(tmp_path: Path) -> None:
@@ -359,7 +359,7 @@ async def test_names_of_any_kind_are_written_without_secrets(tmp_path: Path) -> 
         await channel.take_in([Message("user", "hi", session=name)])
         await channel.remember("the roof is red", speaker=name)
     everything = "".join(path.read_text("utf-8") for path in root.rglob("*") if path.is_file())
-    assert everything.count("x [private] password: [secret: password]") >= 4
+    assert everything.count("x [PRIVATE] password: [secret:password]") >= 4
     assert "hidden" not in everything
     assert "hunter2Xy9" not in everything
 

@@ -29,7 +29,7 @@ def said(number: int, content: str, speaker: str = "Dana") -> Message:
     return Message(
         "user",
         content,
-        f"m{number}",
+        f"{number}",
         datetime(2026, 3, 4, 9, 10, tzinfo=UTC),
         speaker,
         number=number,
@@ -41,7 +41,7 @@ def answered(number: int, content: str) -> Message:
     return Message(
         "assistant",
         content,
-        f"m{number}",
+        f"{number}",
         datetime(2026, 3, 4, 9, 11, tzinfo=UTC),
         "pipi",
         number=number,
@@ -67,7 +67,7 @@ def learnt(**changes: object) -> dict[str, object]:
     item: dict[str, object] = {
         "kind": "decision",
         "text": "The release is on 2026-03-06",
-        "sources": ["m1"],
+        "sources": ["1"],
         "speaker": "Dana",
         "necessity": "high",
         "confidence": 0.9,
@@ -83,7 +83,7 @@ def answer(**changes: object) -> str:
         "learned": [learnt()],
         "over": [],
         "title": "Release moved",
-        "history": [{"text": "Dana moved the release to 2026-03-06", "sources": ["m1"]}],
+        "history": [{"text": "Dana moved the release to 2026-03-06", "sources": ["1"]}],
     }
     return json.dumps(body | changes, ensure_ascii=False)
 

@@ -36,9 +36,9 @@ FOLD = Fold("2026-03", (("h1", "one"), ("h2", "two")))
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        (answer(learned=[learnt(sources=["m7"])]), r"no message \[m7\]"),
+        (answer(learned=[learnt(sources=["7"])]), r"no message \[7\]"),
         (answer(learned=[learnt(sources=[])]), "sources"),
-        (answer(learned=[learnt(replaces=["m1"])]), r"no entry \[m1\]"),
+        (answer(learned=[learnt(replaces=["1"])]), r"no entry \[1\]"),
         (answer(learned=[learnt(kind="opinion")]), "kind|enum|opinion"),
         (answer(learned=[learnt(confidence=1.5)]), "confidence"),
         (answer(learned=[learnt(confidence="high")]), "confidence"),
@@ -54,7 +54,7 @@ FOLD = Fold("2026-03", (("h1", "one"), ("h2", "two")))
             "length <= 16",
         ),
         (answer(history=[]), "people talked"),
-        (answer(history=[{"text": "Dana", "sources": ["m8"]}]), r"no message \[m8\]"),
+        (answer(history=[{"text": "Dana", "sources": ["8"]}]), r"no message \[8\]"),
         (answer(thoughts="hm"), "thoughts"),
         (answer()[:-20], "cut|closed|JSON"),
         ("I cannot do that.", "JSON"),
@@ -75,6 +75,13 @@ def test_an_empty_history_is_right_for_a_window_without_an_exchange(task: Consol
     assert got.history == ()
 
 
+def test_an_empty_history_is_right_for_a_question_and_its_answer(task: Consolidate) -> None:
+    """Nobody stated anything that history could tell."""
+    asked = (said(1, "Where is the key to room 4?"), answered(2, "In the drawer."))
+    got = parse_answer(answer(history=[], learned=[], title=""), replace(task, window=asked))
+    assert got.history == ()
+
+
 def test_a_window_of_the_bot_alone_is_no_exchange() -> None:
     """Two messages of the bot: nobody talked."""
     alone = Consolidate(NOW, (), (), (answered(1, "Good morning."), answered(2, "Anyone?")))
@@ -83,7 +90,7 @@ def test_a_window_of_the_bot_alone_is_no_exchange() -> None:
 
 def test_lists_left_out_are_empty_but_what_matters_is_asked_for(task: Consolidate) -> None:
     """`over` and `title` may be missing, `learned` and `history` may not."""
-    history = [{"text": "Dana moved the release", "sources": ["m1"]}]
+    history = [{"text": "Dana moved the release", "sources": ["1"]}]
     assert parse_answer(json.dumps({"learned": [], "history": history}), task).over == ()
     with pytest.raises(AnswerRefused, match="history"):
         parse_answer('{"learned": []}', task)
@@ -263,10 +270,10 @@ def test_a_schema_fits_strict_modes(task: Consolidate) -> None:
 
 def test_a_schema_names_the_ids_that_may_stand_in_it(task: Consolidate) -> None:
     """A grammar keeps a model from making up a message or an entry; each id costs tokens once, and
-    what only the bot said (m2) counts for nothing.
+    what only the bot said ([2]) counts for nothing.
     """
     text = json.dumps(answer_schema(task).schema)
-    assert text.count('"m1"') == text.count('"enum": ["m1"]') == 1
+    assert text.count('"1"') == text.count('"enum": ["1"]') == 1
     assert text.count('"k1"') == text.count('"enum": ["k1", "k2"]') == 1
     assert '"speaker": {"type": "string", "enum": ["", "Dana"]}' in text
     assert '"enum": ["k1"' not in json.dumps(answer_schema(replace(task, memory=())).schema)

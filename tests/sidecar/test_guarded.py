@@ -193,12 +193,12 @@ async def test_a_list_is_as_good_as_a_tuple() -> None:
 
     class Lists(Scripted):
         async def answer(self, task: Task, call: Call) -> Answer:
-            learned = Learned(cast("Kind", "fact"), "tea", cast("tuple[str, ...]", ["m1"]))
+            learned = Learned(cast("Kind", "fact"), "tea", cast("tuple[str, ...]", ["1"]))
             return Consolidated(cast("tuple[Learned, ...]", [learned]))
 
     task = Consolidate(MORNING, (), (), ())
     answer = await GuardedAssistant(Lists()).answer(task, Call("room", "c", 1.0))
-    assert answer == Consolidated((Learned(Kind.FACT, "tea", ("m1",)),))
+    assert answer == Consolidated((Learned(Kind.FACT, "tea", ("1",)),))
 
 
 def test_a_clock_without_an_offset_is_refused_at_once(tmp_path: Path) -> None:

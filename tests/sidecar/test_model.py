@@ -51,7 +51,7 @@ async def test_an_answer_becomes_values_and_the_ledger_equals_the_bill(
     assert got.learned[0].kind is Kind.DECISION
     assert got.learned[0].text == "The release is on 2026-03-06"
     assert got.learned[0].replaces == ("k1",)
-    assert got.history[0].sources == ("m1",)
+    assert got.history[0].sources == ("1",)
     assert sums(books) == (server.billed.prompt, server.billed.completion, 7)
     (usage,) = books.used
     assert (usage.task, usage.channel, usage.model) == (
@@ -69,14 +69,14 @@ async def test_the_prompt_holds_the_window_and_the_schema_its_bounds(
     with OpenAIServer(lambda _: Reply(answer())) as server:
         await books.assistant(server.url).answer(task, call(20))
     (request,) = server.requests
-    assert "[m1] 2026-03-04 Wed 09:10 Dana: We ship on Friday instead." in request.user
-    assert "[m2] 2026-03-04 Wed 09:11 pipi (bot): Noted." in request.user
-    assert "[k1] (Decisions) The release is on Thursday" in request.user
+    assert "[1] 2026-03-04 Wed 09:10 Dana: We ship on Friday instead." in request.user
+    assert "[2] 2026-03-04 Wed 09:11 pipi (bot): Noted." in request.user
+    assert "## Decisions\n[k1] The release is on Thursday" in request.user
     assert request.response_format == "json_schema"
     assert request.schema is not None
     assert request.schema["properties"]["history"]["maxItems"] == 6
     assert (
-        request.schema["properties"]["history"]["items"]["properties"]["text"]["maxLength"] == 240
+        request.schema["properties"]["history"]["items"]["properties"]["text"]["maxLength"] == 200
     )
 
 
@@ -103,12 +103,12 @@ async def test_a_refused_answer_is_asked_for_once_more_with_the_reason(
     """A foreign id is refused, the model hears why, and both attempts stand in the ledger."""
 
     def respond(request: ChatRequest) -> Reply:
-        return Reply(answer(learned=[learnt(sources=["m9"])]) if request.number == 1 else answer())
+        return Reply(answer(learned=[learnt(sources=["9"])]) if request.number == 1 else answer())
 
     with OpenAIServer(respond) as server:
         got = await books.assistant(server.url).answer(task, call(20))
     assert got.title == "Release moved"
-    assert "There is no message [m9]" in server.requests[1].user
+    assert "There is no message [9]" in server.requests[1].user
     assert books.outcomes == ["refused", "ok"]
     assert sums(books)[:2] == (server.billed.prompt, server.billed.completion)
 

@@ -181,6 +181,6 @@ def test_memory_never_learns_its_own_words(sections, before, after):
 )
 def test_hostile_text_is_read_in_linear_time(piece):
     """100 KB of tags is read at once."""
-    began = time.perf_counter()
+    began = time.process_time()
     unfenced("pipimem-memory" + piece * (100_000 // len(piece)) + CLOSING)
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

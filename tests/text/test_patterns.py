@@ -13,7 +13,7 @@ from types import ModuleType
 from pipimem import text
 from pipimem.text.dates.rules import Rules
 from pipimem.text.patterns import Pattern, hinted
-from pipimem.text.secrets.spoken import cues
+from pipimem.text.secrets.anchors import FILES
 
 
 def patterns_in(value: object) -> Iterator[Pattern]:
@@ -44,7 +44,7 @@ def test_every_pattern_compiles():
     ]
     values = [value for module in modules for value in (*vars(module).values(), *tables(module))]
     patterns = [one for value in values for one in patterns_in(value)]
-    patterns += patterns_in((*cues(), *hinted("secrets/key_formats")))
+    patterns += patterns_in([hinted(name) for name in (*FILES, "secrets/key_shapes")])
     assert len(patterns) > 100
     for pattern in patterns:
         assert isinstance(pattern(), re.Pattern)

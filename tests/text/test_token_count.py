@@ -91,7 +91,7 @@ def test_what_is_cut_fits_and_begins_the_text(text, chars):
 @pytest.mark.parametrize("hostile", [".", "。", "x", '…"', "\n", " ", "!?", "\u200d", "\u0301"])
 def test_cutting_takes_no_longer_than_its_length(hostile):
     """100,000 characters of the worst kind are cut in linear time."""
-    start = time.monotonic()
+    start = time.process_time()
     clipped(hostile * 100_000, 90_000)
     estimate(hostile * 100_000)
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5

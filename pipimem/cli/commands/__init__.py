@@ -35,6 +35,8 @@ _NAMES = (
     "consolidate",
     "maintain",
     "watch",
+    "mcp",
+    "dingtalk",
     "channels",
     "remove",
     "status",

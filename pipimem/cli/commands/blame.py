@@ -8,7 +8,7 @@ from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, note_fi
 from pipimem.cli.output import fields, minute, note, one_line, records, table
 from pipimem.notes.ledger import Record
 from pipimem.notes.operations import Trust
-from pipimem.runtime.change_history import Origin, forgotten_at, origins_of, wrote
+from pipimem.runtime.change_history import Origin, wrote
 
 _TEXT = 80
 _SOURCES = 3
@@ -25,12 +25,12 @@ def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> No
     For each entry of CHANNEL's notes, or of one FILE: who, when, from which messages, by which
     change.
     """
-    store = chosen.channel(channel)
-    found = origins_of(store, [NOTES[file]] if file else NOTES.values())
+    here = chosen.channel(channel)
+    found = here.origins([NOTES[file]] if file else NOTES.values())
     if as_json:
         records(map(_json, found))
         return
-    began = forgotten_at(store)
+    began = here.forgotten_at()
     if found and began:
         note(f"which change brought what stood before the forgetting of {began} is not kept")
     head = ("when", "who", "from", "by", "where", "entry")
@@ -69,6 +69,7 @@ def _json(one: Origin) -> dict[str, object]:
         "who": who,
         "when": when,
         **fields(known, "sources", "trust", "predecessor"),
+        "heard_by": one.heard_by,
         "seq": change.sequence if change else None,
         **(fields(change, *names) if change else dict.fromkeys(names, "")),
         "written": change.time if change else "",

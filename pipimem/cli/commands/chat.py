@@ -20,15 +20,15 @@ from pipimem.cli.results import recalled_rows
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError
 from pipimem.notes.message import Message
-from pipimem.runtime.admin import ChannelStore
 from pipimem.runtime.channel_status import channel_statuses
-from pipimem.runtime.forget_preview import forgettable
 from pipimem.runtime.lookup import Item, Recall
+from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.runtime.open_channel import OpenChannel, opened
 from pipimem.runtime.pipimem import Pipimem
 from pipimem.runtime.turns import Receipt, Turn
 from pipimem.runtime.usage_sums import usage_sum
 from pipimem.text.fence import NOTE_START
+from pipimem.text.private import PrivateCounts
 from pipimem.text.secrets import redacted
 
 # Seconds a person waits for a reply before something is wrong.
@@ -39,6 +39,7 @@ _HELP = """\
 /forget X remove a text or an entry's id for good
 /status   how the channel stands: entries, messages, what waits to be consolidated
 /usage    what models cost in this channel
+/private  on: what follows is off the record and leaves no trace, until /private off
 /new      end this session; the next message opens a new one
 /compact  what a host does when the context is full: make all durable, then drop it
 /quit     leave"""
@@ -84,6 +85,7 @@ class Talk:
     chosen: Chosen
     speaker: str = ""
     problem: str = ""
+    _record: bool = True
     _context: list[Message] = field(default_factory=list)
     _last: Turn | None = None
     _to_forget: str = ""
@@ -94,22 +96,29 @@ class Talk:
         A command that fails ends nothing.
         """
         text = line.strip()
-        if self._to_forget:
-            await self._forget(yes=text.casefold() in ("y", "yes", "是"))
-        elif text == "/quit":
+        if not self._to_forget and text == "/quit":
             return False
-        elif text.startswith("/"):
+        if self._to_forget or text.startswith("/"):
             try:
-                await self._command(*text.partition(" ")[::2])
+                await self._obey(text)
             except PipimemError as error:
                 note(str(error))
         elif text:
             await self._turn(line)
         return True
 
+    async def _obey(self, text: str) -> None:
+        """Do what a command says, or what was asked about one."""
+        if self._to_forget:
+            await self._forget(yes=text.casefold() in ("y", "yes", "是"))
+        else:
+            await self._command(*text.partition(" ")[::2])
+
     async def _turn(self, text: str) -> None:
-        turn = await self.channel.before_turn(text, speaker=self.speaker)
+        turn = await self.channel.before_turn(text, speaker=self.speaker, record=self._record)
         self._last, self.problem = turn, ""
+        for line in hidden_lines(turn.private):
+            note(line)
         for line in injected(turn):
             note(line)
         said = [Message.user(text, speaker=self.speaker)]
@@ -121,7 +130,8 @@ class Talk:
                 say(reply)
                 said.append(Message.assistant(reply))
             except SidecarError as error:
-                self.problem = f"no reply: {error} Your message is in the transcript."
+                kept = "is in the transcript" if self._record else "was off the record"
+                self.problem = f"no reply: {error} Your message {kept}."
                 note(self.problem)
         await self.channel.after_turn(turn, said)
         self._context += self._kept(turn, said)
@@ -150,6 +160,8 @@ class Talk:
                 self._status()
             case "/usage":
                 self._usage()
+            case "/private":
+                self._go_off_the_record(rest.strip().casefold())
             case "/new":
                 self._drop(await self.channel.reset(deadline=_REPLY_SECONDS))
             case "/compact":
@@ -160,7 +172,7 @@ class Talk:
                 say(f"there is no {name}; there are\n{_HELP}")
 
     async def _memory(self) -> None:
-        notes, folder = await self.channel.notes(), self._store().folder
+        notes, folder = await self.channel.notes(), self._on_disk().folder
         for file in NOTES.values():
             say(f"── {folder / file} ──")
             say(notes.note(file).text.strip() or "(empty)")
@@ -186,6 +198,14 @@ class Talk:
         tokens = f"{total.tokens_in} tokens in, {total.tokens_out} out"
         say(f"{counted(total.calls, 'call')}, {tokens}, {cost_text(total)}")
 
+    def _go_off_the_record(self, switch: str) -> None:
+        if switch in ("on", "off"):
+            self._record = switch == "off"
+        elif switch:
+            say("say /private on or /private off")
+            return
+        say("on the record" if self._record else "off the record: nothing is written")
+
     async def _compact(self) -> None:
         receipt = await self.channel.before_compaction(deadline=_REPLY_SECONDS)
         if receipt.may_compact:
@@ -196,7 +216,12 @@ class Talk:
         if not what:
             say("say what: /forget and a text or an entry's id")
             return
-        for line in preview_lines(*await to_thread.run_sync(forgettable, self._store(), what)):
+
+        def preview() -> list[str]:
+            here = self._on_disk()
+            return preview_lines(*here.forgettable(here.forget_targets(what)))
+
+        for line in await to_thread.run_sync(preview):
             say(line)
         say("Forget this for good? [y/N]")
         self._to_forget = what
@@ -211,13 +236,25 @@ class Talk:
         self._context.clear()
         say(counts_line(counts) if any(counts.values()) else "nothing held it")
 
-    def _store(self) -> ChannelStore:
+    def _on_disk(self) -> ChannelOnDisk:
         return self.chosen.channel(self.channel.id)
 
     def _drop(self, receipt: Receipt) -> None:
         say("\n".join(receipt_lines(receipt)))
         if receipt.may_compact:
             self._context.clear()
+
+
+def hidden_lines(counts: PrivateCounts) -> list[str]:
+    """What was hidden of a message before it was stored, for eyes; mostly nothing."""
+    if not counts.messages:
+        return []
+    stretches = counted(counts.stretches, "private stretch", "private stretches")
+    sizes = f"{counts.chars_before} characters, {counts.chars_after} kept"
+    lines = [f"{stretches} not written ({sizes})"]
+    if counts.unclosed:
+        lines.append("a private tag is never closed in this message")
+    return lines
 
 
 def injected(turn: Turn) -> list[str]:
@@ -250,8 +287,8 @@ def _without_model(turn: Turn) -> str:
     texts = _texts((*found.injected, *found.repeated))
     if texts:
         what = f"Memory has: {' | '.join(texts)}"
-    elif turn.standing:
-        what = "Noted in the transcript; what memory holds in general stands above."
     else:
-        what = "Noted in the transcript; memory has nothing to add."
+        noted = "Noted in the transcript" if turn.record else "Off the record"
+        general = "what memory holds in general stands above"
+        what = f"{noted}; {general if turn.standing else 'memory has nothing to add'}."
     return f"(offline, no model replies) {what}"

@@ -8,10 +8,10 @@ from datetime import datetime
 import click
 
 from pipimem.cli.options import Chosen, as_json, chosen
-from pipimem.cli.output import Failed, counted, fields, note, record, say, table
+from pipimem.cli.output import Failed, counted, fields, note, progress, record, say, table
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, worded
-from pipimem.runtime.health_report import Finding, findings
+from pipimem.runtime.health_report import Finding, bytes_of_logs, findings, logged_secrets
 
 
 @click.command("doctor")
@@ -25,16 +25,16 @@ from pipimem.runtime.health_report import Finding, findings
 def command(chosen: Chosen, fix: bool, as_json: bool) -> None:
     """Look for what is wrong.
 
-    Settings, files that cannot be read, entries, secrets in files, damage, modes, what was set
-    aside, the disk, the model's key, today's budget.
+    Settings, files that cannot be read, entries, secrets in files, logs and titles, damage, modes,
+    what was set aside, the disk, the model's key, today's budget.
 
     Changes nothing without --fix. Ends with 1 where there is a problem to fix.
     """
     now = Clock().now()
-    found = list(findings(chosen.workspace, chosen.model, now))
+    found = _found(chosen, now)
     mended = list(_mended(found, now)) if fix else []
     if mended:
-        found = list(findings(chosen.workspace, chosen.model, now))
+        found = _found(chosen, now)
     problems = sum(one.wrong for one in found)
     if as_json:
         fixed = [{"where": where, "done": done} for where, done in mended]
@@ -48,8 +48,18 @@ def command(chosen: Chosen, fix: bool, as_json: bool) -> None:
         raise Failed(f"{counted(problems, 'problem')} to fix")
 
 
+def _found(chosen: Chosen, now: datetime) -> list[Finding]:
+    """All findings; logs are looked through for secrets last, with a bar on a terminal."""
+    found = list(findings(chosen.workspace, chosen.model, now))
+    size = bytes_of_logs(chosen.workspace)
+    with progress("looking for secrets in logs", size) as moved:
+        return found + list(logged_secrets(chosen.workspace, moved))
+
+
 def _json(one: Finding) -> dict[str, object]:
-    return {**fields(one, "wrong", "where", "what"), "fixable": one.mend is not None}
+    """A finding for scripts; `kind` and `count` only where secrets stand."""
+    told = {**fields(one, "wrong", "where", "what"), "fixable": one.mend is not None}
+    return {**told, **fields(one, "kind", "count")} if one.kind else told
 
 
 def _show(found: Sequence[Finding], *, hints: bool) -> None:

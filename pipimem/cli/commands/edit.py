@@ -8,7 +8,6 @@ from pipimem.cli.commands.log import show_changes
 from pipimem.cli.options import NOTES, Chosen, channel, chosen, note_file
 from pipimem.cli.output import Failed, note, say
 from pipimem.clock import Clock
-from pipimem.runtime.change_history import newest_changes
 
 
 @click.command("edit")
@@ -21,19 +20,19 @@ def command(chosen: Chosen, channel: str, file: str | None) -> None:
     When the editor ends, what changed is told, and how it is taken back. The bot may go on
     meanwhile: what it writes is merged.
     """
-    store = chosen.channel(channel)
-    path = store.folder / NOTES[file or "memory"]
-    store.journal_edits(Clock().now())
-    before = newest_changes(store, 1)
+    here = chosen.channel(channel)
+    path = here.folder / NOTES[file or "memory"]
+    here.journal_edits(Clock().now())
+    before = here.newest_changes(1)
     if not path.exists():
         raise Failed(f"{path} is not there yet: nothing was written to it")
     try:
         click.edit(filename=str(path))
     except click.ClickException as error:
         raise Failed(f"{error.message}; set EDITOR to the editor to use") from error
-    store.journal_edits(Clock().now())
-    after = newest_changes(store, 1)
-    store.close()
+    here.journal_edits(Clock().now())
+    after = here.newest_changes(1)
+    here.close()
     if not after or (before and after[0].sequence == before[0].sequence):
         say("nothing was changed")
         return

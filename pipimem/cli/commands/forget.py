@@ -13,9 +13,9 @@ from pipimem.cli.output import Failed, counted, note, one_line, record, say, sho
 from pipimem.cli.prompts import agreed, confirmed, numbers
 from pipimem.clock import Clock
 from pipimem.errors import NothingFound
-from pipimem.runtime.admin import ChannelStore
-from pipimem.runtime.forget_preview import Forgettable, Trace, forget_targets, forgettable, remains
+from pipimem.runtime.forget_preview import Forgettable, Trace
 from pipimem.runtime.lookup import Lookup, Source
+from pipimem.runtime.on_disk import ChannelOnDisk
 
 # So many of what recall finds are offered for picking.
 _MOST = 12
@@ -84,73 +84,78 @@ def command(
     if [what, query, verify, speaker, message].count(None) != 4:
         ways = "TEXT or ID, --speaker NAME, --message ID, --query QUERY, --verify TEXT"
         raise click.UsageError(f"give one of: {ways}")
-    store = chosen.channel(channel)
+    here = chosen.channel(channel)
     if verify is not None:
-        _verify(store, verify, as_json, inside_words=inside_words)
+        _verify(here, verify, as_json, inside_words=inside_words)
         return
     wanted: str | Sequence[str]
     if query is not None:
         wanted = _picked(chosen, channel, query, yes=yes)
     else:
-        wanted = forget_targets(store, what or "", speaker=speaker or "", message=message or "")
-    found, inside = forgettable(
-        store, wanted, keep_transcript=keep_transcript, inside_words=inside_words
+        wanted = here.forget_targets(
+            what or "",
+            speaker=speaker or "",
+            message=message or "",
+            inside_words=inside_words,
+        )
+    found, inside = here.forgettable(
+        wanted, keep_transcript=keep_transcript, inside_words=inside_words
     )
     note("\n".join(preview_lines(found, inside)))
-    if not yes and _asked_inside(found, inside):
-        inside_words = True
-    receipt = store.forget(
-        wanted,
-        keep_transcript=keep_transcript,
-        now=Clock().now(),
-        actor="person",
-        inside_words=inside_words,
+    inside_words = _asked_inside(found, inside, yes=yes) or inside_words
+    receipt = here.forget(
+        wanted, Clock().now(), keep_transcript=keep_transcript, inside_words=inside_words
     )
-    store.close()
+    here.close()
     if as_json:
         record({"channel": channel, **receipt.counts, "places": receipt.places})
-    if receipt.is_empty:
-        raise Failed(_why_nothing(store, wanted, inside, keep_transcript=keep_transcript))
-    if not as_json:
+    else:
         _show(receipt.counts, receipt.places)
+    if not receipt.places:
+        raise Failed(_why_nothing(here, wanted, inside, keep_transcript=keep_transcript))
     note(_BEYOND)
 
 
 def _show(counts: dict[str, int], places: dict[str, int]) -> None:
-    say(counts_line(counts))
+    if places:
+        say(counts_line(counts))
     for place, count in places.items():
         say(f"  {place}: {count}")
 
 
-def _asked_inside(found: Forgettable, inside: Forgettable) -> bool:
+def _asked_inside(found: Forgettable, inside: Forgettable, *, yes: bool) -> bool:
     """Ask whether what was listed may go, and whether what holds it inside another word goes, too.
+
+    With `yes` nobody is asked, and that stays.
 
     Raises `Failed` for a no to the first question, and where nobody can answer it.
     """
+    if yes:
+        return False
     if found or not inside:
         confirmed(_question(found), "nothing was forgotten")
     return bool(inside) and agreed("Forget what holds it inside another word, too?") is True
 
 
 def _why_nothing(
-    store: ChannelStore,
+    here: ChannelOnDisk,
     wanted: str | Sequence[str],
     inside: Forgettable,
     *,
     keep_transcript: bool,
 ) -> str:
     text = one_line(wanted if isinstance(wanted, str) else ", ".join(wanted), 60)
-    name = store.channel_id
+    name = here.id
     if inside:
         return f"{name} holds {text!r} only inside other words; --inside-words takes these, too"
-    spared = forgettable(store, wanted)[0].messages if keep_transcript else ()
+    spared = here.forgettable(wanted)[0].messages if keep_transcript else ()
     if spared:
         only = f"only {counted(len(spared), 'message')} of log.jsonl in {name} hold {text!r}"
         return f"{only}; --keep-transcript leaves the log as it is"
     return f"nothing in {name} holds {text!r}; nothing was changed"
 
 
-def _verify(store: ChannelStore, text: str, as_json: bool, *, inside_words: bool) -> None:
+def _verify(here: ChannelOnDisk, text: str, as_json: bool, *, inside_words: bool) -> None:
     """Search every byte of ours, and say where the text still stands.
 
     People's own files of the workspace are named, but are not ours to clean. Raises `Failed` where
@@ -158,11 +163,11 @@ def _verify(store: ChannelStore, text: str, as_json: bool, *, inside_words: bool
     """
     if not text.strip():
         raise Failed("nothing to look for: the text is empty")
-    root = store.workspace.root
-    ours, user_files = remains(store, text, inside_words=inside_words)
+    root = here.root
+    ours, user_files = here.remains(text, inside_words=inside_words)
     if as_json:
         places = list(map(asdict, ours))
-        about = {"channel": store.channel_id, "ok": not ours, "places": places}
+        about = {"channel": here.id, "ok": not ours, "places": places}
         record({**about, "peoples": _places(user_files, root)})
     else:
         for place in _places(ours, root):
@@ -173,7 +178,7 @@ def _verify(store: ChannelStore, text: str, as_json: bool, *, inside_words: bool
     if ours:
         raise Failed(f"the text still stands in {counted(len(ours), 'place')}")
     if not as_json:
-        say(f"nothing is left of it in {store.folder} and {root / '.pipimem'}")
+        say(f"nothing is left of it in {here.folder} and {root / '.pipimem'}")
 
 
 def _places(found: Iterable[Trace], root: Path) -> list[str]:

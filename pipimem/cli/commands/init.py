@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from pipimem.cli.options import Chosen, as_json, chosen
-from pipimem.cli.output import record, say
-from pipimem.runtime.admin import WorkspaceStore
+from pipimem.cli.output import note, record, say
+from pipimem.runtime.embeddings import recommended_embedder
+from pipimem.runtime.on_disk import WorkspaceStore
 
 _FILES = """\
 SOUL.md says who the bot is, AGENTS.md how it behaves, MEMORY.md what all its channels share.
@@ -40,3 +41,6 @@ def command(chosen: Chosen, folder: str | None, language: str, as_json: bool) ->
     for path in made:
         say(f"  {path.relative_to(root)}")
     say(_FILES)
+    recommended = recommended_embedder("")
+    if recommended:
+        note(recommended)

@@ -10,9 +10,8 @@ import click
 
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import counted, fields, minute, one_line, records, say, table
-from pipimem.notes.notes import Change
-from pipimem.notes.operations import Progress
-from pipimem.runtime.change_history import JournalRecord, newest_changes
+from pipimem.notes.operations import Change, Progress
+from pipimem.runtime.change_history import JournalRecord
 
 _TEXT = 90
 # A fold that is taken back brings back hundreds of lines: nobody reads more than a screen.
@@ -43,8 +42,7 @@ def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
     A commit that changed several things takes several lines. An edit by hand is noted at the next
     turn or job.
     """
-    store = chosen.channel(channel)
-    newest = newest_changes(store, count)
+    newest = chosen.channel(channel).newest_changes(count)
     if as_json:
         records(map(_json, newest))
     else:
@@ -57,7 +55,7 @@ def _rows(one: JournalRecord) -> Iterator[tuple[object, ...]]:
 
     Its number and time are in each of them: a script may pick single lines.
     """
-    lines = [_change_line(change) for change in one.changes]
+    lines = [change_line(change) for change in one.changes]
     for refusal in one.refused:
         text = f"{refusal.operation} {one_line(refusal.text, _TEXT)}"
         lines.append(f"refused: {text} ({refusal.reason})".strip())
@@ -69,7 +67,7 @@ def _rows(one: JournalRecord) -> Iterator[tuple[object, ...]]:
         yield one.sequence, minute(one.time), one.actor or one.author, one.task, line
 
 
-def _change_line(change: Change) -> str:
+def change_line(change: Change) -> str:
     """One change on one line."""
     parts = [" · ".join(filter(None, (f"{change.verb} {change.file}", change.section)))]
     text = change.after or change.before
@@ -85,7 +83,7 @@ def _change_line(change: Change) -> str:
 def show_changes(changes: Sequence[Change], channel: str) -> None:
     """Print the changes of an undo or a restore, one a line; beyond a screen they are counted."""
     for change in changes[:_SHOWN]:
-        say(f"  {_change_line(change)}")
+        say(f"  {change_line(change)}")
     more = len(changes) - _SHOWN
     if more > 0:
         say(f"  and {counted(more, 'more change')}; `pipimem diff {channel}` shows every line")

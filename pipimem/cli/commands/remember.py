@@ -13,7 +13,8 @@ from pipimem.cli.output import Failed, fields, nearest, note, record, say
 from pipimem.cli.times import coming_day
 from pipimem.clock import Clock
 from pipimem.notes.kinds import Kind
-from pipimem.runtime.channel_memory import Remembered, rememberable
+from pipimem.runtime.channel_entries import Remembered, rememberable
+from pipimem.runtime.intake import Intake
 from pipimem.runtime.open_channel import opened
 
 
@@ -53,7 +54,9 @@ def command(
     known = {info.id: info.kind for info in chosen.store().channels()}
 
     # Before the channel is made: a text with nothing to keep makes none.
-    rememberable(text, speaker, Clock().now())
+    settings = chosen.settings()
+    intake = Intake(settings.private, secrets=settings.secrets)
+    rememberable(text, speaker, Clock().now(), intake)
 
     async def remembered() -> Remembered:
         async with chosen.opened() as pipimem:
@@ -76,12 +79,15 @@ def command(
 def _json(done: Remembered, channel: str) -> dict[str, object]:
     names = ("verb", "file", "section", "id")
     changes = [{**fields(one, *names), "text": one.after} for one in done.changes]
-    return {"channel": channel, "changes": changes, "refused": done.refused}
+    kept = {"changes": changes, "refused": done.refused, "quoted": done.quoted}
+    return {"channel": channel, **kept}
 
 
 def _show(done: Remembered) -> None:
     for one in done.changes:
         say(f"{one.file} · {one.section}: {one.verb}: {one.after or one.before}  [{one.id}]")
+    if done.quoted:
+        say("it reads like an instruction to the bot, so it is kept as a quote among the facts")
     if not done.changes and not done.refused:
         say("that stands there already; nothing was changed")
 

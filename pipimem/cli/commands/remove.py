@@ -22,15 +22,14 @@ def command(chosen: Chosen, channel: str, yes: bool, as_json: bool) -> None:
     Nothing brings it back. The ledger of costs keeps its lines. A bot that still runs begins the
     channel anew with the next message.
     """
-    store = chosen.channel(channel)
-    entries = counted(len(store.notes().memory.entries), "entry", "entries")
-    messages = counted(store.transcript.last_number, "message")
-    note(f"{store.folder}: {entries} in MEMORY.md, {messages}")
+    here = chosen.channel(channel)
+    entries = counted(len(here.notes().memory.entries), "entry", "entries")
+    messages = counted(here.last_number, "message")
+    note(f"{here.folder}: {entries} in MEMORY.md, {messages}")
     if not yes:
         confirmed(f"Delete {channel} for good?", "nothing was deleted")
-    (info,) = [one for one in store.workspace.channels() if one.folder == store.folder]
-    store.workspace.remove(info)
+    here.remove()
     if as_json:
-        record({"channel": channel, "removed": store.folder})
+        record({"channel": channel, "removed": here.folder})
     else:
         say(f"{channel} is gone")

@@ -93,14 +93,14 @@ async def _replayed(
             done = await replay(
                 channel, messages, time, compact_every=every, maintain=maintain, progress=moved
             )
-    store = chosen.channel(name)
-    notes, sizes = store.notes(), {}
+    here = chosen.channel(name)
+    notes, sizes = here.notes(), {}
     for each in NOTES.values():
-        path = store.folder / each
+        path = here.folder / each
         if path.is_file():
             sizes[path] = path.stat().st_size
     calls = [usage for usage in islice(workspace.usages(), before, None) if usage.channel == name]
-    backlog = max(0, store.transcript.last_number - notes.ledger.cursor)
+    backlog = max(0, here.last_number - notes.ledger.cursor)
     return Report(name, done, sizes, usage_sum(calls), len(notes.memory.entries), backlog)
 
 

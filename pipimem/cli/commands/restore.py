@@ -14,7 +14,7 @@ from pipimem.cli.prompts import confirmed
 from pipimem.cli.times import exact_moment
 from pipimem.clock import Clock
 from pipimem.notes.files import File
-from pipimem.runtime.change_history import Past, Point, edits_after, moment, restore
+from pipimem.runtime.change_history import Past, Point, edits_after, moment
 from pipimem.text.markdown.line_edits import Splice
 
 _NOT = "nothing was restored"
@@ -40,10 +40,10 @@ def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -
     People's later edits are named first; all that stands now is kept as a version, and `pipimem
     undo` brings it back.
     """
-    store = chosen.channel(channel)
+    here = chosen.channel(channel)
     now = Clock().now()
-    store.journal_edits(now)
-    past = store.past()
+    here.journal_edits(now)
+    past = here.past()
     sequence = past.sequence_at(to)
     for line in _warnings(past, sequence):
         note(line)
@@ -51,8 +51,8 @@ def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -
         confirmed(f"Put the notes back to {moment(past, sequence)}?", _NOT)
         if sequence == past.begins:
             confirmed("All that was learnt goes out of the notes. Really?", _NOT)
-    done = restore(store, sequence, now, actor="person")
-    store.close()
+    done = here.restore(sequence, now)
+    here.close()
     if as_json:
         changes = [asdict(change) for change in done.outcome.changes]
         edits = [edit.sequence for edit in done.edits]

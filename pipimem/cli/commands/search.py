@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from shlex import quote
 from typing import get_args
 
@@ -33,6 +34,7 @@ from pipimem.runtime.search_service import (
     HitGroup,
     SearchHit,
     SearchService,
+    copies_of,
     differing,
 )
 from pipimem.text.token_count import estimate
@@ -109,32 +111,41 @@ def command(
     A hit costs 50 to 100 tokens; `timeline CHANNEL ID` shows what was said around it (about 200),
     `detail CHANNEL ID...` all of it (500 to 1,000).
     """
-    if after and before and after >= before:
-        days = f"from {after:%Y-%m-%d %H:%M} on and before {before:%Y-%m-%d %H:%M}"
-        raise click.UsageError(f"nothing is said {days}: --after is the earlier one")
+    _require_some_time(after, before)
     filters = Filters(after, before, speaker.strip(), role or "")
     asked = queries(chosen, channel, query, batch)
     if batch is not None:
-        _batch(SearchService(chosen.store()), asked, count, filters)
+        _batch(SearchService(chosen.store(), own=chosen.settings().secrets), asked, count, filters)
         return
     (one,) = asked
     if not one.text.strip():
         raise click.UsageError("QUERY is empty: give some words to look for")
-    notes: list[SearchHit] = []
-    if where != "log":
-        settings = chosen.settings()
-        notes = noted(chosen.store(), settings, one.channel, one.text, count, filters)
+    notes = () if where == "log" else _noted(chosen, one, count, filters)
     with search_service(chosen) as service:
         found = _Found(())
         if where != "notes":
             found = _searched(service, one, count, filters, smart=smart)
-        found = replace(found, notes=tuple(notes))
+        found = replace(found, notes=notes)
         if as_json:
             record({**one.fields, **_json(found, smart=smart)})
         if not found.said and not found.notes:
             note(_nothing(service, one, filters))
         elif not as_json:
             _show(found)
+
+
+def _require_some_time(after: datetime | None, before: datetime | None) -> None:
+    """Raises `UsageError` where no time is between the two."""
+    if after and before and after >= before:
+        days = f"from {after:%Y-%m-%d %H:%M} on and before {before:%Y-%m-%d %H:%M}"
+        raise click.UsageError(f"nothing is said {days}: --after is the earlier one")
+
+
+def _noted(
+    chosen: Chosen, asked: BatchQuery, count: int, filters: Filters
+) -> tuple[SearchHit, ...]:
+    store, settings = chosen.store(), chosen.settings()
+    return tuple(noted(store, settings, asked.channel, asked.text, count, filters))
 
 
 def _batch(service: SearchService, asked: list[BatchQuery], count: int, filters: Filters) -> None:
@@ -195,21 +206,46 @@ def _json(found: _Found, *, smart: bool) -> dict[str, object]:
 
 
 def _show(found: _Found) -> None:
-    pairs = zip(found.said, found.excerpts, strict=True)
-    lines = [excerpt + _again(said) for said, excerpt in pairs]
-    if found.notes:
-        show_hits(hit_rows(found.notes, [hit.excerpt for hit in found.notes]))
-    if found.notes and lines:
+    """The notes, then what was said; a message that a note quotes whole stands beside that note."""
+    copies = copies_of([hit.item for hit in found.notes], [one.hit.item for one in found.said])
+    quoted = frozenset(chain.from_iterable(copies.values()))
+    said = [one for one in found.said if one.hit.item.id not in quoted]
+    excerpts = {one.hit.slot: text for one, text in zip(found.said, found.excerpts, strict=True)}
+    _show_hits(
+        found.notes,
+        [hit.excerpt + _quotes(copies.get(hit.item.id, ()), found.said) for hit in found.notes],
+        [one.hit for one in said],
+        [excerpts[one.hit.slot] + _again(one) for one in said],
+        found,
+    )
+
+
+def _show_hits(
+    notes: Sequence[SearchHit],
+    texts: Sequence[str],
+    said: Sequence[Hit],
+    lines: Sequence[str],
+    found: _Found,
+) -> None:
+    if texts:
+        show_hits(hit_rows(notes, texts))
+    if texts and lines:
         click.echo()
     if lines:
-        show_hits(hit_rows([said.hit for said in found.said], lines))
+        show_hits(hit_rows(said, lines))
     if found.around:
         click.echo()
         show_messages(found.around, found.said[0].hit.item.id)
-    texts = [hit.excerpt for hit in found.notes]
     tokens = sum(map(estimate, (*texts, *lines))) + tokens_of(found.around)
     more = "`timeline` shows what was said around a hit, `detail` all of it"
     note(found.hint or f"about {tokens} tokens; {more}")
+
+
+def _quotes(names: Sequence[str], said: Iterable[HitGroup]) -> str:
+    """The messages that a note quotes whole, and those that say the same again."""
+    groups = [one for one in said if one.hit.item.id in names]
+    found = [plain_id(hit.item) for one in groups for hit in (one.hit, *one.again)]
+    return f" (said in {_first(found, _IDS)})" if found else ""
 
 
 def _again(said: HitGroup) -> str:

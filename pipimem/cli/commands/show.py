@@ -10,9 +10,10 @@ import click
 
 from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen
 from pipimem.cli.output import one_line, records, say
+from pipimem.cli.results import FORGOTTEN
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
-from pipimem.runtime.admin import ChannelStore, file_text
+from pipimem.runtime.on_disk import ChannelOnDisk
 
 _FILES = {**NOTES, "archive": File.ARCHIVE}
 _LOG = "log"
@@ -42,41 +43,41 @@ def command(
     """
     if file != _LOG and (count is not None or session is not None):
         raise click.UsageError("-n and --session are for `show CHANNEL log`")
-    store = chosen.channel(channel)
+    here = chosen.channel(channel)
     names = [file] if file else list(NOTES)
     if file == _LOG:
-        messages = _chosen_messages(store, count, session)
+        messages = _chosen_messages(here, count, session)
         if as_json:
             records(map(_json, messages))
         else:
             _lines(messages)
     elif as_json:
-        records(_file_json(store, name) for name in names)
+        records(_file_json(here, name) for name in names)
     elif file:
-        _verbatim(file_text(store, _FILES[file]))
+        _verbatim(here.text(_FILES[file]))
     else:
-        _show(store, names)
+        _show(here, names)
 
 
 def _chosen_messages(
-    store: ChannelStore, count: int | None, session: str | None
+    here: ChannelOnDisk, count: int | None, session: str | None
 ) -> Iterable[Message]:
     """The newest `count` messages (all without), of one session where it is named."""
-    messages: Iterable[Message] = store.transcript.messages()
+    messages: Iterable[Message] = here.messages()
     if session is not None:
         messages = (message for message in messages if message.session == session)
     return messages if count is None else deque(messages, maxlen=count)
 
 
-def _file_json(store: ChannelStore, name: str) -> dict[str, object]:
-    path, text = store.folder / _FILES[name], file_text(store, _FILES[name])
-    return {"channel": store.channel_id, "file": name, "path": path, "text": text}
+def _file_json(here: ChannelOnDisk, name: str) -> dict[str, object]:
+    path, text = here.folder / _FILES[name], here.text(_FILES[name])
+    return {"channel": here.id, "file": name, "path": path, "text": text}
 
 
-def _show(store: ChannelStore, names: Iterable[str]) -> None:
+def _show(here: ChannelOnDisk, names: Iterable[str]) -> None:
     for name in names:
-        text = file_text(store, _FILES[name]).strip()
-        say(f"── {store.folder / _FILES[name]} ──\n{text or '(empty)'}\n")
+        text = here.text(_FILES[name]).strip()
+        say(f"── {here.folder / _FILES[name]} ──\n{text or '(empty)'}\n")
 
 
 def _verbatim(text: str) -> None:
@@ -91,7 +92,7 @@ def _lines(messages: Iterable[Message]) -> None:
     for message in messages:
         time = f"{message.time:%Y-%m-%d %H:%M}" if message.time else "-"
         who = message.speaker or message.role
-        say(f"{message.number}  {time}  {who}: {one_line(message.content)}")
+        say(f"{message.id}  {time}  {who}: {one_line(message.content) or FORGOTTEN}")
 
 
 def _json(message: Message) -> dict[str, object]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import chain
 from math import inf
+from shlex import quote
 
 import click
 
@@ -14,7 +16,7 @@ from pipimem.clock import Clock
 from pipimem.runtime.channel_status import ChannelStatus, RecallWaits, channel_statuses
 from pipimem.runtime.health_report import Today, missing_embedder, today
 
-_HEAD = ("channel", "kind", "entries", "log", "backlog", "last learnt", "due", "recall")
+_HEAD = ("channel", "kind", "entries", "log", "backlog", "last learnt", "due", "recall p50 / p95")
 
 
 @click.command("status")
@@ -24,10 +26,11 @@ def command(chosen: Chosen, as_json: bool) -> None:
     """Show how every channel stands.
 
     Entries of MEMORY.md, messages of the transcript, how many of those wait to be consolidated
-    (backlog) or were set aside, when it was last done, the jobs that are due; how long turns waited
-    for recall (half of them, 95 of 100); what today has used of its budget; and, of the last week,
-    files that lost more than half of their text by hand and saves that would have brought back what
-    was forgotten.
+    (backlog), when it was last done, the jobs that are due; how long turns waited for recall (p50:
+    half of them no longer than this, p95: 95 of 100); what today has used of its budget; messages
+    that were set aside, jobs that failed or wait; and, of the last week, files that lost more than
+    half of their text by hand and saves that would have brought back what was forgotten; what was
+    hidden because people marked it as private.
     """
     workspace, now, settings = chosen.store(), Clock().now(), chosen.settings()
     channels = channel_statuses(workspace, now)
@@ -50,21 +53,41 @@ def command(chosen: Chosen, as_json: bool) -> None:
     missing = missing_embedder(settings)
     notes += [missing] if missing else []
     notes += [problem.sentence(name) for name, problem in problems]
-    for line in (*notes, *_edits(channels)):
+    for line in notes:
         note(one_line(line))
     if channels:
         show_channels(channels)
 
 
-def show_channels(channels: Iterable[ChannelStatus]) -> None:
-    """A row for each channel."""
+def show_channels(channels: Sequence[ChannelStatus]) -> None:
+    """What is to be known of each channel, and a row for each."""
+    for line in chain.from_iterable(map(_notes, channels)):
+        note(one_line(line))
     table(_HEAD, map(_row, channels))
 
 
-def _edits(channels: Iterable[ChannelStatus]) -> Iterator[str]:
-    for one in channels:
-        for sentence in (*one.shrunk, *one.brought_back):
-            yield f"{one.channel}: {sentence}"
+def _notes(one: ChannelStatus) -> Iterator[str]:
+    set_aside = sum(hole.last - hole.first + 1 for hole in one.holes)
+    if set_aside:
+        again = f"`pipimem consolidate {quote(one.channel)} --holes` tries again"
+        yield f"{one.channel}: {counted(set_aside, 'message')} set aside; {again}"
+    for job in one.failing:
+        yield f"{one.channel}: {job}: {one.jobs[job]}"
+    for sentence in (*one.shrunk, *one.brought_back):
+        yield f"{one.channel}: {sentence}"
+    if one.private.messages:
+        yield f"{one.channel}: {_hidden(one)}"
+
+
+def _hidden(one: ChannelStatus) -> str:
+    """What people marked as private, as a sentence."""
+    counts = one.private
+    stretches = counted(counts.stretches, "private stretch", "private stretches")
+    messages = counted(counts.messages, "message")
+    sessions = counted(one.private_sessions, "session")
+    sizes = f"of {counts.chars_before:,} characters {counts.chars_after:,} are kept"
+    open_tags = f", {counted(counts.unclosed, 'tag')} never closed" if counts.unclosed else ""
+    return f"{stretches} hidden in {messages} of {sessions}: {sizes}{open_tags}"
 
 
 def _budget_json(today: Today) -> dict[str, object]:
@@ -91,13 +114,9 @@ def _json(one: ChannelStatus) -> dict[str, object]:
 def _row(one: ChannelStatus) -> tuple[object, ...]:
     if one.problem:
         return one.channel, one.kind, "", "", "", "", "", one.problem
-    backlog = str(one.backlog)
-    set_aside = sum(hole.last - hole.first + 1 for hole in one.holes)
-    if set_aside:
-        backlog += f" + {set_aside} set aside"
     last = minute(one.consolidated) or "never"
     due = ", ".join(one.waiting) or "nothing"
-    counts = (one.entries, one.messages, backlog)
+    counts = (one.entries, one.messages, one.backlog)
     return one.channel, one.kind, *counts, last, due, _waits(one.recall)
 
 

@@ -27,11 +27,12 @@ _AROUND = 2
 def command(chosen: Chosen, channel: str, message: str, around: int, as_json: bool) -> None:
     """Show what was said around a message.
 
-    ID is as `search` gives it. Only its own thread is shown. No memory is changed.
+    ID is as `search` gives it. The messages of its own thread are shown, and where that begins or
+    ends, what was said beside it. No memory is changed.
     """
     with search_service(chosen) as service:
         slot = service.channel_search(channel).slot(message)
-        items = service.around(channel, slot, around, around)
+        items = service.all_around(channel, slot, around)
         if as_json:
             messages = list(map(message_json, items))
             about = {"channel": channel, "id": message}

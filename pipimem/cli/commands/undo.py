@@ -7,7 +7,7 @@ from datetime import datetime
 
 import click
 
-from pipimem.cli.commands.log import show_changes
+from pipimem.cli.commands.log import change_line, show_changes
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import counted, minute, note, record, say
 from pipimem.cli.prompts import confirmed
@@ -16,8 +16,8 @@ from pipimem.clock import Clock
 from pipimem.errors import CannotTakeBack
 from pipimem.notes.files import File
 from pipimem.notes.operations import Author
-from pipimem.runtime.admin import ChannelStore
-from pipimem.runtime.change_history import Undone, changes_of, undo
+from pipimem.runtime.change_history import Undone
+from pipimem.runtime.on_disk import ChannelOnDisk
 
 
 @click.command("undo")
@@ -34,7 +34,7 @@ from pipimem.runtime.change_history import Undone, changes_of, undo
     metavar="TIME",
     help="With --author: from this time on, as in 30d or 2026-03-02.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask, with --author.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @as_json
 @chosen
 def command(
@@ -49,6 +49,7 @@ def command(
     """Take changes back: one, or all of one author since a time.
 
     SEQ is its number in `pipimem log CHANNEL`; without one it is the newest that still counts.
+    Right after an undo that is an older change, so you are asked.
     `--author model --since 30d` takes back all that models changed in 30 days, newest first, each
     as a change of its own.
 
@@ -56,22 +57,36 @@ def command(
     An undo is a change too: its number takes it back. What was folded into HISTORY.archive.md stays
     there too, since that file only grows.
     """
-    store = chosen.channel(channel)
+    here = chosen.channel(channel)
     if author and since and seq is None:
-        _all_of(store, Author(author), since, yes=yes, as_json=as_json)
+        _all_of(here, Author(author), since, yes=yes, as_json=as_json)
     elif author or since:
         raise click.UsageError("Give a number, or --author and --since together.")
     else:
-        done = undo(store, seq, Clock().now(), actor="person")
-        store.close()
+        if seq is None and not yes:
+            _ask_for_older(here)
+        done = here.undo(seq, Clock().now())
+        here.close()
         _show(done, channel, as_json=as_json)
 
 
+def _ask_for_older(here: ChannelOnDisk) -> None:
+    """Right after an undo, name the older change that would be taken back, and ask."""
+    older = here.behind_an_undo(Clock().now())
+    if older is None:
+        return
+    what = f"change {older.sequence} ({older.task}, {minute(older.time)})"
+    note(f"The newest change is an undo already. Before it came {what}:")
+    for change in older.changes:
+        note(f"  {change_line(change)}")
+    confirmed(f"Take back {what}, too?", "nothing was taken back")
+
+
 def _all_of(
-    store: ChannelStore, author: Author, since: datetime, *, yes: bool, as_json: bool
+    here: ChannelOnDisk, author: Author, since: datetime, *, yes: bool, as_json: bool
 ) -> None:
     """Ask, take back, and say what was; ends with 1 where a change is in the way."""
-    found = changes_of(store.past(), author, since)
+    found = here.changes_of(author, since)
     changes = f"{counted(len(found), 'change')} of {author}"
     if found and not yes:
         question = f"Take back {changes} since {minute(since.isoformat())}?"
@@ -79,13 +94,13 @@ def _all_of(
     refused = 0
     for one in found:
         try:
-            done = undo(store, one.sequence, Clock().now(), actor="person")
+            done = here.undo(one.sequence, Clock().now())
         except CannotTakeBack as error:
             refused += 1
             note(str(error))
         else:
-            _show(done, store.channel_id, as_json=as_json)
-    store.close()
+            _show(done, here.id, as_json=as_json)
+    here.close()
     if not as_json:
         were = "was" if len(found) == 1 else "were"
         say(f"{len(found) - refused} of {changes} {were} taken back")

@@ -30,17 +30,21 @@ from pipimem.runtime.usage_sums import WAYS, UsageSum, usage_sum, usage_sums
 @as_json
 @chosen
 def command(chosen: Chosen, since: datetime | None, by: str, as_json: bool) -> None:
-    """Add up what models were asked and what it cost."""
+    """Add up what models were asked and what it cost.
+
+    Without a call `--json` gives one line of zeros, `total`.
+    """
     lines = list(chosen.store().usage_lines(since))
     usages = [usage for usage in lines if usage is not None]
     if len(usages) < len(lines):
         note(_passed_over(len(lines) - len(usages)))
     sums = usage_sums(usages, by)
+    total = {"total": usage_sum(usages)}
     if as_json:
-        records({by: name, **asdict(total)} for name, total in sums.items())
+        records({by: name, **asdict(one)} for name, one in (sums or total).items())
         return
     if sums:
-        sums["total"] = usage_sum(usages)
+        sums |= total
     head = (by, "calls", "failed", "tokens in", "out", "cached", "estimated", "cost")
     days = f" since {since:%Y-%m-%d}" if since else ""
     table(head, map(_row, sums, sums.values()), empty=f"no model was called{days}")

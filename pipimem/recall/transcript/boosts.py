@@ -30,8 +30,9 @@ class Boosts:
         self._dated = frozenset(chain.from_iterable(chain.from_iterable(days)))
         bonuses = zip(_SHAPES, (formula.time, formula.number, formula.name), strict=True)
         self._wanted = {shape: bonus for shape, bonus in bonuses if shape & query.wanted}
-        # There are 16 shapes, and a thousand messages to weigh.
-        self._by_shape = [1 + sum(bonus for _, bonus in self._shape(n)) for n in range(16)]
+        # There are 32 shapes, and a thousand messages to weigh.
+        shapes = range(1 << len(Shape))
+        self._by_shape = [1 + sum(bonus for _, bonus in self._shape(shape)) for shape in shapes]
 
     def boosted(self, totals: Mapping[int, float]) -> Iterator[tuple[float, int]]:
         """Each whole score with its slot negated: of equals the earlier is the larger."""

@@ -75,6 +75,11 @@ def blocks_to_weigh(
     return Blocks(frozenset(block + offset for block in best for offset in (-1, 0, 1)))
 
 
+def blocks_between(start: int, end: int) -> Blocks:
+    """The blocks of the slots from `start` up to `end`: few enough to weigh all of them."""
+    return Blocks(frozenset(range(start // _BLOCK, end // _BLOCK + 1)))
+
+
 def _passing(
     places: Iterable[int], after: Sequence[int], passes: Callable[[int], bool]
 ) -> list[int]:

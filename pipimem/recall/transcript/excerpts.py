@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from pipimem.recall.context_block import NAME_CHARS
-from pipimem.recall.items import Item
+from pipimem.recall.items import Item, Source
 from pipimem.text.patterns import Pattern
+from pipimem.text.quotes import read_quote
 from pipimem.text.token_count import ELLIPSIS, clipped
 from pipimem.text.words.index_words import Words
 
@@ -34,8 +35,11 @@ def excerpt(text: str, wanted: Collection[str], words: Words, times: int = 1) ->
 
 
 def headed(item: Item, text: str) -> str:
-    """A text under when it was said and by whom."""
-    when = f"{item.when:%Y-%m-%d %H:%M}" if item.when else ""
+    """A text under when it was said and by whom; a quote says that itself."""
+    if read_quote(text).name:
+        return text
+    clock = "%Y-%m-%d" if item.source is Source.SESSION or item.by_day else "%Y-%m-%d %H:%M"
+    when = f"{item.when:{clock}}" if item.when else ""
     who = clipped(item.speaker, NAME_CHARS) or item.role
     head = " ".join(part for part in (when, who) if part)
     return f"{head}: {text}" if head else text

@@ -6,6 +6,7 @@ import re
 from enum import IntFlag
 
 from pipimem.recall.phrases import NAMES_A_TIME, says
+from pipimem.sidecar.rules.context import may_be_off_the_record
 from pipimem.text.dates.calendar_words import SHORT
 from pipimem.text.patterns import Pattern
 
@@ -17,6 +18,7 @@ class Shape(IntFlag):
     TIME = 2
     NUMBER = 4
     NAME = 8
+    OFF_THE_RECORD = 16  # asks, perhaps, not to be noted
 
 
 SHAPELESS = Shape(0)
@@ -46,7 +48,7 @@ _ASKS_A_NAME = Pattern(
 
 
 def shape_of(text: str) -> Shape:
-    """What a message has that a question may want."""
+    """What a message has that a question may want, and whether it may ask not to be noted."""
     shape = SHAPELESS
     if text.rstrip().endswith(("?", "？")):
         shape |= Shape.QUESTION
@@ -56,6 +58,8 @@ def shape_of(text: str) -> Shape:
         shape |= Shape.NUMBER
     if _NAME().search(text):
         shape |= Shape.NAME
+    if may_be_off_the_record(text):
+        shape |= Shape.OFF_THE_RECORD
     return shape
 
 

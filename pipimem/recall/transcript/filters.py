@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -40,10 +40,8 @@ class Filters:
         if self == _ANY:
             return None
         speaker = self.speaker.casefold()
-        speakers = {
-            number for number, name in enumerate(index.speakers) if name.casefold() == speaker
-        }
-        roles = {number for number, name in enumerate(index.role_names) if name == self.role}
+        speakers = _places(speaker, map(str.casefold, index.speakers))
+        roles = _places(self.role, index.role_names)
         first = aware(self.after).timestamp() if self.after else -math.inf
         end = aware(self.before).timestamp() if self.before else math.inf
         timed = self.after is not None or self.before is not None
@@ -57,6 +55,10 @@ class Filters:
             )
 
         return passes
+
+
+def _places(wanted: str, names: Iterable[str]) -> frozenset[int]:
+    return frozenset(place for place, name in enumerate(names) if name == wanted)
 
 
 _ANY = Filters()

@@ -9,6 +9,8 @@ from pipimem.recall.items import Item
 from pipimem.recall.scoring import Part
 from pipimem.recall.transcript.threads import END
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
+from pipimem.text.patterns import Pattern
+from pipimem.text.quotes import words_said
 from pipimem.text.words.index_words import Bag, Words
 from pipimem.text.words.similarity import near_duplicate
 
@@ -18,6 +20,7 @@ from pipimem.text.words.similarity import near_duplicate
 _CLEAR = 0.75
 # So far from a hit in its thread is still the same place.
 _BESIDE = 2
+_SIGNS = Pattern(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,22 @@ def grouped(hits: Iterable[Hit], words: Words) -> tuple[HitGroup, ...]:
     return tuple(HitGroup(first, tuple(again)) for _, (first, *again) in groups)
 
 
+def copies_of(notes: Iterable[Item], messages: Iterable[Item]) -> dict[str, tuple[str, ...]]:
+    """By the id of a note the ids of the messages that it quotes whole."""
+    quoting = {_plain(words_said(note.text)): note.id for note in notes}
+    found: dict[str, tuple[str, ...]] = {}
+    for message in messages:
+        note = quoting.get(_plain(message.text))
+        if note is not None:
+            found[note] = (*found.get(note, ()), message.id)
+    return found
+
+
+def _plain(text: str) -> str:
+    """A text without case and signs: a quote has lost the full stop at its end."""
+    return _SIGNS().sub(" ", text).casefold().strip()
+
+
 def is_clear(hits: Sequence[Hit], index: TranscriptIndex) -> bool:
     """Whether nothing elsewhere comes near the first hit."""
     if not hits:
@@ -68,6 +87,19 @@ def thread_around(index: TranscriptIndex, slot: int, before: int, after: int) ->
     """A message with those before and after it in its thread, in order."""
     threads = index.threads
     return (*_chain(slot, threads.before, before)[::-1], slot, *_chain(slot, threads.after, after))
+
+
+def all_around(index: TranscriptIndex, slot: int, around: int) -> tuple[int, ...]:
+    """A message with so many before and after it: of its thread, else of what was said beside that.
+
+    Nothing that others said between the messages of the thread.
+    """
+    before = _chain(slot, index.threads.before, around)[::-1]
+    after = _chain(slot, index.threads.after, around)
+    start, end = min([slot, *before]), max([slot, *after]) + 1
+    earlier = range(max(0, start - (around - len(before))), start)
+    later = range(end, min(len(index), end + around - len(after)))
+    return (*earlier, *before, slot, *after, *later)
 
 
 def differing(values: Iterable[str]) -> tuple[str, ...]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import Any
@@ -39,13 +38,6 @@ class StoredPostings:
         if number is None:
             return _NO_POSTINGS
         return self.slots[self.ends[number - 1] if number else 0 : self.ends[number]]
-
-    def beginning_with(self, letter: str) -> Iterator[str]:
-        """The words that begin with a letter."""
-        place = bisect_left(self.words, letter)
-        while place < len(self.words) and self.words[place].startswith(letter):
-            yield self.words[place]
-            place += 1
 
 
 def _bytes() -> array[int]:

@@ -6,22 +6,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pipimem.notes.message import Message
 from pipimem.recall.budget import BlockBudget
 from pipimem.recall.items import Item
-from pipimem.recall.phrases import asks, says, weak_words
+from pipimem.recall.phrases import asks, phrases, says, weak_words
 from pipimem.recall.postings import rarity
+from pipimem.recall.ranking import FLOOR
 from pipimem.recall.refinement import Query
 from pipimem.recall.scoring import Part, scored
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
-from pipimem.recall.transcript.candidates import blocks_to_weigh
 from pipimem.recall.transcript.excerpts import excerpt
+from pipimem.recall.transcript.filler import is_filler
 from pipimem.recall.transcript.formula import FORMULA
 from pipimem.recall.transcript.hits import thread_around
-from pipimem.recall.transcript.question import TranscriptQuery, query_of
-from pipimem.recall.transcript.rank import weighed
-from pipimem.recall.transcript.transcript_index import TranscriptIndex
-from pipimem.sidecar.rules.context import off_the_record
+from pipimem.recall.transcript.question import Group, TranscriptQuery, of_person, query_of
+from pipimem.recall.transcript.quotable import Quotable, Weighed, best, is_off_the_record
+from pipimem.recall.transcript.transcript_index import TranscriptIndex, between
 from pipimem.text.dates import without_days
 from pipimem.text.patterns import Pattern
 
@@ -37,12 +36,15 @@ _MANY_WORDS = 6
 _OF_MANY = 0.4
 # One word of a question that names nobody is chance.
 _LEAST_SHARED = 2
+# The newest messages that no entry was made of yet are found about as easily as entries would be
+# (`ranking.FLOOR`): else what was said an hour ago would be known less well than what was said last
+# week. One word of so many is chance there, too. 97 % of other people's talk and 98 % of general
+# questions still find nothing.
+_NOT_LEARNT = 100
+_LONE_AMONG = 3
 # Behind half of the best score answers are rare: they would cost a tenth of the tokens for half a
 # point of the answers.
 _SHARE_OF_BEST = 0.5
-_LOOKED_AT = 20
-# A turn has less time than a search: in 100,000 messages this takes half as long.
-_EFFORT = 0.3
 # The first hits come with the message before and the one after. With more neighbours as many tokens
 # hold fewer answers.
 _WITH_NEIGHBOURS = 2
@@ -51,10 +53,8 @@ _LINES = 3
 # The curve of answers over tokens (docs/lab/answers-2026-11.md) is steep up to here: from 0.47
 # without any to 0.84; half as many again bring 2 points more. With the snapshot a first turn has
 # 1,500 tokens then. The heading of a day comes on top.
-_MOST_TOKENS = 570
+_MOST_TOKENS = 560
 _DAY_TOKENS = 14
-# Between what somebody said and "don't note that" others may speak.
-_ASKED_BEFORE, _ASKED_AFTER = 2, 3
 
 _SENTENCE = Pattern(r"[^.!?。！？\n]*(?:[.!?。！？\n]+|\Z)")
 _QUESTION_MARKS = ("?", "？")
@@ -66,13 +66,19 @@ class Room:
     """What may be shown: messages before the slot `before`, as many as the `budget` has room for.
 
     What is shown is taken off the budget. `shown` are ids that are not shown again, `known` texts
-    that are there already, in small letters.
+    that are there already, in small letters. From the slot `learnt` on no entry was made of the
+    messages yet; None where of all.
     """
 
     before: int
     budget: BlockBudget
     shown: Collection[str] = ()
     known: Collection[str] = ()
+    learnt: int | None = None
+
+    def is_new(self, item: Item) -> bool:
+        """Whether neither the item nor its text is shown already."""
+        return item.id not in self.shown and item.text.casefold() not in self.known
 
 
 def passages(
@@ -86,32 +92,84 @@ def passages(
     """Messages that say what a refined question asks for, in the order they were said.
 
     Empty for what asks nothing, is asked of the world at large or of the listener, and where the
-    best message holds too little of the question.
+    best message holds too little of the question. Of what no entry was made of yet less is enough.
     """
     text = "" if query.silent else _asking(query.text)
-    if not text or _is_of_the_listener(text):
+    if not text:
         return ()
     asked = query_of(text, index, now=now, synonyms=synonyms, formula=FORMULA)
-    if not asked.people and query.is_general():
-        return ()
+    if query.asks_who:
+        asked = of_person(asked, index, query.speaker)
     weights = _weights(index, text, asked, now)
-    if not weights:
-        return ()
-    blocks = blocks_to_weigh(index, asked, FORMULA, None, _EFFORT)
-    weighed_slots = weighed(
-        index, asked, _LOOKED_AT, FORMULA, blocks, _quotable(index, room.before)
-    )
-    found = [pair for pair in weighed_slots if not _is_off_the_record(index, pair[0])]
-    if not any(_is_answer(parts, weights, text, asked) for _, parts in found[:_WITH_NEIGHBOURS]):
-        return ()
-    return _fitting(index, found, room, weights)
+    found = _answering(index, query, asked, room, weights, text) if weights else ()
+    return _fitting(index, found, room, weights, text) if found else ()
 
 
-def _is_of_the_listener(text: str) -> bool:
-    return says("of the listener", text) and not says("of what was said", text)
+def _answering(
+    index: TranscriptIndex,
+    query: Query,
+    asked: TranscriptQuery,
+    room: Room,
+    weights: Mapping[str, float],
+    text: str,
+) -> Sequence[Weighed]:
+    """The messages that answer, best first; empty where the best holds too little."""
+    is_general = not asked.people and query.is_general()
+    if not is_general:
+        found = best(index, asked, Quotable(index, 0, room.before))
+        if any(_is_answer(parts, weights, text, asked) for _, parts in found[:_WITH_NEIGHBOURS]):
+            return found
+    if room.learnt is None or not _asks_by_form(text):
+        return ()
+    quotable = Quotable(index, max(room.learnt, room.before - _NOT_LEARNT), room.before)
+    least = _LEAST_SHARED if is_general or len(weights) >= _LONE_AMONG else 1
+    return _sharing(index, asked, quotable, weights, least)
+
+
+def _sharing(
+    index: TranscriptIndex,
+    asked: TranscriptQuery,
+    quotable: Quotable,
+    weights: Mapping[str, float],
+    least: int,
+) -> Sequence[Weighed]:
+    """The messages that share `least` words with a question and as much as an entry must.
+
+    A message's own words count, not those of its neighbours.
+    """
+    groups = [group for group in asked.groups if group.name in weights]
+    found: list[Weighed] = []
+    for slot, _ in best(index, asked, quotable):
+        own = ((group.name, _own_share(index, group, slot)) for group in groups)
+        parts = [Part(name, weights[name] * share) for name, share in own if share]
+        if len(parts) >= least and scored(parts) >= FLOOR:
+            found.append((slot, parts))
+    return sorted(found, key=lambda pair: -scored(pair[1]))
+
+
+def _own_share(index: TranscriptIndex, group: Group, slot: int) -> float:
+    """How much of a group's word stands in a message: 1 for the word itself, less for others."""
+    shares = (share for word, share in group.members if between(index.places(word), slot, slot + 1))
+    return max(shares, default=0.0)
+
+
+def _asks_by_form(text: str) -> bool:
+    """Whether a text asks, and does not only hold a word that questions have, too."""
+    if text.rstrip().endswith(_QUESTION_MARKS):
+        return True
+    asking = phrases("question").search(text.lower())
+    return asking is not None and (not asking.start() or not asking[0].isascii())
 
 
 def _asking(text: str) -> str:
+    """What a message asks of the talk; empty where it asks nothing, or of the listener."""
+    asked = _questions(text)
+    if says("of the listener", asked) and not says("of what was said", asked):
+        return ""
+    return asked
+
+
+def _questions(text: str) -> str:
     """The sentences that end with a question mark; without any, a lone sentence that asks."""
     sentences = [match[0].strip() for match in _SENTENCE().finditer(text)]
     asking = [sentence for sentence in sentences if sentence.endswith(_QUESTION_MARKS)]
@@ -125,54 +183,25 @@ def _weights(
 ) -> Mapping[str, float]:
     """What each thing counts that the question names: by its rarity, 1 for one nobody said."""
     said = frozenset(index.words.words(without_days(text, now) if asked.spans else text))
-    named = [group for group in asked.groups if group.name in said and len(group.name) > 1]
-    meaning = [group for group in named if group.name not in weak_words("common")]
-    weights: dict[str, float] = {}
-    # Of a person even "what do they do at the weekend?" says something.
-    for group in meaning or (named if asked.people else ()):
-        spreads = [len(index.places(word)) for word, _ in group.members]
-        spread = spreads[0] or min(filter(None, spreads), default=0)
-        weights[group.name] = rarity(spread, len(index)) if spread else 1.0
+    weights = {group.name: _weight(index, group) for group in _named(asked, said)}
     if asked.spans and weights:
         weights[_OF_THAT_DAY] = FORMULA.date
     return weights
 
 
-def _quotable(index: TranscriptIndex, before: int) -> _Quotable:
-    tool = index.role_names.index("tool") if "tool" in index.role_names else -1
-    return _Quotable(index.roles, before, tool)
+def _named(asked: TranscriptQuery, said: Collection[str]) -> Sequence[Group]:
+    """The things a question names with words it `said`; common words only of a person."""
+    named = [group for group in asked.groups if group.name in said and len(group.name) > 1]
+    meaning = [group for group in named if group.name not in weak_words("common")]
+    # Of a person even "what do they do at the weekend?" says something.
+    return meaning or (named if asked.people else ())
 
 
-@dataclass(frozen=True, slots=True)
-class _Quotable:
-    """Whether a slot is before the bound, and no tool's output."""
-
-    roles: Sequence[int]
-    before: int
-    tool: int
-
-    def __call__(self, slot: int) -> bool:
-        return slot < self.before and self.roles[slot] != self.tool
-
-
-def _is_off_the_record(index: TranscriptIndex, slot: int) -> bool:
-    """Whether its speaker asks not to note a message, in it or just after, or the bot answers one.
-
-    A bot that tells it again would tell those it was kept from.
-    """
-    around = range(max(0, slot - _ASKED_BEFORE), min(len(index), slot + _ASKED_AFTER + 1))
-    items = [index.item(near) for near in around]
-    messages = [
-        Message(
-            one.role,  # type: ignore[arg-type]
-            one.text,
-            id=one.id,
-            speaker=one.speaker,
-            time=one.when,
-        )
-        for one in items
-    ]
-    return index.item(slot).id in off_the_record(messages)
+def _weight(index: TranscriptIndex, group: Group) -> float:
+    """The rarity of a thing in the transcript; 1 for one nobody said."""
+    spreads = [len(index.places(word)) for word, _ in group.members]
+    spread = spreads[0] or min(filter(None, spreads), default=0)
+    return rarity(spread, len(index)) if spread else 1.0
 
 
 def _is_answer(
@@ -192,31 +221,40 @@ def _is_answer(
 
 def _fitting(
     index: TranscriptIndex,
-    found: Sequence[tuple[int, Sequence[Part]]],
+    found: Sequence[Weighed],
     room: Room,
     wanted: Collection[str],
+    asked: str,
 ) -> tuple[Item, ...]:
-    """The hits that are not far behind the best and fit, in their order in the talk."""
+    """The hits that are not far behind the best and fit, in their order in the talk.
+
+    What says nothing beyond what is `asked` is left out.
+    """
     least = _SHARE_OF_BEST * scored(found[0][1])
     hits = [slot for slot, parts in found if scored(parts) >= least]
-    quotable = _quotable(index, room.before)
     spared = room.budget.tokens - _MOST_TOKENS
     days: set[str] = set()
     chosen: dict[int, Item] = {}
-    for slot in _with_neighbours(index, hits):
-        if slot in chosen or not quotable(slot):
-            continue
-        if slot not in hits and _is_off_the_record(index, slot):
+    for slot in _showable(index, hits, room.before):
+        if slot in chosen:
             continue
         item = index.item(slot)
-        text = excerpt(item.text, wanted, index.words, _LINES)
-        item = replace(item, text=text)
+        if is_filler(item.text, asked, index.words):
+            continue
+        item = replace(item, text=excerpt(item.text, wanted, index.words, _LINES))
         least = max(0, spared - _DAY_TOKENS * len(days | {item.section}))
-        is_new = item.id not in room.shown and text.casefold() not in room.known
-        if text and is_new and room.budget.takes(item, least):
+        if item.text and room.is_new(item) and room.budget.takes(item, least):
             chosen[slot] = item
             days.add(item.section)
     return tuple(chosen[slot] for slot in sorted(chosen))
+
+
+def _showable(index: TranscriptIndex, hits: Sequence[int], before: int) -> Iterator[int]:
+    """The hits and their neighbours, as far as they may be quoted."""
+    quotable = Quotable(index, 0, before)
+    for slot in _with_neighbours(index, hits):
+        if quotable(slot) and (slot in hits or not is_off_the_record(index, slot)):
+            yield slot
 
 
 def _with_neighbours(index: TranscriptIndex, hits: Sequence[int]) -> Iterator[int]:

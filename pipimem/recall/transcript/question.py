@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time
 from itertools import chain
 from typing import NamedTuple
@@ -66,10 +66,18 @@ def query_of(
     if only_people:
         words = list(said)
     # Single characters are among the pairs.
-    terms = [(term, 1.0) for term in synonyms.added([Term(word) for word in words])]
+    written = index.words.written(text)
+    asked = [Term(word, written=written.get(word, "")) for word in words]
+    terms = [(term, 1.0) for term in synonyms.added(asked)]
     terms += [(Term(gram), formula.pairs) for gram in dict.fromkeys(pairs(bag))]
     groups = _groups(terms, index, said)
     return TranscriptQuery(tuple(groups), people, spans, wanted(text), only_people)
+
+
+def of_person(query: TranscriptQuery, index: TranscriptIndex, name: str) -> TranscriptQuery:
+    """The query asked of somebody besides whom it names; as it is if they said nothing here."""
+    found = [number for number, one in enumerate(index.speakers) if name and one == name]
+    return replace(query, people=query.people.union(found))
 
 
 def _words_of(people: Iterable[int], index: TranscriptIndex) -> frozenset[str]:
@@ -127,6 +135,6 @@ def _members(
     yield from others
     if not any(index.places(word) for word, _ in ((term.word, 1.0), *others)):
         taken = {word for word, _ in others}.union(said)
-        for word in index.near(term.word):
+        for word in index.near(term.word, term.written):
             if word not in taken:
                 yield word, _MISSPELT

@@ -10,7 +10,7 @@ from itertools import chain
 
 from pipimem.recall.items import Item
 from pipimem.recall.postings import pairs
-from pipimem.recall.spelling import one_slip_away
+from pipimem.recall.spelling import Spelling
 from pipimem.recall.transcript.features import shape_of
 from pipimem.recall.transcript.formula import USUAL_LENGTH
 from pipimem.recall.transcript.packing import StoredPostings, TranscriptState, joined
@@ -43,6 +43,7 @@ class TranscriptIndex(TranscriptState):
         self._speaker_numbers = {speaker: number for number, speaker in enumerate(self.speakers)}
         # Words of later messages, with all their places; the others' are in `stored`.
         self._places: dict[str, array[int]] = {}
+        self._spelling: Spelling | None = None
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -93,10 +94,17 @@ class TranscriptIndex(TranscriptState):
         """The last day anything was said."""
         return date.fromordinal(max(self.days)) if self.days else None
 
-    def near(self, word: str) -> tuple[str, ...]:
-        """The words one slip of the finger away from a word that no message holds."""
-        known = chain(self._places, self.stored.beginning_with(word[0]))
-        return one_slip_away(word, (each for each in known if each[0] == word[0]))
+    def near(self, *words: str) -> tuple[str, ...]:
+        """The words one slip of the finger away from one of these, which no message holds."""
+        return self.spelling().near_any(*words)
+
+    def spelling(self) -> Spelling:
+        """All words by what a misspelt one has in common with them; 40 ms for 40,000 at first."""
+        if self._spelling is None:
+            self._spelling = Spelling()
+            for known in chain(self.stored.words, self._places):
+                self._spelling.add(known)
+        return self._spelling
 
     def _put(self, item: Item) -> None:
         slot, bag = len(self), self.words.bag(item.text)
@@ -120,6 +128,8 @@ class TranscriptIndex(TranscriptState):
         places = self._places.get(word)
         if places is None:
             places = self._places[word] = array("I", tuple(self.stored.places(word)))
+            if self._spelling is not None:
+                self._spelling.add(word)
         places.append(slot)
 
 

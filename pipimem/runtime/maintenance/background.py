@@ -19,6 +19,7 @@ from anyio import to_thread
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError, described
 from pipimem.store.job_failures import Problem, Problems
+from pipimem.text.secrets import redacted
 
 T = TypeVar("T")
 
@@ -204,9 +205,13 @@ def backoff(failures: int) -> timedelta:
 def _logged(job: str, channel: str, error: BaseException, what: str, pause: float) -> None:
     name = f"{job} of {channel}" if channel else job
     if isinstance(error, _EXPECTED):
-        _log.warning("%s: %s (again in %.0f s)", name, described(error), pause)
+        _log.warning("%s: %s (again in %.0f s)", name, redacted(described(error)), pause)
     else:
-        _log.error("%s: %s (again in %.0f s)", name, what, pause, exc_info=error)
+        # Where it was raised, without its words: they may quote a message.
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
+        place = "".join(traceback.format_tb(error.__traceback__)).rstrip()
+        _log.error("%s: %s (again in %.0f s)\n%s", name, what, pause, place)
 
 
 def _safe_description(error: BaseException) -> str:

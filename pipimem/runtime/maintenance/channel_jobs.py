@@ -17,17 +17,15 @@ from pipimem.memory.day_blocks import day_blocks, of_ended_days
 from pipimem.memory.expire import expired
 from pipimem.memory.fold import due_months, fold, only_shorter, stamp_of
 from pipimem.memory.refresh import refresh
-from pipimem.memory.rerank import rerank
 from pipimem.memory.tidy import tidy
-from pipimem.memory.window import Window, counted, windows
+from pipimem.memory.window import Window, windows
 from pipimem.memory.window_backoff import halved, narrowed_windows, setback
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Bullet, Decision, Hole, Progress
-from pipimem.recall.budget import Limits
-from pipimem.recall.recall import Recall
 from pipimem.runtime.job_runner import Done, JobRunner
+from pipimem.runtime.maintenance.message_counts import MessageCounts
 from pipimem.sidecar.tasks import Call
 
 # What may be the window's own fault. An unreachable provider, a missing key or a spent budget is
@@ -38,23 +36,6 @@ _WINDOWS_FAULT = (AnswerRefused, ContextOverflow, ModelTimeout, NoProgress)
 _ENOUGH_TIME = 0.5
 # So many messages in front of a window may be corrected or answered in it.
 _BEFORE = 8
-
-
-@dataclass(slots=True)
-class MessageCounts:
-    """The turns and tool messages after message `after`, up to message `upto`."""
-
-    after: int = -1
-    upto: int = -1
-    turns: int = 0
-    tools: int = 0
-
-    def add(self, messages: Sequence[Message]) -> None:
-        """Count messages that follow on `upto`; others are left for a reading."""
-        if messages and messages[0].number == self.upto + 1:
-            turns, tools = counted(messages)
-            self.turns, self.tools = self.turns + turns, self.tools + tools
-            self.upto = messages[-1].number
 
 
 @dataclass(slots=True)
@@ -88,12 +69,6 @@ class ChannelJobs(JobRunner):
         """Messages were written to the transcript: counted here, no gate needs to read them."""
         self._counts.add(messages)
 
-    def message_counts(self, notes: Notes, last: int) -> tuple[int, int]:
-        """Turns and tool messages since the last refresh; an upper bound where not counted."""
-        if (self._counts.after, self._counts.upto) == (notes.ledger.refreshed, last):
-            return self._counts.turns, self._counts.tools
-        return last - notes.ledger.refreshed, last - notes.ledger.refreshed
-
     def due(self) -> dict[str, gates.Gate]:
         """The gate of every job, from counters and stamps alone; call in a thread."""
         notes, last = (
@@ -110,12 +85,13 @@ class ChannelJobs(JobRunner):
         last = self.store.transcript.last_number
         gate = self._gates(notes, last, forced=forced)[task]
         if gate and task == "refresh" and not forced:
-            self._count(notes.ledger.refreshed, last)
+            self._counts.read(self.store.transcript, notes.ledger.refreshed, last)
             gate = self._gates(notes, last)[task]
         return gate
 
     def _gates(self, notes: Notes, last: int, *, forced: bool = False) -> dict[str, gates.Gate]:
-        message_counts, now = self.message_counts(notes, last), self.clock.now()
+        message_counts = self._counts.between(notes.ledger.refreshed, last)
+        now = self.clock.now()
 
         def newest() -> datetime | None:
             found = self.store.transcript.window(last - 1, last)
@@ -124,13 +100,6 @@ class ChannelJobs(JobRunner):
         return gates.due(
             notes, last, message_counts, now, newest=newest, today=self.today(), forced=forced
         )
-
-    def _count(self, refreshed: int, last: int) -> None:
-        """Count turns and tool messages since the last refresh; reads the rest once."""
-        if self._counts.after != refreshed:
-            self._counts = MessageCounts(refreshed, refreshed)
-        if self._counts.upto < last:
-            self._counts.add(list(self.store.transcript.window(self._counts.upto, last)))
 
     async def _refreshed(self, notes: Notes, window: Window, call: Call) -> Decision:
         now = _time_of(window, self.clock.now())
@@ -267,17 +236,6 @@ class ChannelJobs(JobRunner):
             lambda: filled(self.assistant, notes, hole, window, now, call, today=self.today()),
         )
         return await self.committed(decision, notes, call)
-
-    # ── a turn ────────────────────────────────────────────────────────────────────────────────────
-
-    async def rerank(
-        self, found: Recall, text: str, limits: Limits, shown: frozenset[str]
-    ) -> Recall:
-        """A recall in the order a model gives, within `rerank_timeout`."""
-        call = self.call(self.settings.model.rerank_timeout)
-        return await self.with_timeout(
-            call.timeout, lambda: rerank(self.assistant, found, text, limits, shown, call)
-        )
 
     # ── idle jobs ─────────────────────────────────────────────────────────────────────────────────
 

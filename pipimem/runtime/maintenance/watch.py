@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -42,14 +42,17 @@ JOB = "watch"
 class Watch:
     """A watch on `channels/`.
 
-    `tell` is called from watchdog's threads: with the name of a folder below `channels/` whose
-    files may have changed, or that came or went; with `None` where any of them may have changed
-    and the watch is to be started again. What such a thread raises goes to `background`.
+    `tell` is called from watchdog's threads: with the name of a folder below `channels/` of which
+    one of `files` may have changed, or that came or went; with an empty name where one of
+    `workspace_files` may have, beside `channels/`; with `None` where any of them may have and the
+    watch is to be started again. What such a thread raises goes to `background`.
     """
 
     channels: Path
     tell: Callable[[str | None], None]
     background: Background = field(default_factory=lambda: Background(Clock()))
+    files: Collection[str] = STAMPED
+    workspace_files: Collection[str] = ()
     _observer: BaseObserver | None = None
     _threads: list[threading.Thread] = field(default_factory=list)
 
@@ -142,8 +145,10 @@ class Watch:
             self.tell(None)
         elif path.is_relative_to(channels):
             folder, *name = path.relative_to(channels).parts
-            if not name or "/".join(name) in STAMPED:
+            if not name or "/".join(name) in self.files:
                 self.tell(folder)
+        elif path.name in self.workspace_files:
+            self.tell("")
 
 
 def _add_quietly(reader: Any) -> None:  # noqa: ANN401 - a private class of watchdog's

@@ -6,7 +6,6 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,22 +13,20 @@ from functools import partial
 from pathlib import Path
 
 import anyio
-from anyio import from_thread, to_thread
-from anyio.lowlevel import EventLoopToken, current_token
+from anyio import to_thread
+from anyio.lowlevel import current_token
 
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError
 from pipimem.memory.gates import Gate, next_opening
 from pipimem.runtime.maintenance.background import Background, Failure
+from pipimem.runtime.maintenance.changed_files import JOB, SCAN, ChangedFiles
 from pipimem.runtime.maintenance.jobs import Ran
 from pipimem.runtime.maintenance.scheduler import Scheduler
-from pipimem.runtime.maintenance.watch import JOB as WATCH
-from pipimem.runtime.maintenance.watch import Watch
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.settings import Settings
-from pipimem.store import schedule
 from pipimem.store.leader_lock import LeaderLock
-from pipimem.store.schedule import ChannelStamp, Schedule, ScheduledVisit
+from pipimem.store.schedule import ChannelStamp, ScheduledVisit
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.dates.bounds import later
 
@@ -43,21 +40,7 @@ _SOONEST = 1.0
 # An open channel that nobody has used for so many seconds gives its memory back; reading it again
 # costs milliseconds.
 _QUIET = 600.0
-# Channels nothing is known of (no agenda, or they are new) are looked at so many seconds apart:
-# 20,000 take an hour.
-_PACE = 0.2
-# The watch may miss edits: all stamps are compared so often; where there is no watch, as often as a
-# person can wait.
-_SCAN_EVERY = 3_600.0
-_SCAN_WITHOUT_A_WATCH = 60.0
-# What overflowed the watch's queue goes on for a while.
-_SCAN_AFTER_A_LOSS = 2.0
-# The watch tells within a second; how old a change must be before a scan holds that it was missed.
-_LONGEST_UNTOLD = 60.0
-# In the schedule beside the names of folders, of which none is empty.
-_SCAN = ""
-# The jobs, as the operator reads of them.
-JOB = "idle work"
+# The comparison of all files, as the operator reads of it.
 _SCAN_JOB = "comparing all files"
 
 _log = logging.getLogger("pipimem")
@@ -90,25 +73,22 @@ class MaintenanceWorker:
     report: Callable[[Visit], None] | None = None
     _scheduler: Scheduler = field(init=False)
     _leader_lock: LeaderLock = field(init=False)
-    _schedule: Schedule = field(init=False)
-    _writing: anyio.Lock = field(default_factory=anyio.Lock)
+    _files: ChangedFiles = field(init=False)
     _retaking: anyio.Lock = field(default_factory=anyio.Lock)
     _begun: bool = False
     _message_event: anyio.Event | None = None
-    # Folders whose files changed while they were worked on, by us or by somebody else.
-    _changed_while_running: set[str] = field(default_factory=set)
-    _watch: Watch = field(init=False)
-    _must_start_watch: bool = True
-    _scan_every: float = _SCAN_EVERY
 
     def __post_init__(self) -> None:
         places = max(1, self.settings.maintenance.concurrency)
         limit = max(1, self.settings.model.concurrency)
         self._scheduler = Scheduler(self._work, self.clock.monotonic, places, limit)
-        own = self.store.root / ".pipimem"
-        self._leader_lock, self._schedule = (
-            LeaderLock(own / "idle.lock"),
-            Schedule(own / "idle.jsonl"),
+        self._leader_lock = LeaderLock(self.store.root / ".pipimem" / "idle.lock")
+        self._files = ChangedFiles(
+            self.store,
+            self.clock,
+            self.background,
+            self._scheduler,
+            self.settings.maintenance.idle_seconds,
         )
 
     # ── what the host does ────────────────────────────────────────────────────────────────────────
@@ -172,23 +152,19 @@ class MaintenanceWorker:
             self._begun = False
 
     async def _run(self) -> None:
-        self._must_start_watch = True
-        self._watch = Watch(
-            self.store.channels_folder, self._change_listener(current_token()), self.background
-        )
+        self._files.begin(current_token())
         try:
-            self._schedule = await to_thread.run_sync(Schedule.load, self._schedule.path)
-            self._scheduler.expect(_SCAN, 0.0)
+            await self._files.load()
             await self._scheduler.run()
         finally:
             with anyio.CancelScope(shield=True):
-                await to_thread.run_sync(self._watch.stop)
+                await to_thread.run_sync(self._files.stop)
 
     # ── one look ──────────────────────────────────────────────────────────────────────────────────
 
     async def _work(self, folder: str) -> float | None:
-        if folder == _SCAN:
-            seconds = await self.background.attempt(_SCAN_JOB, self._scan)
+        if folder == SCAN:
+            seconds = await self.background.attempt(_SCAN_JOB, self._files.scan)
             return seconds.pause if isinstance(seconds, Failure) else seconds
         if not self._leader_lock.is_held:
             is_back = await self.background.attempt(JOB, self._retake_lock)
@@ -206,37 +182,35 @@ class MaintenanceWorker:
 
     async def _visit_again(self, folder: str) -> Visit | None:
         visit = await self._visit(folder, self.opened(folder))
-        if folder in self._changed_while_running:
-            self._changed_while_running.discard(folder)
-            self._compare(folder)
+        self._files.compare_if_changed(folder)
         return visit
 
     async def _postpone(self, folder: str, failure: Failure) -> Visit:
         """A look that failed comes again after its pause."""
         host, due = self.opened(folder), self._in(failure.pause)
-        self._changed_while_running.discard(folder)
+        self._files.drop_change(folder)
         with suppress(PipimemError, OSError):
-            await self._note(folder, ScheduledVisit(due, ""))
+            await self._files.note(folder, ScheduledVisit(due, ""))
         return Visit(host.id if host else folder, due=due, problem=failure.why)
 
     async def _visit(self, folder: str, host: OpenChannel | None) -> Visit | None:
         """Run the open jobs of a channel; `None` for a folder that is no channel."""
         channel, stamps, gates = await to_thread.run_sync(self._inspect, folder, host)
         if channel is None:
-            await self._note(folder, ScheduledVisit(None, stamps.mark))
+            await self._files.note(folder, ScheduledVisit(None, stamps.mark))
             return None
         ran: list[Ran] = []
         idle_for = self.clock.monotonic() - channel.used if host else 0.0
         if any(gates.values()):
             # If this takes the process down with it, the others come first next time.
-            await self._note(folder, ScheduledVisit(self._in(_AFTER_A_FAILURE), ""))
+            await self._files.note(folder, ScheduledVisit(self._in(_AFTER_A_FAILURE), ""))
             ran = await channel.maintain()
         if idle_for >= _QUIET or (ran and not host):
             await channel.settle()
         if idle_for >= _QUIET or ran:
             _, stamps, gates = await to_thread.run_sync(self._inspect, folder, channel)
         due = self._next(folder, gates)
-        await self._note(folder, ScheduledVisit(due, stamps.mark))
+        await self._files.note(folder, ScheduledVisit(due, stamps.mark))
         if host:
             due = await self._unloaded(host, idle_for, due)
         return Visit(channel.id, tuple(ran), due)
@@ -255,9 +229,8 @@ class MaintenanceWorker:
         self, folder: str, host: OpenChannel | None
     ) -> tuple[OpenChannel | None, ChannelStamp, Mapping[str, Gate]]:
         """The channel of a folder, its file stamps and gates. Reads files: call in a thread."""
-        stamps = schedule.channel_stamp(
-            self.store.channels_folder / folder
-        )  # first: what changes from here on has another mark
+        # First: what changes from here on has another mark.
+        stamps = self._files.stamp(folder)
         channel = host or self.open_for_visit(folder)
         return channel, stamps, {} if channel is None else channel.gates()
 
@@ -272,131 +245,6 @@ class MaintenanceWorker:
         pause = self.background.shortest_pause(folder)
         again = self._in(_STILL_OPEN if pause is None else pause)
         return min(opening or again, again)
-
-    # ── the files ─────────────────────────────────────────────────────────────────────────────────
-
-    async def _scan(self) -> float:
-        """Compare all stamps with the schedule; returns the seconds until the next scan."""
-        self._must_start_watch = self._must_start_watch or self._watch.is_unavailable
-        is_watched = not self._must_start_watch
-        if is_watched:
-            for job in (JOB, WATCH):  # nothing went wrong since the last time
-                await self.background.note_success(job)
-        elif not self.background.pause(WATCH):
-            await self._start_watch()
-        missed = await self._schedule_changed()
-        if missed and is_watched and self._scan_every == _SCAN_EVERY:
-            folder = self.store.channels_folder / missed
-            _log.warning("changes in %s were not told: all files are compared every minute", folder)
-            self._scan_every = _SCAN_WITHOUT_A_WATCH
-        return (
-            min(self._scan_every, _SCAN_WITHOUT_A_WATCH)
-            if self._must_start_watch
-            else self._scan_every
-        )
-
-    async def _start_watch(self) -> None:
-        """Start or restart the watch; where refused, files are compared each minute."""
-        self._must_start_watch = (
-            False  # before it begins: from then on it may say that it wants to begin anew
-        )
-        start = partial(self.background.attempt_in_thread, WATCH, self._watch.start)
-        refused = await to_thread.run_sync(start)
-        if isinstance(refused, Failure):
-            self._must_start_watch = True
-            return
-        if refused:
-            _log.warning("%s", refused)
-            # Where `channels/` was moved away, it may come back.
-            self._must_start_watch = not self.store.channels_folder.is_dir()
-        self._scan_every = _SCAN_WITHOUT_A_WATCH if refused else _SCAN_EVERY
-
-    async def _schedule_changed(self) -> str:
-        """Schedule new and changed channels, and drop those that are gone.
-
-        Returns a folder whose change the watch has not told of, empty where there is none.
-        """
-        found = await to_thread.run_sync(
-            lambda: dict(schedule.channel_stamps(self.store.channels_folder))
-        )
-        async with self._writing:
-            for folder in self._schedule.visits.keys() - found.keys():
-                self._scheduler.remove(folder)
-                await to_thread.run_sync(self._schedule.strike, folder)
-        now = self.clock.wall().timestamp()
-        unknown: list[tuple[float, str]] = []
-        missed = ""
-        for folder, stamps in found.items():
-            scheduled = self._schedule.visits.get(folder)
-            if scheduled is None:
-                unknown.append((stamps.changed, folder))
-            elif self._scheduler.is_running(folder):
-                continue  # it will say itself when it is due again
-            elif scheduled.mark not in ("", stamps.mark):
-                if stamps.changed < now - _LONGEST_UNTOLD and not self._scheduler.is_pending(
-                    folder
-                ):
-                    missed = folder
-                self._scheduler.expect(folder, self._seconds_until_quiet(stamps, now))
-            elif scheduled.due is not None:
-                # Known to the scheduler but at the start; said again, since a machine that slept
-                # has another clock.
-                self._scheduler.expect(folder, self._seconds_to(scheduled.due))
-        for place, (_, folder) in enumerate(sorted(unknown, reverse=True)):
-            self._scheduler.expect(
-                folder, max(self._seconds_until_quiet(found[folder], now), place * _PACE)
-            )
-        return missed
-
-    def _seconds_until_quiet(self, stamps: ChannelStamp, now: float) -> float:
-        return min(stamps.changed - now, 0.0) + self.settings.maintenance.idle_seconds
-
-    def _change_listener(self, token: EventLoopToken) -> Callable[[str | None], None]:
-        cancelled = anyio.get_cancelled_exc_class()
-
-        def listener(folder: str | None) -> None:
-            """Called from the watch's threads; raises what `_on_change` raises.
-
-            Does nothing once the event loop has ended.
-            """
-            error: Exception | None = None
-            with suppress(RuntimeError, CancelledError, cancelled):
-                error = from_thread.run_sync(self._error_on_change, folder, token=token)
-            if error is not None:
-                raise error
-
-        return listener
-
-    def _error_on_change(self, folder: str | None) -> Exception | None:
-        try:
-            self._on_change(folder)
-        except Exception as error:  # noqa: BLE001 - raised again in the watch's thread
-            return error
-        return None
-
-    def _on_change(self, folder: str | None) -> None:
-        if folder is None:
-            self._must_start_watch = True
-            self._scheduler.expect(_SCAN, _SCAN_AFTER_A_LOSS)
-        elif self._scheduler.is_running(folder):
-            self._changed_while_running.add(
-                folder
-            )  # changed by whom, only the end of the look can tell
-        else:
-            self._compare(folder)
-
-    def _compare(self, folder: str) -> None:
-        """A channel whose stamps are not those of our last look is due once it is quiet."""
-        scheduled = self._schedule.visits.get(folder)
-        if (
-            scheduled is None
-            or scheduled.mark != schedule.channel_stamp(self.store.channels_folder / folder).mark
-        ):
-            self._scheduler.touch(folder, self.settings.maintenance.idle_seconds)
-
-    async def _note(self, folder: str, visit: ScheduledVisit) -> None:
-        async with self._writing:
-            await to_thread.run_sync(self._schedule.note, folder, visit)
 
     # ── times ─────────────────────────────────────────────────────────────────────────────────────
 

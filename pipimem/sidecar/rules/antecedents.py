@@ -11,7 +11,15 @@ from pipimem.text.han import HAN
 from pipimem.text.word_lists import stop_words
 
 # How many sentences back the one may stand that another speaks of.
-_REACH = {"joke": 8, "taken back": 6, "correction": 6, "change": 3, "fragment": 3, "done": 8}
+_REACH = {
+    "joke": 8,
+    "in earnest": 4,
+    "taken back": 6,
+    "correction": 6,
+    "change": 3,
+    "fragment": 3,
+    "done": 8,
+}
 _WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}")
 
 
@@ -31,7 +39,8 @@ def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None
 
 def taken_back(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
     """The place of what a speaker takes back, or says to be a joke; `None` if it is not theirs."""
-    place = _last(kept, one, _REACH[need], is_own if need == "joke" else _is_statement)
+    fits = _is_statement if need == "taken back" else is_own
+    place = _last(kept, one, _REACH[need], fits)
     return place if place is not None and is_own(kept[place], one) else None
 
 
@@ -68,11 +77,25 @@ def _words(text: str) -> set[str]:
 
 
 def _last(kept: Sequence[Sentence], one: Sentence, reach: int, fits: Test) -> int | None:
-    """The place of the last sentence in reach, by a person, that fits."""
+    """The place of the last sentence in reach, by a person, that fits and may be spoken of."""
     for place in reversed(range(max(0, len(kept) - reach), len(kept))):
-        if kept[place].role == "user" and fits(kept[place], one):
+        before = kept[place]
+        if before.role == "user" and fits(before, one) and _may_speak_of(before, one):
             return place
     return None
+
+
+def _may_speak_of(before: Sentence, one: Sentence) -> bool:
+    """Whether a sentence can mean another one: of somebody else not where it tells of its speaker.
+
+    Unless the other one names or addresses that speaker, or both share a word.
+    """
+    if is_own(before, one) or not matches("context", "of its speaker", one.text):
+        return True
+    if one.speaker and one.speaker in before.text:
+        return True
+    shared = _words(before.text) & _words(one.text) - general() - stop_words()
+    return bool(shared) or matches("left_out", "you", before.text)
 
 
 def _reach_of_denial(kept: Sequence[Sentence], one: Sentence) -> int:
@@ -107,7 +130,8 @@ def _is_own_statement(before: Sentence, one: Sentence) -> bool:
 
 
 def _is_near(before: Sentence, one: Sentence) -> bool:
-    return before.sources[-1:] == one.sources and _is_statement(before, one)
+    is_near = before.sources[-1:] == one.sources and _is_statement(before, one)
+    return is_near and not matches("left_out", "assent", before.text)
 
 
 def _has_its_value(before: Sentence, one: Sentence) -> bool:
@@ -146,4 +170,5 @@ _FITS: dict[str, tuple[Test, ...]] = {
     "done": (_is_promise,),
     "reason": (_is_near,),
     "continued": (_is_near,),
+    "answer": (_is_near,),
 }

@@ -5,62 +5,41 @@ Where it is not sure, both stay: recall shows the newer first, and both have the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from pipimem.notes.kinds import Kind
+from pipimem.sidecar.rules.change_words import (
+    changes_told,
+    clauses_that_cancel,
+    new_only_values,
+    only_values,
+)
+from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.clauses import (
     clauses_of,
     matter,
     names_of,
+    numbers_of,
     parts_of,
     says,
+    topic,
     values_of,
     without,
 )
 from pipimem.sidecar.rules.patterns import first_match, rules
-from pipimem.sidecar.rules.sentences import Sentence
-from pipimem.text.quotes import read_quote, speaks_of_itself
+from pipimem.sidecar.rules.promises import is_done
+from pipimem.text.quotes import speaks_of_itself
 from pipimem.text.words.index_words import Words
 
-# A promise is kept when so much of what it is about is said to be done, and at least so many words.
-_DONE_SHARE, _DONE_WORDS = 0.4, 2
-_OVERCOME = (("broken", "repaired"), ("lent", "returned"))
+# What ends a trouble, and what ends a loan.
+OVERCOME = (("broken", "repaired"), ("lent", "returned"))
 # What has more of them is a list or a page, of which no one word of change speaks.
 _MOST_CLAUSES = 12
+# Two statements have one topic when they share so much of the shorter one's.
+_SAME_TOPIC = 0.5
 # What holds for several may be changed by any of them; what somebody is, likes or promised only by
 # themselves.
 _SHARED = (Kind.DECISION, Kind.CONSTRAINT, Kind.FACT, None)
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """What was said, by whom (empty if unknown), and the kind it is kept as."""
-
-    said: str
-    speaker: str
-    kind: Kind | None
-
-
-def claim_of(text: str, kind: Kind | None) -> Claim:
-    """An entry as a claim: a quote's words and speaker, or the text as it stands."""
-    quote = read_quote(text)
-    return Claim(quote.said, quote.name, kind)
-
-
-def stated(sentence: Sentence) -> Claim:
-    """A sentence as a claim of no kind."""
-    return Claim(sentence.text, sentence.speaker, None)
-
-
-def statements(said: Iterable[Sentence], place: int) -> list[Sentence]:
-    """The sentences of people behind a place that are no questions."""
-    return [one for one in said if one.place > place and one.role == "user" and not one.question]
-
-
-def claims(said: Iterable[Sentence], place: int) -> list[Claim]:
-    """What people state in the sentences behind a place."""
-    return [stated(one) for one in statements(said, place)]
 
 
 def is_over(old: Claim, later: Iterable[Claim], words: Words) -> bool:
@@ -81,7 +60,7 @@ def ends(new: Claim, old: Claim, words: Words) -> bool:
         return True
     if not says("change", new.said):
         return False
-    if old.said in new.said:
+    if old.said in new.said or _is_elsewhere(old.said, new.said, words):
         return True
     old_said = old.said
     if new.speaker:
@@ -100,10 +79,48 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
 
     "Party moved to the 21st" says nothing of the place in "The party is on the 14th at Leo's".
     """
-    if not says("change", new.said) or not _may_end(new, old):
+    if not _may_end(new, old):
         return False
     older = clauses_of(old.said, words)
-    return any(_gets_new_value(one, new.said, words, wholly=False) for one in older)
+    if any(_is_cancelled(one, new.said, words) for one in older):
+        return True
+    if not says("change", new.said):
+        return False
+    if any(_gets_new_value(one, new.said, words, wholly=False) for one in older):
+        return True
+    return new.speaker == old.speaker and _is_of_its_topic(
+        older, clauses_of(new.said, words), words
+    )
+
+
+def _is_of_its_topic(older: Sequence[str], newer: Sequence[str], words: Words) -> bool:
+    """Whether both begin with one topic, and the newer gives it another value of a type.
+
+    "Fees: 80 each" and "the fees, as we need buses as well, rise to 100".
+    """
+    was, now = topic(older, words), topic(newer, words)
+    if not was or not now or len(was & now) < _SAME_TOPIC * min(len(was), len(now)):
+        return False
+    if names_of(older[0]) ^ names_of(newer[0]):
+        return False
+    told = [place for place, clause in enumerate(newer) if says("change", clause)]
+    values = values_of(", ".join(newer[told[0] :])) if told else frozenset()
+    old = values_of(", ".join(older))
+    return bool({kind for kind, _ in values - old} & {kind for kind, _ in old - values})
+
+
+def _is_cancelled(older: str, said: str, words: Words) -> bool:
+    """Whether what a clause is about is said not to take place."""
+    for clause in clauses_that_cancel(said, words):
+        subject = matter(clause, words)
+        is_of_it = bool(subject) and subject <= matter(older, words)
+        if (
+            is_of_it
+            and values_of(clause) <= values_of(older)
+            and names_of(clause) <= names_of(older)
+        ):
+            return True
+    return False
 
 
 def _without_loss(clauses: tuple[str, ...]) -> tuple[str, ...]:
@@ -112,6 +129,15 @@ def _without_loss(clauses: tuple[str, ...]) -> tuple[str, ...]:
     if not exact:
         return clauses
     return exact if len(exact) == 1 else ()
+
+
+def _is_elsewhere(older: str, said: str, words: Words) -> bool:
+    """Whether one of the two says nothing but where something is, or its name, and the other anew.
+
+    Of one home, number, address, employer, place or name there is one at a time.
+    """
+    was, now = dict(only_values(older, words)), new_only_values(said, words)
+    return any(subject in was and was[subject] != value for subject, value in now)
 
 
 def _ends_clause(said: str, older: str, words: Words, *, is_own: bool) -> bool:
@@ -123,7 +149,7 @@ def _ends_clause(said: str, older: str, words: Words, *, is_own: bool) -> bool:
 
 def is_overcome(said: str, older: str, words: Words) -> bool:
     """Whether what was said to be broken is repaired, or what was borrowed is given back."""
-    for trouble, end in _OVERCOME:
+    for trouble, end in OVERCOME:
         if not says(end, said) or not says(trouble, older):
             continue
         troubled = [clause for clause in clauses_of(older, words) if says(trouble, clause)]
@@ -140,31 +166,7 @@ def _is_same_thing(clause: str, end: str, was: str, trouble: str, words: Words) 
     now = matter(without(end, clause), words)
     before = matter(without(trouble, was), words)
     is_part = bool(now) and now <= before and names_of(clause) <= names_of(was)
-    return is_part and _exact(clause) == _exact(was)
-
-
-def _exact(text: str) -> set[tuple[str, str]]:
-    """The values of a text that are no times."""
-    return {(kind, value) for kind, value in values_of(text) if kind != "time"}
-
-
-def is_done(told: Claim, promise: Claim, words: Words) -> bool:
-    """Whether `told` says that what was promised is done, by whoever promised it."""
-    is_theirs = told.speaker == promise.speaker or (told.speaker and told.speaker in promise.said)
-    if promise.speaker and not is_theirs:
-        return False
-    if not any(says(section, told.said) for section in ("done", "done by oneself")):
-        return False
-    asked, done = matter(promise.said, words), matter(without("completed", told.said), words)
-    names = names_of(promise.said)
-    if names and not names_of(told.said) <= names | {told.speaker.casefold()}:
-        return False
-    if says("done whatever", told.said):
-        thing = matter(without("done whatever", told.said), words)
-        if thing and thing <= asked:
-            return True
-    needed = max(1, min(_DONE_WORDS, len(asked)), _DONE_SHARE * len(asked))
-    return len(asked & done) >= needed
+    return is_part and numbers_of(clause) == numbers_of(was)
 
 
 def _may_end(new: Claim, old: Claim) -> bool:
@@ -178,16 +180,9 @@ def _may_end(new: Claim, old: Claim) -> bool:
 
 def _gets_new_value(older: str, said: str, words: Words, *, wholly: bool = True) -> bool:
     """Whether what was said gives what an older clause (`wholly`) is about values of its types."""
-    clauses = clauses_of(said, words)
-    for place, clause in enumerate(clauses):
-        change = first_match(rules("changes")["change"], clause)
-        if change is None:
-            continue
-        head, tail = clause[: change.start()], clause[change.start() :]
-        if not matter(head, words) and place:
-            head = f"{clauses[place - 1]} {head}"
+    for head, tail, clause in changes_told(said, words):
         said_of = matter(clause, words)
-        if not wholly:
+        if not wholly or says("provisional", older):
             said_of |= matter(older, words)
         elif names_of(clause):
             said_of |= _words_of_names(older, words)
@@ -217,10 +212,14 @@ def _is_swapped(older: str, head: str, tail: str) -> bool:
     kept, old = values_of(head), values_of(older)
     if not kept <= old or not names_of(head) <= names_of(older):
         return False
-    numbers = _exact(older)
-    if len(numbers) > 1 and not numbers & (_exact(head) | _exact(tail)):
+    numbers = numbers_of(older)
+    if len(numbers) > 1 and not numbers & (numbers_of(head) | numbers_of(tail)):
         return False  # gateway 1 to hall 8 says nothing of gateway 0 in hall 7
     gone = {kind for kind, _ in old - kept}
+    if says("provisional", older):
+        gone &= {
+            "time"
+        }  # "2.4 is out on Tuesday, for now" gives way to "the release moved to Friday"
     if gone:
         return gone <= {kind for kind, _ in values_of(tail)}
     return bool(names_of(older) - names_of(head) and names_of(tail) - names_of(older))

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
-from pipimem.sidecar.rules.changes import Claim, claims, concerns, ends, is_over
+from pipimem.sidecar.rules.asking import asks_of_the_bot
+from pipimem.sidecar.rules.claims import Claim
+from pipimem.sidecar.rules.clauses import clauses_of, matter
 from pipimem.sidecar.rules.context import together
 from pipimem.sidecar.rules.patterns import (
     as_written,
@@ -41,10 +43,9 @@ _CONCRETE = {
     "vital": 1.5,
     "sum": 1.0,
 }
-_CHANGES = {"change": 1.0, "done": 0.8}
-_EMPTY = {"chatter": 1.8, "weather": 2.5, "joking": 1.0}
-_LIGHTER = {"conditional": 1.0, "you": 1.0, "vague": 1.5, "points": 0.8}
-_NEVER = ("request", "imagined")
+_CHANGES = {"change": 1.0, "done": 0.8, "repaired": 0.8}
+_EMPTY = {"chatter": 1.8, "weather": 2.5, "joking": 1.0, "hyperbole": 2.5}
+_LIGHTER = {"tentative": 1.5, "conditional": 1.0, "you": 1.0, "vague": 1.5, "points": 0.8}
 # What nothing else is said in than a word or two is no sentence one understands next month.
 _LEAST_WORDS, _FEW_WORDS, _NO_WORDS = 2, 1.0, 4.0
 # A fact or a deed in fewer letters says too little; Chinese ones count thrice.
@@ -59,6 +60,8 @@ _LONGEST = 320
 _SOON = 4
 _MOST_ANSWER, _BEGINNING = 80, 12
 _ANSWERED = 1.4
+# A day, a number or a name answers a question; among more words it tells of something else.
+_SHORT_ANSWER, _SHORT_CLAUSE, _VALUES = 12, 20, ("number", "day", "name")
 # The verbs of one character that a short answer takes up from its question: 你住哪 and 我住在杭州.
 _VERBS = frozenset("住叫姓学教吃喝穿坐买卖养玩用读写带管付交")
 # The marks around a question are ours: they make no name.
@@ -66,8 +69,6 @@ _MARKS = re.compile("^[“「]|[”」]")
 # More than one entry for so many messages of people would be a transcript.
 _MESSAGES_AN_ENTRY, _LEAST_ENTRIES = 2, 4
 _LATER = 0.6
-# What changes an older statement is kept wherever that one is.
-_CHANGED = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def weighed(sentence: Sentence, words: Words) -> Choice | None:
     text = without_tail(sentence.text if sentence.answers else without_quotes(sentence.text))
     if len(text) > _LONGEST and not sentence.asked:
         return None
-    if sentence.question or any(matches("left_out", section, text) for section in _NEVER):
+    if sentence.question or asks_of_the_bot(text) or matches("left_out", "imagined", text):
         return None
     kind, weight = _kind(text)
     said = _MARKS.sub("", text) if sentence.answers else sentence.text
@@ -119,7 +120,7 @@ def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
     """All that is worth keeping of a window's sentences, in their order."""
     found: list[Choice] = []
     for place, sentence in enumerate(said):
-        if sentence.role != "user":
+        if sentence.role != "user" or (sentence.laughed and not sentence.asked):
             continue
         choice = None if sentence.fragment else weighed(sentence, words)
         whole = _with_context(said, place, words)
@@ -128,43 +129,6 @@ def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
         if choice and choice.weight >= _WORTH:
             found.append(choice)
     return found
-
-
-def without_ended(chosen: Sequence[Choice], said: Sequence[Sentence], words: Words) -> list[Choice]:
-    """The choices that no later sentence of the window ends."""
-    return [
-        one for one in chosen if not is_over(one.claim, claims(said, one.sentence.place), words)
-    ]
-
-
-def with_older(chosen: Sequence[Choice], words: Words, *, ended: bool = False) -> list[Choice]:
-    """The choices, each that changes an earlier one quoted together with it, in its place.
-
-    An earlier one that holds no longer is left out; with `ended` it is quoted as well.
-    """
-    found: list[Choice] = []
-    for one in chosen:
-        older, whole = _changed(found, one, words, ended=ended)
-        if older and whole:
-            found.remove(older)
-            one = Choice(whole, older.kind, one.weight + _CHANGED)
-        found.append(one)
-    return found
-
-
-def _changed(
-    found: Sequence[Choice], one: Choice, words: Words, *, ended: bool
-) -> tuple[Choice | None, Sentence | None]:
-    """The last choice that one changes, and what is quoted then; `None` where there is none."""
-    for older in reversed(found):
-        if older.claim.said in one.claim.said:
-            continue
-        holds = not ends(one.claim, older.claim, words)
-        if not holds and not ended:
-            return older, one.sentence
-        if not holds or concerns(one.claim, older.claim, words):
-            return older, together(older.sentence, one.sentence)
-    return None, None
 
 
 def bounded(chosen: Sequence[Choice], messages: int) -> list[Choice]:
@@ -249,17 +213,22 @@ def _with_context(said: Sequence[Sentence], place: int, words: Words) -> Sentenc
 
 
 def _before(said: Sequence[Sentence], place: int) -> Sentence | None:
-    """The last sentence of another person before a place, or a question of the bot to this one."""
+    """The last sentence of another person before a place, or a question of the bot to this one.
+
+    A question that the bot answered in between is none.
+    """
     speaker = said[place].speaker
     asked: Sentence | None = None
+    is_answered = False
     for one in reversed(said[max(0, place - _SOON) : place]):
         if one.role == "user":
-            is_other = one.speaker != speaker
+            is_other = one.speaker != speaker and not (one.question and is_answered)
             if asked is None:
                 return one if is_other else None
             return None if is_other else asked
         if one.question and asked is None:
             asked = one
+        is_answered = is_answered or not one.question
     return asked
 
 
@@ -276,10 +245,23 @@ def _answers(question: Sentence, answer: Sentence, words: Words) -> bool:
     if matches("left_out", "yes", answer.text):
         return True
     shared = set(words.words(question.text)) & set(words.words(answer.text))
-    begins = answer.text[:_BEGINNING]
     if shared:
         return True
-    return names_a_value(begins) and not matches("concrete", "person speaking", begins)
+    begins = answer.text[:_BEGINNING]
+    if not names_a_value(begins) or matches("concrete", "person speaking", begins):
+        return False
+    return _letters(answer.text) <= _SHORT_ANSWER or _begins_with_value(answer.text, words)
+
+
+def _begins_with_value(text: str, words: Words) -> bool:
+    """Whether a short clause opens with a day, number or name: "3.2, but ...", "at Luigi's"."""
+    clause = clauses_of(text, words)[0]
+    if _letters(clause) > _SHORT_CLAUSE and not matches("context", "fragment", clause):
+        return False
+    return any(
+        found is not None and not matter(clause[: found.start()], words)
+        for found in (first_match(rules("concrete")[kind], clause) for kind in _VALUES)
+    )
 
 
 def _speaks_of(before: Sentence, after: Sentence) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from pipimem.sidecar.rules.patterns import first_match, matches, rules
@@ -15,6 +15,7 @@ from pipimem.text.words.index_words import Words
 _TEXTS_READ = 4096
 _CLAUSE = re.compile(
     r"[，,。；;！!：\n]|:(?!\d)|\s[-–—]+\s|(?<=\w)\.\s|\b(?:because|since|so that)\b|因为|原因"
+    rf"|(?<=[{HAN}])\s+(?=[{HAN}])"  # a space between Chinese words is a comma typed in a hurry
 )
 # A day may be given as a date here and as a weekday there.
 _TIMES = {"date": "time", "clock": "time", "weekday": "time"}
@@ -49,13 +50,24 @@ def clauses_of(text: str, words: Words) -> tuple[str, ...]:
 
 
 @lru_cache(_TEXTS_READ)
-def matter(text: str, words: Words) -> frozenset[str]:
-    """The words that say what a text is about: no values, no words of change, none of grammar."""
+def without_values(text: str) -> str:
+    """A text without its numbers, days and amounts."""
     for some in rules("values").values():
         for rule in some:
             text = rule.pattern.sub(" ", text)
-    text = without("pronoun", without("forbids", text))
-    return frozenset(word for word in _tokens(text, words) if not _is_light(word))
+    return text
+
+
+@lru_cache(_TEXTS_READ)
+def matter(text: str, words: Words) -> frozenset[str]:
+    """The words that say what a text is about: no values, no words of change, none of grammar."""
+    text = without("pronoun", without("forbids", without_values(text)))
+    return frozenset(word for word in _tokens(text, words) if not is_light(word))
+
+
+def topic(clauses: Sequence[str], words: Words) -> frozenset[str]:
+    """What a statement begins with: the words of its first clause that is about something."""
+    return next(filter(None, (matter(clause, words) for clause in clauses)), frozenset())
 
 
 def _tokens(text: str, words: Words) -> Iterable[str]:
@@ -70,7 +82,9 @@ def _tokens(text: str, words: Words) -> Iterable[str]:
                 yield from (gram[1:] for gram in bag.grams if len(gram) == 2)
 
 
-def _is_light(word: str) -> bool:
+@lru_cache(_TEXTS_READ)
+def is_light(word: str) -> bool:
+    """Whether a word says nothing of what a text is about: grammar, "today", "move"."""
     light = first_match(rules("changes")["light"], word)
     return word in stop_words() or word in negations() or light is not None
 
@@ -87,6 +101,12 @@ def values_of(text: str) -> frozenset[tuple[str, str]]:
             }
             text = rule.pattern.sub("·", text)
     return frozenset(found)
+
+
+@lru_cache(_TEXTS_READ)
+def numbers_of(text: str) -> frozenset[tuple[str, str]]:
+    """The values of a text that are no times."""
+    return frozenset((kind, value) for kind, value in values_of(text) if kind != "time")
 
 
 @lru_cache(_TEXTS_READ)

@@ -8,21 +8,18 @@ from datetime import datetime, time
 from pipimem.notes.kinds import Kind, kind_of
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Trust
-from pipimem.sidecar.rules.changes import claim_of, ends, is_done, stated, statements
-from pipimem.sidecar.rules.choosing import (
-    ASKED,
-    Choice,
-    bounded,
-    choices,
-    weight_of,
-    with_older,
-    without_ended,
-)
+from pipimem.sidecar.rules.changes import ends
+from pipimem.sidecar.rules.choosing import ASKED, Choice, bounded, choices, weight_of
+from pipimem.sidecar.rules.claim_index import ClaimIndex
+from pipimem.sidecar.rules.claims import claim_of, stated, statements
 from pipimem.sidecar.rules.context import is_taken_up, linked_to
 from pipimem.sidecar.rules.patterns import matches
+from pipimem.sidecar.rules.promises import is_done
 from pipimem.sidecar.rules.sentences import Sentence, sentences
+from pipimem.sidecar.rules.superseded import with_older, without_ended
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned, Over, is_exchange
-from pipimem.text.quotes import day_of, read_quote
+from pipimem.text.quotes import day_of, words_said
+from pipimem.text.secrets.marks import holds_mark
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.similarity import SimilarTexts
 
@@ -60,15 +57,22 @@ def consolidated(task: Consolidate, words: Words) -> Consolidated:
 
 def _with_known(chosen: Sequence[Choice], ours: Sequence[KnownEntry], words: Words) -> list[Choice]:
     """The choices, those that change what memory says quoted together with it."""
+    claims = [claim_of(entry.text, kind_of(entry.section)) for entry in ours]
+    index = ClaimIndex(claims, words)
+    ended = {
+        place
+        for one in chosen
+        for place in index.may_end(one.claim.said)
+        if ends(one.claim, claims[place], words)
+    }
     known: list[Choice] = []
-    for entry in ours:
-        quote, day = read_quote(entry.text), day_of(entry.text)
-        claim = claim_of(entry.text, kind_of(entry.section))
-        if day and not any(ends(one.claim, claim, words) for one in chosen):
+    for place, (entry, claim) in enumerate(zip(ours, claims, strict=True)):
+        day = day_of(entry.text)
+        if day and place not in ended:
             said = datetime.combine(day, time())
-            sentence = Sentence(quote.said, (), quote.name, "user", said, -1)
-            known.append(Choice(sentence, kind_of(entry.section) or Kind.FACT, 0.0))
-    return [one for one in with_older([*known, *chosen], words) if one.sentence.sources]
+            sentence = Sentence(claim.said, (), claim.speaker, "user", said, -1)
+            known.append(Choice(sentence, claim.kind or Kind.FACT, 0.0))
+    return with_older(chosen, words, known=known)
 
 
 def _kept(chosen: Sequence[Choice], people: int, new: set[str]) -> list[Choice]:
@@ -87,17 +91,17 @@ def _learned(
     taken: set[str] = set()
     learned: list[Learned] = []
     standing = SimilarTexts(known.text for known in memory if known not in taken_up)
+    claims = [claim_of(known.text, kind_of(known.section)) for known in memory]
+    index = ClaimIndex(claims, words)
     for choice in kept:
         quote = choice.quote
         sentence = choice.sentence
         if not sentence.asked and standing.of(quote):
             continue
-        replaces: list[str] = []
-        for known in memory:
-            claim = claim_of(known.text, kind_of(known.section))
-            is_in_it = known in taken_up and claim.said in sentence.text
-            if known.id not in taken and (is_in_it or ends(choice.claim, claim, words)):
-                replaces.append(known.id)
+        ended = [known.id for known in taken_up if words_said(known.text) in sentence.text]
+        near = index.may_end(sentence.text)
+        ended += [memory[one].id for one in near if ends(choice.claim, claims[one], words)]
+        replaces = tuple(name for name in dict.fromkeys(ended) if name not in taken)
         taken.update(replaces)
         item = Learned(
             choice.kind,
@@ -107,29 +111,30 @@ def _learned(
             "high",
             _CONFIDENCE,
             sentence.asked,
-            tuple(replaces),
+            replaces,
         )
         learned.append(item)
     return tuple(learned)
 
 
 def _over(memory: Sequence[KnownEntry], said: Sequence[Sentence], words: Words) -> tuple[Over, ...]:
-    """Promises that were kept: whoever promised says that it is done."""
-    over: list[Over] = []
-    for known in memory:
-        if kind_of(known.section) is Kind.OPEN_LOOP and known.trust is Trust.INFERRED:
-            promise = claim_of(known.text, Kind.OPEN_LOOP)
-            for one in statements(said, -1):
-                if is_done(stated(one), promise, words):
-                    over.append(Over(known.id, one.quote()[:_LAST_WORDS]))
-                    break
-    return tuple(over)
+    """Promises that were kept, each with the first sentence that says so."""
+    ours = [known for known in memory if known.trust is Trust.INFERRED]
+    open_ones = [known for known in ours if kind_of(known.section) is Kind.OPEN_LOOP]
+    promises = [claim_of(known.text, Kind.OPEN_LOOP) for known in open_ones]
+    index = ClaimIndex(promises, words)
+    over: dict[int, Over] = {}
+    for one in statements(said, -1):
+        for place in index.may_end(one.text):
+            if place not in over and is_done(stated(one), promises[place], words):
+                over[place] = Over(open_ones[place].id, one.quote()[:_LAST_WORDS])
+    return tuple(over.values())
 
 
 def _history(
     chosen: Sequence[Choice], window: Sequence[Message], said: Sequence[Sentence], words: Words
 ) -> tuple[Bullet, ...]:
-    """The weightiest quotes in their order; if there are none, one sentence of an exchange."""
+    """The weightiest quotes in their order; if there are none, one statement of an exchange."""
     people = sum(message.role == "user" for message in window)
     room = min(_MOST_BULLETS, max(1, -(-people // _MESSAGES_A_BULLET)))
     kept = sorted(chosen, key=lambda choice: (-_as_event(choice), choice.sentence.place))[:room]
@@ -156,9 +161,9 @@ def _as_event(choice: Choice) -> float:
 def _anything(
     window: Sequence[Message], said: Sequence[Sentence], words: Words
 ) -> tuple[Bullet, ...]:
-    """The weightiest sentence of a person in an exchange, or a message without words ("👍").
+    """The weightiest statement of a person in an exchange, or a message without words ("👍").
 
-    Nothing if there was no exchange, or if all that was said is not to be noted.
+    Nothing if there was no exchange, or if people only asked, or said what is not to be noted.
     """
     if not is_exchange(window):
         return ()
@@ -169,23 +174,30 @@ def _anything(
     return (Bullet(best.quote(), best.sources, 1),)
 
 
-def may_be_noted(before: Sequence[Message], window: Sequence[Message]) -> bool:
-    """Whether a person said anything in a window but secrets and what is not to be noted."""
+def holds_a_statement(before: Sequence[Message], window: Sequence[Message]) -> bool:
+    """Whether a person states anything in a window that may be noted.
+
+    Questions and secrets are nothing, nor is what is laughed at or off the record. A message
+    without words ("👍") counts where there are no others.
+    """
     linked, _ = linked_to(before, window)
     new = {message.id for message in window}
     return bool(_own_words(window, [one for one in linked if not new.isdisjoint(one.sources)]))
 
 
 def _own_words(window: Sequence[Message], said: Sequence[Sentence]) -> list[Sentence]:
-    """The sentences of people that may be noted, else their messages without words."""
+    """What people state and may be noted; where they use no words, their messages."""
     own = [sentence for sentence in said if sentence.role == "user"]
     if own:
-        return own
+        return [sentence for sentence in own if not sentence.question and not sentence.laughed]
     return [_whole(one) for one in window if one.role == "user" and _has_no_sentence(one)]
 
 
 def _has_no_sentence(message: Message) -> bool:
-    return not sentences([message]) and not matches("left_out", "secret", message.content)
+    text = message.content
+    if holds_mark(text) or matches("left_out", "secret", text):
+        return False
+    return not sentences([message])
 
 
 def _whole(message: Message) -> Sentence:

@@ -11,7 +11,7 @@ from pipimem import resources
 
 _SECTION = re.compile(r"\[([a-z_ ]+)\]")
 _EXAMPLE, _COUNTER_EXAMPLE = "  =>  ", "  !=  "
-_WORD = re.compile(r"[A-Za-z]+")
+_WORD = re.compile(r"\b[A-Za-z]+\b")
 # What quotation marks enclose is somebody else's wording: it decides nothing.
 _QUOTED = re.compile(r"「[^」]*」|『[^』]*』|“[^”]*”|\"[^\"]*\"|《[^》]*》")
 
@@ -50,11 +50,8 @@ def general() -> frozenset[str]:
 @lru_cache(maxsize=256)  # each sentence is held against many patterns, one after the other
 def as_written(text: str) -> str:
     """The text with the apostrophes that belong into it: "im" and "I’m" become "I'm"."""
-    text = text.replace("’", "'")
-    for word in _WORD.findall(text):
-        if word.casefold() in contractions():
-            text = re.sub(rf"\b{word}\b", contractions()[word.casefold()], text)
-    return text
+    known = contractions()
+    return _WORD.sub(lambda word: known.get(word[0].casefold(), word[0]), text.replace("’", "'"))
 
 
 @cache

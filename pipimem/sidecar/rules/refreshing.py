@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipimem.notes.kinds import Kind
-from pipimem.sidecar.rules.changes import Claim, claim_of, claims, is_over
-from pipimem.sidecar.rules.choosing import Choice, choices, without_ended
+from pipimem.sidecar.rules.changes import is_over
+from pipimem.sidecar.rules.choosing import Choice, choices
+from pipimem.sidecar.rules.claims import Claim, claim_of, claims
 from pipimem.sidecar.rules.context import is_taken_up, linked_to
 from pipimem.sidecar.rules.patterns import matches, names_a_value
 from pipimem.sidecar.rules.sentences import Sentence
+from pipimem.sidecar.rules.superseded import without_ended
 from pipimem.sidecar.tasks import Refresh, Refreshed
 from pipimem.text.markdown.parser import BlockKind, parsed
 from pipimem.text.words.index_words import Words

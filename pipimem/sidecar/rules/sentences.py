@@ -15,27 +15,31 @@ from pipimem.sidecar.rules.patterns import (
     without_quotes,
 )
 from pipimem.text.han import HAN, is_chinese
+from pipimem.text.private import without_private
 from pipimem.text.quotes import quoted
 
 # Longer messages are pasted documents rather than talk; their head says what they are about.
 _MOST_CHARS = 1500
 
-# Intake keeps these out already; the rules would not read them either.
-_PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
-_WITHHELD = re.compile(r"\[(?:private|secret)", re.IGNORECASE)
+_WITHHELD = re.compile(r"\[(?:private|redacted|secret)", re.IGNORECASE)
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _CITED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
 # What a platform adds: "[photo: a cat]", （图片）.
-_REMARK = re.compile(r"\[(?!private\]|secret)[^\[\]]{0,200}\]|^（[^（）]{1,40}）", re.IGNORECASE)
+_REMARK = re.compile(
+    r"\[(?!private\]|redacted\]|secret)[^\[\]]{0,200}\]|^（[^（）]{1,40}）", re.IGNORECASE
+)
 # Long quotations are somebody else's words: a forwarded mail, a page, an order to obey.
 _LONG_QUOTE = re.compile(r"「[^」]{24,}」?|“[^”]{24,}”?|『[^』]{24,}』?|(?<!\w)\"[^\"]{40,}\"")
 _CUT_OUT = "「…」"
 _EMOJI = re.compile(r"[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+|(?<!\w)[:;]-?[)(DP](?!\w)")
+# What a laughing "lol" may be about: a clause, and no word or two in front of one.
+_CLAUSE = re.compile(rf"[,，;；:：。、]|(?<=[{HAN}])\s+(?=[{HAN}])")
+_LEAST_LETTERS = 4
 _LIST_MARK = re.compile(r"^(?:[-*•]\s|\d{1,2}(?:[.)]\s|、))\s*")
 # A full stop ends a sentence before a space, but not behind a title or a single letter.
 _ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|vs|etc|e\.g|i\.e|approx|No|[A-Z])\.$")
 _END = re.compile(
-    r"(?:[。！？!?；\n]|…(?!」))+[”』」\"')）]*|(?<=\w\w)\.+[\"')]*(?=\s|$)"
+    r"(?:[。！？!?；\n]|…(?!」))+[”』」\"')）]*|(?<=\w\w)(?!(?<=\b[Nn]o)\.\s\d)\.+[\"')]*(?=\s|$)"
     rf"|\.+[\"')]*(?=\s+[\"'(@]?[A-Z{HAN}]|\s*$)|;(?=\s)"
 )
 _PAIRS = (("「", "」"), ("“", "”"), ("《", "》"), ("『", "』"), ("（", "）"))
@@ -46,8 +50,9 @@ class Sentence:
     """One sentence of a message, or several that belong together, and its place in the window.
 
     `asked` says that somebody asked to remember it, `fragment` that it means nothing alone,
-    `answers` that it begins with a sentence of somebody else in quotation marks, and `closed` that
-    its second half says that what was promised is done.
+    `laughed` that its speaker laughs at it, or others answer with nothing but laughter, `answers`
+    that it begins with a sentence of somebody else in quotation marks, and `closed` that its second
+    half says that what was promised is done.
     """
 
     text: str
@@ -59,6 +64,7 @@ class Sentence:
     question: bool = False
     asked: bool = False
     fragment: bool = False
+    laughed: bool = False
     answers: bool = False
     closed: bool = False
 
@@ -76,7 +82,10 @@ def sentences(window: Sequence[Message]) -> list[Sentence]:
     }
     said: list[Sentence] = []
     for message in window:
-        if message.role in ("user", "assistant"):
+        if message.role == "user" and matches("left_out", "laughter", message.content):
+            if said and said[-1].speaker != message.speaker:
+                said[-1] = replace(said[-1], laughed=True)
+        elif message.role in ("user", "assistant"):
             said += _of_message(message, people, bots, len(said))
     return said
 
@@ -119,10 +128,12 @@ def _of_message(message: Message, people: set[str], bots: set[str], place: int) 
     said: list[Sentence] = []
     waiting = False  # "remember this:" asks for what stands behind it
     for part in _parts(message.content):
-        text, asked = without_front(part, people, bots)
-        if _is_empty(text, people):
-            if asked and said:
-                said[-1] = replace(said[-1], asked=True)
+        text, asked = without_front(" ".join(_EMOJI.sub(" ", part).split()), people, bots)
+        is_mark = matches("left_out", "mere mark", part)
+        laughed = _is_laughed_at(part) or _is_sarcastic(part, said[-1:] if is_mark else ())
+        if _is_empty(text, people) or (is_mark and laughed):
+            if said and (asked or laughed):
+                said[-1] = replace(said[-1], asked=asked, laughed=laughed)
             elif asked:
                 waiting = True
             continue
@@ -134,10 +145,22 @@ def _of_message(message: Message, people: set[str], bots: set[str], place: int) 
             message.time,
             place + len(said),
             question=_asks(without_quotes(text)),
+            laughed=laughed,
         )
         one = replace(one, asked=(asked or waiting) and not one.question)
         said.append(one)
     return said
+
+
+def _is_laughed_at(text: str) -> bool:
+    """Whether a sentence of one clause ends with laughter; of several it laughs at the last."""
+    clauses = [one for one in _CLAUSE.split(text) if sum(map(str.isalnum, one)) >= _LEAST_LETTERS]
+    return len(clauses) <= 1 and matches("left_out", "joking", text)
+
+
+def _is_sarcastic(text: str, before: Sequence[Sentence]) -> bool:
+    """Whether a sentence, with those before it, likes something and ends or begins with a mark."""
+    return matches("left_out", "sarcasm", " ".join((*(one.text for one in before), text)))
 
 
 def _is_empty(text: str, people: Collection[str]) -> bool:
@@ -163,8 +186,8 @@ def _asks(text: str) -> bool:
 
 def _parts(content: str) -> Iterator[str]:
     """The sentences of a message that are its speaker's own words."""
-    text = _CITED_LINE.sub("", _FENCE.sub(" ", _PRIVATE.sub(" ", content)))
-    text = _EMOJI.sub(" ", _REMARK.sub(" ", _LONG_QUOTE.sub(_CUT_OUT, text)))
+    text = _CITED_LINE.sub("", _FENCE.sub(" ", without_private(content)))
+    text = _REMARK.sub(" ", _LONG_QUOTE.sub(_CUT_OUT, text))
     parts = split(text[:_MOST_CHARS])
     for part in parts[:-1] if len(text) > _MOST_CHARS else parts:
         if not _WITHHELD.search(part) and _CUT_OUT not in part:

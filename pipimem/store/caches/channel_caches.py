@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipimem.errors import StoreError
@@ -16,6 +16,7 @@ from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import raises_store_error, read_whole
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.reader import ReadPosition, TranscriptReader
+from pipimem.text.private import PrivateCounts
 
 FIGURES = "recall.json"
 # The waits of so many turns are kept: enough for a 95th percentile, 3 KB.
@@ -24,15 +25,24 @@ LATEST = 500
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """How many turns there were, and how many milliseconds the latest waited for recall."""
+    """How many turns there were, and how many milliseconds the latest waited for recall.
+
+    `private` counts what was hidden of messages, in so many sessions.
+    """
 
     turns: int = 0
     waits: tuple[float, ...] = ()
+    private: PrivateCounts = field(default_factory=PrivateCounts)
+    private_sessions: int = 0
 
     def and_then(self, later: Kept) -> Kept:
         """These turns and the later ones."""
-        waits = (*self.waits, *later.waits)[-LATEST:]
-        return Kept(self.turns + later.turns, waits)
+        return Kept(
+            self.turns + later.turns,
+            (*self.waits, *later.waits)[-LATEST:],
+            self.private + later.private,
+            self.private_sessions + later.private_sessions,
+        )
 
     def wait(self, share: float) -> float | None:
         """The milliseconds that this share of the turns waited at most; `None` without turns."""

@@ -8,8 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from pipimem.errors import StoreError
-from pipimem.notes.files import File
-from pipimem.notes.notes import etag
+from pipimem.notes.files import File, etag
 from pipimem.notes.operations import Author
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk.files import free_name, prepare, remove, sync_file

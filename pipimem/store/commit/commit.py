@@ -13,9 +13,9 @@ from datetime import datetime
 
 from pipimem.errors import StoreError
 from pipimem.notes.apply import applied
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.files import NOTE_FILES, File, etag
 from pipimem.notes.ledger import PROGRESSED, Asked, Delta, Ledger, Record
-from pipimem.notes.notes import Notes, Outcome, Refusal, etag
+from pipimem.notes.notes import Notes, Outcome, Refusal
 from pipimem.notes.operations import Decision, Progress
 from pipimem.store.commit.acknowledge import acknowledge, prepare_file
 from pipimem.store.commit.manual_edits import ManualEdit, View, edit_record, file_change

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pipimem.notes.files import File
+from pipimem.notes.files import File, etag
 from pipimem.notes.ledger import Delta
-from pipimem.notes.notes import Change, Notes, etag
-from pipimem.notes.operations import Author
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Author, Change
 from pipimem.store.disk.files import TextFile
 from pipimem.store.journal.records import FileChange, JournalRecord
 from pipimem.store.journal.text_versions import NAME_LENGTH

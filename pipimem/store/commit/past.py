@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.errors import NothingFound
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.files import NOTE_FILES, File, etag
 from pipimem.notes.ledger import Ledger
-from pipimem.notes.notes import etag
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord

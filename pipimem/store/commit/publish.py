@@ -15,8 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import UnreadableNote
-from pipimem.notes.files import NOTE_FILES, File
-from pipimem.notes.notes import etag
+from pipimem.notes.files import NOTE_FILES, File, etag
 from pipimem.notes.reconcile import reconciled
 from pipimem.store.commit.acknowledge import acknowledge
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record

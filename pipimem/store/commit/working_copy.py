@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pipimem.errors import UnreadableNote
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.files import NOTE_FILES, File, etag
 from pipimem.notes.ledger import Delta
-from pipimem.notes.notes import Note, Notes, etag
+from pipimem.notes.notes import Note, Notes
 from pipimem.notes.reconcile import reconciled
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.disk.editor_saves import may_be_half_saved
@@ -19,10 +19,10 @@ from pipimem.store.disk.files import (
     TextFile,
     read,
     regular_text,
-    resolved,
     stamp,
     temporary_for,
 )
+from pipimem.store.disk.links import resolved
 from pipimem.store.journal.past_texts import past_texts, replaced_by
 from pipimem.store.journal.state import State
 from pipimem.store.journal.text_versions import NAME_LENGTH, is_text_of
@@ -45,7 +45,7 @@ class WorkingCopy:
 
     folder: Path
     root: Path
-    key: bytes
+    key: bytes = field(repr=False)
     state: State
     # The archive as it was last looked through for forgotten lines.
     archive_seen: Stamp | None = None

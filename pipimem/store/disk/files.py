@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pipimem.errors import UnreadableNote
 from pipimem.store.disk.editor_saves import Lease, is_wanted, leased
+from pipimem.store.disk.links import resolved
 from pipimem.store.disk.syscalls import (
     BINARY,
     CLOSE_ON_EXEC,
@@ -60,32 +61,6 @@ def stamp(path: Path) -> Stamp | None:
         # person's.
         except (FileNotFoundError, NotADirectoryError):
             return None
-
-
-def real_path(path: Path) -> Path:
-    """Returns a path with every link in it followed.
-
-    Raises `UnreadableNote` for links that lead round in a circle.
-    """
-    try:
-        return path.resolve()
-    # Python before 3.13; later ones give a path that cannot be opened.
-    except RuntimeError as error:
-        raise UnreadableNote(
-            f"{path} is a link that leads back to itself. Move it away."
-        ) from error
-
-
-def resolved(path: Path, root: Path) -> Path:
-    """The file behind a path: a link is followed, but not out of the workspace."""
-    if not path.is_symlink():
-        return path
-    target = real_path(path)
-    if not target.is_relative_to(root.resolve()):
-        raise UnreadableNote(
-            f"{path} is a link that leads out of the workspace, to {target}. Put a real file there."
-        )
-    return target
 
 
 def read(path: Path, root: Path) -> TextFile | None:

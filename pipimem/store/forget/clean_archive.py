@@ -8,8 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import UnreadableNote
-from pipimem.notes.files import File
-from pipimem.notes.notes import etag
+from pipimem.notes.files import File, etag
 from pipimem.notes.operations import Author
 from pipimem.store.commit.manual_edits import removed_again
 from pipimem.store.commit.publish import merged_displaced, read_when_closed, temporaries_beside
@@ -21,11 +20,11 @@ from pipimem.store.disk.files import (
     prepare,
     read,
     remove,
-    resolved,
     stamp,
     tag_of,
     temporary_for,
 )
+from pipimem.store.disk.links import resolved
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.journal.past_texts import past_texts
 from pipimem.store.journal.records import JournalRecord

@@ -16,8 +16,8 @@ from pathlib import Path
 from pipimem.errors import StoreError, UnreadableNote
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.ledger import PROGRESSED, Delta, Ledger, Record, Tombstone
-from pipimem.notes.notes import Change, Outcome
-from pipimem.notes.operations import Author, Decision, Progress
+from pipimem.notes.notes import Outcome
+from pipimem.notes.operations import Author, Change, Decision, Progress
 from pipimem.store.caches.channel_caches import drop_texts
 from pipimem.store.commit.commit import Recalls, commit, journal_edits
 from pipimem.store.commit.manual_edits import View
@@ -267,7 +267,7 @@ class _Forgetting:
 
     def _ledger_after(self, removed: Iterable[str]) -> Ledger:
         """The ledger without the targets, and with keyed tombstones of the lines removed."""
-        blank = blanked_ledger(self.working_copy.state.ledger, self._targets)
+        blank = blanked_ledger(self.working_copy.state.ledger, self._targets, self.log.messages())
         marks = {mark_of(self.working_copy.key, line) for line in removed}
         tombstones = {f"line:{mark}": Tombstone("forgotten", 0) for mark in marks}
         return replace(blank, tombstones={**blank.tombstones, **tombstones})

@@ -109,11 +109,13 @@ def _cleaned_block(document: Document, block: MarkdownBlock, targets: ForgetTarg
     return [] if targets.are_in("".join(kept)) else kept
 
 
-def blanked_ledger(ledger: Ledger, targets: ForgetTargets) -> Ledger:
+def blanked_ledger(ledger: Ledger, targets: ForgetTargets, said: Iterable[Message] = ()) -> Ledger:
     """A ledger without the targets.
 
-    Speakers and reasons that hold one are emptied, pending bullets and questions removed.
+    Speakers and reasons that hold one are emptied, pending bullets and questions removed. Of the
+    people who were there, those go too who said nothing but targets, as far as `said` tells.
     """
+    gone = _speakers_of_nothing_else(said, targets)
 
     def blank(text: str) -> str:
         return "" if text and targets.are_in(text) else text
@@ -130,11 +132,22 @@ def blanked_ledger(ledger: Ledger, targets: ForgetTargets) -> Ledger:
     return replace(
         ledger,
         records=records,
+        speakers=tuple("" if name in gone else blank(name) for name in ledger.speakers),
         tombstones=tombstones,
         pending=tuple(bullet for bullet in ledger.pending if not targets.are_in(bullet.text)),
         holes=tuple(hole._replace(reason=blank(hole.reason)) for hole in ledger.holes),
         asked=tuple(asked for asked in ledger.asked if not targets.are_in(asked.text)),
     )
+
+
+def _speakers_of_nothing_else(said: Iterable[Message], targets: ForgetTargets) -> set[str]:
+    gone, stay = set[str](), set[str]()
+    for message in said if targets.messages else ():
+        if message.id in targets.messages:
+            gone.add(message.speaker)
+        elif message.content:
+            stay.add(message.speaker)
+    return gone - stay
 
 
 def blanked_message(message: Message, targets: ForgetTargets) -> Message:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
-from pipimem.store.disk.files import real_path
+from pipimem.store.disk.links import astray, real_path
 from pipimem.store.disk.syscalls import FILE_MODE, FOLDER_MODE, store_errors
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
 
@@ -80,10 +80,9 @@ def _link(path: Path, is_ours: bool, root: Path) -> Iterator[Finding]:
     except UnreadableNote as error:
         yield wrong(path, str(error))
         return
-    if not target.is_relative_to(root.resolve()):
-        yield wrong(
-            path, f"a link that leads out of the workspace, to {target}; put a real file there"
-        )
+    place = astray(path, target, root)
+    if place:
+        yield wrong(path, f"a link that leads {place}; put a real file there")
     elif is_ours and not target.is_dir():
         what = "is a link, where a file of ours belongs. Move it away; "
         yield wrong(path, f"{what}a new file is made where needed")

@@ -9,20 +9,28 @@ from pathlib import Path
 
 from pipimem.errors import PipimemError
 from pipimem.notes.files import File
+from pipimem.settings import SecretSettings
 from pipimem.store import identity
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.folder_names import folder_name, is_plain
 from pipimem.store.health.access import access_findings
 from pipimem.store.health.entries import entry_findings
 from pipimem.store.health.finding import Finding, wrong
+from pipimem.store.health.injections import injection_findings
 from pipimem.store.health.leftovers import leftover_findings
 from pipimem.store.health.own_state import state_findings
 from pipimem.store.health.texts import text_findings
 from pipimem.store.workspace import WorkspaceStore
+from pipimem.text.secrets import NO_LIST
 
 
-def channel_findings(workspace: WorkspaceStore, folder: Path, now: datetime) -> Iterator[Finding]:
-    """What is to be said about a folder below `channels/`, or about what stands in its place."""
+def channel_findings(
+    workspace: WorkspaceStore, folder: Path, now: datetime, own: SecretSettings = NO_LIST
+) -> Iterator[Finding]:
+    """What is to be said about a folder below `channels/`, or about what stands in its place.
+
+    `own` is what the workspace masks besides known kinds of secrets.
+    """
     if not folder.is_dir():
         # A file with a suffix, or of a system: nobody takes it for a channel.
         if not folder.is_file() or (is_plain(folder.name) and not folder.suffix):
@@ -37,7 +45,7 @@ def channel_findings(workspace: WorkspaceStore, folder: Path, now: datetime) -> 
             yield from access_findings(folder, workspace.root)
         return
     if isinstance(opened, ChannelStore):
-        yield from _findings(opened, now)
+        yield from _findings(opened, now, own)
     else:
         yield opened
 
@@ -54,13 +62,15 @@ def _opened(workspace: WorkspaceStore, folder: Path) -> ChannelStore | Finding:
     return ChannelStore.open(workspace, name, create=False)
 
 
-def _findings(store: ChannelStore, now: datetime) -> Iterator[Finding]:
+def _findings(store: ChannelStore, now: datetime, own: SecretSettings) -> Iterator[Finding]:
     folder, root = store.folder, store.workspace.root
     for file in File:
-        yield from text_findings(folder / file, root)
+        yield from text_findings(folder / file, root, own)
     # What is unreadable is reported with the text, a damaged journal below.
     with suppress(PipimemError):
-        yield from entry_findings(folder / File.MEMORY, store.notes(), now)
+        notes = store.notes()
+        yield from entry_findings(folder / File.MEMORY, notes, now)
+        yield from injection_findings(folder, notes)
     yield from state_findings(store)
     yield from leftover_findings(store)
     yield from access_findings(folder, root)

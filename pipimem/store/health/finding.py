@@ -12,12 +12,17 @@ Mend = Callable[[datetime], str]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found; `wrong` needs action. `where` is a file, a line of one, or a setting."""
+    """What a check found; `wrong` needs action. `where` is a file, a line of one, or a setting.
+
+    `kind` and `count` are those of secrets, empty for other findings.
+    """
 
     wrong: bool
     where: str
     what: str
     mend: Mend | None = None
+    kind: str = ""
+    count: int = 0
 
 
 def wrong(where: object, what: str, mend: Mend | None = None) -> Finding:

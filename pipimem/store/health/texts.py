@@ -7,29 +7,29 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pipimem.errors import PipimemError
+from pipimem.settings import SecretSettings
 from pipimem.store.disk.files import read_text
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
+from pipimem.store.health.kept_secrets import secrets_in_file
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed
-from pipimem.text.secrets import secrets
+from pipimem.text.secrets import NO_LIST
 
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\S")
 # What a merge of git leaves, and what nobody would write at the beginning of a line.
 _CONFLICT = re.compile(r"(?:<{7}|>{7}) ")
 
 
-def text_findings(path: Path, root: Path) -> Iterator[Finding]:
-    """What is to be said about a file as a text; a secret itself is never shown."""
+def text_findings(path: Path, root: Path, own: SecretSettings = NO_LIST) -> Iterator[Finding]:
+    """What is to be said about a file as a text; a secret itself is never shown.
+
+    `own` is what the workspace masks besides known kinds of secrets.
+    """
     try:
         text = read_text(path, root) or ""
     except PipimemError as error:
         yield wrong(path, str(error))
         return
-    line, reached = 1, 0
-    for found in secrets(text):
-        line += text.count("\n", reached, found.start)
-        reached = found.start
-        what = f"a secret stands here ({found.kind}); it is masked when injected, "
-        yield wrong(f"{path}, line {line}", f"{what}but take it out of the file")
+    yield from secrets_in_file(path, text, own)
     if path.suffix == ".md":
         yield from _hidden(path, parsed(text))
 

@@ -17,13 +17,15 @@ from pipimem.store.journal.records import FORGET, JournalRecord
 class Origin:
     """An entry, what the ledger knows of it, and the change that added it, as far as known.
 
-    `brought_back` is the undo or restore that added it once more, where there was one.
+    `brought_back` is the undo or restore that added it once more, where there was one. `heard_by`
+    are the people who were there when it was learnt.
     """
 
     entry: Entry
     record: Record | None
     change: JournalRecord | None
     brought_back: JournalRecord | None = None
+    heard_by: tuple[str, ...] = ()
 
 
 def origins(notes: Notes, records: Iterable[JournalRecord], files: Iterable[File]) -> list[Origin]:
@@ -38,7 +40,8 @@ def origins(notes: Notes, records: Iterable[JournalRecord], files: Iterable[File
             name = entry.record_name
             change = added.by_name.get(name) or added.by_line.get((file, _first_line(entry.text)))
             known = notes.ledger.records.get(name)
-            found.append(Origin(entry, known, change, added.again.get(name)))
+            heard_by = notes.ledger.heard_by(known) if known else ()
+            found.append(Origin(entry, known, change, added.again.get(name), heard_by))
     return found
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone, tombstone_names
-from pipimem.notes.notes import Change, Notes
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Change
 from pipimem.store.merge.three_way import clashing_lines, merged
 from pipimem.text.markdown.line_edits import Splice, spliced, splices_between
 from pipimem.text.markdown.lines import split_lines

@@ -109,6 +109,17 @@ def _newest(past: Past, undone: Container[int]) -> JournalRecord:
     )
 
 
+def behind_an_undo(past: Past) -> JournalRecord | None:
+    """What an undo without a number takes back, where the newest change is an undo already.
+
+    Else `None`: it is the newest change, as anybody expects.
+    """
+    newest = next((record for record in reversed(past.records) if _touches(record)), None)
+    if newest is None or newest.task != UNDO:
+        return None
+    return _newest(past, taken_back(past.records))
+
+
 def changes_of(past: Past, author: Author, since: datetime) -> list[JournalRecord]:
     """The changes of texts by one author since a time that were not taken back, newest first."""
     undone = taken_back(past.records)

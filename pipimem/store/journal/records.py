@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pipimem.notes.files import File
+from pipimem.notes.files import File, etag
 from pipimem.notes.ledger import Delta
-from pipimem.notes.notes import Change, etag
-from pipimem.notes.operations import Author, Tokens
+from pipimem.notes.operations import Author, Change, Tokens
 from pipimem.store.disk.json_lines import checksum_of
 from pipimem.text.markdown.line_edits import Splice, spliced
 

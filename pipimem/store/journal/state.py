@@ -10,9 +10,8 @@ from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import JournalError
-from pipimem.notes.files import File
+from pipimem.notes.files import File, etag
 from pipimem.notes.ledger import Ledger, fresh_ledger
-from pipimem.notes.notes import etag
 from pipimem.store.disk.files import NEVER, Stamp
 from pipimem.store.journal import checkpoint as ledger_file
 from pipimem.store.journal.checkpoint import Checkpoint

@@ -59,6 +59,11 @@ class TranscriptReader:
     def __len__(self) -> int:
         return len(self._places)
 
+    @property
+    def size(self) -> int:
+        """How many bytes were read."""
+        return sum(part.end for part in self._parts.prefixes)
+
     def read_position(self) -> ReadPosition:
         """Where the reading stands."""
         return ReadPosition(

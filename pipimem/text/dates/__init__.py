@@ -24,9 +24,11 @@ _CODE = Pattern(
     r"|(?<![\w/.-])(?=[\d./-]*[A-Za-z_])[\w.-]*/[\w./-]{2,}",
     re.DOTALL | re.ASCII,
 )
-# "tomorrow (2026-03-05)", "2026-03-05（明天）": somebody has said it already.
+# "tomorrow (2026-03-05)", "2026-03-05（明天）", "10月13日周二": somebody has said it already.
 _DATED_AFTER = Pattern(r"\s?[(（\[,，]?\s?(?:\d{4}-\d\d|\d{1,2}[月/]\d)")
-_DATED_BEFORE = Pattern(r"\d{4}-\d\d-\d\d\s?[(（\[,，]\s?\Z")
+_DATED_BEFORE = Pattern(
+    r"\d{4}-\d\d-\d\d\s?[(（\[,，]\s?\Z|(?:\d[日号]|月\d{1,2})\s?[(（,，]?\s?\Z"
+)
 
 # Only what is said of the statement itself: "the domain expires on …" is as true on the day after.
 _LAST_DAY = r"(?P<day>(?:19|20)\d\d-\d\d-\d\d)(?!\d)"

@@ -10,18 +10,23 @@ from pipimem.text.patterns import Pattern
 
 _PLACEHOLDER = Pattern(
     r"[*•·.…_#?-]+|\W*(?:[xX]{3,})\W*|\$\{.*|\$\(.*|\$[A-Z][A-Z0-9_]*|\$[a-z_]+|\{\{?.*"
-    r"|%[sd]|%\(.*|<.*|\[.*|@\w+|#\{.*"
-    r"|(?i:.*(?:\*{3}|x{4}|•{3}|…|\.{3}|your[_-]"
-    r"|[_-]here\b|example|placeholder|changeme|redacted|insert[_-]).*)",
+    r"|%[sd]|%\(.*|<.*|\[.*|@\w+|#\{.*",
     re.DOTALL,
 )
+# What stands in a placeholder, in lower case: an expression for all takes ten times as long.
+_IN_PLACEHOLDERS = (
+    *("***", "xxxx", "•••", "…", "...", "your_", "your-", "example", "placeholder", "changeme"),
+    *("redacted", "insert_", "insert-"),
+)
+_HERE = Pattern(r"[_-]here\b", re.IGNORECASE)
 _REFERENCE = Pattern(
     r"[a-z][a-z0-9+.-]{1,15}://.*|(?:~|\.{1,2})?/[\w.-]+/.*|(?:~|\.{1,2})/.*"
     r"|\.env.*|[A-Za-z_][\w.]*(?:\(|\[).*"
     r"|(?:process|os|self|this|config|settings|env|secrets|vars|ctx|request|args|opts|options"
     r"|data|props)"
     r"\.[A-Za-z_].*"
-    r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+",  # the name of an environment variable
+    r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"  # the name of an environment variable
+    r"|[A-Za-z_]+(?:\.[A-Za-z_]+){1,5}",  # a name with dots: req.body.password
     re.DOTALL,
 )
 _DATE_OR_VERSION = Pattern(
@@ -40,6 +45,22 @@ _SENTENCE_END = Pattern(r"[\"'`”’)）]?[ \t]*(?:[.!?;,，。！；\n]|$)")
 _SAID_OF_PASSWORDS = Pattern(r".*(?:ed|ing|able|ible|ful|less|ive|ous|ly)", re.IGNORECASE)
 _SYMBOL = Pattern(r"[^\w.-]")
 _VAULT_PATH = Pattern(r"[a-z][a-z-]*(?:/[a-z0-9._-]+)+")
+# web-2, us-east-1, OAuth2, zhang.wei: words, and two digits behind them at most.
+_NAME = Pattern(r"@?\d?[A-Za-z]+(?:[-_.'+][A-Za-z]+)*[-_.]?\d{0,2}")
+# x86_64, k8s-prod-2, v2.1-rc3: short parts.
+_IDENTIFIER = Pattern(
+    r"(?:[A-Za-z]{1,12}\d{0,2}|\d{1,3})(?:[-_.](?:[A-Za-z]{1,12}\d{0,2}|\d{1,4}))+"
+)
+_FILE = Pattern(r"[\w.-]{1,80}\.(?:[a-z]{2,5}|[ch]|mp[34]|7z|s3)", re.IGNORECASE)
+_ADDRESS = Pattern(
+    r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,32}){1,4}|(?:[\w-]{1,64}\.){1,4}[a-z]{2,6}(?::\d+)?|[\d.:]+"
+    r"|[A-Za-z0-9+.-]+:\d{2,5}"
+)
+_INNER_SIGN = Pattern(r"[A-Za-z][!@#$%^&*][A-Za-z]")
+_UUID = Pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_CASE_CHANGE = Pattern(r"[a-z](?=[A-Z])|[A-Z](?=[a-z])")
+_CASE_PARTS = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_PARTS = Pattern(r"[-./]")
 # 120000tokens, 1.5k/min
 _MEASURE = Pattern(r"[\d.,]+[a-z]{1,6}(?:/\w+)?", re.IGNORECASE)
 
@@ -55,10 +76,51 @@ def is_no_secret(value: str) -> bool:
     return (
         not value
         or value.lower() in no_secrets()
-        or _PLACEHOLDER().fullmatch(value) is not None
-        or _REFERENCE().fullmatch(value) is not None
+        or is_placeholder(value)
         or _DATE_OR_VERSION().fullmatch(value) is not None
     )
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether it stands in the place of a secret ("<token>", "xxxx") or says where one is."""
+    if _PLACEHOLDER().fullmatch(value) is not None or _REFERENCE().fullmatch(value) is not None:
+        return True
+    lowered = value.lower()
+    for piece in _IN_PLACEHOLDERS:  # a generator costs as much as the looks
+        if piece in lowered:
+            return True
+    return "here" in lowered and _HERE().search(value) is not None
+
+
+def looks_made_up(token: str) -> bool:
+    """Whether a token of a sentence is no word, name, number, date or address.
+
+    It has letters, and digits or signs among them.
+    """
+    if not 5 <= len(token) <= 128 or not has_letter(token) or is_no_secret(token):
+        return False
+    if not has_digit(token) and _INNER_SIGN().search(token) is None:
+        return False
+    return not any(
+        pattern().fullmatch(token) for pattern in (_NAME, _MEASURE, _FILE, _ADDRESS, _IDENTIFIER)
+    )
+
+
+def looks_typed_blindly(word: str) -> bool:
+    """Whether letters change their case as in no name: "GdCUZudx", not "getUserById"."""
+    parts = _CASE_PARTS().findall(word)
+    short = sum(len(part) <= 2 for part in parts)
+    return len(word) >= 8 and len(parts) > 2 and short * 4 >= len(parts)
+
+
+def looks_random(token: str) -> bool:
+    """Whether a machine made it: long, with digits and letters mixed, and no name of things."""
+    if len(token) < 16 or is_placeholder(token) or _UUID().fullmatch(token):
+        return False
+    if not has_digit(token):
+        return token.isalpha() and len(_CASE_CHANGE().findall(token)) >= 6
+    parts = _PARTS().split(token)
+    return has_letter(token) and any(len(part) >= 8 and is_mixed(part) for part in parts)
 
 
 def tells_about(following: str) -> bool:
@@ -66,9 +128,21 @@ def tells_about(following: str) -> bool:
     return _UNIT().match(following) is not None or _SCHEME().match(following) is not None
 
 
+def is_measure(value: str) -> bool:
+    """Whether it is a number with its unit: 90d, 1.5k/min."""
+    return _MEASURE().fullmatch(value) is not None
+
+
+def is_uuid(value: str) -> bool:
+    """Whether it is a UUID: a key only where one is announced right before it."""
+    return _UUID().fullmatch(value) is not None
+
+
 def is_repeated(value: str) -> bool:
     """Whether it is one character again and again; the same digit may well be a code."""
-    return len(value) >= 6 and len(set(value.lower())) == 1 and not value.isdigit()
+    if len(value) < 6 or value[0].lower() != value[1].lower() or value.isdigit():
+        return False
+    return len(set(value.lower())) == 1
 
 
 def is_code(value: str) -> bool:

@@ -12,6 +12,7 @@ from pipimem.text import word_lists
 from pipimem.text.dates.date_words import without_dates
 from pipimem.text.han import HAN, simplified
 from pipimem.text.patterns import Pattern
+from pipimem.text.private import without_marks
 from pipimem.text.word_lists import forms, keep_their_s
 from pipimem.text.words.identifiers import CHUNK, LATIN, identifier_words, unaccented
 from pipimem.text.words.segmentation import Segmenter
@@ -124,17 +125,18 @@ class Words:
         return list(self.bag(text).words)
 
     def bag(self, text: str) -> Bag:
-        """The index words and grams of the text."""
-        text = _plain(text)
+        """The index words and grams of the text; the marker of private stretches has none."""
+        text = _plain(without_marks(text))
         found = _BagBuilder()
         if _DATED().search(text):
             text, found.words = without_dates(_THOUSANDS().sub("", text))
-        chunks: list[str] = []
+        parts: list[str] = []
         for stretch in _STRETCH().finditer(text):
             match stretch.lastgroup:
                 case "latin":
-                    chunks.append(stretch[0])
-                    found.add(self._known(stretch[0]))
+                    known = self._known(stretch[0])
+                    parts.append(_part(stretch[0], known))
+                    found.add(known)
                 case "han":
                     self._add_han(stretch[0], found)
                 case "dense":
@@ -143,8 +145,22 @@ class Words:
                     word = stretch[0].casefold()
                     found.words.append(word)
                     found.grams += _trigrams(word)
-        found.words += self._compounds(chunks)
+        found.words += self._compounds(parts)
         return Bag(tuple(found.words), tuple(found.grams), found.negations)
+
+    def written(self, text: str) -> dict[str, str]:
+        """The words of a text whose stem is another, as they are written, by their stems.
+
+        A misspelt word may be cut where the right one is not: "acountant" has the stem "acount".
+        """
+        found: dict[str, str] = {}
+        for stretch in _STRETCH().finditer(_plain(text)):
+            chunk = stretch[0]
+            if stretch.lastgroup == "latin" and chunk.isalpha() and chunk.isascii():
+                words = self._known(chunk).words
+                if len(words) == 1 and words[0] != chunk.lower():
+                    found[words[0]] = chunk.lower()
+        return found
 
     def is_ready_for(self, text: str) -> bool:
         """Whether nothing of the dictionary must be read first to cut this text."""
@@ -159,15 +175,15 @@ class Words:
         off" is not "turn".
         """
         words: list[str] = []
-        chunks: list[str] = []
+        parts: list[str] = []
         dropped = False
         for stretch in _STRETCH().finditer(unicodedata.normalize("NFKC", text)):
             if stretch.lastgroup == "latin":
-                chunks.append(stretch[0])
+                parts.append(_part(stretch[0], self._known(stretch[0])))
             kept, is_whole = self._phrase_of(stretch)
             words += kept
             dropped |= not is_whole
-        whole = self._compounds(chunks) if len(chunks) == _PAIR else []
+        whole = self._compounds(parts) if len(parts) == _PAIR else []
         if dropped and not whole and (len(words) < _PAIR or self.bag(text).negations):
             return ()
         return tuple(whole or words)
@@ -192,15 +208,11 @@ class Words:
             self._chunks[chunk] = known
         return known
 
-    def _compounds(self, chunks: list[str]) -> list[str]:
+    def _compounds(self, parts: list[str]) -> list[str]:
         """The words of one piece that neighbours make: "setting up" is also "setup"."""
         compounds = word_lists.compounds()
-        pairs = map(" ".join, pairwise(map(self._part, chunks)))
+        pairs = map(" ".join, pairwise(parts))
         return [self._stem(compounds[pair]) for pair in pairs if pair in compounds]
-
-    def _part(self, chunk: str) -> str:
-        words = self._known(chunk).words
-        return words[0] if words else chunk.lower()
 
     def _latin(self, chunk: str) -> Bag:
         found = identifier_words(chunk, self._stem)
@@ -237,6 +249,11 @@ class Words:
         found.words.append(word)
         if not self._segmenter.knows(word):  # a guess of the model: it may have glued two words
             found.grams += [GRAM + character for character in _without_stop_words(word)]
+
+
+def _part(chunk: str, known: Bag) -> str:
+    """What a Latin stretch is as a part of a compound."""
+    return known.words[0] if known.words else chunk.lower()
 
 
 def _plain(text: str) -> str:

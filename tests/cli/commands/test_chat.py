@@ -93,3 +93,23 @@ def test_without_a_key_the_message_is_kept(call: Call, bot: Path) -> None:
         "no reply: No key for openai/gpt-5-mini: set OPENAI_API_KEY" in told.err,
     ) == (1, True)
     assert log(bot) == [("user", "hello")]
+
+
+def test_off_the_record_nothing_is_written(call: Call, bot: Path) -> None:
+    """From /private on to /private off; the command says how it stands."""
+    typed = "/private\n/private on\nmy quetzal is ill\n/private off\nhello\n/private maybe\n"
+    out = call("chat", "tea", typed=typed).out.splitlines()
+    assert out[:2] == ["on the record", "off the record: nothing is written"]
+    assert "Off the record; memory has nothing to add." in out[2]
+    assert out[-1] == "say /private on or /private off"
+    assert log(bot) == [("user", "hello")]
+    files = [path.read_bytes() for path in bot.rglob("*") if path.is_file()]
+    assert not any(b"quetzal" in data for data in files)
+
+
+def test_what_is_hidden_of_a_message_is_told(call: Call, bot: Path) -> None:
+    """And that a tag was never closed."""
+    told = call("chat", "tea", typed="a <private>b</private>\nc <private>d\n").err
+    assert "1 private stretch not written (22 characters, 11 kept)\n" in told
+    assert "a private tag is never closed in this message\n" in told
+    assert log(bot) == [("user", "a [PRIVATE]"), ("user", "c [PRIVATE]")]

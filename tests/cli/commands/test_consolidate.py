@@ -65,7 +65,9 @@ def test_what_was_set_aside_is_told_and_tried_again(
     assert call("status", "--json").object["channels"][0]["holes"] == [  # type: ignore[index]
         {"first": 3, "last": 4, "reason": "the answer was refused"}
     ]
-    assert "\t0 + 2 set aside\t" in call("status").out
+    told = call("status")
+    assert "room: 2 messages set aside; `pipimem consolidate room --holes` tries again" in told.err
+    assert told.out.splitlines()[1].split("\t")[4] == "0"
     assert (
         "messages 3–4 were set aside (the answer was refused); `pipimem consolidate --holes"
         in call("doctor").out

@@ -9,6 +9,7 @@ import pytest
 from pipimem.clock import Clock
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Invalidate, Trust
+from pipimem.runtime import embeddings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -33,6 +34,21 @@ def test_a_healthy_workspace_is_well(call: Call, bot: Path, conversation: Path) 
     assert snapshot(bot) == before
 
 
+def test_a_missing_embedder_is_recommended_first_and_once(
+    call: Call, bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is wrong without it; where the settings name one, doctor says what that lacks."""
+    monkeypatch.setattr(embeddings, "_is_installed", lambda _: False)
+    first = call("doctor", "--json").object["findings"][0]  # type: ignore[index]
+    assert (first["wrong"], first["what"].startswith("recommended: an embedder")) == (False, True)
+    told = call("doctor")
+    assert told.out.count("pip install 'pipimem[embeddings]'") == 1
+    (bot / "pipimem.toml").write_text('[embedder]\nname = "local"\n')
+    named = call("doctor")
+    assert "recommended" not in named.out
+    assert named.out.count("pip install 'pipimem[embeddings]'") == 1
+
+
 def test_a_secret_in_a_file_is_told_by_line_and_never_printed(call: Call, bot: Path) -> None:
     """File and line, not the secret."""
     (bot / "channels" / "room").mkdir()
@@ -41,6 +57,24 @@ def test_a_secret_in_a_file_is_told_by_line_and_never_printed(call: Call, bot: P
     told = call("doctor", "--json")
     assert (told.code, "sk-proj" in told.out + told.err) == (1, False)
     assert [where for where, _ in wrongs(call)] == [f"{memory}, line 3"]
+
+
+def test_secrets_in_a_transcript_are_told_by_kind_and_count(call: Call, bot: Path) -> None:
+    """In text and in JSON, never the secret; where there is none, neither field stands."""
+    call("remember", "room", "alice likes tea")
+    key = "sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
+    lines = [f'{{"id": "x{n}", "n": {n}, "role": "user", "content": "{key}"}}\n' for n in (7, 8)]
+    log = bot / "channels/room/log.jsonl"
+    log.write_text("".join(lines))
+    told = call("doctor", "--json")
+    findings = told.object["findings"]
+    assert isinstance(findings, list)
+    (one,) = [finding for finding in findings if finding["wrong"]]
+    assert (one["where"], one["kind"], one["count"]) == (str(log), "openai-key", 2)
+    assert all("kind" not in other for other in findings if other is not one)
+    text = call("doctor")
+    assert "2 secrets of one kind stand here (openai-key), message x7, message x8" in text.out
+    assert (told.code, text.code, key in told.out + text.out) == (1, 1, False)
 
 
 def test_unreadable_files_and_damaged_records_are_told(

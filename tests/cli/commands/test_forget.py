@@ -28,6 +28,24 @@ def test_forget_removes_a_text_from_every_place(call: Call, bot: Path, conversat
     assert "上线窗口定在周四晚上九点" not in everything(bot)
 
 
+def test_a_request_alone_is_no_forgetting(call: Call, bot: Path, tmp_path: Path) -> None:
+    """The message blanked would be the request: the shell refuses as `Channel.forget` does."""
+    said = "I have haemophilia"
+    asked = "Forget what I said about my blood."
+    talk = tmp_path / "talk.jsonl"
+    lines = [{"role": "user", "speaker": "Tom", "content": text} for text in (said, asked)]
+    talk.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    call("replay", "room", str(talk))
+    before = everything(bot)
+    for words in (("forget", "room", "my blood", "--yes"), ("forget", "room", "my blood")):
+        told = call(*words, typed="y\n")
+        assert (told.code, "stands only in the request itself" in told.err) == (1, True)
+    told = call("chat", "room", typed="/forget my blood\n/quit\n")
+    assert (told.code, "stands only in the request itself" in told.err) == (0, True)
+    assert asked in everything(bot)
+    assert everything(bot) == before
+
+
 def test_forget_asks_and_takes_no_for_an_answer(call: Call, bot: Path) -> None:
     """It shows what would go; without a yes nothing goes, and silence is no yes."""
     call("remember", "room", "The port is 8080")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pipimem.notes.files import File
 from pipimem.notes.notes import Note
+from pipimem.runtime import embeddings
 from pipimem.text.han import is_chinese
 
 from tests.cli.conftest import Call, snapshot
@@ -22,6 +24,16 @@ def test_init_makes_a_workspace_from_the_template(call: Call, tmp_path: Path) ->
         "channels",
     }
     assert "SOUL.md" in told.out
+
+
+def test_init_recommends_an_embedder_that_is_missing(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, in a sentence; where it is installed there is nothing to recommend."""
+    for is_missing in (True, False):
+        monkeypatch.setattr(embeddings, "_is_installed", lambda _, gone=is_missing: not gone)
+        told = call("init", str(tmp_path / f"new-{is_missing}"))
+        assert told.err.count("pip install 'pipimem[embeddings]'") == int(is_missing)
 
 
 def test_init_in_chinese_writes_the_same_files_in_chinese(call: Call, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tests.cli.conftest import Call
 
 
@@ -18,3 +20,11 @@ def test_list_shows_entries_with_what_is_known_of_them(call: Call) -> None:
     assert (only["text"], only["recalls"]) == ("never fire without gloves", 0)
     assert call("list", "room", "--older-than", "30d").out.count("\n") == 0
     assert "there is no such entry" in call("list", "room", "--trust", "human").err
+
+
+def test_list_and_blame_tell_who_was_there(call: Call, conversation: Path) -> None:
+    """As names, in the order in which they first spoke."""
+    call("replay", "room", str(conversation))
+    for command in ("list", "blame"):
+        heard = [line["heard_by"] for line in call(command, "room", "--json").lines]
+        assert ["alice", "bob", "林晓"] in heard, command

@@ -133,6 +133,8 @@ def test_the_same_said_again_is_one_hit_with_the_ids_of_the_others(
     assert (first["rank"], first["id"], first["also"]) == (1, "m0", [f"m{n}" for n in range(1, 9)])
     assert (second["rank"], second["id"], second["also"]) == (2, "m9", [])
     shown = call("search", "room", "ferry", "-k", "2").out
+    assert "the ferry leaves at nine (said in m0, m1, m2, m3, m4, …)" in shown
+    shown = call("search", "room", "ferry", "-k", "2", "--in", "log").out
     assert "the ferry leaves at nine (also said 8 times: m1, m2, m3, m4, m5, …)" in shown
     (asked,) = call("search", "--batch", "-", typed='{"channel": "room", "query": "ferry"}\n').lines
     assert len(asked["candidates"]) == 10  # type: ignore[arg-type]
@@ -259,3 +261,16 @@ def test_search_looks_through_notes_and_transcript(call: Call, conversation: Pat
     assert [hit["content"] for hit in found["notes"]] == ["the zephyr door is green"]  # type: ignore[attr-defined]
     assert "the zephyr door is green" in call("search", "room", "zephyr", "--in", "notes").out
     assert "nothing was found" in call("search", "room", "zephyr", "--in", "log").err
+
+
+def test_a_sentence_that_is_entry_and_message_is_shown_once(call: Call, tmp_path: Path) -> None:
+    """Beside the entry stand the ids of its messages; `--json` has every message in its place."""
+    said = '"role": "user", "name": "Ana", "content": "We never deploy on Fridays."'
+    path = tmp_path / "rule.jsonl"
+    path.write_text(f'{{"id": "d1", "ts": "2026-03-02T09:00:00+08:00", {said}}}\n')
+    call("replay", "room", str(path))
+    shown = call("search", "room", "deploy on Fridays").out
+    assert shown.count("deploy on Fridays") == 1
+    assert "(said in d1)" in shown
+    found = call("search", "room", "deploy on Fridays", "--json").object
+    assert [hit["id"] for hit in found["candidates"]] == ["d1"]  # type: ignore[attr-defined]

@@ -60,3 +60,13 @@ def test_show_log_takes_the_newest_and_one_session(call: Call, bot: Path, tmp_pa
     shown = call("show", "room", "log", "--session", "1", "-n", "2", "--json").lines
     assert [line["id"] for line in shown] == ["s3", "s5"]
     assert call("show", "room", "memory", "-n", "2").code == 2
+
+
+def test_log_gives_the_ids_that_other_commands_take(call: Call, conversation: Path) -> None:
+    """And says of a forgotten message that it is, where an empty line would look like a fault."""
+    call("replay", "room", str(conversation))
+    call("forget", "room", "--message", "r2", "--yes")
+    lines = call("show", "room", "log").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["r0", "r1", "r2", "r3", "r4", "r5"]
+    assert lines[2].endswith(": (forgotten)")
+    assert "Noted" in call("detail", "room", lines[3].split()[0]).out

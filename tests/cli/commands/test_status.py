@@ -44,10 +44,24 @@ def test_status_tells_how_each_channel_stands(call: Call, bot: Path, conversatio
     )
     assert done["recall"]["turns"] == 3
     assert 0 < done["recall"]["p50_ms"] <= done["recall"]["p95_ms"]
-    *_, consolidated, due, recall = call("status").out.splitlines()[2].split("\t")
+    head, _, row = call("status").out.splitlines()
+    assert head.endswith("\trecall p50 / p95")
+    *_, consolidated, due, recall = row.split("\t")
     assert (consolidated, due) == ("never", "consolidate, refresh")
     assert re.fullmatch(r"[\d.]+ / [\d.]+ ms", recall)
     assert snapshot(bot) == before
+
+
+def test_a_job_that_failed_is_told(call: Call, bot: Path, conversation: Path) -> None:
+    """As in `--json`; of jobs that merely have nothing to do the text tells nothing."""
+    call("replay", "room", str(conversation), model="nosuch/model")
+    call("maintain", "room", "--force", model="nosuch/model")
+    (room,) = call("status", "--json").object["channels"]  # type: ignore[misc]
+    assert room["failing"] == ["consolidate"]
+    assert room["jobs"]["consolidate"] == "due; failed 2 times in a row"
+    told = call("status").err.splitlines()
+    assert "room: consolidate: due; failed 2 times in a row" in told
+    assert not any("room: tidy" in line for line in told)
 
 
 def test_one_broken_channel_does_not_hide_the_others(call: Call, bot: Path) -> None:
@@ -162,3 +176,24 @@ def test_a_limit_that_cannot_hold_every_model_is_told(call: Call, bot: Path) -> 
         "a limit in dollars alone" in one["what"]
         for one in call("doctor", "--json").object["findings"]
     )  # type: ignore[attr-defined]
+
+
+def test_what_is_private_is_counted(call: Call) -> None:
+    """Over sessions and processes; a message that is written once counts once."""
+    typed = "a <private>b</private>\nc [private]d[/private] e <private>f\n/new\ng <private>h</private>\n"
+    call("chat", "tea", typed=typed)
+    call("chat", "tea", typed="<private>i</private>\nnothing\n")
+    (one,) = call("status", "--json").object["channels"]  # type: ignore[misc]
+    assert one["private_sessions"] == 3
+    assert one["private"] == {
+        "messages": 4,
+        "stretches": 5,
+        "chars_before": 22 + 35 + 22 + 20,
+        "chars_after": 11 + 23 + 11 + 9,
+        "unclosed": 1,
+    }
+    told = call("status").err
+    assert (
+        "tea: 5 private stretches hidden in 4 messages of 3 sessions: of 99 characters 54 are kept, 1 tag never closed"
+        in told
+    )

@@ -8,19 +8,36 @@ from tests.cli.conftest import Call, snapshot
 
 
 def test_a_timeline_follows_the_thread(call: Call, bot: Path, conversation: Path) -> None:
-    """What a person has with the bot, and nothing of the others between; the message asked for
-    is marked.
+    """What a person has with the bot, nothing of the others between, so many before and after as
+    asked for: where the thread ends, what was said beside it. The message is marked.
     """
     call("replay", "room", str(conversation), "--kind", "group")
     before = snapshot(bot)
     told = call("timeline", "room", "r4", "--json").object
-    assert [one["id"] for one in told["messages"]] == ["r4", "r5"]  # type: ignore[attr-defined]
+    assert [one["id"] for one in told["messages"]] == ["r2", "r3", "r4", "r5"]  # type: ignore[attr-defined]
     assert told["tokens"] > 10  # type: ignore[operator]
-    shown = call("timeline", "room", "r4")
-    assert shown.out.splitlines()[0].startswith("> r4  2026-03-02 09:04 林晓: 上线窗口")
-    assert [line[0] for line in shown.out.splitlines()] == [">", "·"]
+    shown = call("timeline", "room", "r4", "--around", "1")
+    assert [line[:4] for line in shown.out.splitlines()] == ["· r3", "> r4", "· r5"]
+    assert shown.out.splitlines()[1].startswith("> r4  2026-03-02 09:04 林晓: 上线窗口")
     assert "tokens" in shown.err
     assert snapshot(bot) == before
+
+
+def test_what_others_said_between_two_messages_of_a_thread_is_left_out(
+    call: Call, tmp_path: Path
+) -> None:
+    """Dana's talk with the bot goes on after Bob's."""
+    path = tmp_path / "talk.jsonl"
+    said = (("user", "Dana"), ("assistant", ""), ("user", "Bob"), ("assistant", ""))
+    rows = [
+        f'{{"id": "t{n}", "ts": "2026-03-02T09:0{n}:00+08:00", "role": "{role}", "name": "{name}",'
+        f' "content": "step {n}"}}\n'
+        for n, (role, name) in enumerate((*said, *said[:2]))
+    ]
+    path.write_text("".join(rows))
+    call("replay", "talk", str(path), "--kind", "group")
+    told = call("timeline", "talk", "t1", "--json").object
+    assert [one["id"] for one in told["messages"]] == ["t0", "t1", "t4", "t5"]  # type: ignore[attr-defined]
 
 
 def test_an_id_may_be_as_the_fence_names_it(call: Call, conversation: Path) -> None:

@@ -30,6 +30,26 @@ def test_undo_takes_back_the_newest_change_and_says_how_to_bring_it_back(
     assert "Bob likes tea" in memory.read_text()
 
 
+def test_a_second_undo_names_the_older_change_and_asks(call: Call, bot: Path) -> None:
+    """Who says it twice by mistake must not lose what they never meant; a number needs no asking."""
+    memory = bot / "channels/room/MEMORY.md"
+    for text in ("端口是 8080", "Bob likes tea", "The window is on Friday"):
+        call("remember", "room", text)
+    assert call("undo", "room").code == 0
+    before = memory.read_bytes()
+    for typed in ("", "n\n"):
+        told = call("undo", "room", typed=typed)
+        assert (told.code, memory.read_bytes()) == (1, before)
+    assert "Take back change 2 (remember, " in told.err
+    assert "  added MEMORY.md · 事实: Bob likes tea" in told.err.splitlines()
+    assert call("undo", "room", typed="y\n").code == 0
+    assert "Bob likes tea" not in memory.read_text()
+    assert call("undo", "room", "--yes").code == 0
+    assert "端口" not in memory.read_text()
+    call("remember", "room", "Lunch is at noon")
+    assert call("undo", "room").code == 0  # the newest change is no undo
+
+
 def test_what_stays_in_the_archive_is_told(call: Call, bot: Path) -> None:
     """An entry that went to the archive comes back, and its copy stays there: said, not silent."""
     call("remember", "room", "窗口是周五 the window is on Friday")

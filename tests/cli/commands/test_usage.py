@@ -155,3 +155,10 @@ def test_every_cut_adds_up_to_what_the_server_billed(
         fresh * 2.5e-7 + billed.cached * 2.5e-8 + billed.completion * 2e-6
     )
     assert total("unpriced") == total("estimated_tokens") == 0
+
+
+def test_without_a_call_there_is_json_too(call: Call) -> None:
+    """A line of zeros: a script that reads JSON must find some."""
+    line = call("usage", "--json").object
+    assert (line["task"], line["calls"], line["tokens_in"]) == ("total", 0, 0)
+    assert call("usage", "--by", "day", "--json").object["day"] == "total"

@@ -29,7 +29,7 @@ from tests.sidecar.conftest import unlimited
 
 # The messages of a window as the prompt shows them: "[id] 2026-03-02 Mon 09:10 Dana: text".
 _LINE = re.compile(r"^\[([^\]]+)\] \d{4}-\d\d-\d\d \w{3} \d\d:\d\d ([^:]+): (.+)$", re.MULTILINE)
-_KNOWN = re.compile(r"^\[(\w{8})\] \([^)]+\) (.+)$", re.MULTILINE)
+_KNOWN = re.compile(r"^\[(\w{4,8})\] (.+)$", re.MULTILINE)
 
 _SHEET = (
     "current_state",

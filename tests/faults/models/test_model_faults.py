@@ -381,7 +381,7 @@ async def test_a_window_too_long_shrinks(tmp_path: Path) -> None:
     """
 
     def fault(request: ChatRequest, honest: str) -> Reply:
-        return OVERFLOW if "said-1" in request.user and "said-2" in request.user else Reply(honest)
+        return OVERFLOW if "\n[2] " in request.user else Reply(honest)
 
     mind = Mind(fault)
     with OpenAIServer(mind.respond) as server:

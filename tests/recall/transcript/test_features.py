@@ -17,6 +17,8 @@ from pipimem.recall.transcript.features import SHAPELESS, Shape, shape_of, wante
         ("一共三箱", Shape.NUMBER),
         ("we flew to Oslo", Shape.NAME),
         ("在看《活着》", Shape.NAME),
+        ("my badge code is on the blue card. don't note that", Shape.OFF_THE_RECORD),
+        ("工资的事先别记", Shape.OFF_THE_RECORD),
         ("nice", SHAPELESS),
     ],
 )

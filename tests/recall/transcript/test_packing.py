@@ -121,15 +121,6 @@ def test_a_word_has_its_places() -> None:
     assert tuple(StoredPostings().places("boat")) == ()
 
 
-def test_words_are_found_by_their_first_letter() -> None:
-    """In a volume, words stand in their order."""
-    assert list(StoredPostings(WORDS_IN_ORDER, *joined(PLACES)).beginning_with("f")) == [
-        "fern",
-        "ferry",
-    ]
-    assert list(StoredPostings().beginning_with("f")) == []
-
-
 def test_parts_of_different_volumes_are_refused() -> None:
     """More words than ends, or more slots than they go to."""
     ends, slots = joined(PLACES)

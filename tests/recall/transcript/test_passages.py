@@ -108,6 +108,49 @@ def test_a_question_that_shares_too_little_brings_nothing(talk: TranscriptIndex)
     assert asked(talk, "which neighbour repaired the roof of our cabin in Norway?") == ()
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what is the price of that bicycle?", "80 euros"),
+        ("when does the kettle get repaired?", "broken again"),
+        ("offsite?", "Where should the spring offsite be?"),
+        ("青岛崂山怎么爬？", "大雨"),
+    ],
+)
+def test_what_no_entry_was_made_of_yet_is_found_as_easily_as_an_entry(
+    talk: TranscriptIndex, question: str, answer: str
+) -> None:
+    """An hour after it was said no file has it; one rare word of a short question is enough."""
+    newest = len(talk) - len(TALK)
+    assert asked(talk, question) == ()
+    assert any(answer in item.text for item in asked(talk, question, learnt=newest))
+    assert asked(talk, question, learnt=len(talk)) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how do you repair a kettle?",
+        "have you ever been to Lisbon?",
+        "the old kettle is gone",
+        "which neighbour repaired the roof of our cabin in Norway?",
+    ],
+)
+def test_one_word_of_many_is_chance_there_too(talk: TranscriptIndex, text: str) -> None:
+    """And a statement asks nothing, though it holds a word that questions begin with."""
+    assert asked(talk, text, learnt=0) == ()
+
+
+def test_what_the_asker_said_before_is_found_by_who_asks(talk: TranscriptIndex) -> None:
+    """The question is of a person, as if their name stood in it."""
+    question = "which machine did I say makes our tea at the office?"
+    query = refined(question, talk.words, now=NOW, speaker="Dana", synonyms=SYNONYMS)
+    room = Room(len(talk), BlockBudget(5_000, 700))
+    found = passages(talk, query, room, now=NOW, synonyms=SYNONYMS)
+    assert any("kettle" in item.text for item in found)
+    assert not any("kettle" in item.text for item in asked(talk, question))
+
+
 def test_what_the_model_still_sees_is_left_out(talk: TranscriptIndex) -> None:
     """Hits and their neighbours alike come from before the bound."""
     married = len(TALK)
@@ -218,3 +261,24 @@ def test_what_a_tool_printed_is_no_excerpt(words: Words) -> None:
     said = Message.user("Leo's wedding was in Lisbon", id="u", speaker="Dana", time=NOW)
     index.add(map(message_item, (printed, said)))
     assert [item.id for item in asked(index, "where was our Leo's wedding?")] == ["log:u"]
+
+
+def test_filler_beside_an_answer_is_no_excerpt(words: Words) -> None:
+    """The answer comes alone, whether the bot or somebody else acknowledged it, or asked the same."""
+    index = TranscriptIndex(words)
+    told = (
+        *[("Tom", f"Ticket {number} is closed.") for number in range(40)],
+        ("Tom", "When is our sound check at the opera?"),
+        ("", "I know nothing about that."),
+        ("Dana", "Our sound check at the opera is at half past four."),
+        ("", "Noted!"),
+        ("Tom", "ok, thanks"),
+    )
+    for number, (speaker, text) in enumerate(told):
+        time = NOW - timedelta(days=2, minutes=100 - number)
+        role = "user" if speaker else "assistant"
+        message = Message(role, text, id=f"m{number}", speaker=speaker, time=time)
+        index.add([message_item(message)])
+    found = asked(index, "when is our sound check at the opera?")
+    texts = [item.text for item in found if not item.text.startswith("Ticket")]
+    assert texts == ["Our sound check at the opera is at half past four."]

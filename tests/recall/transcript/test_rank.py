@@ -162,6 +162,20 @@ def test_other_words_for_the_same_are_found(words: Words) -> None:
     assert ids(index, "散步") == ["log:2"]
 
 
+def test_a_misspelt_word_is_found_in_later_messages_too(transcript: TranscriptIndex) -> None:
+    """The words that it may be misspelt for are kept between questions."""
+    assert ids(transcript, "is the gatewya down?")[0] == "log:m1"
+    assert ids(transcript, "what is a zeppelni?") == []
+    transcript.add([message_item(Message.user("the zeppelin has landed", id="m6", time=NOW))])
+    assert ids(transcript, "what is a zeppelni?")[0] == "log:m6"
+
+
+def test_a_misspelt_word_whose_stem_is_cut_differently_is_found(words: Words) -> None:
+    """As in memory."""
+    index = said(words, ("Ann", "I met the accountant"), ("Bob", "the piano is out of tune"))
+    assert ids(index, "acountant")[:1] == ids(index, "accountant")[:1] != []
+
+
 def test_the_parts_add_up_to_the_score(transcript: TranscriptIndex) -> None:
     """Every score can be taken apart."""
     best = search(transcript, "When did Dana say the nimbus gateway was down?", now=NOW)[0]

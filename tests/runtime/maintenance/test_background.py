@@ -21,9 +21,11 @@ from pipimem.errors import StoreError
 from pipimem.notes.operations import Bullet
 from pipimem.runtime import open_channel as channel_room
 from pipimem.runtime.embeddings import Embeddings
+from pipimem.runtime.maintenance import changed_files
 from pipimem.runtime.maintenance import embed_entries as embedding_room
 from pipimem.runtime.maintenance import worker as idle_room
 from pipimem.runtime.maintenance.background import Background, Failure
+from pipimem.runtime.maintenance.changed_files import ChangedFiles
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.maintenance.embed_entries import Embedding
 from pipimem.runtime.maintenance.scheduler import Scheduler
@@ -114,12 +116,12 @@ ENTRIES: list[tuple[object, str, Callable[..., object], str, str]] = [
     (Scheduler, "_dispatch", broken_work, IDLE, ""),
     (Scheduler, "_run_work", broken_work, IDLE, ""),
     (MaintenanceWorker, "_work", broken_work, IDLE, ""),
-    (MaintenanceWorker, "_scan", broken_work, SCAN, ""),
-    (MaintenanceWorker, "_schedule_changed", broken_work, SCAN, ""),
+    (ChangedFiles, "scan", broken_work, SCAN, ""),
+    (ChangedFiles, "_schedule_changed", broken_work, SCAN, ""),
     (schedule, "channel_stamps", broken, SCAN, ""),
     (Watch, "start", broken, "watch", ""),
     (Watch, "_report", broken, "watch", ""),
-    (MaintenanceWorker, "_compare", broken, "watch", ""),
+    (ChangedFiles, "_compare", broken, "watch", ""),
     (MaintenanceWorker, "_visit", broken_work, IDLE, "room"),
     (MaintenanceWorker, "_inspect", broken, IDLE, "room"),
     (ChannelJobs, "due", broken, IDLE, "room"),
@@ -162,6 +164,8 @@ async def test_no_entry_into_the_background_ends_the_host(
         "## Facts\n\n- the kiln takes eleven hours\n- nobody has seen the broom\n",
     )
     monkeypatch.setattr(place, name, bug)
+    if place is channel_room:  # where the same work succeeds elsewhere, the failure is over
+        monkeypatch.setattr(embedding_room, name, waiting)
     async with bot(root) as channel:
         async with anyio.create_task_group() as noise:
             noise.start_soon(edited, channel)
@@ -181,6 +185,11 @@ async def test_no_entry_into_the_background_ends_the_host(
     assert f"{job} failed at" in status.stderr
     assert (f"{job} failed at" in " ".join(doctor.stdout.split()), doctor.exit_code) == (True, 1)
     assert "quotes" not in status.output + doctor.output
+
+
+async def waiting(*_: object, **__: object) -> None:
+    """Neither fails nor succeeds."""
+    await anyio.sleep_forever()
 
 
 async def edited(channel: Channel) -> None:
@@ -235,11 +244,11 @@ async def test_a_reranker_with_a_bug_leaves_the_order(
 
     asks: list[object] = []
 
-    async def bug(self: ChannelJobs, *words: object) -> NoReturn:
-        asks.append(words)
-        raise Bug(self.store.channel_id)
+    async def bug(*given: object) -> NoReturn:
+        asks.append(given)
+        raise Bug("in the reranker")
 
-    monkeypatch.setattr(ChannelJobs, "rerank", bug)
+    monkeypatch.setattr("pipimem.runtime.turn_recall.rerank", bug)
     async with asked(tmp_path, Scripted({}, paid=True)) as channel:
         for _ in range(2):
             turn = await channel.before_turn(QUESTION)
@@ -282,7 +291,7 @@ async def test_a_watch_whose_thread_dies_begins_anew(
 
     monkeypatch.setattr(Watch, "_report", once)
     monkeypatch.setattr("pipimem.runtime.maintenance.background._BACKOFF", (0.0,))
-    monkeypatch.setattr(idle_room, "_SCAN_AFTER_A_LOSS", 0.05)
+    monkeypatch.setattr(changed_files, "_SCAN_AFTER_A_LOSS", 0.05)
     async with bot(root) as channel:
         await until(lambda: len(told) >= 1)
         number = 0

@@ -86,6 +86,21 @@ def test_saves_in_place_and_by_rename_are_told_and_our_own_files_are_not(
     assert heard.until(lambda: heard.folders == ["room"] * 3)
 
 
+def test_other_files_are_told_where_a_watch_is_asked_for_them(channels: Path, heard: Heard) -> None:
+    """Those beside `channels/` by an empty name."""
+    watch = Watch(channels, heard.tell, files=("SESSION.md",), workspace_files=("MEMORY.md",))
+    assert watch.start() == ""
+    try:
+        save(channels, "room")
+        (channels.parent / "SOUL.md").write_text("you are kind")
+        (channels / "room" / "SESSION.md").write_text("- now")
+        assert heard.until(lambda: heard.folders == ["room"])
+        (channels.parent / "MEMORY.md").write_text("- for all")
+        assert heard.until(lambda: heard.folders == ["room", ""])
+    finally:
+        watch.stop()
+
+
 @pytest.mark.usefixtures("watch")
 def test_a_new_channel_with_its_files_is_told_and_heard_from_then_on(
     channels: Path, heard: Heard

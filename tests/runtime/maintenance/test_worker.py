@@ -21,6 +21,7 @@ from pipimem.llm.client import RetryingClient
 from pipimem.llm.request import Completion, ModelRequest
 from pipimem.notes.operations import Bullet, Decision
 from pipimem.notes.usage import Usage
+from pipimem.runtime.maintenance import changed_files
 from pipimem.runtime.maintenance.watch import Watch
 from pipimem.runtime.maintenance.worker import Visit
 from pipimem.settings import MaintenanceSettings, ModelSettings
@@ -387,8 +388,11 @@ async def test_a_bot_takes_over_when_the_other_process_has_gone(tmp_path: Path) 
         channel._has_new_messages = False
 
 
-async def test_channels_nobody_uses_are_not_kept(tmp_path: Path) -> None:
+async def test_channels_nobody_uses_are_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Thirty were looked at, none is held."""
+    monkeypatch.setattr(changed_files, "_PACE", 0.01)
     root = workspace(tmp_path)
     await talk(root, *(f"c{n}" for n in range(30)), turns=1)
     few = Settings(maintenance=MaintenanceSettings(enabled=False, idle_seconds=0.0, concurrency=4))
@@ -428,8 +432,13 @@ async def test_a_quiet_channel_gives_its_memory_back(tmp_path: Path) -> None:
         assert channel.is_awake
         seconds[0] = 600
         hands.pass_by(minutes=10)
-        pipimem._idle.message_received("room")
-        await until(lambda: not channel.is_awake)
+
+        def fell_asleep() -> bool:
+            """A visit while something is being read leaves the channel awake until the next."""
+            pipimem._idle.message_received("room")
+            return not channel.is_awake
+
+        await until(fell_asleep)
         again = await channel.before_turn("When is the harbour review?")
         found = await channel.recall("When is the harbour review?")
         channel._has_new_messages = False
@@ -491,6 +500,7 @@ async def test_what_the_watch_missed_is_found_by_comparing_everything(
     what it did not tell.
     """
     root = workspace(tmp_path)
+    monkeypatch.setattr(changed_files, "_SCAN_AFTER_A_LOSS", 0.05)
     await talk(root, "room", "hall")
     monkeypatch.setattr(Watch, "start", lambda _: "")  # it hears nothing, and does not say so
     async with watched(root, script()) as (pipimem, visits):
@@ -498,17 +508,17 @@ async def test_what_the_watch_missed_is_found_by_comparing_everything(
         write(root, "MEMORY.md", "# Memory\n\n- typed by hand\n" + "- and more of it\n" * 400)
         await anyio.sleep(0.2)
         assert len(visits) == 2
-        pipimem._idle._on_change(None)
+        pipimem._idle._files._on_change(None)
         await until(lambda: len(visits) >= 3)
         assert visits[2].channel == "room"
-        assert pipimem._idle._scan_every == 3_600.0
+        assert pipimem._idle._files._scan_every == 3_600.0
         write(root, "MEMORY.md", "# Memory\n\n- typed again\n" + "- and more of it\n" * 400)
         an_hour_ago = time.time() - 3_600
         for path in (root / "channels" / "room").rglob("*"):
             os.utime(path, (an_hour_ago, an_hour_ago))
         pipimem._idle._scheduler.expect("", 0.0)
         await until(lambda: len(visits) >= 4)
-        assert pipimem._idle._scan_every == 60.0
+        assert pipimem._idle._files._scan_every == 60.0
 
 
 async def test_a_channel_stirred_while_it_was_no_channel_yet_is_looked_at(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
 from pipimem.sidecar.rules.consolidating import consolidated
+from pipimem.sidecar.rules.sentences import split
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
@@ -125,6 +126,12 @@ def test_a_sentence_is_never_cut() -> None:
     assert learnt_from(f"In May {long}") == ()
 
 
+def test_the_number_of_a_house_belongs_to_its_sentence() -> None:
+    """ "no." in front of a number ends nothing; in front of a word it does."""
+    assert split("Ann lives at no. 4 in Leeds") == ["Ann lives at no. 4 in Leeds"]
+    assert split("Ann said no. We left.") == ["Ann said no.", "We left."]
+
+
 def test_another_person_in_front_stays() -> None:
     """Who is to book the room is part of what was said; the bot's name is not."""
     (got,) = learnt_from("Ann|Hello", "@Ann books the room for Friday, that is settled")
@@ -220,14 +227,30 @@ def test_a_real_exchange_leaves_a_bullet_even_if_nothing_was_said(
 
 
 @pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (("Where is the key to room 4?", "bot|In the drawer."), []),
+        (("Ann|机房的钥匙在哪", "bot|在抽屉里。"), []),
+        (("Where is the key to room 4?", "Ann|is it lost?"), []),
+        (("I eat my hat on Friday lol", "bot|All right."), []),
+        (("Where is the key?", "Ann|no idea, sorry"), ["Ann (2026-11-12): no idea, sorry"]),
+        (("We looked around. Where is the key?", "bot|?"), ["Tom (2026-11-12): We looked around"]),
+    ],
+)
+def test_a_question_or_a_joke_is_no_line_of_history(said: Sequence[str], told: list[str]) -> None:
+    """A statement of the exchange is told, or nothing."""
+    assert [bullet.text for bullet in answer_to(*said).history] == told
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "My salary is 4200 euros. Don't put it in the notes yet",
         "我下个月要辞职，先别记",
         "Off the record: the boss hates the CEO",
         "The wifi password is on the fridge, tulip4471",
-        "[secret: password]",
-        "The wifi password is [secret: password]",
+        "[secret:password]",
+        "The wifi password is [secret:password]",
     ],
 )
 def test_what_is_not_to_be_noted_is_told_nowhere(text: str) -> None:

@@ -13,7 +13,7 @@ from pipimem.sidecar.rules.consolidating import consolidated
 from pipimem.sidecar.rules.refreshing import refreshed
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Refresh
 
-from tests.sidecar.rules.test_choosing import NOW, WORDS, talk
+from tests.sidecar.rules.test_choosing import NOW, WORDS, learnt_from, talk
 
 SECTIONS = {Kind.OPEN_LOOP: "Open Loops", Kind.PREFERENCE: "Preferences"}
 
@@ -84,6 +84,24 @@ def test_what_is_done_or_taken_back_in_the_next_window_is_over(
     assert set(ended) == set(old)
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Ann|remember: the gate closes at ten", "Bo|no, I'm vegetarian"),
+        ("Ann|remember: the keynote is at 9", "Bo|actually 10"),
+        ("Ann|remember: the keynote is at 9", "Ann|my boss is a lizard, jk"),
+        ("I'm allergic to nuts", "I could eat a horse jk"),
+        ("我对虾过敏", "我明天搬去月球，逗你们的"),
+    ],
+)
+def test_what_others_say_and_later_jokes_end_no_entry(first: str, second: str) -> None:
+    """Nobody else takes away what is to be remembered; a joke is the sentence that says so."""
+    old, got = after((first,), (second,))
+    assert len(old) == 1
+    assert not got.over
+    assert all(not item.replaces for item in got.learned)
+
+
 def test_only_what_was_learnt_from_talk_ends_so() -> None:
     """What a person wrote stands."""
     _, got = after(("Dinner is at six on the terrace",), ("just kidding",), trust=Trust.HUMAN)
@@ -140,6 +158,23 @@ def test_a_change_stands_wherever_the_old_value_does(old: str, new: str, kept: s
     assert old in "".join(one.text for one in got.history)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("the trip to Bath is on 3 May", "trip is cancelled, the coach company went bust"),
+        ("团建定在下个月3号，去青岛", "团建取消了"),
+    ],
+)
+def test_what_is_cancelled_stands_nowhere_without_that(old: str, new: str) -> None:
+    """The two are one quote; what is not cancelled stands alone."""
+    first, other, second = talk(old, "The choir meets on Monday at six", f"Ann|{new}")
+    got = consolidated(Consolidate(NOW, (), (), (first, other, second)), WORDS)
+    texts = [item.text for item in got.learned]
+    assert sum(old in text and new in text for text in texts) == 1
+    assert "Tom (2026-11-12): The choir meets on Monday at six" in texts
+    assert len(texts) == 2
+
+
 @pytest.mark.parametrize(("old", "new", "kept"), CHANGES)
 def test_a_change_ends_an_entry_of_long_ago(old: str, new: str, kept: str) -> None:
     """However much was said in between, and however full the next window is."""
@@ -150,3 +185,36 @@ def test_a_change_ends_an_entry_of_long_ago(old: str, new: str, kept: str) -> No
     (item,) = [item for item in got.learned if item.replaces]
     assert item.replaces == ("k1",)
     assert kept in item.text
+
+
+TOPICS = [
+    ("会费：这学期每人交80元", "会费得补，乐谱要另买，改成每人100元"),
+    ("讲座定了，10月13日周二，二楼报告厅", "讲座再推到15日周四，其余不变"),
+    ("我爸膝盖要手术，定了6月24号，三医院", "我爸手术提前了，医生有空，22号做"),
+    ("Tickets: 12 euros, at the door", "Tickets, as we need a bus, went up to 15 euros"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), TOPICS)
+def test_a_new_value_is_quoted_with_the_old_one_of_its_topic(old: str, new: str) -> None:
+    """Where something else is said between the topic and its value; both by one person."""
+    first, second = talk(old, new)
+    got = consolidated(Consolidate(NOW, (), (), (first, _later(second, 2))), WORDS)
+    texts = [item.text for item in got.learned]
+    assert all(new in text for text in texts if old in text)
+    assert any(new in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Tickets: 12 euros, at the door", "Coffee, as the beans are dear, went up to 15 euros"),
+        ("Tickets: 12 euros, at the door", "Ann|Tickets, as I need a bus, went up to 15 euros"),
+        ("会费：这学期每人交80元", "场租得补，乐谱要另买，改成每人100元"),
+        ("会费：这学期每人交80元", "会费得补，乐谱要另买，改到周三晚上收"),
+    ],
+)
+def test_what_is_of_another_topic_person_or_type_stands_alone(old: str, new: str) -> None:
+    """Nothing ties the two values."""
+    texts = [item.text for item in learnt_from(old, new)]
+    assert any(text.endswith(old) for text in texts)

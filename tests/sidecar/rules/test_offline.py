@@ -109,12 +109,12 @@ async def test_within_a_window_the_last_word_counts() -> None:
 
 
 async def test_a_promise_kept_is_over() -> None:
-    """The owner says it is done, in the words of the promise."""
+    """Its owner says that it is done, in its words, or another one who speaks of the very thing."""
     promise = "老周（2026-03-03）：回滚脚本 ops/rollback.sh 我来写，下周一之前要能跑"
     memory = (KnownEntry("k1", "Open Loops", promise, Trust.INFERRED),)
     done = said(1, "回滚脚本写完了，ops/rollback.sh，演练过。", "老周")
     assert (await Offline().answer(window(done, memory=memory), CALL)).over[0].id == "k1"
-    other = said(1, "回滚脚本写完了，ops/rollback.sh，演练过。", "林晓")
+    other = said(1, "我的回滚脚本写完了。", "林晓")
     task = Consolidate(NOW, ("林晓", "老周"), memory, (other,))
     assert (await Offline().answer(task, CALL)).over == ()
 

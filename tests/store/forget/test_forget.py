@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -27,12 +28,15 @@ from pipimem.store.journal.past_texts import past_texts
 Add = Callable[..., Decision]
 
 
+_KEY = re.compile(r"\b[0-9a-f]{8,}\b")
+
+
 def holding(folder: Path, text: str) -> list[str]:
-    """The files that still hold a text, case aside."""
+    """The files that still hold a text, case aside; random keys hold any four digits by chance."""
     return sorted(
         str(path.relative_to(folder))
         for path in folder.rglob("*")
-        if path.is_file() and text.casefold() in path.read_text().casefold()
+        if path.is_file() and text.casefold() in _KEY.sub("", path.read_text()).casefold()
     )
 
 

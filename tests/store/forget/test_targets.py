@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from pipimem.notes.entry import content_id
+from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
-from pipimem.store.forget.targets import ForgetTargets, blanked_message, without
+from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, blanked_message, without
 
 KEY = b"k" * 32
 NEEDLES = ForgetTargets.of(["555 0199"])
@@ -80,3 +81,13 @@ def test_a_message_is_emptied_and_keeps_its_place() -> None:
     assert (
         blanked_message(Message.user("lunch?", id="m2"), ForgetTargets.of([], ["m2"])).content == ""
     )
+
+
+def test_who_said_nothing_else_is_no_speaker_any_more() -> None:
+    """The name leaves an empty place; who said more, and who is not told of, stays."""
+    ledger = Ledger(speakers=("Dana", "Tom", "Ines"))
+    told = (("1", "Dana", "a"), ("2", "Tom", "b"), ("3", "Dana", "c"), ("4", "Tom", ""))
+    said = [Message.user(text, id=name, speaker=who) for name, who, text in told]
+    targets = ForgetTargets.of([], ["1", "2"])
+    assert blanked_ledger(ledger, targets, said).speakers == ("Dana", "", "Ines")
+    assert blanked_ledger(ledger, ForgetTargets.of(["Ines"])).speakers == ("Dana", "Tom", "")

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 from pipimem.errors import PipimemError, UnreadableNote
+from pipimem.notes.files import etag
 from pipimem.notes.ledger import Delta, Record
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Outcome, etag
+from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision, Hole, Progress, Trust
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.files import temporary_for

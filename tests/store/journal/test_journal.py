@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from pipimem.errors import JournalError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
-from pipimem.notes.notes import Change
-from pipimem.notes.operations import Author, Bullet, Hole, Job, Narrowed, Progress, Trust
+from pipimem.notes.operations import Author, Bullet, Change, Hole, Job, Narrowed, Progress, Trust
 from pipimem.store.disk.json_codec import encoded
 from pipimem.store.disk.json_lines import checked_line
 from pipimem.store.journal import checkpoint
@@ -313,6 +312,7 @@ def test_a_large_journal_is_set_aside_and_dropped_after_a_month(
         st.dictionaries(TEXT, STONES, max_size=3),
         st.dictionaries(TEXT, JOBS, max_size=3),
         st.dictionaries(TEXT, TEXT, max_size=3),
+        speakers=st.lists(TEXT, max_size=3).map(tuple),
     )
 )
 def test_a_checkpoint_keeps_the_whole_ledger(

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from pipimem.notes.files import File
-from pipimem.notes.notes import etag
+from pipimem.notes.files import File, etag
 from pipimem.store.journal import text_versions as versions
 from pipimem.store.journal.text_versions import Versions
 

@@ -40,6 +40,12 @@ def test_the_days_a_text_names(said, spans):
     assert mentioned(said, NOW) == expected
 
 
+@pytest.mark.parametrize("said", ["10月13日周二", "改到15号（周四）", "3月20日，周五"])
+def test_a_weekday_behind_its_date_is_no_relative_day(said):
+    """The date says which week it is of."""
+    assert dated(said, NOW) == said
+
+
 def test_the_day_is_that_of_the_place():
     """`when` counts in its own time zone: the same moment is another day elsewhere."""
     late = datetime.fromisoformat("2026-03-04T23:30:00+08:00")
@@ -140,9 +146,9 @@ def test_any_text_is_read(text):
 )
 def test_hostile_text_is_read_in_linear_time(piece):
     """100 KB of anything takes a second or so, not minutes."""
-    began = time.perf_counter()
+    began = time.process_time()
     dated(piece * (100_000 // len(piece)), NOW)
-    assert time.perf_counter() - began < 15
+    assert time.process_time() - began < 15
 
 
 def test_the_days_a_text_names_can_be_taken_out() -> None:

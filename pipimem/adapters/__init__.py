@@ -1,0 +1,1 @@
+"""Memory for agent frameworks, a module for each. Their libraries are extras, and load on use."""

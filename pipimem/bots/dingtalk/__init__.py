@@ -1,0 +1,1 @@
+"""A DingTalk bot with memory, over Stream mode: `pipimem dingtalk`."""

@@ -1,0 +1,199 @@
+"""The bot: frames become messages of conversations, each once, and a stop lets turns end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import aiohttp
+
+from pipimem.bots.dingtalk.api import DingTalkApi
+from pipimem.bots.dingtalk.conversation import Conversation, Surroundings
+from pipimem.bots.dingtalk.credentials import Credentials
+from pipimem.bots.dingtalk.delivery import Delivery
+from pipimem.bots.dingtalk.frames import CALLBACK, CARDS, EVENT, MESSAGES, Ack, AckCode, Frame
+from pipimem.bots.dingtalk.gateway import StreamGateway, backoff
+from pipimem.bots.dingtalk.incoming import CardClick, card_click_of, incoming_of, taken_back_of
+from pipimem.bots.dingtalk.replies import Replies, replies_of
+from pipimem.bots.dingtalk.review_card import ReviewCards
+from pipimem.bots.dingtalk.state import BotState
+from pipimem.bots.dingtalk.wording import BotLanguage, Wording
+
+if TYPE_CHECKING:
+    from pipimem.runtime.pipimem import Pipimem
+
+# Ids that are known without a look at a transcript; deliveries come again within minutes.
+_MOST_IDS = 20_000
+# Turns that read or write at a time: more threads would hold the event loop up.
+_AT_ONCE = 2
+# A click is answered within the acknowledgement, for which DingTalk waits a few seconds.
+_CLICK_SECONDS = 2.0
+
+_log = logging.getLogger("pipimem.dingtalk")
+
+
+@dataclass(frozen=True, slots=True)
+class BotOptions:
+    """What a bot may be told: language, templates of cards, seconds for turns to end."""
+
+    language: BotLanguage = "zh"
+    card_template: str = ""
+    review_template: str = ""
+    grace: float = 20.0
+
+
+class DingTalkBot:
+    """One app's bot on an opened `Pipimem`."""
+
+    def __init__(
+        self,
+        pipimem: Pipimem,
+        credentials: Credentials,
+        options: BotOptions | None = None,
+        *,
+        replies: Replies | None = None,
+        report: Callable[[str], None] = lambda _: None,
+        pause: Callable[[int], float] = backoff,
+    ) -> None:
+        self._pipimem, self._credentials = pipimem, credentials
+        self._options = options or BotOptions()
+        self._report, self._pause = report, pause
+        self._wording = Wording.of(self._options.language)
+        self._replies = replies or replies_of(pipimem, self._wording)
+        self._state = BotState.load(pipimem.store.root)
+        self._cards = ReviewCards(pipimem, self._state, self._wording)
+        self._seen: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._conversations: dict[str, Conversation] = {}
+        self._clicks: OrderedDict[str, asyncio.Task[Ack]] = OrderedDict()
+        self._tasks: set[asyncio.Task[object]] = set()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Receive and answer until `stop`, then let turns end, within `grace` seconds.
+
+        Raises `SettingsError` where DingTalk refuses the app's id and secret at the beginning.
+        """
+        # litellm's own sessions are others; nothing of the environment's proxies is taken for it.
+        async with aiohttp.ClientSession(trust_env=True) as session:
+            api = DingTalkApi(session, self._credentials, self._pipimem.clock.monotonic)
+            title = self._wording("title")
+            self._shared = Surroundings(
+                self._pipimem,
+                self._replies,
+                Delivery(api, title, self._options.card_template),
+                self._wording,
+                self._state,
+                self._spawn,
+                asyncio.Semaphore(_AT_ONCE),
+                self._options.review_template,
+            )
+            gateway = StreamGateway(api, self.receive, self._report, self._pause)
+            await self._until(stop, gateway.run())
+            await self._end_turns()
+
+    async def _until(self, stop: asyncio.Event, work: Coroutine[object, object, None]) -> None:
+        """Run `work` until `stop` is set, or it raises."""
+        working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
+        try:
+            await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                working.result()
+        finally:
+            for task in (working, stopping):
+                task.cancel()
+            await asyncio.gather(working, stopping, return_exceptions=True)
+
+    async def _end_turns(self) -> None:
+        """Wait for the turns under way; what takes longer is cut off, and stored already."""
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + self._options.grace
+        while self._tasks and loop.time() < ends:
+            await asyncio.wait(self._tasks, timeout=ends - loop.time())
+        if self._tasks:
+            self._report(f"{len(self._tasks)} conversations did not end in time")
+        left = list(self._tasks)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    # ── frames ────────────────────────────────────────────────────────────────────────────────────
+
+    def receive(self, frame: Frame) -> Ack | Awaitable[Ack]:
+        """Take a frame in; what it starts goes on beside."""
+        if frame.type == CALLBACK and frame.topic == MESSAGES:
+            return self._receive_message(frame)
+        if frame.type == CALLBACK and frame.topic == CARDS:
+            return self._receive_click(frame)
+        if frame.type == EVENT:
+            taken_back = taken_back_of(frame)
+            if taken_back is not None:
+                self._conversation(taken_back.channel).receive(taken_back)
+            return Ack(data='{"status": "SUCCESS"}')
+        return Ack(AckCode.NOT_FOUND, "not subscribed")
+
+    def _receive_message(self, frame: Frame) -> Ack:
+        incoming = incoming_of(frame.data, self._wording.notes)
+        if incoming is None:
+            _log.warning("a message names no id or no conversation")
+            return Ack(AckCode.BAD_REQUEST, "no message")
+        if self._is_new(incoming.channel, incoming.id) and incoming.text:
+            self._conversation(incoming.channel).receive(incoming)
+        return Ack(data={"response": "OK"})
+
+    def _is_new(self, channel: str, name: str) -> bool:
+        """Whether a message was not delivered to this process before."""
+        key = channel, name
+        if key in self._seen:
+            self._seen.move_to_end(key)
+            return False
+        self._seen[key] = None
+        if len(self._seen) > _MOST_IDS:
+            self._seen.popitem(last=False)
+        return True
+
+    def _receive_click(self, frame: Frame) -> Ack | Awaitable[Ack]:
+        click = card_click_of(frame.data)
+        if click is None:
+            return Ack(data={"response": {}})
+        return self._answered_click(frame.id, click)
+
+    async def _answered_click(self, name: str, click: CardClick) -> Ack:
+        """The card's new values; a click that is delivered again has the same answer."""
+        task = self._clicks.get(name)
+        if task is None:
+            task = asyncio.ensure_future(self._click(click))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+            self._clicks[name] = task
+            if len(self._clicks) > _MOST_IDS:
+                self._clicks.popitem(last=False)
+        try:
+            async with asyncio.timeout(_CLICK_SECONDS):
+                return await asyncio.shield(task)
+        except TimeoutError:
+            return _card_ack({"status": self._wording("review_later")})
+
+    async def _click(self, click: CardClick) -> Ack:
+        try:
+            return _card_ack(await self._cards.clicked(click))
+        except Exception as error:  # noqa: BLE001 - the card says so, and the operator reads why
+            _log.error("a click on a card failed", exc_info=error)
+            return _card_ack({"status": self._wording("failed")})
+
+    def _conversation(self, channel: str) -> Conversation:
+        found = self._conversations.get(channel)
+        if found is None:
+            found = self._conversations[channel] = Conversation(self._shared, channel)
+        return found
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task: asyncio.Task[object] = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _card_ack(values: dict[str, str]) -> Ack:
+    return Ack(data={"response": {"cardData": {"cardParamMap": values}}})

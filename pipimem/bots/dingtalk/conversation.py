@@ -1,0 +1,293 @@
+"""One conversation: what arrives is stored at once, and answered one message after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from pipimem.bots.dingtalk.commands import ChatCommands, Pending, command_in
+from pipimem.bots.dingtalk.delivery import Delivery
+from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
+from pipimem.bots.dingtalk.replies import REPLY_SECONDS, Replies
+from pipimem.bots.dingtalk.state import BotState
+from pipimem.bots.dingtalk.wording import Wording
+from pipimem.errors import NothingFound, PipimemError, SidecarError, StoreError
+from pipimem.notes.message import Message
+from pipimem.runtime.open_channel import OpenChannel, opened
+
+if TYPE_CHECKING:
+    from pipimem.runtime.pipimem import Pipimem
+    from pipimem.runtime.turns import Turn
+
+# About 8,000 tokens of Chinese: beyond it the context is made durable and dropped.
+_MOST_CONTEXT = 12_000
+# Where the disk refuses, a channel is opened again after so many seconds.
+_TRY_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0)
+# What is taken back comes within minutes.
+_MOST_TAKEN_BACK = 100
+# A message whose time is older has a wrong clock, or waited longer than any talk goes on.
+_OLDEST = timedelta(days=30)
+
+_log = logging.getLogger("pipimem.dingtalk")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all conversations of a bot share.
+
+    `spawn` runs work beside; `disk` bounds how many turns read and write at a time, so that threads
+    leave the event loop its share.
+    """
+
+    pipimem: Pipimem
+    replies: Replies
+    delivery: Delivery
+    wording: Wording
+    state: BotState
+    spawn: Callable[[Coroutine[object, object, None]], None]
+    disk: asyncio.Semaphore
+    # The id of the review card's template, empty for none.
+    review_template: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message on its way through a conversation; without `record` nothing of it is stored."""
+
+    message: Incoming
+    command: str = ""
+    record: bool = True
+    # What the bot asked and this message answers.
+    answers: Pending | None = None
+
+
+@dataclass(slots=True)
+class Conversation:
+    """The talk of one channel, and its memory."""
+
+    shared: Surroundings
+    id: str
+    channel: OpenChannel | None = None
+    context: list[tuple[Message, bool]] = field(default_factory=list, repr=False)
+    pending: Pending | None = None
+    _arrived: deque[Incoming | TakenBackMessage] = field(default_factory=deque, repr=False)
+    _waiting: deque[Heard] = field(default_factory=deque, repr=False)
+    _taken_back: deque[str] = field(
+        default_factory=lambda: deque(maxlen=_MOST_TAKEN_BACK), repr=False
+    )
+    _is_storing: bool = False
+    _is_answering: bool = False
+
+    def receive(self, what: Incoming | TakenBackMessage) -> None:
+        """Take what the platform delivered; it is stored and answered beside."""
+        self._arrived.append(what)
+        if not self._is_storing:
+            self._is_storing = True
+            self.shared.spawn(self._store_arrived())
+
+    # ── storing ───────────────────────────────────────────────────────────────────────────────────
+
+    async def _store_arrived(self) -> None:
+        """Store what arrived, as much at once as there is; it does not wait for answers."""
+        try:
+            while self._arrived:
+                try:
+                    async with self.shared.disk:
+                        await self._store_next()
+                except Exception as error:  # noqa: BLE001 - what arrives next is stored
+                    _log.error("messages were not stored", exc_info=error)
+                if self._waiting and not self._is_answering:
+                    self._is_answering = True
+                    self.shared.spawn(self._answer_waiting())
+        finally:
+            self._is_storing = False
+
+    async def _store_next(self) -> None:
+        first = self._arrived[0]
+        if isinstance(first, TakenBackMessage):
+            self._arrived.popleft()
+            await self._take_back(first.id)
+        else:
+            self._waiting.extend(await self._stored(self._next_heard()))
+
+    def _next_heard(self) -> list[Heard]:
+        """All messages that arrived, up to one that was taken back."""
+        heard: list[Heard] = []
+        while self._arrived and isinstance(self._arrived[0], Incoming):
+            message = self._arrived.popleft()
+            assert isinstance(message, Incoming)
+            heard.append(self._classified(message))
+            if heard[-1].command == "/private":
+                # What follows is stored or not by what it says.
+                break
+        return heard
+
+    def _classified(self, message: Incoming) -> Heard:
+        command = command_in(message.text) if message.addressed else ""
+        record = self.id not in self.shared.state.private
+        answers = self._answered_by(message)
+        return Heard(message, command, record and not command and answers is None, answers)
+
+    def _answered_by(self, message: Incoming) -> Pending | None:
+        """What the bot asked its sender, if this message says yes or no to it."""
+        pending = self.pending
+        if pending is None or not message.addressed or message.sender != pending.sender:
+            return None
+        self.pending = None
+        says = self.shared.wording.says(message.text)
+        return replace(pending, is_agreed=says) if says is not None else None
+
+    async def _stored(self, heard: list[Heard]) -> list[Heard]:
+        """Those that were not delivered before, with the others stored."""
+        channel = await self._opened(heard[0].message)
+        for one in heard:
+            if one.command == "/private":
+                await ChatCommands(self.shared, channel).switch(one.message)
+        messages = [self._message(one.message) for one in heard if one.record]
+        try:
+            written = {message.id for message in await channel.take_in(messages)}
+        except (PipimemError, OSError) as error:
+            _log.error("%d messages are not stored yet: %s", len(messages), error)
+            return heard  # `after_turn` and the gate try again
+        return [one for one in heard if not one.record or one.message.id in written]
+
+    async def _opened(self, message: Incoming) -> OpenChannel:
+        """The channel, made where it is new; a disk that refuses is asked again for 15 s."""
+        for pause in (*_TRY_AGAIN, None):
+            if self.channel is not None:
+                break
+            try:
+                made = await self.shared.pipimem.channel(
+                    self.id, kind=message.kind, title=message.title
+                )
+                self.channel = opened(made)
+            except (StoreError, OSError) as error:
+                if pause is None:
+                    raise
+                _log.error("the channel cannot be opened yet: %s", error)
+                await asyncio.sleep(pause)
+        assert self.channel is not None
+        return self.channel
+
+    def _message(self, message: Incoming) -> Message:
+        now, time = self.shared.pipimem.clock.now(), message.time
+        if time is not None and not now - _OLDEST <= time <= now:
+            time = None
+        local = time.astimezone(now.tzinfo) if time else None
+        return Message.user(message.text, id=message.id, time=local, speaker=message.speaker)
+
+    async def _take_back(self, name: str) -> None:
+        """A person took a message back: it goes from the log, and from what the model is shown."""
+        self._taken_back.append(name)
+        self._waiting = deque(one for one in self._waiting if one.message.id != name)
+        self.context = [one for one in self.context if one[0].id != name]
+        if self.channel is None:
+            try:
+                self.channel = opened(await self.shared.pipimem.channel(self.id, create=False))
+            except PipimemError:
+                return  # nothing was ever said there
+        try:
+            await self.channel.retract(name)
+        except NothingFound:
+            pass  # it was off the record, or a command
+        except (PipimemError, OSError) as error:
+            _log.error("a message that was taken back is not emptied: %s", error)
+
+    # ── answering ─────────────────────────────────────────────────────────────────────────────────
+
+    async def _answer_waiting(self) -> None:
+        try:
+            while self._waiting:
+                one = self._waiting.popleft()
+                try:
+                    await self._handle(one)
+                except Exception as error:  # noqa: BLE001 - the next message is answered
+                    _log.error("a message was not answered", exc_info=error)
+        finally:
+            self._is_answering = False
+
+    async def _handle(self, one: Heard) -> None:
+        assert self.channel is not None
+        if one.command or one.answers:
+            commands = ChatCommands(self.shared, self.channel)
+            done = await commands.run(one.message, one.command, one.answers)
+            if done.pending:
+                self.pending = done.pending
+            if done.drops_context:
+                self.context.clear()
+        elif one.message.addressed:
+            await self._turn(one)
+        else:
+            await self._listen(one)
+        await self._keep_small()
+
+    async def _listen(self, one: Heard) -> None:
+        """A message for others: the model is shown it next time, and idle work learns from it."""
+        assert self.channel is not None
+        message = self._message(one.message)
+        self._remember([message], one)
+        if one.record:
+            async with self.shared.disk:
+                await self.channel.after_turn(None, [message])
+
+    async def _turn(self, one: Heard) -> None:
+        shared, channel, message = self.shared, self.channel, one.message
+        assert channel is not None
+        async with shared.disk:
+            turn = await channel.before_turn(
+                message.text,
+                speaker=message.speaker,
+                sees_from=self._oldest_seen(one),
+                record=one.record,
+            )
+        started = await shared.delivery.start(message)
+        said = [self._message(message)]
+        try:
+            reply = await shared.replies.reply(turn, [m for m, _ in self.context], channel)
+            is_answer = True
+        except SidecarError as error:
+            _log.warning("no reply: %s", error)
+            reply, is_answer = shared.wording("no_reply"), False
+        # What did not arrive was not said.
+        if await started.finish(reply, is_error=not is_answer) and is_answer:
+            said.append(Message.assistant(reply))
+        # First: where the disk refuses, the gate tries again with what the model is shown.
+        self._remember(self._kept(turn, said), one)
+        async with shared.disk:
+            await channel.after_turn(turn, said)
+
+    def _remember(self, said: list[Message], one: Heard) -> None:
+        """Show the model this from now on, unless it was taken back meanwhile."""
+        self.context += [(each, one.record) for each in said if each.id not in self._taken_back]
+
+    def _oldest_seen(self, one: Heard) -> str | None:
+        """The oldest stored message that the model sees; `None` where it sees none."""
+        ids = [message.id for message, is_stored in self.context if is_stored and message.id]
+        if one.record:
+            ids.append(one.message.id)
+        return ids[0] if ids else None
+
+    def _kept(self, turn: Turn, said: list[Message]) -> list[Message]:
+        """What the next replies are made with: with `keeps_context` also what memory showed."""
+        assert self.channel is not None
+        if not self.channel.settings.recall.keeps_context or not turn.context:
+            return said
+        return [replace(said[0], content=f"{turn.context}\n\n{turn.query}"), *said[1:]]
+
+    async def _keep_small(self) -> None:
+        """Make a long context durable, and drop it."""
+        assert self.channel is not None
+        if sum(len(message.content) for message, _ in self.context) < _MOST_CONTEXT:
+            return
+        stored = [message for message, is_stored in self.context if is_stored]
+        receipt = await self.channel.before_compaction(stored, deadline=REPLY_SECONDS)
+        if receipt.may_compact:
+            await self.channel.compacted(receipt)
+            self.context.clear()
+        else:
+            _log.warning("the context is kept: %s", receipt.reason)

@@ -1,0 +1,87 @@
+"""What comes over a Stream connection, and the acknowledgement that goes back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+SYSTEM, EVENT, CALLBACK = "SYSTEM", "EVENT", "CALLBACK"
+PING, DISCONNECT = "ping", "disconnect"
+MESSAGES = "/v1.0/im/bot/messages/get"
+CARDS = "/v1.0/card/instances/callback"
+SUBSCRIPTIONS = (
+    {"type": EVENT, "topic": "*"},
+    {"type": CALLBACK, "topic": MESSAGES},
+    {"type": CALLBACK, "topic": CARDS},
+)
+
+
+class AckCode(IntEnum):
+    """What an acknowledgement says; everything but `OK` may be delivered again."""
+
+    OK = 200
+    BAD_REQUEST = 400
+    NOT_FOUND = 404
+    FAILED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame; `data` is the object that its text holds, empty where it holds none."""
+
+    type: str
+    topic: str
+    id: str
+    event: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    text: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ack:
+    """The answer to a frame; `data` goes back as JSON text."""
+
+    code: AckCode = AckCode.OK
+    message: str = "OK"
+    data: Mapping[str, Any] | str = field(default_factory=dict, repr=False)
+
+    def text(self, frame: Frame) -> str:
+        """The acknowledgement of a frame as it goes over the wire."""
+        data = self.data if isinstance(self.data, str) else json.dumps(self.data)
+        headers = {"messageId": frame.id, "contentType": "application/json"}
+        about = {"code": int(self.code), "message": self.message, "headers": headers}
+        return json.dumps({**about, "data": data})
+
+
+def frame_of(text: str) -> Frame | None:
+    """The frame in a text, `None` where it is none."""
+    value = json_object(text)
+    headers = value.get("headers")
+    if not isinstance(headers, dict) or not isinstance(value.get("type"), str):
+        return None
+    data = value.get("data")
+    held = data if isinstance(data, str) else ""
+    return Frame(
+        type=value["type"],
+        topic=_text(headers.get("topic")),
+        id=_text(headers.get("messageId")),
+        event=_text(headers.get("eventType")),
+        data=data if isinstance(data, dict) else json_object(held),
+        text=held,
+    )
+
+
+def json_object(text: str | bytes) -> dict[str, Any]:
+    """The JSON object in a text; an empty one for anything else, however deep or odd."""
+    try:
+        value = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

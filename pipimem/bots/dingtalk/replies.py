@@ -1,0 +1,77 @@
+"""Who answers a message: a model, or without one what memory found for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from pipimem.bots.dingtalk.wording import Wording
+from pipimem.notes.message import Message
+from pipimem.text.secrets import redacted
+
+if TYPE_CHECKING:
+    from pipimem.runtime.open_channel import OpenChannel
+    from pipimem.runtime.pipimem import Pipimem
+    from pipimem.runtime.turns import Turn
+
+# Seconds a person waits for a reply before something is wrong.
+REPLY_SECONDS = 120.0
+
+
+class Replies(Protocol):
+    """Whoever answers. A bot of one's own hands in its model here."""
+
+    async def reply(self, turn: Turn, context: Sequence[Message], channel: OpenChannel) -> str:
+        """The answer to a turn, after `context`; raises `SidecarError` where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReplies:
+    """The workspace's model, through litellm; it counts as a call of the channel."""
+
+    pipimem: Pipimem
+
+    async def reply(self, turn: Turn, context: Sequence[Message], channel: OpenChannel) -> str:
+        """The model's answer to what memory shows, what was said, and the message."""
+        prompt = f"{await channel.session_prompt()}\n{turn.standing}"
+        # The folder's name holds the conversation's id, which is nobody's business.
+        prompt = prompt.replace(f"{channel.store.folder}/", "")
+        asked = _with_name(Message.user(turn.query, speaker=turn.speaker))
+        if turn.recalled:
+            asked = replace(asked, content=f"{turn.recalled}\n\n{asked.content}")
+        messages = [Message("system", prompt), *map(_with_name, context), asked]
+        return await self.pipimem.reply(messages, channel=channel.id, timeout=REPLY_SECONDS)
+
+
+def _with_name(message: Message) -> Message:
+    """What the model reads: in a group it must know who speaks."""
+    if message.role != "user" or not message.speaker:
+        return message
+    return replace(message, content=f"{message.speaker}: {message.content}")
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineReplies:
+    """No model: the answer is what memory found."""
+
+    wording: Wording
+
+    async def reply(
+        self,
+        turn: Turn,
+        context: Sequence[Message],  # noqa: ARG002 - the protocol's
+        channel: OpenChannel,  # noqa: ARG002 - the protocol's
+    ) -> str:
+        """The lines that memory would have shown to a model."""
+        found = turn.recall
+        items = (*found.injected, *found.repeated) if found else ()
+        lines = [f"- {redacted(item.text)}" for item in items]
+        if lines:
+            return self.wording("offline_found", lines="\n".join(lines))
+        return self.wording("offline_noted" if turn.record else "offline_not_recorded")
+
+
+def replies_of(pipimem: Pipimem, wording: Wording) -> Replies:
+    """The model of the workspace where it has one."""
+    return ModelReplies(pipimem) if pipimem.assistant.paid else OfflineReplies(wording)

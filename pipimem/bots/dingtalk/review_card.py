@@ -1,0 +1,121 @@
+"""The review card: what is remembered, one entry after the other, to keep, edit or forget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+
+from pipimem.bots.dingtalk.incoming import CardClick
+from pipimem.bots.dingtalk.state import BotState, OpenCard
+from pipimem.bots.dingtalk.wording import Wording
+from pipimem.errors import NothingFound, PipimemError
+from pipimem.text.secrets import redacted
+
+if TYPE_CHECKING:
+    from pipimem.runtime.channel import Channel
+    from pipimem.runtime.entry_list import ListedEntry
+    from pipimem.runtime.pipimem import Pipimem
+
+KEEP, EDIT, FORGET = "keep", "edit", "forget"
+# Nobody goes through more on one card.
+_MOST_ENTRIES = 50
+_MOST_CHARS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewCards:
+    """Review cards of all channels; what a click does is limited to its card's channel."""
+
+    pipimem: Pipimem
+    state: BotState
+    wording: Wording
+
+    async def started(self, channel: Channel) -> tuple[OpenCard, dict[str, str]] | None:
+        """A card at the first entry with its values, the newest first; `None` without entries."""
+        entries = (await channel.entries())[::-1][:_MOST_ENTRIES]
+        if not entries:
+            return None
+        card = OpenCard(channel.id, tuple(entry.id for entry in entries))
+        return card, await self._values(channel, card, "")
+
+    async def clicked(self, click: CardClick) -> dict[str, str]:
+        """Do what a button says; returns the card's new values.
+
+        A second click on a button of the same entry, or a click delivered twice, does nothing more.
+        """
+        card = self.state.cards.get(click.card)
+        if card is None:
+            return self._over(self.wording("review_over"))
+        channel = await self.pipimem.channel(card.channel, create=False)
+        entry = click.values.get("entry", "")
+        if card.at >= len(card.entries) or entry != card.entries[card.at]:
+            return await self._values(channel, card, "")
+        status, goes_on = await self._done(channel, click, entry)
+        if goes_on:
+            card = replace(card, at=card.at + 1)
+            await to_thread.run_sync(self.state.set_card, click.card, card)
+        return await self._values(channel, card, status)
+
+    async def _done(self, channel: Channel, click: CardClick, entry: str) -> tuple[str, bool]:
+        """What became of one click, and whether the next entry is shown."""
+        try:
+            match click.action:
+                case "keep":
+                    await channel.rate(entry, helpful=True)
+                    return self.wording("review_kept"), True
+                case "forget":
+                    await channel.take_out(entry)
+                    return self.wording("review_forgotten"), True
+                case "edit":
+                    return await self._edited(channel, click.values.get("text", ""), entry)
+        except NothingFound:
+            return self.wording("review_gone"), True
+        except PipimemError:
+            return self.wording("review_human"), False
+        return "", False
+
+    async def _edited(self, channel: Channel, text: str, entry: str) -> tuple[str, bool]:
+        if not text.strip():
+            return self.wording("review_edit"), False
+        done = await channel.update(entry, text.strip())
+        if done.refused:
+            return done.refused[0], False
+        return self.wording("review_edited"), True
+
+    async def _values(self, channel: Channel, card: OpenCard, status: str) -> dict[str, str]:
+        """The card's values; an entry that is gone since is passed over."""
+        known = {entry.id: entry for entry in await channel.entries()}
+        if card.at >= len(card.entries):
+            return self._over(status)
+        name = card.entries[card.at]
+        entry = known.get(name)
+        text = redacted(entry.text)[:_MOST_CHARS] if entry else self.wording("review_gone")
+        return {
+            "title": self.wording("review_title"),
+            "position": self.wording(
+                "review_position", number=card.at + 1, count=len(card.entries)
+            ),
+            "entry": name,
+            "text": text,
+            "about": self._about(entry),
+            "status": status,
+            "done": "false",
+        }
+
+    def _about(self, entry: ListedEntry | None) -> str:
+        if entry is None:
+            return ""
+        return self.wording("review_about", section=entry.section, trust=entry.trust)
+
+    def _over(self, status: str) -> dict[str, str]:
+        return {
+            "title": self.wording("review_title"),
+            "position": "",
+            "entry": "",
+            "text": self.wording("review_done"),
+            "about": "",
+            "status": status,
+            "done": "true",
+        }

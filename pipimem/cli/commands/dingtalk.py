@@ -1,0 +1,95 @@
+"""`pipimem dingtalk`: a DingTalk bot with this memory, until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from pipimem.cli.options import Chosen, chosen, run
+from pipimem.cli.output import Failed, note
+
+if TYPE_CHECKING:
+    from pipimem.bots.dingtalk.bot import BotOptions
+
+_SWITCH_SECONDS = 0.0005
+_STOP = (signal.SIGTERM, signal.SIGINT)
+
+
+@click.command("dingtalk")
+@click.option(
+    "--language",
+    type=click.Choice(["zh", "en"]),
+    default="zh",
+    show_default=True,
+    help="What the bot's own sentences are in.",
+)
+@click.option(
+    "--card",
+    metavar="TEMPLATE",
+    default="",
+    envvar="DINGTALK_CARD_TEMPLATE",
+    help="Answer on a streaming AI card of this template, not in Markdown.",
+)
+@click.option(
+    "--review-card",
+    metavar="TEMPLATE",
+    default="",
+    envvar="DINGTALK_REVIEW_CARD_TEMPLATE",
+    help="The template of the card that /review sends.",
+)
+@click.option(
+    "--grace",
+    type=click.FloatRange(0, 600),
+    default=20.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long turns may take to end after SIGTERM.",
+)
+@chosen
+def command(
+    chosen: Chosen, language: Literal["zh", "en"], card: str, review_card: str, grace: float
+) -> None:
+    """Be a DingTalk bot, until stopped.
+
+    The app's DINGTALK_CLIENT_ID and DINGTALK_CLIENT_SECRET come from the environment. Ctrl-C or
+    SIGTERM ends it: turns that are under way end first. Without a model it answers with what memory
+    found. docs/guide/dingtalk.md leads from creating the app to the first answer.
+    """
+    try:
+        from pipimem.bots.dingtalk.bot import BotOptions
+    except ModuleNotFoundError as error:
+        if error.name != "aiohttp":
+            raise
+        what = "the DingTalk bot needs its library: pip install 'pipimem[dingtalk]'"
+        raise Failed(what) from error
+    options = BotOptions(language, card, review_card, grace)
+    with suppress(_Stopped):
+        run(lambda: _answering(chosen, options))
+    note("stopped; the files are whole")
+
+
+class _Stopped(Exception):
+    """The bot was asked to stop: no model is asked any more, what was said is on disk."""
+
+
+async def _answering(chosen: Chosen, options: BotOptions) -> None:
+    """Answer until a signal comes. Raises `_Stopped`, so that closing waits for no model."""
+    from pipimem.bots.dingtalk.bot import DingTalkBot
+    from pipimem.bots.dingtalk.credentials import Credentials
+
+    # Acknowledgements wait for the thread of a turn no longer than this; the default is 5 ms.
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    credentials, stop = Credentials.from_environment(os.environ), asyncio.Event()
+    for name in _STOP:
+        asyncio.get_running_loop().add_signal_handler(name, stop.set)
+    async with chosen.opened(settings=chosen.settings(idle=True)) as pipimem:
+        bot = DingTalkBot(pipimem, credentials, options, report=note)
+        note(f"DingTalk bot on {chosen.workspace} with {pipimem.assistant.name}; Ctrl-C ends it")
+        await bot.run(stop)
+        raise _Stopped

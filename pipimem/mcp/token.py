@@ -1,0 +1,65 @@
+"""The token that a client of the HTTP server shows: the operator's, or a new one."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipimem.errors import SettingsError
+
+VARIABLE = "PIPIMEM_MCP_TOKEN"
+# Of a generated one 256 bits are random. Shorter ones could be tried out.
+_RANDOM_BYTES = 32
+_SHORTEST = 16
+_TOKEN = re.compile(r"[!-~]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token; its `repr` does not show it. `is_generated` where nobody knows it yet."""
+
+    value: str = field(repr=False)
+    is_generated: bool = False
+
+    def matches(self, header: bytes) -> bool:
+        """Whether an Authorization header shows this token; takes as long for each wrong one."""
+        scheme, _, shown = header.partition(b" ")
+        is_bearer = scheme.lower() == b"bearer"
+        return secrets.compare_digest(shown.strip(), self.value.encode()) and is_bearer
+
+
+def token_from(file: Path | None, variable: str) -> Token:
+    """The token of a file, else of the environment variable, else a new one.
+
+    Raises `SettingsError` for one that is too short or has blanks in it, and for a file that others
+    can read.
+    """
+    if file is not None:
+        return _checked(_read(file), str(file))
+    if variable.strip():
+        return _checked(variable, VARIABLE)
+    return Token(secrets.token_urlsafe(_RANDOM_BYTES), is_generated=True)
+
+
+def _read(file: Path) -> str:
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        mode = stat.S_IMODE(file.stat().st_mode)
+        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise SettingsError(
+                f"{file} holds a token and others may read it (mode {mode:04o}): "
+                f"`chmod 600 {file}`, and make another token if somebody may have read it."
+            )
+        return opened.read()
+
+
+def _checked(text: str, where: str) -> Token:
+    value = text.strip()
+    if len(value) < _SHORTEST or _TOKEN.fullmatch(value) is None:
+        raise SettingsError(
+            f"The token of {where} must be {_SHORTEST} characters or more of ASCII without blanks; "
+            "`openssl rand -hex 32` makes one."
+        )
+    return Token(value)

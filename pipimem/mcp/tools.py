@@ -1,0 +1,92 @@
+"""The tools for a model, as MCP lists and calls them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
+
+from pipimem.errors import ArgumentError, PipimemError
+from pipimem.mcp.debug_lines import debug_line
+from pipimem.mcp.output_schemas import OUTPUT_SCHEMAS
+from pipimem.runtime.tools.calls import ToolResult, refused
+from pipimem.runtime.tools.definitions import ALIASES, CHANNEL, Language, definitions, tool_named
+
+if TYPE_CHECKING:
+    from pipimem.runtime.pipimem import Pipimem
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTools:
+    """The tools of all conversations of a workspace, or of the one channel `only`."""
+
+    pipimem: Pipimem
+    language: Language = "en"
+    only: str | None = None
+
+    def listed(self) -> list[Tool]:
+        """The tools with their schemas, and what a host may know of them before it asks."""
+        texts = definitions("anthropic", self.language, with_channel=self.only is None)
+        return [_listed(text) for text in texts]
+
+    def changed(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """The id of the channel whose memory a call that went well may have changed, else empty."""
+        if name == "memory_search":
+            return ""
+        return str(arguments[CHANNEL]) if self.only is None else self.only
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> CallToolResult:
+        """Carry out a call; whatever is wrong with it stands in the result."""
+        began = time.perf_counter()
+        try:
+            result = await self._called(name, arguments)
+        except (PipimemError, OSError) as error:
+            result = refused(error)
+        milliseconds = (time.perf_counter() - began) * 1000
+        debug_line(f"{_known(name)}: {milliseconds:.2f} ms")
+        return _answer(result)
+
+    async def _called(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        if self.only is None:
+            return await self.pipimem.call_tool(name, arguments)
+        if CHANNEL in arguments:
+            return refused(
+                ArgumentError(
+                    "This server serves one conversation alone: leave 'channel' out. "
+                    "Nothing was done."
+                )
+            )
+        channel = await self.pipimem.channel(self.only)
+        return await channel.call_tool(name, arguments)
+
+
+def _known(name: str) -> str:
+    """A name as it may stand in a line."""
+    return name if name in OUTPUT_SCHEMAS or name in ALIASES else "unknown tool"
+
+
+def _listed(text: Mapping[str, Any]) -> Tool:
+    tool = tool_named(text["name"])
+    return Tool(
+        name=tool.name,
+        description=text["description"],
+        input_schema=text["input_schema"],
+        output_schema=OUTPUT_SCHEMAS[tool.name],
+        annotations=ToolAnnotations(
+            read_only_hint=tool.reads_only,
+            destructive_hint=tool.destructive,
+            idempotent_hint=tool.idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _answer(result: ToolResult) -> CallToolResult:
+    return CallToolResult(
+        content=[TextContent(text=result.text)],
+        structured_content=None if result.is_error else result.value,
+        is_error=result.is_error,
+    )

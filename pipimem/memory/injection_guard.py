@@ -1,0 +1,201 @@
+"""Takes out of an answer what would make an order to the bot a memory, whoever answered.
+
+Refused is a text that reads like an attack, what rests on a message that does, also where it was
+split over several messages, and what repeats an order out of text that nobody in the talk said
+(cited, forwarded, code, a file's name, a tool's output), whatever message is given as its source.
+An order of that kind in a person's own words ("from now on deploy on Tuesdays") stays. Of such text
+no fact becomes an entry either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pipimem.memory.bot_conduct import KEPT_AS_QUOTE, BotConduct, bot_conduct
+from pipimem.memory.foreign_text import (
+    NOBODY_SAID,
+    ForeignText,
+    accepted_words,
+    foreign_text,
+)
+from pipimem.memory.split_attacks import split_attacks
+from pipimem.notes.message import Message
+from pipimem.sidecar.rules.sentences import split
+from pipimem.sidecar.tasks import Consolidated
+from pipimem.text.foreign_parts import taken_apart
+from pipimem.text.injection import injection_kind, is_order
+from pipimem.text.quotes import words_said
+from pipimem.text.words.similarity import bigrams, share_in
+
+# So begins the note of the journal on each of them.
+REFUSED = "reads like an instruction to the bot"
+# So much of a passage makes a text its repetition; so much of a text makes it one out of passages.
+_REPEATED, _TAKEN = 0.6, 0.3
+# A stretch that is no chance, in bytes: six characters of Chinese, eighteen of English.
+_STRETCH = 18
+# Shorter than this a passage is a word or two, which anybody may say.
+_LEAST_PASSAGE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """A text for comparing: its bigrams, and its bytes without white space."""
+
+    grams: frozenset[str]
+    folded: bytes
+
+    @classmethod
+    def of(cls, text: str) -> _Passage:
+        folded = "".join(text.split()).casefold().encode("utf-8", "replace")
+        return cls(bigrams(text), folded)
+
+    def is_repeated_by(self, said: _Passage, own: _Passage) -> bool:
+        """Whether most of it stands in a text, or a long stretch, and people did not say it."""
+        if share_in(self.grams, said.grams) >= _REPEATED > share_in(self.grams, own.grams):
+            return True
+        for start in range(len(said.folded) - _STRETCH + 1):
+            stretch = said.folded[start : start + _STRETCH]
+            if stretch in self.folded and stretch not in own.folded:
+                return True
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class SuspectTalk:
+    """What of a window is not to be learnt.
+
+    `messages` has the ids of messages whose own words read like an attack, with its kind,
+    `passages` each such text, and each order that nobody said; `own` are all other words of people.
+    Of what is `foreign` no entry may be made; wishes on the bot's `conduct` are quotes at most.
+    """
+
+    messages: Mapping[str, str]
+    passages: tuple[_Passage, ...]
+    own: _Passage
+    foreign: ForeignText
+    conduct: BotConduct
+
+    def why_refused(self, text: str, sources: Iterable[str] = ()) -> str:
+        """Why a text may not be written that rests on messages; empty where it may."""
+        kind = injection_kind(text)
+        if kind:
+            return kind
+        if self.foreign.makes(text, hidden_only=True):
+            return "hidden"
+        kinds = (self.messages[name] for name in sources if name in self.messages)
+        if self.conduct.verdict(text) == "risky":
+            return "conduct"
+        return next(kinds, "") or self._why_taken(text)
+
+    def why_not_told(self, text: str, sources: Iterable[str] = ()) -> str:
+        """Why a text may stand neither in SESSION.md nor in HISTORY.md; empty where it may."""
+        return self.why_refused(text, sources) or self.conduct.verdict(text)
+
+    def _why_taken(self, text: str) -> str:
+        """Whether a text is made of passages that are not to be learnt rather than of own words."""
+        if not self.passages:
+            return ""
+        said = _Passage.of(words_said(text))
+        repeats = (passage.is_repeated_by(said, self.own) for passage in self.passages)
+        if any(repeats):
+            return "repeated"
+        grams = frozenset().union(*(passage.grams for passage in self.passages))
+        share = share_in(said.grams, grams)
+        is_taken = share >= _TAKEN and share > share_in(said.grams, self.own.grams)
+        return "repeated" if is_taken else ""
+
+
+def suspect_talk(messages: Sequence[Message]) -> SuspectTalk:
+    """What of the messages is not to be learnt."""
+    suspect: dict[str, str] = {}
+    passages: list[str] = []
+    own: list[Message] = []
+    accepted = tuple(accepted_words(messages))
+    for message in messages:
+        if message.role != "user":
+            passages += (one for one in _of_no_person(message) if one not in accepted)
+            continue
+        said = taken_apart(message.content)
+        for part in (*said.foreign, *said.hidden):
+            passages += () if part in accepted else _orders(part)
+        kind = injection_kind(said.own)
+        if kind:
+            suspect[message.id] = kind
+        own.append(replace(message, content=said.own))
+    suspect |= split_attacks(own, suspect)
+    passages += _contents(own, lambda name: name in suspect)
+    clean = " ".join([*_contents(own, lambda name: name not in suspect), *accepted])
+    found = (_Passage.of(one) for one in passages if len(one) >= _LEAST_PASSAGE)
+    own_words, foreign = _Passage.of(clean), foreign_text(messages)
+    return SuspectTalk(suspect, tuple(found), own_words, foreign, bot_conduct(messages))
+
+
+def _contents(messages: Iterable[Message], is_meant: Callable[[str], bool]) -> list[str]:
+    """What the messages say whose ids are meant."""
+    return [message.content for message in messages if is_meant(message.id)]
+
+
+def without_injections(
+    answer: Consolidated, messages: Sequence[Message]
+) -> tuple[Consolidated, tuple[str, ...]]:
+    """The answer without what is refused, and a note for each item of it; no words of it."""
+    talk = suspect_talk(messages)
+    notes: list[str] = []
+    learned = []
+    for item in answer.learned:
+        why = talk.why_refused(item.text, item.sources)
+        sources = ", ".join(item.sources)
+        if why:
+            notes.append(f"{REFUSED} ({why}), said in {sources}")
+        elif talk.foreign.makes(item.text):
+            notes.append(f"{NOBODY_SAID}, learnt from {sources}")
+        elif talk.conduct.verdict(item.text):
+            notes.append(f"{KEPT_AS_QUOTE}, said in {sources}")
+            learned.append(replace(item, as_quote=True))
+        else:
+            learned.append(item)
+    history = [one for one in answer.history if not talk.why_not_told(one.text, one.sources)]
+    title = "" if talk.why_not_told(answer.title) else answer.title
+    sheet = None if answer.sheet is None else _without(answer.sheet, talk)
+    kept = replace(answer, learned=tuple(learned), history=tuple(history), title=title, sheet=sheet)
+    return kept, tuple(notes)
+
+
+def sheet_without_injections(
+    sheet: Mapping[str, Sequence[str]], messages: Sequence[Message]
+) -> Mapping[str, tuple[str, ...]]:
+    """The items of a sheet by section without those that are refused."""
+    return _without(sheet, suspect_talk(messages))
+
+
+def _without(
+    sheet: Mapping[str, Sequence[str]], talk: SuspectTalk
+) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for section, items in sheet.items():
+        found[section] = tuple(item for item in items if not talk.why_not_told(item))
+    return found
+
+
+def _of_no_person(message: Message) -> Iterator[str]:
+    """The sentences of a tool's output or of the bot that order anything.
+
+    All of a tool's output that reads like an attack.
+    """
+    if message.role == "tool":
+        yield from _orders(message.content)
+        return
+    for sentence in split(message.content):
+        if is_order(sentence):
+            yield sentence
+
+
+def _orders(part: str) -> Iterator[str]:
+    """The sentences of a foreign part that are orders; all of it where it reads like an attack."""
+    if injection_kind(part):
+        yield part
+        return
+    for sentence in split(part):
+        if is_order(sentence):
+            yield sentence

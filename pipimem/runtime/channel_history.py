@@ -1,0 +1,163 @@
+"""The changes of a channel for hosts: its log, blame and diff, undo and restore, in threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+from anyio import CancelScope, to_thread
+
+from pipimem.clock import Clock
+from pipimem.notes.files import File
+from pipimem.notes.ledger import Record
+from pipimem.notes.operations import Author, Change, Trust
+from pipimem.runtime.change_history import unified, wrote
+from pipimem.runtime.on_disk import ChannelOnDisk
+from pipimem.store.commit.past import Point
+from pipimem.store.history.blame import Origin
+from pipimem.store.journal.records import JournalRecord
+
+T = TypeVar("T")
+
+FILES = (File.SESSION, File.MEMORY, File.HISTORY)
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedChange:
+    """One commit as the log has it.
+
+    `number` names it for `diff`, `undo` and `restore`, `time` is ISO 8601, `task` what it was done
+    for, `actor` the model or person. `refused` are sentences on what was not carried out.
+    """
+
+    number: int
+    time: str
+    author: Author
+    actor: str
+    task: str
+    why: str
+    changes: tuple[Change, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EntryOrigin:
+    """Where an entry comes from: who said or wrote it, when, from which messages, by which change.
+
+    `change` is the number of the commit that brought it, `None` where no journal has it.
+    `heard_by` are the people who were there when it was learnt: all who had spoken by then.
+    """
+
+    file: File
+    section: str
+    id: str
+    text: str
+    who: str
+    when: str
+    sources: tuple[str, ...]
+    trust: Trust
+    change: int | None
+    heard_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What an undo or a restore did; `number` is its own in the log, by which it is taken back."""
+
+    number: int
+    changes: tuple[Change, ...]
+
+
+@dataclass(slots=True, init=False, eq=False, repr=False)
+class ChannelHistory:
+    """The changes of one channel's notes: who made them, and how they are taken back."""
+
+    _channel: ChannelOnDisk
+    _clock: Clock
+
+    async def log(self, count: int = 20) -> tuple[LoggedChange, ...]:
+        """The newest changes, newest first."""
+        newest = await to_thread.run_sync(self._channel.newest_changes, count)
+        return tuple(map(_logged, newest))
+
+    async def blame(self, file: File | None = None) -> tuple[EntryOrigin, ...]:
+        """Where each entry of the notes comes from, or of one file, in their order."""
+        files = [file] if file else FILES
+        found = await to_thread.run_sync(self._channel.origins, files)
+        return tuple(map(_origin, found))
+
+    async def diff(
+        self, since: Point | None = None, until: Point | None = None, *, file: File | None = None
+    ) -> str:
+        """What changed between two moments as a unified diff; empty where nothing did.
+
+        A moment is a time, or the number of a change: right after it. By default the newest change.
+        Raises `NothingFound` beyond what the journal keeps.
+        """
+        files = [file] if file else FILES
+        found = await to_thread.run_sync(
+            lambda: unified(self._channel.past(), files, since, until).values()
+        )
+        return "\n".join(filter(None, found))
+
+    async def undo(self, number: int | None = None) -> TakenBack:
+        """Take one change back, by default the newest that still counts; later ones stay.
+
+        Raises `CannotTakeBack` where later changes stand on it, `NothingFound` for no such change.
+        """
+        done = await _to_its_end(partial(self._channel.undo, number, self._clock.now()))
+        return TakenBack(done.sequence, done.outcome.changes)
+
+    async def restore(self, point: Point) -> TakenBack:
+        """Put the notes back to how they stood at a time, or right after a change, as one change.
+
+        Raises `CannotTakeBack` and `NothingFound` where nobody knows how they stood.
+        """
+        done = await _to_its_end(partial(self._channel.restore, point, self._clock.now()))
+        return TakenBack(done.sequence, done.outcome.changes)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class OpenHistory(ChannelHistory):
+    """A `ChannelHistory` as the runtime makes it."""
+
+
+async def _to_its_end(work: Callable[[], T]) -> T:
+    """The result of a commit, which is not cancelled half way."""
+    with CancelScope(shield=True):
+        done = await to_thread.run_sync(work)
+    return done  # noqa: RET504 - inside the scope mypy cannot tell that it does not swallow
+
+
+def _logged(one: JournalRecord) -> LoggedChange:
+    refused = [f"{line.operation} {line.text}: {line.reason}" for line in one.refused]
+    return LoggedChange(
+        one.sequence,
+        one.time,
+        one.author,
+        one.actor,
+        one.task,
+        one.why,
+        one.changes,
+        (*refused, *one.notes),
+    )
+
+
+def _origin(one: Origin) -> EntryOrigin:
+    known = one.record or Record(Trust.HUMAN)
+    who, when = wrote(one)
+    entry, number = one.entry, one.change.sequence if one.change else None
+    return EntryOrigin(
+        entry.file,
+        entry.section,
+        entry.ref,
+        entry.text,
+        who,
+        when,
+        known.sources,
+        known.trust,
+        number,
+        one.heard_by,
+    )

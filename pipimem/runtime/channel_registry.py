@@ -1,0 +1,165 @@
+"""The open channels of a workspace: opened once each, found by id or folder, closed together."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from functools import partial
+
+import anyio
+from anyio import to_thread
+
+from pipimem.clock import Clock
+from pipimem.runtime.assistants import Assistants
+from pipimem.runtime.embeddings import Embeddings
+from pipimem.runtime.index_lru import IndexLru
+from pipimem.runtime.intake import Intake
+from pipimem.runtime.maintenance.background import Background
+from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
+from pipimem.runtime.open_channel import OpenChannel
+from pipimem.runtime.recall_service import RecallService
+from pipimem.runtime.vocabulary import Vocabulary
+from pipimem.settings import Settings
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
+
+# Closing waits for the disk, or for a model. So many channels share the disk's syncs, and leave
+# threads to the host.
+_CLOSED_AT_ONCE = 8
+
+
+@dataclass(slots=True, kw_only=True)
+class ChannelRegistry:
+    """Makes the channels of a workspace, and holds those that the host uses.
+
+    `preempt` keeps the idle jobs of a folder away while held, `on_message` is called with the
+    folder after each turn; the two `request`s have an index built or entries embedded.
+    """
+
+    workspace: WorkspaceStore
+    settings: Settings
+    clock: Clock
+    assistants: Assistants
+    vocabulary: Vocabulary
+    embeddings: Embeddings | None
+    background: Background
+    preempt: Callable[[str], AbstractAsyncContextManager[None]]
+    on_message: Callable[[str], None]
+    request_warming: Callable[[RecallService], None]
+    request_embedding: Callable[[RecallService], None]
+    _index_lru: IndexLru = field(default_factory=IndexLru)
+    _by_id: dict[str, OpenChannel] = field(default_factory=dict)
+    # The same channels by the names of their folders, as idle work knows them.
+    _by_folder: dict[str, OpenChannel] = field(default_factory=dict)
+    _opening: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def opened(self, name: str, kind: str, title: str, *, create: bool) -> OpenChannel:
+        """The channel of a platform's id; the same object each time.
+
+        Raises `ChannelError` for an unknown channel without `create`, or a folder that belongs to
+        another one.
+        """
+        async with self._opening:
+            if name not in self._by_id:
+                opened = partial(self._store_of, name, kind, title, create=create)
+                store = await to_thread.run_sync(opened)
+                channel = self._made(store)
+                self._by_id[name] = self._by_folder[store.folder.name] = channel
+                channel.warm()
+            return self._by_id[name]
+
+    def _store_of(self, name: str, kind: str, title: str, *, create: bool) -> ChannelStore:
+        named = Intake(self.settings.private, secrets=self.settings.secrets).named(title)
+        return ChannelStore.open(self.workspace, name, create=create, kind=kind, title=named)
+
+    def in_folder(self, folder: str) -> OpenChannel | None:
+        """The channel of a folder, if the host uses it."""
+        return self._by_folder.get(folder)
+
+    def open_for_visit(self, folder: str) -> OpenChannel | None:
+        """A channel opened for one maintenance visit; `None` for a folder that is no channel."""
+        info = self.workspace.channel_in(folder)
+        if info is None:
+            return None
+        return self._made(ChannelStore.open(self.workspace, info.id, create=False))
+
+    def warm(self) -> None:
+        """Have the transcripts of the open channels indexed beside whatever comes next."""
+        for channel in self._by_id.values():
+            channel.warm()
+
+    async def remove(self, name: str) -> None:
+        """Delete a channel for good. Raises `ChannelError` for an unknown one."""
+        async with self._opening:
+            infos = await to_thread.run_sync(self.workspace.channels)
+            known = {info.id: info for info in infos}
+            if name not in known:
+                # It says what there is instead.
+                await to_thread.run_sync(
+                    partial(ChannelStore.open, self.workspace, name, create=False)
+                )
+            folder = known[name].folder.name
+            async with self.preempt(folder):
+                with anyio.CancelScope(shield=True):
+                    await to_thread.run_sync(self.workspace.remove, known[name])
+            self._by_id.pop(name, None)
+            self._by_folder.pop(folder, None)
+
+    async def close_all(self, *, thinking: bool) -> list[Exception]:
+        """Close every channel, some at a time; the answer is what went wrong."""
+        refused: list[Exception] = []
+        places = anyio.CapacityLimiter(_CLOSED_AT_ONCE)
+
+        async def close(channel: OpenChannel) -> None:
+            try:
+                async with places:
+                    await _close(channel, thinking=thinking)
+            except Exception as reason:  # noqa: BLE001 - raised when the others are closed
+                refused.append(reason)
+
+        async with anyio.create_task_group() as tasks:
+            for channel in self._by_id.values():
+                tasks.start_soon(close, channel)
+        return refused
+
+    def _made(self, store: ChannelStore) -> OpenChannel:
+        jobs = ChannelJobs(
+            store,
+            self.assistants.with_fallback(),
+            self.settings,
+            self.clock,
+            correlate=lambda: secrets.token_hex(6),
+            vocabulary=self.vocabulary,
+        )
+        service = RecallService(
+            store,
+            self.vocabulary,
+            self.settings.recall,
+            self._index_lru,
+            self.embeddings,
+            self.settings.snapshot,
+            self.settings.secrets,
+        )
+        return OpenChannel(
+            store,
+            jobs,
+            self.clock,
+            service,
+            self.request_warming,
+            self.settings,
+            self.background,
+            _on_message=partial(self.on_message, store.folder.name),
+            _preempt=partial(self.preempt, store.folder.name),
+            _used=self.clock.monotonic(),
+            _request_embedding=self.request_embedding,
+        )
+
+
+async def _close(channel: OpenChannel, *, thinking: bool) -> None:
+    if thinking:
+        await channel.close()
+    else:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(channel.store.close)

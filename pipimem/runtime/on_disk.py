@@ -1,0 +1,191 @@
+"""A channel and its workspace as they stand on disk, for commands that need no event loop."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from pipimem.notes.files import File
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Author
+from pipimem.runtime.forget_preview import Forgettable, forget_targets, forgettable, remains
+from pipimem.store.channel import ChannelStore
+from pipimem.store.commit.past import Past, Point
+from pipimem.store.disk.files import read_text
+from pipimem.store.forget.verify import Trace
+from pipimem.store.history.blame import Origin, origins
+from pipimem.store.history.undo import (
+    Restored,
+    Undone,
+    behind_an_undo,
+    changes_of,
+    restore,
+    undo,
+)
+from pipimem.store.journal.records import FORGET, JournalRecord
+from pipimem.store.workspace import WorkspaceStore
+
+if TYPE_CHECKING:
+    from pipimem.store.forget.forget import Forgotten  # loaded by a forgetting alone
+
+__all__ = ["ChannelOnDisk", "WorkspaceStore"]
+
+_PERSON = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelOnDisk:
+    """A channel's files and changes, and what a person does with them while a bot may run.
+
+    What it changes is a commit by a person; `close` writes what would wait for an idle moment.
+    """
+
+    _store: ChannelStore
+
+    @classmethod
+    def opened(cls, workspace: WorkspaceStore, name: str) -> Self:
+        """The channel of an id. Raises `ChannelError` for an unknown one."""
+        return cls(ChannelStore.open(workspace, name, create=False))
+
+    @property
+    def id(self) -> str:
+        """The platform's id of the conversation."""
+        return self._store.channel_id
+
+    @property
+    def folder(self) -> Path:
+        """Where its files lie."""
+        return self._store.folder
+
+    @property
+    def root(self) -> Path:
+        """The folder of its workspace."""
+        return self._store.workspace.root
+
+    def close(self) -> None:
+        """Write what waits for an idle moment."""
+        self._store.close()
+
+    def remove(self) -> None:
+        """Delete it for good; the usage ledger keeps its lines."""
+        workspace = self._store.workspace
+        (info,) = [one for one in workspace.channels() if one.folder == self.folder]
+        workspace.remove(info)
+
+    # ── what stands there ─────────────────────────────────────────────────────────────────────────
+
+    def text(self, file: File) -> str:
+        """A file as it stands, empty where there is none."""
+        return read_text(self.folder / file, self.root) or ""
+
+    def notes(self) -> Notes:
+        """The notes as they stand now."""
+        return self._store.notes()
+
+    def messages(self) -> Iterator[Message]:
+        """The whole transcript, oldest first."""
+        return self._store.transcript.messages()
+
+    @property
+    def last_number(self) -> int:
+        """The number of the newest message; 0 where there is none."""
+        return self._store.transcript.last_number
+
+    # ── its changes ───────────────────────────────────────────────────────────────────────────────
+
+    def journal_edits(self, now: datetime) -> None:
+        """Note what was edited by hand since the last look as a change of its own."""
+        self._store.journal_edits(now)
+
+    def newest_changes(self, count: int) -> list[JournalRecord]:
+        """The newest records of the journal, newest first."""
+        return list(deque(self._store.journal_records(), maxlen=count))[::-1]
+
+    def changes_of(self, author: Author, since: datetime) -> list[JournalRecord]:
+        """The changes by an author since a time that were not taken back, newest first."""
+        return changes_of(self.past(), author, since)
+
+    def origins(self, files: Iterable[File]) -> list[Origin]:
+        """The origin of each entry of some files."""
+        return origins(self._store.notes(), self._store.journal_records(), files)
+
+    def forgotten_at(self) -> str:
+        """The time of the forgetting that the journal begins with; empty if it does not."""
+        first = next(iter(self._store.journal_records()), None)
+        return first.time if first and first.task == FORGET else ""
+
+    def past(self) -> Past:
+        """The texts of the notes after each change that the journal keeps."""
+        return self._store.past()
+
+    def behind_an_undo(self, now: datetime) -> JournalRecord | None:
+        """What an undo without a number takes back where the newest change is one; else `None`."""
+        self.journal_edits(now)
+        return behind_an_undo(self.past())
+
+    def undo(self, number: int | None, now: datetime) -> Undone:
+        """Take one change back, without a number the newest that still counts.
+
+        Raises `CannotTakeBack`, with nothing changed, where later changes stand on it.
+        """
+        return undo(self._store, number, now, actor=_PERSON)
+
+    def restore(self, point: Point, now: datetime) -> Restored:
+        """Put the notes back to how they stood at a moment, as one change."""
+        return restore(self._store, point, now, actor=_PERSON)
+
+    # ── forgetting ────────────────────────────────────────────────────────────────────────────────
+
+    def forget_targets(
+        self,
+        what: str | Sequence[str] = (),
+        *,
+        speaker: str = "",
+        message: str = "",
+        inside_words: bool = False,
+    ) -> str | list[str]:
+        """What to give `forget` for a text, ids, a speaker's words, or one message.
+
+        Raises `NothingFound` and `ArgumentError`; see `forget_preview.forget_targets`.
+        """
+        return forget_targets(
+            self._store, what, speaker=speaker, message=message, inside_words=inside_words
+        )
+
+    def forgettable(
+        self,
+        what: str | Sequence[str],
+        *,
+        keep_transcript: bool = False,
+        inside_words: bool = False,
+    ) -> tuple[Forgettable, Forgettable]:
+        """What a `forget` would remove, and what holds it only inside another word."""
+        return forgettable(
+            self._store, what, keep_transcript=keep_transcript, inside_words=inside_words
+        )
+
+    def forget(
+        self,
+        what: str | Sequence[str],
+        now: datetime,
+        *,
+        keep_transcript: bool = False,
+        inside_words: bool = False,
+    ) -> Forgotten:
+        """Remove a text, or entries and messages by their ids, from everything we keep."""
+        return self._store.forget(
+            what,
+            keep_transcript=keep_transcript,
+            now=now,
+            actor=_PERSON,
+            inside_words=inside_words,
+        )
+
+    def remains(self, text: str, *, inside_words: bool) -> tuple[list[Trace], list[Trace]]:
+        """Where a text still stands: in our files, then in people's files of the workspace."""
+        return remains(self._store, text, inside_words=inside_words)

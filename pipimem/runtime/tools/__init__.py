@@ -1,0 +1,1 @@
+"""Tools by which a bot's model searches and changes the memory of a conversation."""

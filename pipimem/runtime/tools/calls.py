@@ -1,0 +1,300 @@
+"""What a call of a tool does: it looks something up in memory, or changes entries of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from pipimem.errors import ArgumentError, ChannelError, PipimemError, StoreError, described
+from pipimem.notes.kinds import Kind
+from pipimem.recall.items import Item, Source
+from pipimem.runtime.search_service import SearchHit
+from pipimem.runtime.tools.arguments import calls_in, checked, checked_item
+from pipimem.runtime.tools.citations import cited
+from pipimem.runtime.tools.definitions import CHANNEL, Tool, tool_named
+from pipimem.text.secrets import redacted
+
+if TYPE_CHECKING:
+    from pipimem.runtime.channel_entries import Remembered
+    from pipimem.runtime.channel_memory import ChannelMemory
+
+_COUNT = 10
+# Entries that a new one may replace.
+_SIMILAR = 3
+_OFF_THE_RECORD = "This turn is off the record: memory may be searched only; nothing was done."
+_UNDO = "A person can bring them back with `pipimem undo`."
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool answers: `value` is for programs, `text` the same as JSON for the model.
+
+    A call that could not be carried out has `is_error`, and its value an `error` in a sentence.
+    """
+
+    value: dict[str, Any]
+    is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        """The value as JSON."""
+        return json.dumps(self.value, ensure_ascii=False)
+
+
+async def called(
+    channel: ChannelMemory, name: str, arguments: Mapping[str, Any] | str | None
+) -> ToolResult:
+    """Carries out one call of a tool; what the model did wrong is told in the result.
+
+    Raises only what is no mistake of the model: the disk, a damaged store.
+    """
+    try:
+        tool = tool_named(name)
+        if channel.is_off_the_record and not tool.reads_only:
+            raise ArgumentError(_OFF_THE_RECORD)
+        return ToolResult(await _ACTIONS[tool.name](channel, tool, checked(tool, arguments)))
+    except StoreError:
+        raise
+    except PipimemError as error:
+        return refused(error)
+
+
+async def called_in(
+    opened: Callable[..., Awaitable[ChannelMemory]],
+    name: str,
+    arguments: Mapping[str, Any] | str | None,
+) -> ToolResult:
+    """Carries out a call in the channel that its arguments name; `opened` opens one by its id.
+
+    A call for a channel that does not exist makes none.
+    """
+    try:
+        given = checked(tool_named(name, with_channel=True), arguments)
+        channel = await opened(given.pop(CHANNEL), create=False)
+    except StoreError:
+        raise
+    except ChannelError:
+        # The error's own text names the channels there are, which are not the model's to know.
+        return refused(ArgumentError("There is no such conversation here; nothing was done."))
+    except PipimemError as error:
+        return refused(error)
+    return await called(channel, name, given)
+
+
+def refused(error: Exception) -> ToolResult:
+    """The result of a call that could not be carried out."""
+    return ToolResult({"error": described(error)}, is_error=True)
+
+
+# ── searching ─────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _search(channel: ChannelMemory, _tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    if "around" in given:
+        said = await channel.timeline(_message(given["around"]))
+        return {"messages": await _shown(channel, said)}
+    if "ids" in given:
+        return await _whole(channel, given["ids"])
+    if not given["query"].strip():
+        raise ArgumentError("'query' must hold some words to look for.")
+    hits = await channel.search(
+        given["query"],
+        count=given.get("count", _COUNT),
+        where=given.get("where", "all"),
+        after=_time(channel, given, "after"),
+        before=_time(channel, given, "before"),
+        speaker=given.get("speaker", ""),
+    )
+    if hits or not given.get("speaker"):
+        return {"hits": await _hits(channel, hits)}
+    return {"hits": [], "note": f"Is {given['speaker']!r} how the name is written here?"}
+
+
+async def _whole(channel: ChannelMemory, names: Sequence[str]) -> dict[str, Any]:
+    """Messages and entries by their ids, each with its whole text or why there is none."""
+    known = {f"{Source.MEMORY}:{entry.id}": entry for entry in await channel.entries()}
+    results = []
+    for name in names:
+        entry = known.get(name)
+        if entry is not None:
+            results.append(
+                {
+                    "id": name,
+                    "text": channel.masked(entry.text),
+                    "trust": str(entry.trust),
+                    "messages": list(entry.sources),
+                }
+            )
+        elif name.startswith(f"{Source.MEMORY}:"):
+            results.append({"error": f"No entry of MEMORY.md has the id {name!r} now.", "of": name})
+        else:
+            results += await _each([name], lambda one: _message_whole(channel, one))
+    return {"results": results}
+
+
+async def _message_whole(channel: ChannelMemory, name: str) -> dict[str, Any]:
+    (shown,) = await _shown(channel, await channel.detail(_message(name)))
+    return shown
+
+
+async def _hits(channel: ChannelMemory, hits: Sequence[SearchHit]) -> list[dict[str, Any]]:
+    citations = await cited(channel, [hit.item for hit in hits])
+    return [
+        {"id": hit.item.id, "text": hit.excerpt, "source": citation}
+        for hit, citation in zip(hits, citations, strict=True)
+    ]
+
+
+async def _shown(channel: ChannelMemory, items: Sequence[Item]) -> list[dict[str, Any]]:
+    citations = await cited(channel, items)
+    return [
+        {"id": item.id, "text": item.text, "source": citation}
+        for item, citation in zip(items, citations, strict=True)
+    ]
+
+
+def _message(name: str) -> str:
+    return name.removeprefix(f"{Source.LOG}:")
+
+
+def _time(channel: ChannelMemory, given: Mapping[str, Any], name: str) -> datetime | None:
+    """A time in the zone of the workspace where none is given."""
+    if name not in given:
+        return None
+    try:
+        time = datetime.fromisoformat(given[name])
+    except ValueError:
+        raise ArgumentError(
+            f"{name!r} must be a day or a time as 2026-03-01 or 2026-03-01T09:00, "
+            f"not {given[name]!r}."
+        ) from None
+    return time if time.tzinfo else time.replace(tzinfo=channel.time_zone)
+
+
+# ── changing ──────────────────────────────────────────────────────────────────────────────────────
+
+
+async def _save(channel: ChannelMemory, tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    async def saved(item: Mapping[str, Any]) -> dict[str, Any]:
+        one = checked_item(tool, item)
+        text = _titled(one["text"], one.get("title", ""), one.get("tags", ()))
+        # Before it is there: of two entries that say nearly the same a search shows one.
+        similar = await channel.search(text, count=_SIMILAR + 1, where="notes")
+        done = await channel.remember(
+            text,
+            kind=Kind(one.get("kind", Kind.FACT)),
+            speaker=one.get("speaker", ""),
+            until=_day(one, "until"),
+            supersedes=one.get("supersedes", ()),
+            as_quote=True,
+        )
+        known = {f"{Source.MEMORY}:{entry.id}" for entry in await channel.entries()}
+        known -= {f"{Source.MEMORY}:{change.id}" for change in done.changes}
+        others = [hit for hit in similar if hit.item.id in known]
+        return {**_changed(done), "similar": await _hits(channel, others[:_SIMILAR])}
+
+    return await _all(given, saved)
+
+
+async def _update(channel: ChannelMemory, tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    async def updated(item: Mapping[str, Any]) -> dict[str, Any]:
+        one = checked_item(tool, item)
+        kind = Kind(one["kind"]) if "kind" in one else None
+        return _changed(await channel.update(one["id"], one["text"], kind=kind))
+
+    return await _all(given, updated)
+
+
+async def _forget(channel: ChannelMemory, _tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    if "query" in given:
+        hits = await channel.search(given["query"], where="notes")
+        entries = [hit for hit in hits if hit.item.source is Source.MEMORY]
+        return {"would_take_out": await _hits(channel, entries), "taken_out": []}
+
+    async def taken(name: str) -> dict[str, Any]:
+        return {"id": name, **_changed(await channel.take_out(name))}
+
+    results = await _each(given["ids"], taken)
+    is_done = any("changes" in result for result in results)
+    return {"results": results, "note": _UNDO} if is_done else {"results": results}
+
+
+async def _rate(channel: ChannelMemory, tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+    async def rated(item: Mapping[str, Any]) -> dict[str, Any]:
+        one = checked_item(tool, item)
+        return {"id": one["id"], **_changed(await channel.rate(one["id"], helpful=one["helpful"]))}
+
+    return await _all(given, rated)
+
+
+async def _all(
+    given: Mapping[str, Any], act: Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
+) -> dict[str, Any]:
+    """One call, or a result for each of several."""
+    if "items" in given:
+        return {"results": await _each(calls_in(given), act)}
+    return await act(given)
+
+
+async def _each(
+    items: Sequence[Any], act: Callable[[Any], Awaitable[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """A result for each item; one that fails says why, the others are carried out."""
+    results = []
+    for item in items:
+        try:
+            results.append(await act(item))
+        except StoreError:
+            raise
+        except PipimemError as error:
+            results.append({"error": described(error), "of": item})
+    return results
+
+
+def _changed(done: Remembered) -> dict[str, Any]:
+    """What became of a change."""
+    changes = [
+        {
+            "done": change.verb,
+            "id": f"{Source.MEMORY}:{change.id}",
+            "before": change.before,
+            "after": change.after,
+            "section": change.section,
+        }
+        for change in done.changes
+    ]
+    if done.refused:
+        raise PipimemError(f"Nothing was changed: {'; '.join(done.refused)}.")
+    return {"changes": changes} if changes else {"changes": [], "note": "It stands so already."}
+
+
+def _titled(text: str, title: str, tags: Sequence[str]) -> str:
+    """The line of an entry: its title in front, its tags behind."""
+    words = [tag.strip().lstrip("#") for tag in tags if tag.strip().lstrip("#")]
+    plain = " ".join(filter(None, [title.strip(), text.strip(), *words]))
+    if redacted(plain) != plain:
+        return plain  # so that the signs of title and tags hide no secret from who masks it
+    line = f"{title.strip()}: {text.strip()}" if title.strip() else text.strip()
+    return " ".join([line, *(f"#{word}" for word in words)])
+
+
+def _day(given: Mapping[str, Any], name: str) -> date | None:
+    if name not in given:
+        return None
+    try:
+        return date.fromisoformat(given[name])
+    except ValueError:
+        raise ArgumentError(f"{name!r} must be a day as 2026-03-31, not {given[name]!r}.") from None
+
+
+_Action = Callable[["ChannelMemory", Tool, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+_ACTIONS: Mapping[str, _Action] = {
+    "memory_search": _search,
+    "memory_save": _save,
+    "memory_update": _update,
+    "memory_forget": _forget,
+    "memory_feedback": _rate,
+}

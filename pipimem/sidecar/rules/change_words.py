@@ -1,0 +1,73 @@
+"""What a statement tells of a change: of what it speaks, what is new, and what is cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import lru_cache
+
+from pipimem.sidecar.rules.clauses import (
+    clauses_of,
+    matter,
+    says,
+    values_of,
+    without,
+    without_values,
+)
+from pipimem.sidecar.rules.patterns import as_written, first_match, rules
+from pipimem.text.words.index_words import Words
+
+# Each statement is asked once for each other one that shares its words.
+_TEXTS_READ = 4096
+# What there is one of at a time: the sections of changes.txt that say it.
+_ONLY_ONE = ("home", "phone", "address", "work", "place", "name")
+
+
+@lru_cache(_TEXTS_READ)
+def changes_told(said: str, words: Words) -> tuple[tuple[str, str, str], ...]:
+    """Of each clause with a word of change: what stands in front of that, the rest, and the clause.
+
+    What a clause has nothing of in front is what the clause before is about.
+    """
+    told: list[tuple[str, str, str]] = []
+    clauses = clauses_of(said, words)
+    for place, clause in enumerate(clauses):
+        change = first_match(rules("changes")["change"], clause)
+        if change is None:
+            continue
+        head, tail = clause[: change.start()], clause[change.start() :]
+        if not values_of(tail) and not clause[change.end() :].strip(" .!。！"):
+            head, tail = without_values(head), clause  # "she comes on Thursday now"
+        moved = first_match(rules("changes")["object"], clause)
+        if moved:
+            head, tail = moved["object"], clause[moved.end("object") :]
+        elif not matter(head, words) and place:
+            head = f"{clauses[place - 1]} {head}"
+        told.append((head, tail, clause))
+    return tuple(told)
+
+
+def new_only_values(said: str, words: Words) -> list[tuple[Hashable, str]]:
+    """The values of which there is one at a time that a text tells with a word of change."""
+    newer = [clause for clause in (*clauses_of(said, words), said) if says("change", clause)]
+    return [found for clause in newer for found in only_values(clause, words)]
+
+
+@lru_cache(_TEXTS_READ)
+def only_values(text: str, words: Words) -> tuple[tuple[Hashable, str], ...]:
+    """The values of which there is one at a time that a text tells and nothing else, by subject."""
+    found: list[tuple[Hashable, str]] = []
+    for kind in _ONLY_ONE:
+        told = first_match(rules("changes")[kind], as_written(text))
+        parts = told.groupdict("") if told else {}
+        named = parts.pop("subject", "")
+        value = "".join(parts.values()).casefold().strip()
+        is_time = any(of == "time" for of, _ in values_of(value))
+        if told and not is_time and bool(named) == bool(matter(named, words)):
+            found.append((("one", kind, matter(named, words), values_of(named)), value))
+    return tuple(found)
+
+
+def clauses_that_cancel(said: str, words: Words) -> list[str]:
+    """The clauses that say that something does not take place, without these words."""
+    cancelling = [clause for clause in clauses_of(said, words) if says("cancelled", clause)]
+    return [without("cancelled", clause) for clause in cancelling]

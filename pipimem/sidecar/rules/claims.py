@@ -1,0 +1,41 @@
+"""What somebody states, for comparing: the words, who said them, and the kind they are kept as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pipimem.notes.kinds import Kind
+from pipimem.sidecar.rules.sentences import Sentence
+from pipimem.text.quotes import read_quote
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What was said, by whom (empty if unknown), and the kind it is kept as."""
+
+    said: str
+    speaker: str
+    kind: Kind | None
+
+
+def claim_of(text: str, kind: Kind | None) -> Claim:
+    """An entry as a claim: a quote's words and speaker, or the text as it stands."""
+    quote = read_quote(text)
+    return Claim(quote.said, quote.name, kind)
+
+
+def stated(sentence: Sentence) -> Claim:
+    """A sentence as a claim of no kind."""
+    return Claim(sentence.text, sentence.speaker, None)
+
+
+def statements(said: Iterable[Sentence], place: int) -> list[Sentence]:
+    """The sentences of people behind a place that are neither questions nor laughed at."""
+    later = [one for one in said if one.place > place and one.role == "user"]
+    return [one for one in later if not one.question and not one.laughed]
+
+
+def claims(said: Iterable[Sentence], place: int) -> list[Claim]:
+    """What people state in the sentences behind a place."""
+    return [stated(one) for one in statements(said, place)]

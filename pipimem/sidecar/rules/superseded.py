@@ -1,0 +1,69 @@
+"""Which choices of a window a later statement ends, and which are quoted with what changes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pipimem.sidecar.rules.changes import concerns, ends, is_over
+from pipimem.sidecar.rules.choosing import Choice
+from pipimem.sidecar.rules.claim_index import ClaimIndex
+from pipimem.sidecar.rules.claims import stated, statements
+from pipimem.sidecar.rules.context import together
+from pipimem.sidecar.rules.sentences import Sentence
+from pipimem.text.words.index_words import Words
+
+# What changes an older statement is kept wherever that one is.
+_CHANGED = 4.0
+
+
+def without_ended(chosen: Sequence[Choice], said: Sequence[Sentence], words: Words) -> list[Choice]:
+    """The choices that no later sentence of the window ends."""
+    index = ClaimIndex((one.claim for one in chosen), words)
+    ended = set[int]()
+    for new in statements(said, -1):
+        claim = stated(new)
+        for place in set(index.may_end(claim.said)) - ended:
+            older = chosen[place]
+            if older.sentence.place < new.place and is_over(older.claim, (claim,), words):
+                ended.add(place)
+    return [one for place, one in enumerate(chosen) if place not in ended]
+
+
+def with_older(
+    chosen: Sequence[Choice],
+    words: Words,
+    *,
+    known: Sequence[Choice] = (),
+    ended: bool = False,
+) -> list[Choice]:
+    """The choices, each that changes an earlier or `known` one quoted together with it.
+
+    An earlier one that holds no longer is left out; with `ended` it is quoted as well.
+    """
+    found: dict[int, Choice] = dict(enumerate(known))
+    index = ClaimIndex((one.claim for one in known), words)
+    for number, one in enumerate(chosen, len(known)):
+        place = _changed(found, index.may_end(one.claim.said), one, words)
+        if place is not None:
+            older = found[place]
+            is_left_out = not ended and ends(one.claim, older.claim, words)
+            whole = one.sentence if is_left_out else together(older.sentence, one.sentence)
+            if whole:
+                del found[place]
+                one = Choice(whole, older.kind, one.weight + _CHANGED)
+        found[number] = one
+        index.add(one.claim)
+    return [one for place, one in found.items() if place >= len(known)]
+
+
+def _changed(
+    found: Mapping[int, Choice], places: Sequence[int], one: Choice, words: Words
+) -> int | None:
+    """The last of the places whose choice the newer one changes and does not quote."""
+    for place in reversed(places):
+        older = found.get(place)
+        if older is None or older.claim.said in one.claim.said:
+            continue
+        if ends(one.claim, older.claim, words) or concerns(one.claim, older.claim, words):
+            return place
+    return None

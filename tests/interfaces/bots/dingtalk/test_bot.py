@@ -1,0 +1,215 @@
+"""The bot as DingTalk sees it: delivered, acknowledged, stored, answered, each once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies, said_in
+from tests.servers.dingtalk import FakeDingTalk
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_message_of_a_group_is_answered_and_remembered(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """The answer goes to the webhook of its message, and names who asked."""
+    async with running(replies=ScriptedReplies()) as pipimem:
+        await dingtalk.say("周五不许发布")
+        await dingtalk.until(lambda: bool(dingtalk.said))
+        said = dingtalk.said[0]
+        assert (said.channel, said.text) == (GROUP, "re: 周五不许发布")
+        assert said.body["at"] == {"atUserIds": ["staff-lin"]}
+    assert await said_in(pipimem) == [
+        ("user", "林晓", "周五不许发布"),
+        ("assistant", "", "re: 周五不许发布"),
+    ]
+    (info,) = pipimem.store.channels()
+    assert (info.id, info.kind, info.title) == (GROUP, "group", "发布群")
+
+
+async def test_a_direct_message_is_a_channel_of_its_own(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """It is known by its conversation, and named after who writes."""
+    async with running(replies=ScriptedReplies()) as pipimem:
+        await dingtalk.say("hello", channel="cidDm", conversationType="1", conversationTitle="")
+        await dingtalk.until(lambda: bool(dingtalk.said))
+        assert "at" not in dingtalk.said[0].body
+    (info,) = pipimem.store.channels()
+    assert (info.id, info.kind, info.title) == ("cidDm", "dm", "林晓")
+
+
+async def test_without_a_model_it_answers_with_what_memory_found(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """An honest echo."""
+    async with running() as pipimem:
+        await dingtalk.say("hi")
+        await dingtalk.until(lambda: len(dingtalk.said) == 1)
+        channel = await pipimem.channel(GROUP)
+        await channel.remember("我们周五从不发布")
+        await dingtalk.say("周五可以发布吗？")
+        await dingtalk.until(lambda: len(dingtalk.said) == 2)
+    assert "没有模型" in dingtalk.said[0].text
+    assert "我们周五从不发布" in dingtalk.said[1].text
+
+
+async def test_what_is_said_to_others_is_remembered_and_not_answered(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """The model is shown it when somebody speaks to the bot."""
+    replies = ScriptedReplies()
+    async with running(replies=replies) as pipimem:
+        await dingtalk.say("Dana, lunch at noon?", isInAtList=False, senderNick="Tom")
+        await dingtalk.say("what did Tom ask?")
+        await dingtalk.until(lambda: bool(dingtalk.said))
+    assert [said.text for said in dingtalk.said] == ["re: what did Tom ask?"]
+    ((_, context),) = replies.asked
+    assert [(one.speaker, one.content) for one in context] == [("Tom", "Dana, lunch at noon?")]
+    assert [content for _, _, content in await said_in(pipimem)] == [
+        "Dana, lunch at noon?",
+        "what did Tom ask?",
+        "re: what did Tom ask?",
+    ]
+
+
+async def test_the_acknowledgement_does_not_wait_for_the_turn(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """A model takes its time; what was said meanwhile is stored before its answer."""
+    release = asyncio.Event()
+    replies = ScriptedReplies(wait=lambda _: release.wait())
+    async with running(replies=replies) as pipimem:
+        for number in range(3):
+            await dingtalk.acked(await dingtalk.say(f"question {number}"))
+        assert dingtalk.said == []
+
+        async def stored() -> list[str]:
+            return [content for _, _, content in await said_in(pipimem)]
+
+        with_limit = time.monotonic() + 10
+        while not replies.asked or len(await stored()) < 3:
+            assert time.monotonic() < with_limit
+            await asyncio.sleep(0.01)
+        assert await stored() == ["question 0", "question 1", "question 2"]
+        release.set()
+        await dingtalk.until(lambda: len(dingtalk.said) == 3)
+    assert [said.text for said in dingtalk.said] == [f"re: question {n}" for n in range(3)]
+
+
+async def test_a_channel_has_one_turn_at_a_time_and_others_do_not_wait(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """A slow answer in one group holds nobody else up."""
+    release = asyncio.Event()
+
+    async def wait(query: str) -> None:
+        if query.startswith("slow"):
+            await release.wait()
+
+    replies = ScriptedReplies(wait=wait)
+    async with running(replies=replies):
+        await dingtalk.say("slow one")
+        await dingtalk.say("after it")
+        await dingtalk.say("elsewhere", channel="cidOther")
+        await dingtalk.until(lambda: bool(dingtalk.said))
+        assert [said.text for said in dingtalk.said] == ["re: elsewhere"]
+        release.set()
+        await dingtalk.until(lambda: len(dingtalk.said) == 3)
+    assert [s.text for s in dingtalk.said if s.channel == GROUP] == ["re: slow one", "re: after it"]
+
+
+async def test_a_message_delivered_a_thousand_times_is_handled_once(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """Each delivery is acknowledged, or it would come again."""
+    async with running(replies=ScriptedReplies()) as pipimem:
+        for _ in range(1000):
+            await dingtalk.say("once", message_id="msgOnce==")
+        await dingtalk.say("twice")
+        await dingtalk.until(lambda: dingtalk.ack_count == 1001 and len(dingtalk.said) == 2)
+    assert [said.text for said in dingtalk.said] == ["re: once", "re: twice"]
+    assert len(await said_in(pipimem)) == 4
+
+
+async def test_a_message_delivered_again_after_a_restart_is_known(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """Its id stands in the transcript."""
+    async with running(replies=ScriptedReplies()):
+        await dingtalk.say("once", message_id="msgOnce==")
+        await dingtalk.until(lambda: len(dingtalk.said) == 1)
+    async with running(replies=ScriptedReplies()) as pipimem:
+        await dingtalk.acked(await dingtalk.say("once", message_id="msgOnce=="))
+        await dingtalk.say("next")
+        await dingtalk.until(lambda: len(dingtalk.said) == 2)
+    assert [said.text for said in dingtalk.said] == ["re: once", "re: next"]
+    assert [content for _, _, content in await said_in(pipimem)] == [
+        "once",
+        "re: once",
+        "next",
+        "re: next",
+    ]
+
+
+async def test_a_stop_lets_turns_end(running: Running, dingtalk: FakeDingTalk) -> None:
+    """What was asked before it is answered and stored."""
+    replies = ScriptedReplies(wait=lambda _: asyncio.sleep(0.3))
+    async with running(replies=replies) as pipimem:
+        await dingtalk.say("one")
+        await dingtalk.say("two")
+        await dingtalk.until(lambda: dingtalk.ack_count == 2)
+    assert [said.text for said in dingtalk.said] == ["re: one", "re: two"]
+    assert len(await said_in(pipimem)) == 4
+
+
+async def test_a_turn_that_does_not_end_is_cut_off_and_its_message_is_stored(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """A stop takes its time, and no more."""
+    replies = ScriptedReplies(wait=lambda _: asyncio.sleep(3600))
+    began = time.monotonic()
+    async with running(replies=replies, grace=0.2) as pipimem:
+        await dingtalk.say("never answered")
+        await dingtalk.until(lambda: bool(replies.asked))
+    assert time.monotonic() - began < 10
+    assert await said_in(pipimem) == [("user", "林晓", "never answered")]
+
+
+async def test_an_answer_that_does_not_arrive_was_not_said(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """The message is remembered; the next one is answered."""
+    dingtalk.hook_code = 310000
+    async with running(replies=ScriptedReplies()) as pipimem:
+        await dingtalk.say("one")
+        await dingtalk.say("two")
+        await dingtalk.until(lambda: dingtalk.hooks_refused == 2)
+        dingtalk.hook_code = 0
+        await dingtalk.say("three")
+        await dingtalk.until(lambda: bool(dingtalk.said))
+    assert await said_in(pipimem) == [
+        ("user", "林晓", "one"),
+        ("user", "林晓", "two"),
+        ("user", "林晓", "three"),
+        ("assistant", "", "re: three"),
+    ]
+
+
+async def test_ids_of_people_are_nowhere_but_on_the_wire(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """Neither in what the model reads nor in a file."""
+    replies = ScriptedReplies()
+    async with running(replies=replies) as pipimem:
+        await dingtalk.say("who am I?")
+        await dingtalk.until(lambda: bool(dingtalk.said))
+    assert "staff-lin" not in repr(replies.asked)
+    for path in pipimem.store.root.rglob("*"):
+        if path.is_file():
+            assert b"staff-lin" not in path.read_bytes()
+            assert b"LWCP" not in path.read_bytes()

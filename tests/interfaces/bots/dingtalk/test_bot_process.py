@@ -1,0 +1,158 @@
+"""`pipimem dingtalk` as a process: started, stopped, and what it says when it cannot start."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.bots.conftest import GROUP
+from tests.servers.dingtalk import CLIENT_ID, CLIENT_SECRET, FakeDingTalk
+from tests.servers.openai import OpenAIServer, Reply
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def started(
+    workspace: Path, url: str, *words: str, model: str = "offline", **variables: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The command, with what it needs in its environment."""
+    environment = os.environ | {
+        "DINGTALK_CLIENT_ID": CLIENT_ID,
+        "DINGTALK_CLIENT_SECRET": CLIENT_SECRET,
+        "DINGTALK_OPENAPI_ENDPOINT": url,
+    }
+    command = ["-m", "pipimem", "--workspace", str(workspace), "--model", model, "dingtalk", *words]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *command,
+        env=environment | variables,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def ended(process: asyncio.subprocess.Process) -> tuple[int, str]:
+    """How it ended, and all that it said."""
+    out, err = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode is not None
+    return process.returncode, (out + err).decode()
+
+
+@pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_it_with_the_files_whole(
+    workspace: Path, dingtalk: FakeDingTalk, name: signal.Signals
+) -> None:
+    """What was said before it is answered and stored."""
+    async with started(workspace, dingtalk.url) as process:
+        await dingtalk.connected(1)
+        await dingtalk.say("周五不许发布")
+        await dingtalk.until(lambda: bool(dingtalk.said))
+        process.send_signal(name)
+        code, said = await ended(process)
+    assert (code, said.splitlines()[-1]) == (0, "stopped; the files are whole")
+    assert CLIENT_SECRET not in said
+    (log,) = workspace.glob("channels/*/log.jsonl")
+    assert len(log.read_text("utf-8").splitlines()) == 2
+
+
+async def test_a_killed_bot_answers_no_message_twice(
+    workspace: Path, dingtalk: FakeDingTalk
+) -> None:
+    """The gateway delivers again what it got no acknowledgement for."""
+    async with started(workspace, dingtalk.url) as process:
+        await dingtalk.connected(1)
+        await dingtalk.say("one", message_id="msg1==")
+        await dingtalk.until(lambda: len(dingtalk.said) == 1)
+        process.kill()
+        await process.wait()
+    async with started(workspace, dingtalk.url) as process:
+        await dingtalk.connected(2)
+        await dingtalk.say("one", message_id="msg1==")
+        await dingtalk.say("two", message_id="msg2==")
+        await dingtalk.until(lambda: len(dingtalk.said) == 2)
+        process.terminate()
+        await ended(process)
+    (log,) = workspace.glob("channels/*/log.jsonl")
+    assert [line.count("msg1==") for line in log.read_text("utf-8").splitlines()].count(1) == 1
+
+
+async def test_a_model_answers_through_litellm(workspace: Path, dingtalk: FakeDingTalk) -> None:
+    """It is shown what memory has, who speaks, and what was said before; no id is in it."""
+    with OpenAIServer(lambda request: Reply(f"answer {request.number}")) as server:
+        url = f"{server.url}/v1"
+        openai = {"OPENAI_API_KEY": "sk-test", "OPENAI_API_BASE": url}
+        async with started(workspace, dingtalk.url, model="openai/gpt-test", **openai) as process:
+            await dingtalk.connected(1)
+            await dingtalk.say("hello")
+            await dingtalk.until(lambda: len(dingtalk.said) == 1, 60)
+            await dingtalk.say("and now?", senderNick="Tom")
+            await dingtalk.until(lambda: len(dingtalk.said) == 2, 60)
+            process.terminate()
+            await ended(process)
+        requests = server.requests
+    assert [said.text for said in dingtalk.said] == ["answer 1", "answer 2"]
+    contents = [message.content for message in requests[1].messages[1:]]
+    assert contents == ["林晓: hello", "answer 1", "Tom: and now?"]
+    prompt = requests[1].system
+    assert "MEMORY.md" in prompt
+    for name in ("staff-lin", "LWCP", GROUP, "cidgroup", str(workspace / "channels")):
+        assert name not in prompt
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"DINGTALK_CLIENT_SECRET": ""}, "DINGTALK_CLIENT_SECRET must be set"),
+        ({"DINGTALK_CLIENT_ID": " "}, "DINGTALK_CLIENT_ID must be set"),
+        ({"DINGTALK_OPENAPI_ENDPOINT": "http://example.com"}, "must be an https:// address"),
+        ({"DINGTALK_CLIENT_SECRET": "wrong-secret"}, "HTTP 401"),
+    ],
+)
+async def test_what_is_missing_is_told_in_one_sentence(
+    workspace: Path, dingtalk: FakeDingTalk, variables: dict[str, str], said: str
+) -> None:
+    """Exit 1, and no traceback."""
+    async with started(workspace, dingtalk.url, **variables) as process:
+        code, text = await ended(process)
+    assert code == 1
+    assert said in text
+    assert "Traceback" not in text
+    assert "wrong-secret" not in text
+
+
+async def test_a_stop_during_a_turn_takes_no_longer_than_it_may(
+    workspace: Path, dingtalk: FakeDingTalk
+) -> None:
+    """A model that does not answer holds nobody up, and no model is asked any more."""
+    with OpenAIServer(lambda _: Reply("late", delay=30.0)) as server:
+        openai = {"OPENAI_API_KEY": "sk-test", "OPENAI_API_BASE": f"{server.url}/v1"}
+        words = ("--grace", "1")
+        async with started(
+            workspace, dingtalk.url, *words, model="openai/gpt-test", **openai
+        ) as process:
+            await dingtalk.connected(1)
+            await dingtalk.say("hello")
+            await dingtalk.until(lambda: bool(server.requests), 60)
+            began = time.monotonic()
+            process.terminate()
+            code, said = await ended(process)
+            assert time.monotonic() - began < 8
+    assert code == 0
+    assert "1 conversations did not end in time" in said
+    (log,) = workspace.glob("channels/*/log.jsonl")
+    assert "hello" in log.read_text("utf-8")

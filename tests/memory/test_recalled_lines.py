@@ -1,0 +1,52 @@
+"""Lines that repeat what memory had shown are not learnt again."""
+
+from __future__ import annotations
+
+import pytest
+from pipimem.memory.recalled_lines import without_recalled_lines
+from pipimem.memory.window import Window
+from pipimem.notes.message import Message
+
+from tests.notes.building import notes_of
+
+NOTES = notes_of(
+    "## Constraints\n\n- we never deploy on Fridays, says the team\n- 生产环境周五不发布新版本\n- a <b> tag\n"
+)
+
+
+def cleaned(content: str) -> list[str]:
+    """What is left of a person's message."""
+    window = Window((Message.user(content, id="m1", speaker="Tom"),), 1, 1)
+    return [one.content for one in without_recalled_lines(window, NOTES).messages]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- we never deploy on Fridays, says the team",
+        "> - (Tom, 2026-03-01) we never deploy on Fridays, says the team",
+        "“we never deploy on Fridays, says the team”",
+        "> we never deploy on Fridays, sa…",
+        "> deploy on Fridays, says the team",
+        "- 生产环境周五不发布",
+        "- a \\u003cb\\u003e tag",
+    ],
+)
+def test_a_quoted_line_goes(line: str) -> None:
+    """Whole or cut off, with who and when or without, escaped as a block has it."""
+    assert cleaned(f"you told me:\n{line}\nwhy?") == ["you told me:\nwhy?"]
+    assert cleaned(line) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "we never deploy on Fridays, says the team",
+        "- we never deploy on Mondays, says the team",
+        "- the team",
+        "“we never deploy on Fridays, says the team” is over: from now on we do",
+    ],
+)
+def test_what_a_person_says_themselves_stays(line: str) -> None:
+    """Said again, said otherwise, a few common words, or a quotation that something is said of."""
+    assert cleaned(line) == [line]

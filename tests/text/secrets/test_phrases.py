@@ -1,0 +1,39 @@
+"""What people say around a secret is data, and all of it is used."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pipimem.text.secrets
+import pytest
+from pipimem import resources
+from pipimem.text.secrets import redacted
+from pipimem.text.secrets.phrases import phrases
+
+HEADINGS = sorted(resources.sections("secrets/phrases"))
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_every_heading_is_read_and_can_be_compiled(heading: str) -> None:
+    """A heading that no module names would do nothing."""
+    folder = Path(pipimem.text.secrets.__file__).parent
+    assert any(f"{heading}" in path.read_text("utf-8") for path in folder.glob("*.py"))
+    re.compile(phrases(heading))
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("the password for staging was changed to hunter2x", "hunter2x"),
+        ("密码临时改成了hunter2x", "hunter2x"),
+        ("login to grafana: deploy with hunter2x", "hunter2x"),
+        ("口令就是芝麻开门", "芝麻开门"),
+        ("482913 是你的验证码", "482913"),
+    ],
+)
+def test_words_between_a_cue_and_its_value_are_known(text: str, masked: str) -> None:
+    """Verbs, adverbs and prepositions, in English and Chinese."""
+    found = redacted(text)
+    assert masked not in found
+    assert "[secret:" in found
