@@ -152,7 +152,7 @@ class SearchService:
     def all_around(self, channel: str, slot: int, around: int) -> tuple[Item, ...]:
         """So many messages before and after a slot, those of its thread first."""
         found = self.channel_search(channel)
-        slots = all_around(found.index, slot, around)
+        slots = all_around(found.index, slot, around, found.archive)
         return masked_items([found.item(one) for one in slots], self.own)
 
     def channel_search(self, channel: str) -> TranscriptSearch:

@@ -99,6 +99,11 @@ class TranscriptSearch:
                 self.store.caches.drop_search()
         self._to_keep, self._is_current = None, True
 
+    @property
+    def archive(self) -> range:
+        """The slots of the archive's bullets."""
+        return range(self._first, self._first + len(self._old))
+
     def item(self, slot: int) -> Item:
         """The bullet or message of a slot."""
         place = slot - self._first

@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "README.zh-CN.md", *sorted((ROOT / "docs/guide").rglob("*.md"))]
 _BLOCK = re.compile(r"^```(?:bash|sh)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _SAMPLE = re.compile(r"^```markdown\n(# .*?)^```", re.DOTALL | re.MULTILINE)
-# These go on until they are stopped; tests/cli/commands/test_watch.py runs them.
-_STAYS = ("watch",)
+# These go on until they are stopped: tests/cli/commands/test_watch.py and tests/interfaces run them.
+_STAYS = ("watch", "dingtalk", "mcp", "ui")
 # What the pages take for granted: the workspace that README makes.
 _BEFORE = (
     "pipimem init",

@@ -139,6 +139,7 @@ def channel_calls(channel: Channel, other: int) -> Calls:
         "history.undo": history.undo,
         "history.restore": lambda: history.restore(1),
         "forget": lambda: channel.forget("green falcon", message=""),
+        "retract": lambda: channel.retract(theirs),
         "reset": channel.reset,
         "close": channel.close,
     }
@@ -259,6 +260,8 @@ COMMANDS: Mapping[str, list[list[str]]] = {
     "consolidate": [["consolidate", "{id}"]],
     "maintain": [["maintain", "{id}", "--dry-run"], ["maintain", "{id}"]],
     "watch": [["watch", "--help"]],
+    "mcp": [["mcp", "--help"]],
+    "dingtalk": [["dingtalk", "--help"]],
     "channels": [["channels"], ["channels", "--json"]],
     "remove": [["remove", "{id}-not-there", "--yes"]],
     "status": [["status"], ["status", "--json"]],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from pipimem.recall.items import Item
 from pipimem.recall.scoring import Part
@@ -89,17 +90,21 @@ def thread_around(index: TranscriptIndex, slot: int, before: int, after: int) ->
     return (*_chain(slot, threads.before, before)[::-1], slot, *_chain(slot, threads.after, after))
 
 
-def all_around(index: TranscriptIndex, slot: int, around: int) -> tuple[int, ...]:
+def all_around(index: TranscriptIndex, slot: int, around: int, archive: range) -> tuple[int, ...]:
     """A message with so many before and after it: of its thread, else of what was said beside that.
 
-    Nothing that others said between the messages of the thread.
+    Nothing that others said between the messages of the thread. `archive` holds the slots of the
+    archived history, which is older than the messages on both sides of it: neither fills up the
+    other.
     """
     before = _chain(slot, index.threads.before, around)[::-1]
     after = _chain(slot, index.threads.after, around)
     start, end = min([slot, *before]), max([slot, *after]) + 1
-    earlier = range(max(0, start - (around - len(before))), start)
-    later = range(end, min(len(index), end + around - len(after)))
-    return (*earlier, *before, slot, *after, *later)
+    is_archived = slot in archive
+    earlier = (place for place in range(start - 1, -1, -1) if (place in archive) == is_archived)
+    later = (place for place in range(end, len(index)) if (place in archive) == is_archived)
+    first = [*islice(earlier, around - len(before))][::-1]
+    return (*first, *before, slot, *after, *islice(later, around - len(after)))
 
 
 def differing(values: Iterable[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from tests.cli.conftest import Call
 
 
 def test_log_tells_who_changed_what_newest_first(call: Call, bot: Path, conversation: Path) -> None:
-    """A command by a person, a thought, a hand in the file."""
+    """A command by a person, a model call, an edit; the channel's headings are Chinese already."""
     call("replay", "room", str(conversation))
     call("remember", "room", "The hall is open")
     memory = bot / "channels/room/MEMORY.md"
@@ -19,7 +19,7 @@ def test_log_tells_who_changed_what_newest_first(call: Call, bot: Path, conversa
     assert (rows[1][2], rows[1][3], rows[1][4]) == (
         "person",
         "remember",
-        "added MEMORY.md · Facts: The port is 8080",
+        "added MEMORY.md · 事实: The port is 8080",
     )
     assert rows[2][3] == "edit"
     assert "consolidate" in {row[3] for row in rows}

@@ -275,12 +275,12 @@ def test_a_megabyte_of_all_of_it_is_read_in_linear_time() -> None:
     assert _is_linear(piece, 131_072)
 
 
-def test_two_megabytes_of_bracket_tags_take_less_than_a_second() -> None:
-    """In processor time; it was 8 s."""
-    text = "[private]" * 220_000
-    began = time.process_time()
-    assert without_private(text) == text
-    assert time.process_time() - began < 1
+def test_two_megabytes_of_bracket_tags_take_no_longer_than_of_angle_tags() -> None:
+    """Measured side by side; once they took five times as long."""
+    size = 2_000_000
+    assert without_private("[private]" * 1000) == "[private]" * 1000
+    pairs = ((_seconds("[private]", size), _seconds("<private", size)) for _ in range(3))
+    assert any(brackets < angles for brackets, angles in pairs)
 
 
 def _is_linear(piece: str, size: int) -> bool:
