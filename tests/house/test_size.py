@@ -1,53 +1,21 @@
 """The house stays small enough to be known: long modules, branching functions, deep imports.
 
 What these bounds hold is what was reached; a change that needs more says why, here. The other
-figures of docs/design/architecture.md are printed by the commands there.
+figures of docs/design/architecture.md are printed by `python -m benchmarks.house`.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
-HOUSE = Path(__file__).parents[2] / "pipimem"
-FILES = sorted(HOUSE.rglob("*.py"))
+from benchmarks.house import FILES, HOUSE, RULES, longest_chain
+
 MOST_LINES = 300
 LONGEST_CHAIN = 24
 MOST_BRANCHES = 10
 # Of these one block each is left to unfold.
 BRANCHY = {"text/private/__init__.py:_hidden_once": 14}
-RULES = HOUSE / "sidecar" / "rules"
-
-
-def _name(path: Path) -> str:
-    parts = path.relative_to(HOUSE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-MODULES = {_name(path): path for path in FILES}
-
-
-@cache
-def _imports(module: str) -> tuple[str, ...]:
-    """The modules of ours that a module imports as it is loaded; what it imports later is free."""
-    found = set()
-    for node in ast.parse(MODULES[module].read_text("utf-8")).body:
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                below = f"{node.module}.{alias.name}"
-                found.add(below if below in MODULES else str(node.module))
-    return tuple(sorted(found & MODULES.keys() - {module}))
-
-
-@cache
-def _chain(module: str) -> tuple[str, ...]:
-    """The longest row of modules of which each imports the next."""
-    longest = max((_chain(below) for below in _imports(module)), key=len, default=())
-    return (module, *longest)
 
 
 def test_no_module_is_too_long_to_be_read_at_once() -> None:
@@ -104,5 +72,5 @@ def test_no_function_has_too_many_branches_to_be_followed() -> None:
 
 def test_imports_do_not_go_deeper() -> None:
     """A type that stands where it belongs makes the chain shorter; a detour makes it longer."""
-    longest = max(map(_chain, MODULES), key=len)
+    longest = longest_chain()
     assert len(longest) <= LONGEST_CHAIN, "\n".join(longest)
