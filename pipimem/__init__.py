@@ -51,12 +51,10 @@ if TYPE_CHECKING:
         Change,
         Trust,
     )
+    from pipimem.recall.candidate import Candidate
     from pipimem.recall.items import (
         Item,
         Source,
-    )
-    from pipimem.recall.ranking import (
-        Candidate,
     )
     from pipimem.recall.recall import (
         Recall,
@@ -226,7 +224,7 @@ _PLACES = {
     "pipimem.notes.operations": "Author Bullet Change Trust",
     "pipimem.recall.scoring": "Part",
     "pipimem.recall.items": "Item Source",
-    "pipimem.recall.ranking": "Candidate",
+    "pipimem.recall.candidate": "Candidate",
     "pipimem.recall.recall": "Recall",
     "pipimem.runtime.channel": "Channel",
     "pipimem.runtime.pipimem": "Pipimem",

@@ -26,6 +26,7 @@ from unittest.mock import patch
 
 from pipimem.recall import ranking, refinement, spelling, vectors
 from pipimem.recall import recall as recalling
+from pipimem.recall.candidate import Candidate
 from pipimem.recall.index import Index
 from pipimem.recall.intents import Intent
 from pipimem.recall.items import Item
@@ -154,8 +155,8 @@ def _patched(*changes: Change) -> Iterator[None]:
 
 
 def _kept_all(
-    candidates: Sequence[ranking.Candidate], _: Index, __: Query, most: int
-) -> tuple[ranking.Candidate, ...]:
+    candidates: Sequence[Candidate], _: Index, __: Query, most: int
+) -> tuple[Candidate, ...]:
     return tuple(one._replace(rank=rank) for rank, one in enumerate(candidates[:most], 1))
 
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from pipimem.errors import NothingFound, PipimemError
 from pipimem.memory.remember import quoted_addition
 from pipimem.notes.entry import Entry, content_id
-from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.headings import kind_of
+from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Record
 from pipimem.notes.note_draft import bullet_text
 from pipimem.notes.notes import Notes

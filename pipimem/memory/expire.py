@@ -9,7 +9,8 @@ from functools import cache
 
 from pipimem import resources
 from pipimem.notes.entry import Entry
-from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.headings import kind_of
+from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Trust

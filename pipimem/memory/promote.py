@@ -9,7 +9,8 @@ from datetime import date, datetime, timedelta
 from pipimem.memory.masked import SAYS_PRIVATE
 from pipimem.memory.prompt_memory import targets
 from pipimem.notes.entry import Entry
-from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.headings import kind_of
+from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes

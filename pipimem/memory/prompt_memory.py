@@ -7,7 +7,8 @@ from datetime import datetime
 
 from pipimem.memory.past_plans import NO_NEWS_DAYS, PLANS, STALE_DAYS, days_past
 from pipimem.notes.entry import Entry
-from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.headings import kind_of
+from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Target, Trust
 from pipimem.sidecar.tasks import KnownEntry

@@ -11,7 +11,7 @@ from pipimem.memory.masked import unmasked_sheet
 from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.sheet import MOST_ITEMS, shown_sheet, without_taken_out
 from pipimem.memory.window import Window
-from pipimem.notes.kinds import SECTIONS
+from pipimem.notes.headings import SECTIONS
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision, Progress, SetSection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pipimem.notes.kinds import section_of
+from pipimem.notes.headings import section_of
 from pipimem.notes.notes import Note
 
 # As many as the prompt asks for. A list that is full may have pushed an item out that still stands.

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from pipimem.memory.prompt_memory import known, targets
 from pipimem.notes.entry import Entry
-from pipimem.notes.kinds import EVENTS, kind_of
+from pipimem.notes.headings import kind_of
+from pipimem.notes.kinds import EVENTS
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
     Author,

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
-from pipimem.notes.kinds import HEADINGS, SECTIONS
+from pipimem.notes.headings import HEADINGS, SECTIONS
 from pipimem.notes.ledger import Loss, Record, Tombstone
 from pipimem.notes.note_draft import Draft
 from pipimem.notes.notes import Note, Notes, Refusal

@@ -11,7 +11,7 @@ from itertools import product
 
 from pipimem.notes.entry import Entry, record_name
 from pipimem.notes.files import File
-from pipimem.notes.kinds import kind_of
+from pipimem.notes.headings import kind_of
 from pipimem.notes.ledger import Delta, Record, Tombstone, tombstone_names
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust

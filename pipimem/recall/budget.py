@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
+from pipimem.recall.candidate import Candidate
 from pipimem.recall.context_block import heading_of, lines_of
 from pipimem.recall.items import Item
-from pipimem.recall.ranking import Candidate
 from pipimem.settings import RecallSettings
 from pipimem.text.token_count import MOST_PER_CHARACTER, clipped, estimate
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from pipimem.notes.kinds import Kind
+from pipimem.recall.candidate import Circumstance
 from pipimem.recall.intents import BONUS, answers
 from pipimem.recall.items import Item, Source
 from pipimem.recall.phrases import NAMES_A_TIME
@@ -56,10 +57,6 @@ _TRUST: Mapping[str, float] = {
     "quoted": -5,
 }
 _ACCESS_MOST = 5
-
-
-# What speaks for an item beside its words, and how many hundredths of its evidence it adds.
-Circumstance = tuple[str, float]
 
 
 def priority(item: Item) -> float:

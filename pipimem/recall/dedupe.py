@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from pipimem.recall.candidate import Candidate
 from pipimem.recall.circumstances import NAMES_THE_TIME, is_of_asked_day
 from pipimem.recall.index import Index
-from pipimem.recall.ranking import Candidate
 from pipimem.recall.refinement import Query
 from pipimem.text.quotes import Quote, of_different_people
 from pipimem.text.words.index_words import Bag

@@ -11,15 +11,16 @@ from operator import attrgetter
 from types import MappingProxyType
 
 from pipimem.notes.entry import Entry
-from pipimem.notes.history import read_heading
-from pipimem.notes.kinds import kind_of, section_of
+from pipimem.notes.headings import kind_of, read_heading, section_of
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.resources import sections
+from pipimem.settings import SecretSettings
 from pipimem.text.dates.bounds import aware
 from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import day_of, read_quote
+from pipimem.text.secrets import NO_LIST, redacted
 
 # A name of a word or two before a colon.
 _IN_FRONT = Pattern(r"([A-Z][\w'-]*(?: [A-Z][\w'-]*)?|[\u4e00-\u9fff]{1,4})[:：](?=\s?\S)")
@@ -92,6 +93,23 @@ class Item:
         quote = read_quote(self.text)
         text = f"{quote.name}\n{quote.said}" if quote.name else self.text
         return f"{self.head}\n{text}" if self.head else text
+
+    def masked(self, own: SecretSettings) -> Item:
+        """The item with nothing that a workspace masks in its text and what stands beside it."""
+        return replace(
+            self,
+            text=redacted(self.text, own=own),
+            speaker=redacted(self.speaker, own=own),
+            section=redacted(self.section, own=own),
+            head=redacted(self.head, own=own),
+        )
+
+
+def masked_items(items: Iterable[Item], own: SecretSettings) -> tuple[Item, ...]:
+    """The items with nothing of a workspace's own list: older notes and messages may have it."""
+    if own == NO_LIST:
+        return tuple(items)
+    return tuple(item.masked(own) for item in items)
 
 
 def said_by(item: Item) -> str:

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import cached_property, reduce
 from operator import add, attrgetter, itemgetter
-from typing import NamedTuple
 
-from pipimem.recall.circumstances import Circumstance, circumstances, is_of_asked_day, priority
+from pipimem.recall.candidate import Candidate
+from pipimem.recall.circumstances import circumstances, is_of_asked_day, priority
 from pipimem.recall.index import Index
 from pipimem.recall.intents import ANSWERED_BY, Intent, answers
 from pipimem.recall.items import Item, Source
 from pipimem.recall.phrases import says
 from pipimem.recall.refinement import Query
-from pipimem.recall.scoring import MatchedTerm, Matches, Part, scored
+from pipimem.recall.scoring import MatchedTerm, Matches
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness
 
 # A word that stands in one item counts 1 and a little, one in a sixteenth of 5,000 items a third.
@@ -55,41 +55,6 @@ _ASKED_FOR = 1.0
 _NOWHERE_LITERAL = 1.6
 # What speaks for an item beside its words.
 _BESIDE_WORDS = ("pairs of characters", "near in meaning")
-
-
-class Candidate(NamedTuple):
-    """An item that was found: its score, how many words it shares, its rank from 1 once known.
-
-    `values` are what spoke for it, by `names`, 0.0 for what did not; `circumstances` add hundredths
-    of their sum. An item that holds all of the question has `most` of each word, in their order,
-    and `whole` in all. A tuple, for a turn makes two dozen and a frozen class costs four times
-    that.
-    """
-
-    item: Item
-    score: float
-    matches: int
-    slot: int
-    names: Sequence[str] = ()
-    values: Sequence[float] = ()
-    circumstances: Sequence[Circumstance] = ()
-    rank: int = 0
-    most: Sequence[float] = ()
-    whole: float = 0.0
-
-    @property
-    def coverage(self) -> float:
-        """The share of the question that it holds, 0 to 1."""
-        return sum(map(min, self.values, self.most)) / self.whole if self.whole else 1.0
-
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """The parts whose sum, from left to right, is the score; made for who asks why."""
-        named = zip(self.names, self.values, strict=True)
-        evidence = [Part(name, value) for name, value in named if value]
-        total = scored(evidence)
-        added = [Part(name, total * part / 100) for name, part in self.circumstances]
-        return (*evidence, *added)
 
 
 def ranked(

@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pipimem.clock import Clock
+from pipimem.recall.candidate import Candidate
 from pipimem.recall.items import Item, Source
-from pipimem.recall.ranking import Candidate
 from pipimem.recall.recall import Recall
 from pipimem.recall.scoring import explained
 from pipimem.recall.transcript.excerpts import headed

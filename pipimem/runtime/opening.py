@@ -9,8 +9,7 @@ from pipimem.memory.snapshot import Snapshot, snapshot, standing_part
 from pipimem.notes.notes import Notes
 from pipimem.recall.context_block import context_block
 from pipimem.recall.index import Index
-from pipimem.recall.items import Item, Source, sources_of
-from pipimem.recall.masked_items import masked_items
+from pipimem.recall.items import Item, Source, masked_items, sources_of
 from pipimem.settings import SecretSettings, SnapshotSettings
 from pipimem.text.quotes import words_said
 from pipimem.text.secrets import NO_LIST

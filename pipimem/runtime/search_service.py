@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from pipimem.clock import Clock
-from pipimem.recall.items import Item, Source
-from pipimem.recall.masked_items import masked_items
+from pipimem.recall.items import Item, Source, masked_items
 from pipimem.recall.recall import Recall
 from pipimem.recall.transcript.excerpts import excerpt, headed
 from pipimem.recall.transcript.filters import Filters

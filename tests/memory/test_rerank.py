@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pipimem.memory.rerank import reordered
 from pipimem.recall.budget import Limits
+from pipimem.recall.candidate import Candidate
 from pipimem.recall.items import Item, Source
-from pipimem.recall.ranking import Candidate
 from pipimem.recall.recall import Recall, unsure
 
 LIMITS = Limits(inject=2)

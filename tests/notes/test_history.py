@@ -5,49 +5,10 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from datetime import datetime
 
-import pytest
 from pipimem.notes.entry import Entry
-from pipimem.notes.history import block_heading, blocks, month_heading, newest_end, read_heading
+from pipimem.notes.history import blocks, newest_end
 
 from tests.notes.building import notes_of
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "heading"),
-    [
-        ("2026-03-02T09:10+08:00", "2026-03-02T18:20+08:00", "2026-03-02 09:10–18:20 +08:00 · T"),
-        (
-            "2026-03-02T09:10+08:00",
-            "2026-03-04T18:20+08:00",
-            "2026-03-02 09:10 – 2026-03-04 18:20 +08:00 · T",
-        ),
-        ("2026-03-02T23:10+00:00", "2026-03-03T08:00+08:00", "2026-03-03 07:10–08:00 +08:00 · T"),
-    ],
-)
-def test_a_heading_is_read_back(start: str, end: str, heading: str) -> None:
-    """What is written says the same times when it is read, whatever the offset."""
-    first, last = datetime.fromisoformat(start), datetime.fromisoformat(end)
-    assert block_heading(first, last, "T") == heading
-    assert read_heading(heading) == (first, last, "", "T")
-
-
-def test_a_fold_has_its_month() -> None:
-    """A fold's heading names the month it stands for."""
-    assert read_heading(month_heading("2026-02", "Releases"))[2:] == ("2026-02", "Releases")
-
-
-def test_headings_of_older_tools_have_a_time() -> None:
-    """An ISO time anywhere in a heading is understood; what is no date at all is a title."""
-    assert read_heading("2026-07-01T04:00:00.000Z")[1] == datetime.fromisoformat(
-        "2026-07-01T04:00+00:00"
-    )
-    assert read_heading("2026-99-99 09:00–10:00 +08:00") == (
-        None,
-        None,
-        "",
-        "2026-99-99 09:00–10:00 +08:00",
-    )
-    assert read_heading("notes") == (None, None, "", "notes")
 
 
 def test_the_newest_end_ignores_folds() -> None:

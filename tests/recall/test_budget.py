@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.recall.budget import BlockBudget, Limits, within
+from pipimem.recall.candidate import Candidate
 from pipimem.recall.context_block import context_block
 from pipimem.recall.items import Item, Source
-from pipimem.recall.ranking import Candidate
 from pipimem.text.fence import RECALLED_NOTE
 from pipimem.text.token_count import estimate
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, time
 
-from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.headings import kind_of
+from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Trust
 from pipimem.sidecar.rules.changes import ends

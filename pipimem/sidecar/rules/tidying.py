@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pipimem.notes.guards import most_taken_out
-from pipimem.notes.kinds import Kind, kind_of
+from pipimem.notes.headings import kind_of
+from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet, Trust
 from pipimem.sidecar.rules.choosing import sure_kind, weight_of
 from pipimem.sidecar.rules.sentences import Sentence

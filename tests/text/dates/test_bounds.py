@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from pipimem.notes.history import read_heading
+from pipimem.notes.headings import read_heading
 from pipimem.text.dates.bounds import aware
 
 SHANGHAI = timezone(timedelta(hours=8))
