@@ -94,22 +94,19 @@ class Item:
         text = f"{quote.name}\n{quote.said}" if quote.name else self.text
         return f"{self.head}\n{text}" if self.head else text
 
-    def masked(self, own: SecretSettings) -> Item:
-        """The item with nothing that a workspace masks in its text and what stands beside it."""
-        return replace(
-            self,
-            text=redacted(self.text, own=own),
-            speaker=redacted(self.speaker, own=own),
-            section=redacted(self.section, own=own),
-            head=redacted(self.head, own=own),
-        )
-
 
 def masked_items(items: Iterable[Item], own: SecretSettings) -> tuple[Item, ...]:
     """The items with nothing of a workspace's own list: older notes and messages may have it."""
     if own == NO_LIST:
         return tuple(items)
-    return tuple(item.masked(own) for item in items)
+    return tuple(masked_item(item, own) for item in items)
+
+
+def masked_item(item: Item, own: SecretSettings) -> Item:
+    """The item with nothing that a workspace masks in its text and what stands beside it."""
+    text, speaker = redacted(item.text, own=own), redacted(item.speaker, own=own)
+    section, head = redacted(item.section, own=own), redacted(item.head, own=own)
+    return replace(item, text=text, speaker=speaker, section=section, head=head)
 
 
 def said_by(item: Item) -> str:

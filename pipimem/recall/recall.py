@@ -11,7 +11,7 @@ from pipimem.recall.candidate import Candidate
 from pipimem.recall.context_block import context_block
 from pipimem.recall.dedupe import deduped
 from pipimem.recall.index import Index
-from pipimem.recall.items import Item, masked_items
+from pipimem.recall.items import Item, masked_item, masked_items
 from pipimem.recall.ranking import FLOOR, ranked
 from pipimem.recall.refinement import Query, refined
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
@@ -60,7 +60,7 @@ class Recall:
         """The same without what a workspace masks by a list of its own."""
         if own == NO_LIST:
             return self
-        candidates = [one._replace(item=one.item.masked(own)) for one in self.candidates]
+        candidates = [one._replace(item=masked_item(one.item, own)) for one in self.candidates]
         return replace(
             self,
             candidates=tuple(candidates),
