@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from pipimem.sidecar.rules.patterns import as_written, first_match, general, matches, rules
-from pipimem.sidecar.rules.sentences import Sentence
+from pipimem.sidecar.rules.sentences import Sentence, letters
 from pipimem.text.han import HAN
 from pipimem.text.word_lists import stop_words
 
@@ -20,16 +20,22 @@ _REACH = {
     "fragment": 3,
     "done": 8,
 }
+# A question of so few letters asks about the statement in front of it.
+_SHORT_QUESTION = 10
 _WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}")
 
 
 def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
     """The place of the sentence that one speaks of, `None` if there is none."""
-    if kept and need != "done" and _answers(kept[-1], one):
+    if kept and need != "done" and _answers(kept[-1], one, need):
         return None
     if need in ("correction", "denial"):
         return _corrected(kept, one, need)
     reach = _REACH.get(need, 1)
+    if need == "fragment":
+        reach = min(reach, _since_others(kept, one))
+    elif need == "restriction":
+        reach = max(1, _since_others(kept, one))
     for fits in _FITS.get(need, ()):
         place = _last(kept, one, reach, fits)
         if place is not None:
@@ -107,14 +113,27 @@ def _reach_of_denial(kept: Sequence[Sentence], one: Sentence) -> int:
     return len(kept) - min(place for place in said if message in kept[place].sources)
 
 
+def _since_others(kept: Sequence[Sentence], one: Sentence) -> int:
+    """How many sentences at the end are one's own, or say no more than "great" or "how long?"."""
+    count = 0
+    for before in reversed(kept):
+        is_short = letters(before.text) <= _SHORT_QUESTION
+        if not is_own(before, one) and not is_short and _is_said(before):
+            break
+        count += 1
+    return count
+
+
 def _is_said(one: Sentence) -> bool:
     return one.role == "user" and not matches("left_out", "chatter", one.text)
 
 
-def _answers(last: Sentence, one: Sentence) -> bool:
-    """Whether a sentence answers the question in front rather than correcting something."""
-    asked = last.question and not is_own(last, one)
-    return asked and matches("left_out", "yes", one.text)
+def _answers(last: Sentence, one: Sentence, need: str) -> bool:
+    """Whether a sentence answers the question in front rather than something of before."""
+    if not last.question or is_own(last, one):
+        return False
+    is_long = letters(last.text) > _SHORT_QUESTION
+    return (need == "fragment" and is_long) or matches("left_out", "yes", one.text)
 
 
 def is_own(before: Sentence, one: Sentence) -> bool:
@@ -167,6 +186,7 @@ Test = Callable[[Sentence, Sentence], bool]
 _FITS: dict[str, tuple[Test, ...]] = {
     "change": (_is_near, _has_its_value, _is_statement),
     "fragment": (_is_near, _is_own_statement),
+    "restriction": (_is_near, _is_own_statement, _is_statement),
     "done": (_is_promise,),
     "reason": (_is_near,),
     "continued": (_is_near,),

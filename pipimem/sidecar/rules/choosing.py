@@ -8,20 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
+from pipimem.sidecar.rules.answers import answered
 from pipimem.sidecar.rules.asking import asks_of_the_bot
 from pipimem.sidecar.rules.claims import Claim
-from pipimem.sidecar.rules.clauses import clauses_of, matter
-from pipimem.sidecar.rules.context import together
 from pipimem.sidecar.rules.patterns import (
     as_written,
     first_match,
     general,
     matches,
-    names_a_value,
     rules,
     without_quotes,
 )
-from pipimem.sidecar.rules.sentences import Sentence, without_tail
+from pipimem.sidecar.rules.sentences import Sentence, letters, without_tail
 from pipimem.text.words.index_words import Words
 
 # A sentence of a kind, by its words: sure, or only where something concrete stands beside it.
@@ -56,14 +54,8 @@ _WORTH = 2.8
 ASKED = 10.0
 # A sentence is never cut: a longer one is a page, or a text somebody pasted.
 _LONGEST = 320
-# A question is quoted with its answer if that comes within so many sentences and is short.
-_SOON = 4
-_MOST_ANSWER, _BEGINNING = 80, 12
+# A sentence that stands with what it answers weighs more.
 _ANSWERED = 1.4
-# A day, a number or a name answers a question; among more words it tells of something else.
-_SHORT_ANSWER, _SHORT_CLAUSE, _VALUES = 12, 20, ("number", "day", "name")
-# The verbs of one character that a short answer takes up from its question: 你住哪 and 我住在杭州.
-_VERBS = frozenset("住叫姓学教吃喝穿坐买卖养玩用读写带管付交")
 # The marks around a question are ours: they make no name.
 _MARKS = re.compile("^[“「]|[”」]")
 # More than one entry for so many messages of people would be a transcript.
@@ -103,7 +95,7 @@ def weighed(sentence: Sentence, words: Words) -> Choice | None:
     weight -= _sum("left_out", _EMPTY, text) + _sum("left_out", _LIGHTER, text)
     specific = len(_specific(text, words))
     weight += min(specific, _MOST_SPECIFIC) * _SPECIFIC
-    if kind in _NEED_MORE and _letters(text) < _SHORT:
+    if kind in _NEED_MORE and letters(text) < _SHORT:
         weight -= _TOO_SHORT
     if specific < _LEAST_WORDS:
         weight -= _FEW_WORDS if specific else _NO_WORDS
@@ -123,7 +115,7 @@ def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
         if sentence.role != "user" or (sentence.laughed and not sentence.asked):
             continue
         choice = None if sentence.fragment else weighed(sentence, words)
-        whole = _with_context(said, place, words)
+        whole = answered(said, place, words)
         if whole is not None:
             choice = _answer(choice, whole)
         if choice and choice.weight >= _WORTH:
@@ -161,11 +153,6 @@ def _comes_first(choice: Choice) -> bool:
     return said.asked or any(matches("concrete", one, said.text) for one in ("sum", "vital"))
 
 
-def _letters(text: str) -> int:
-    """The letters and digits of a text; a Chinese character counts for three."""
-    return sum((1 if one.isascii() else 3) for one in text if one.isalnum())
-
-
 def sure_kind(text: str) -> Kind | None:
     """The kind that a text surely is by its words, `None` where it is none."""
     kind, weight = _kind(without_quotes(text))
@@ -197,81 +184,6 @@ def _kind(text: str) -> tuple[Kind, float]:
             weight = _SURE + _WORTH_MORE.get(Kind(name), 0.0)
             return Kind(name), _FAINT if faint else weight
     return Kind.FACT, 0.0
-
-
-def _with_context(said: Sequence[Sentence], place: int, words: Words) -> Sentence | None:
-    """A sentence with the one of somebody else that it answers or speaks of, as one quote."""
-    answer = said[place]
-    if answer.question or len(answer.text) > _MOST_ANSWER:
-        return None
-    before = _before(said, place)
-    if before is None:
-        return None
-    if not _answers(before, answer, words) and not _speaks_of(before, answer):
-        return None
-    return together(before, answer)
-
-
-def _before(said: Sequence[Sentence], place: int) -> Sentence | None:
-    """The last sentence of another person before a place, or a question of the bot to this one.
-
-    A question that the bot answered in between is none.
-    """
-    speaker = said[place].speaker
-    asked: Sentence | None = None
-    is_answered = False
-    for one in reversed(said[max(0, place - _SOON) : place]):
-        if one.role == "user":
-            is_other = one.speaker != speaker and not (one.question and is_answered)
-            if asked is None:
-                return one if is_other else None
-            return None if is_other else asked
-        if one.question and asked is None:
-            asked = one
-        is_answered = is_answered or not one.question
-    return asked
-
-
-def _answers(question: Sentence, answer: Sentence, words: Words) -> bool:
-    """Whether an answer needs its question: a yes, a day, number or name, or the same words."""
-    if not question.question:
-        return False
-    if answer.fragment and names_a_value(answer.text):
-        return True
-    if _verbs(question.text) & _verbs(answer.text):
-        return True
-    if len(set(words.words(question.text))) < _LEAST_WORDS:
-        return False
-    if matches("left_out", "yes", answer.text):
-        return True
-    shared = set(words.words(question.text)) & set(words.words(answer.text))
-    if shared:
-        return True
-    begins = answer.text[:_BEGINNING]
-    if not names_a_value(begins) or matches("concrete", "person speaking", begins):
-        return False
-    return _letters(answer.text) <= _SHORT_ANSWER or _begins_with_value(answer.text, words)
-
-
-def _begins_with_value(text: str, words: Words) -> bool:
-    """Whether a short clause opens with a day, number or name: "3.2, but ...", "at Luigi's"."""
-    clause = clauses_of(text, words)[0]
-    if _letters(clause) > _SHORT_CLAUSE and not matches("context", "fragment", clause):
-        return False
-    return any(
-        found is not None and not matter(clause[: found.start()], words)
-        for found in (first_match(rules("concrete")[kind], clause) for kind in _VALUES)
-    )
-
-
-def _speaks_of(before: Sentence, after: Sentence) -> bool:
-    """Whether a sentence about "her" follows a person's statement about somebody."""
-    about = matches("left_out", "person", after.text) and not before.question
-    return about and before.role == "user" and matches("concrete", "people", before.text)
-
-
-def _verbs(text: str) -> frozenset[str]:
-    return _VERBS.intersection(text)
 
 
 def _answer(alone: Choice | None, whole: Sentence) -> Choice:

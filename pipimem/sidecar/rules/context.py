@@ -46,8 +46,7 @@ def in_context(said: Sequence[Sentence]) -> list[Sentence]:
             kept.append(one)
         elif private.isdisjoint(one.sources) and not _tells_a_secret(said, place):
             _add(kept, one)
-    kept = [one for one in kept if private.isdisjoint(one.sources)]
-    return [replace(one, place=place) for place, one in enumerate(kept)]
+    return [one for one in kept if private.isdisjoint(one.sources)]
 
 
 def off_the_record(messages: Sequence[Message]) -> frozenset[str]:
@@ -115,6 +114,7 @@ def together(first: Sentence, second: Sentence) -> Sentence | None:
         sources=sources,
         asked=asked,
         fragment=False,
+        begins=first.begins if first.place + 1 == second.begins else second.begins,
         answers=first.answers or not is_own,
     )
 
@@ -161,8 +161,9 @@ def _add(kept: list[Sentence], one: Sentence) -> None:
         return
     whole = together(kept[place], one)
     of_own = is_own(kept[place], one)
-    never_alone = need in ("correction", "denial", "done") and of_own
-    stays = kept[place].asked and not of_own  # nobody else takes away what is to be remembered
+    never_alone = need in ("correction", "restriction", "denial", "done") and of_own
+    # Nobody else takes away what is to be remembered, and what they restrict still holds.
+    stays = not of_own and (kept[place].asked or need == "restriction")
     if (whole or never_alone) and not stays:  # the wrong value
         del kept[place]
     kept.append(replace(whole or one, closed=need == "done"))

@@ -52,7 +52,8 @@ class Sentence:
     `asked` says that somebody asked to remember it, `fragment` that it means nothing alone,
     `laughed` that its speaker laughs at it, or others answer with nothing but laughter, `answers`
     that it begins with a sentence of somebody else in quotation marks, and `closed` that its second
-    half says that what was promised is done.
+    half says that what was promised is done. `begins` is the place of the first of the sentences
+    that it is made of and that follow each other.
     """
 
     text: str
@@ -67,6 +68,7 @@ class Sentence:
     laughed: bool = False
     answers: bool = False
     closed: bool = False
+    begins: int = -1
 
     def quote(self) -> str:
         """The sentence with who and when."""
@@ -101,6 +103,11 @@ def split(text: str) -> list[str]:
         start = end.end()
     parts.append(text[start:])
     return [" ".join(part.split()) for part in parts if part.strip()]
+
+
+def letters(text: str) -> int:
+    """The letters and digits of a text; a Chinese character counts for three."""
+    return sum((1 if one.isascii() else 3) for one in text if one.isalnum())
 
 
 def without_front(text: str, people: Collection[str], bots: Collection[str]) -> tuple[str, bool]:
@@ -144,6 +151,7 @@ def _of_message(message: Message, people: set[str], bots: set[str], place: int) 
             message.role,
             message.time,
             place + len(said),
+            begins=place + len(said),
             question=_asks(without_quotes(text)),
             laughed=laughed,
         )

@@ -43,7 +43,7 @@ def test_what_is_worth_keeping_has_an_example_that_is_kept(where: str, rule: Sen
 
 @pytest.mark.parametrize(
     ("where", "rule"),
-    lines("context", "left_out", "front", "changes", "concrete", "values", "requests"),
+    lines("context", "questions", "left_out", "front", "changes", "concrete", "values", "requests"),
     ids=lambda part: getattr(part, "example", part)[:40],
 )
 def test_every_other_pattern_finds_one_and_not_the_other(where: str, rule: SentenceRule) -> None:
