@@ -28,10 +28,9 @@ from pipimem.store.disk.syscalls import (
     read_if_there,
     sync_folder,
 )
+from pipimem.store.journal.records import FORMAT
 
 KEY_BYTES = 32
-FORMAT = 2
-"""The number in `channel.json`, `ledger.json` and the journal's first line."""
 
 _log = logging.getLogger("pipimem")
 

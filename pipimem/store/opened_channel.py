@@ -25,6 +25,7 @@ from pipimem.store.disk.files import read_text, sweep
 from pipimem.store.disk.links import astray, real_path
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.identity import ChannelFolder, Identity
+from pipimem.store.journal.records import FORMAT
 from pipimem.store.journal.state import State
 from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.transcript.log import Transcript
@@ -101,7 +102,7 @@ class OpenedChannel:
         known = saved or new
         if create and new.title:
             known = replace(known, title=new.title)
-        known = replace(known, format=identity.FORMAT)
+        known = replace(known, format=FORMAT)
         ours = ChannelFolder(folder, known, is_saved=known == saved)
         opened = cls(workspace.root, ours, Transcript(folder, ours.lock))
         if create:

@@ -1,9 +1,8 @@
-"""Chinese characters: their range, their simplified forms, and whether a text reads as Chinese."""
+"""Chinese characters: their range, and whether a text reads as Chinese."""
 
 from __future__ import annotations
 
 from pipimem.text.patterns import Pattern
-from pipimem.text.word_lists import simplified_characters
 
 # To stand between brackets: 々 and 〇, the unified ideographs with extension A, those for
 # compatibility, and all beyond the basic plane.
@@ -22,15 +21,3 @@ def has_han(text: str) -> bool:
 def is_chinese(text: str) -> bool:
     """Whether a text reads as Chinese: at least one Han character for each Latin word."""
     return has_han(text) and len(HAN_CHARACTER().findall(text)) >= len(_LATIN_WORD().findall(text))
-
-
-def simplified(text: str) -> str:
-    """The text with each traditional character as its simplified one.
-
-    資料庫 and 资料库 are one word.
-    """
-    characters = simplified_characters()
-    # Most texts have none, and a look takes a tenth of making a new text.
-    if characters.keys().isdisjoint(text):
-        return text
-    return "".join(characters.get(character, character) for character in text)

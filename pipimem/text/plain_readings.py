@@ -11,9 +11,9 @@ import unicodedata
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from pipimem.text.han import has_han, simplified
+from pipimem.text.han import has_han
 from pipimem.text.patterns import Pattern
-from pipimem.text.word_lists import stop_words
+from pipimem.text.word_lists import simplified, stop_words
 from pipimem.text.words.similarity import bigrams, share_in
 
 # Invisible characters in which ASCII can be smuggled begin here.

@@ -1,4 +1,4 @@
-"""The lists of words under `pipimem/data/words/`, each read on first use."""
+"""The lists of words and characters under `pipimem/data/words/`, each read on first use."""
 
 from __future__ import annotations
 
@@ -61,9 +61,21 @@ def by_first_character() -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
-def simplified_characters() -> Mapping[str, str]:
+def _simplified_characters() -> Mapping[str, str]:
     """Each traditional character with its simplified one."""
     return {pair[0]: pair[-1] for pair in _items("traditional")}
+
+
+def simplified(text: str) -> str:
+    """The text with each traditional character as its simplified one.
+
+    資料庫 and 资料库 are one word.
+    """
+    characters = _simplified_characters()
+    # Most texts have none, and a look takes a tenth of making a new text.
+    if characters.keys().isdisjoint(text):
+        return text
+    return "".join(characters.get(character, character) for character in text)
 
 
 def _items(name: str) -> tuple[str, ...]:

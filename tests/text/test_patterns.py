@@ -12,7 +12,8 @@ from types import ModuleType
 
 from pipimem import text
 from pipimem.text.dates.rules import Rules
-from pipimem.text.patterns import Pattern, hinted
+from pipimem.text.hinted_patterns import hinted
+from pipimem.text.patterns import Pattern
 from pipimem.text.secrets.anchors import FILES
 
 

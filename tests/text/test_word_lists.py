@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from pipimem import resources
-from pipimem.text.word_lists import forms
+from pipimem.text.word_lists import forms, simplified
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.segmentation import Segmenter
 
 DATA = Path(resources.__file__).parent / "data"
 LISTS = [
@@ -29,3 +31,15 @@ def test_a_form_stands_for_one_word(name: str) -> None:
     """A form on two lines would mean the word of the later one only."""
     lines = [line.replace(":", "").split() for line in resources.sections(f"words/{name}")[""]]
     assert sorted(forms(name)) == sorted(form for line in lines for form in line)
+
+
+def test_both_ways_of_writing_are_one_word() -> None:
+    """What was asked in one is found in the other."""
+    words = Words(Segmenter())
+    assert words.words("資料庫的備份時間") == words.words("资料库的备份时间")
+
+
+def test_what_is_at_home_in_both_stays() -> None:
+    """著名 is no 着名; text without traditional characters is handed back as it is."""
+    assert simplified("著名的餐廳") == "著名的餐厅"
+    assert simplified("乾隆 plain") == "乾隆 plain"

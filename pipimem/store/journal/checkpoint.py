@@ -13,8 +13,7 @@ from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import read_if_there
-from pipimem.store.identity import FORMAT
-from pipimem.store.journal.records import NOWHERE, Place
+from pipimem.store.journal.records import FORMAT, NOWHERE, Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,7 @@ from pipimem.store.disk.json_lines import (
     set_aside,
 )
 from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
-from pipimem.store.identity import FORMAT
-from pipimem.store.journal.records import FORGET, NOWHERE, JournalRecord, Place
+from pipimem.store.journal.records import FORGET, FORMAT, NOWHERE, JournalRecord, Place
 from pipimem.text.dates.bounds import later
 
 _NAME = "journal.jsonl"

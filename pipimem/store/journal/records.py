@@ -11,6 +11,8 @@ from pipimem.notes.operations import Author, Change, Tokens
 from pipimem.store.disk.json_lines import checksum_of
 from pipimem.text.markdown.line_edits import Splice, spliced
 
+FORMAT = 2
+"""The number in `channel.json`, `ledger.json` and the journal's first line."""
 FORGET = "forget"
 """The task of a forgetting: its record begins a journal, and undo reaches no further back."""
 

@@ -12,7 +12,8 @@ from datetime import date
 
 from pipimem.text.dates.spans import Span
 from pipimem.text.han import HAN
-from pipimem.text.patterns import Pattern, hinted
+from pipimem.text.hinted_patterns import hinted
+from pipimem.text.patterns import Pattern
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from pipimem.text.patterns import HintedPattern, hinted
+from pipimem.text.hinted_patterns import HintedPattern, hinted
 
 FILES = ("secrets/key_formats", "secrets/contexts", "secrets/announcements")
 """The rules that are tried where one of their hints begins."""

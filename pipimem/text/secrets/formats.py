@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipimem.text.patterns import Pattern, hinted
+from pipimem.text.hinted_patterns import hinted
+from pipimem.text.patterns import Pattern
 from pipimem.text.secrets.places import SecretPlace
 from pipimem.text.secrets.values import has_digit, is_placeholder
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from pipimem.settings import SecretSettings
-from pipimem.text.patterns import hinted
+from pipimem.text.hinted_patterns import hinted
 from pipimem.text.secrets.places import SecretPlace
 
 

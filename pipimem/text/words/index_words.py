@@ -10,10 +10,10 @@ from itertools import pairwise
 
 from pipimem.text import word_lists
 from pipimem.text.dates.date_words import without_dates
-from pipimem.text.han import HAN, simplified
+from pipimem.text.han import HAN
 from pipimem.text.patterns import Pattern
 from pipimem.text.private import without_marks
-from pipimem.text.word_lists import forms, keep_their_s
+from pipimem.text.word_lists import forms, keep_their_s, simplified
 from pipimem.text.words.identifiers import CHUNK, LATIN, identifier_words, unaccented
 from pipimem.text.words.segmentation import Segmenter
 

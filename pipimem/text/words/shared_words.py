@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import chain, pairwise
 
-from pipimem.text.han import HAN, simplified
+from pipimem.text.han import HAN
 from pipimem.text.patterns import Pattern
-from pipimem.text.word_lists import stop_words
+from pipimem.text.word_lists import simplified, stop_words
 from pipimem.text.words.index_words import Stemmer
 
 # Of numbers those of a year, a port or a price; the two digits of a day stand everywhere.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pipimem import resources
-from pipimem.text.patterns import hinted
+from pipimem.text.hinted_patterns import hinted
 from pipimem.text.secrets import redacted, secrets
 from pipimem.text.secrets.anchors import FILES
 from pipimem.text.secrets.marks import holds_mark, kinds, mark

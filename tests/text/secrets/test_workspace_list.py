@@ -7,7 +7,7 @@ import time
 import pytest
 from pipimem import resources
 from pipimem.settings import SecretSettings
-from pipimem.text.patterns import hinted
+from pipimem.text.hinted_patterns import hinted
 from pipimem.text.secrets import redacted
 from pipimem.text.secrets.marks import kinds
 from pipimem.text.secrets.workspace_list import places_of_list
