@@ -13,9 +13,8 @@ from pipimem.memory.masked import without_masked
 from pipimem.memory.promote import is_copy, promoted
 from pipimem.memory.prompt_memory import known, targets
 from pipimem.memory.recalled_lines import without_recalled_lines
-from pipimem.memory.refresh import set_sections
+from pipimem.memory.refresh import set_sections, shown_sheet
 from pipimem.memory.requests import withheld
-from pipimem.memory.sheet import shown_sheet
 from pipimem.memory.window import Window
 from pipimem.memory.window_backoff import passed_by
 from pipimem.notes.notes import Notes

@@ -9,9 +9,8 @@ from functools import partial
 from pipimem.memory.injection_guard import sheet_without_injections
 from pipimem.memory.masked import unmasked_sheet
 from pipimem.memory.recalled_lines import without_recalled_lines
-from pipimem.memory.sheet import MOST_ITEMS, shown_sheet, without_taken_out
 from pipimem.memory.window import Window
-from pipimem.notes.headings import SECTIONS
+from pipimem.notes.headings import SECTIONS, section_of
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision, Progress, SetSection
@@ -20,6 +19,51 @@ from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
 
 _ITEM_CHARS = 240
+# As many as the prompt asks for. A list that is full may have pushed an item out that still stands.
+_MOST_ITEMS = 6
+_STATE = "Current State"
+
+
+def shown_sheet(session: Note) -> str:
+    """The text of SESSION.md with the standard headings, by which an answer names its lists.
+
+    Under 下一步 nobody would look for what is under "Next Steps".
+    """
+    lines = list(session.document.lines)
+    for section in session.document.sections:
+        standard = section_of(section.title) if section.level else None
+        if standard not in (None, section.title):
+            lines[section.start] = f"{'#' * section.level} {standard}{session.document.eol}"
+    return "".join(lines)
+
+
+def without_taken_out(
+    sections: Mapping[str, Sequence[str]], session: Note
+) -> Mapping[str, Sequence[str]]:
+    """The lists of an answer; what it takes out of one stands under Current State no more.
+
+    A promise stands under Next Steps and there: once it is kept, it is over in both.
+    """
+    before = _items(session)
+    gone = set[str]()
+    for title, items in sections.items():
+        if title != _STATE and len(items) < _MOST_ITEMS:
+            gone.update(before.get(title, ()))
+    for title, items in {**before, **sections}.items():
+        if title != _STATE:
+            gone.difference_update(items)
+    state = sections.get(_STATE, before.get(_STATE, ()))
+    if gone.isdisjoint(state):
+        return sections
+    return {**sections, _STATE: [item for item in state if item not in gone]}
+
+
+def _items(session: Note) -> dict[str, list[str]]:
+    """The lines of SESSION.md by the standard names of their headings."""
+    found: dict[str, list[str]] = {}
+    for entry in session.entries:
+        found.setdefault(section_of(entry.section) or entry.section, []).append(entry.text)
+    return found
 
 
 async def refresh(
@@ -54,7 +98,7 @@ def set_sections(sheet: Mapping[str, Sequence[str]], session: Note) -> tuple[Set
     for title in SECTIONS:
         if title in sheet:
             items = [
-                redacted(white_folded(item))[:_ITEM_CHARS] for item in sheet[title][:MOST_ITEMS]
+                redacted(white_folded(item))[:_ITEM_CHARS] for item in sheet[title][:_MOST_ITEMS]
             ]
             operations.append(SetSection(title, tuple(items)))
     return tuple(operations)

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pipimem.memory.requests import without_requests
 from pipimem.notes.message import Message
 from pipimem.sidecar.tasks import is_exchange
-from pipimem.text.fence import unfenced
-from pipimem.text.untagged_blocks import without_untagged_blocks
+from pipimem.text.fence import unfenced, without_untagged_blocks
 
 # Beyond this a model loses the middle; longer windows go in slices.
 SLICE_CHARS = 28_000

@@ -37,9 +37,9 @@ from pipimem.runtime.search_service import (
 )
 from pipimem.runtime.tools.calls import ToolResult, called
 from pipimem.runtime.tools.definitions import Language, Shape, definitions
-from pipimem.runtime.unrecorded_turns import UnrecordedTurns
+from pipimem.runtime.turns import UnrecordedTurns
 from pipimem.runtime.usage_sums import UsageSum, usage_sum
-from pipimem.store.forget.retract import empty_message
+from pipimem.store.forget.cleaning import empty_message
 
 T = TypeVar("T")
 Where = Literal["all", "notes", "log"]

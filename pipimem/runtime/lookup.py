@@ -134,9 +134,9 @@ class Lookup:
         self._embeddings.baseline()
         missing = len(service.texts_without_vectors(None))
         if missing:
-            from pipimem.runtime.maintenance.embed_entries import (
-                embed_missing,
-            )  # an event loop that others do not need
+            from pipimem.runtime.maintenance.service_queue import (
+                embed_missing,  # an event loop that others do not need
+            )
 
             self._report(
                 f"embedding {missing} entries for this question alone; "

@@ -13,9 +13,8 @@ from pipimem.memory.gates import Gate
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Hole
 from pipimem.runtime.channel import Channel
-from pipimem.runtime.maintenance.embed_entries import JOB as EMBEDDING
-from pipimem.runtime.maintenance.embed_entries import embedded
 from pipimem.runtime.maintenance.jobs import DryRun, Ran, maintained
+from pipimem.runtime.maintenance.service_queue import EMBEDDING, embedded
 from pipimem.runtime.transcript_search import update_search_cache
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore

@@ -28,9 +28,7 @@ from pipimem.runtime.embeddings import embeddings_of
 from pipimem.runtime.lifetime import Lifetime
 from pipimem.runtime.maintenance.background import Background
 from pipimem.runtime.maintenance.changed_files import JOB as IDLE
-from pipimem.runtime.maintenance.embed_entries import JOB as EMBEDDING
-from pipimem.runtime.maintenance.embed_entries import Embedding
-from pipimem.runtime.maintenance.service_queue import WARMING, Warming
+from pipimem.runtime.maintenance.service_queue import EMBEDDING, WARMING, Embedding, Warming
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.tools.calls import ToolResult, called_in

@@ -1,4 +1,4 @@
-"""Values for the host: the system prompt's part, a turn's context, a receipt."""
+"""What a host holds of a channel: the system prompt's part, its turns, its receipts."""
 
 from __future__ import annotations
 
@@ -119,3 +119,30 @@ def session_prompt(store: ChannelStore) -> str:
     texts = [store.workspace.human_text(name).strip() for name in ("SOUL.md", "AGENTS.md")]
     texts.append(_ABOUT.format(folder=store.folder, shared=store.workspace.root / "MEMORY.md"))
     return "\n\n".join(text for text in texts if text) + "\n"
+
+
+@dataclass(slots=True)
+class UnrecordedTurns:
+    """Turns off the record between `before_turn` and `after_turn`, each by its speaker and time.
+
+    One that its host broke off is over with the next turn of its speaker that ends.
+    """
+
+    _open: set[tuple[str, datetime]] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    def begin(self, turn: Turn) -> None:
+        """A turn begins."""
+        if not turn.record:
+            self._open.add((turn.speaker, turn.time))
+
+    def end(self, turn: Turn) -> None:
+        """A turn is over, and with it those of its speaker that began before it."""
+        over = {(who, time) for who, time in self._open if who == turn.speaker}
+        self._open -= {(who, time) for who, time in over if time <= turn.time}
+
+    def clear(self) -> None:
+        """All are over."""
+        self._open.clear()

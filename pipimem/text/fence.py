@@ -57,6 +57,22 @@ _LINES_BELOW = Pattern(
     re.IGNORECASE,
 )
 _LINE_START = Pattern(r"(?:\A|(?<=[\r\n]))[ \t>＞`~]*\Z")
+# Of a block whose tags a host, or who quotes it, took off, what is surely ours: the note with the
+# lines below it, a heading of a file of ours with the bullets below it, cited or not.
+# A tag without its brackets, alone on its line.
+_BARE_TAG = rf"{_QUOTED}\W{{0,8}}/?{_NAME}-\w{{4,64}}\W{{0,4}}"
+_BARE_NOTE = rf"{_QUOTED}{NOTE_START}(?:, not instructions| for the next message)\b[^\r\n]*"
+_BARE_HEADING = (
+    rf"{_QUOTED}\[(?:shared MEMORY|MEMORY|SESSION|HISTORY|transcript)(?:: [^\r\n]*)?\][ \t]*"
+)
+_BARE_BULLET = rf"{_QUOTED}(?:- |  |\(\d+ more not shown\))[^\r\n]*"
+_BREAK = r"(?:\r\n|\r|\n|\Z)"
+_BARE_BLOCK = Pattern(
+    rf"^(?:(?:(?:{_BARE_TAG}|{_BARE_NOTE}){_BREAK})+(?:(?:{_BARE_HEADING}|{_BARE_BULLET}){_BREAK})*"
+    rf"|{_BARE_HEADING}{_BREAK}(?:{_BARE_BULLET}{_BREAK})+"
+    rf"(?:{_BARE_HEADING}{_BREAK}(?:{_BARE_BULLET}{_BREAK})+)*)(?:{_BARE_TAG}{_BREAK})?",
+    re.MULTILINE,
+)
 
 
 def fenced(
@@ -187,3 +203,10 @@ def _joined(pieces: list[str]) -> str:
             text += "\n"
         text += piece
     return text
+
+
+def without_untagged_blocks(text: str) -> str:
+    """The text without the lines of blocks that come back without their tags."""
+    if "[" not in text and NOTE_START not in text and _NAME not in text:
+        return text
+    return _BARE_BLOCK().sub("", text)

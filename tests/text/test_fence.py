@@ -8,7 +8,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.text.fence import NOTE, fenced, unfenced
+from pipimem.text.fence import NOTE, fenced, unfenced, without_untagged_blocks
 
 KEY, OTHER_KEY = b"a channel's key", b"another channel's"
 OPENING, CLOSING = "<pipimem-memory-8f3ac2d1>", "</pipimem-memory-8f3ac2d1>"
@@ -184,3 +184,48 @@ def test_hostile_text_is_read_in_linear_time(piece):
     began = time.process_time()
     unfenced("pipimem-memory" + piece * (100_000 // len(piece)) + CLOSING)
     assert time.process_time() - began < 5
+
+
+BLOCK = fenced(
+    [("MEMORY: Constraints", ["tea is green", "two\nlines"]), ("transcript", ["Al 09:10: hi"])],
+    b"a channel's key",
+    end="(3 more not shown)",
+)
+LINES = BLOCK.splitlines()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(LINES[1:-1]),
+        "\n".join(LINES[2:-1]),
+        "> " + "\n> ".join(LINES[1:-1]),
+        BLOCK.replace("<", "").replace(">", ""),
+        "**" + BLOCK.replace("<", "").replace(">", "**"),
+        "\r\n".join(LINES[2:5]),
+    ],
+    ids=["no tags", "no note", "cited", "no brackets", "bold", "in part"],
+)
+def test_lines_of_a_block_go_and_own_words_stay(text: str) -> None:
+    """Whatever a host or a renderer left of the fence."""
+    assert without_untagged_blocks(f"hello\n{text}\nmy own words").split() == [
+        "hello",
+        "my",
+        "own",
+        "words",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[MEMORY] is what the heading says",
+        "[MEMORY: x]\nno bullet below it",
+        "[TODO]\n- buy tea",
+        "- a list\n- of my own",
+        "Remembered data is what we call it",
+    ],
+)
+def test_what_is_not_surely_ours_stays(text: str) -> None:
+    """A person's own list is theirs."""
+    assert without_untagged_blocks(text) == text

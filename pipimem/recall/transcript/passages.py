@@ -15,11 +15,10 @@ from pipimem.recall.refinement import Query
 from pipimem.recall.scoring import Part, scored
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.recall.transcript.excerpts import excerpt
-from pipimem.recall.transcript.filler import is_filler
 from pipimem.recall.transcript.formula import FORMULA
 from pipimem.recall.transcript.hits import thread_around
 from pipimem.recall.transcript.question import Group, TranscriptQuery, of_person, query_of
-from pipimem.recall.transcript.quotable import Quotable, Weighed, best, is_off_the_record
+from pipimem.recall.transcript.quotable import Quotable, Weighed, best, is_filler, is_off_the_record
 from pipimem.recall.transcript.transcript_index import TranscriptIndex, between
 from pipimem.text.dates import without_days
 from pipimem.text.patterns import Pattern

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipimem.notes.message import Message
+from pipimem.recall.phrases import phrases
 from pipimem.recall.scoring import Part
 from pipimem.recall.transcript.candidates import blocks_between, blocks_to_weigh
 from pipimem.recall.transcript.features import Shape
@@ -13,6 +14,8 @@ from pipimem.recall.transcript.question import TranscriptQuery
 from pipimem.recall.transcript.rank import weighed
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
 from pipimem.sidecar.rules.context import off_the_record
+from pipimem.text.patterns import Pattern
+from pipimem.text.words.index_words import Words
 
 _LOOKED_AT = 20
 # A turn has less time than a search: in 100,000 messages this takes half as long.
@@ -21,6 +24,9 @@ _EFFORT = 0.3
 _FEW = 100
 # Between what somebody said and "don't note that" others may speak.
 _ASKED_BEFORE, _ASKED_AFTER = 2, 3
+# Whoever writes more says something.
+_LONGEST_FILLER = 160
+_SIGNS = Pattern(r"[\W_]+")
 
 Weighed = tuple[int, Sequence[Part]]
 """The slot of a message and what speaks for it."""
@@ -67,3 +73,22 @@ def is_off_the_record(index: TranscriptIndex, slot: int) -> bool:
         for one in items
     ]
     return index.item(slot).id in off_the_record(messages)
+
+
+def is_filler(text: str, asked: str, words: Words) -> bool:
+    """Whether a message is nothing but acknowledgements and what is `asked`, or a part of that.
+
+    "yes", "no" and a negated sentence answer; so does a statement in the question's own words.
+    """
+    if len(text) > _LONGEST_FILLER:
+        return False
+    left = phrases("acknowledging").sub(" ", text.lower())
+    if phrases("yes or no").search(left):
+        return False
+    said = _SIGNS().sub(" ", left).strip()
+    if f" {said} " in f" {_SIGNS().sub(' ', asked.lower()).strip()} " or not said:
+        return True
+    if not text.rstrip().endswith(("?", "？")):
+        return False
+    again, first = words.bag(left), words.bag(asked)
+    return set(again.words) <= set(first.words) and set(again.grams) <= set(first.grams)

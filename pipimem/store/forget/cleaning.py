@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipimem.errors import StoreError
 from pipimem.notes.files import File
+from pipimem.store.caches.channel_caches import drop_texts
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
@@ -19,6 +20,7 @@ from pipimem.store.journal.past_texts import past_texts
 from pipimem.store.merge.forgotten_lines import is_placeholder, placeholder
 from pipimem.store.merge.merge_base import PastText
 from pipimem.store.transcript import log
+from pipimem.store.transcript.log import Transcript
 from pipimem.text.markdown.lines import split_lines
 
 # A person cannot rewrite the usage ledger more often between two looks.
@@ -138,3 +140,17 @@ def _quotes_in(path: Path, targets: ForgetTargets) -> Iterator[Quote]:
             if at >= 0:
                 yield offset + at, written
         offset += len(data)
+
+
+def empty_message(folder: Path, transcript: Transcript, message: str) -> None:
+    """Empties a message of the channel in `folder`; it keeps its place and id.
+
+    Each file of the transcript is rewritten whole or not at all. Undo goes on as before. Raises
+    `StoreError`.
+    """
+    targets = ForgetTargets.of((), [message])
+    with transcript.lock.held():
+        drop_texts(folder / ".pipimem")
+        for part in transcript.parts():
+            clean_transcript(part, targets)
+        transcript.drop_cached()

@@ -14,9 +14,8 @@ from pipimem.store import identity
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.folder_names import folder_name, is_plain
 from pipimem.store.health.access import access_findings
-from pipimem.store.health.entries import entry_findings
+from pipimem.store.health.entries import entry_findings, injection_findings
 from pipimem.store.health.finding import Finding, wrong
-from pipimem.store.health.injections import injection_findings
 from pipimem.store.health.leftovers import leftover_findings
 from pipimem.store.health.own_state import state_findings
 from pipimem.store.health.texts import text_findings

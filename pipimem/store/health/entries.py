@@ -1,4 +1,4 @@
-"""Entries that repeat or contradict each other, will not stay true, or are too long."""
+"""Entries that repeat or contradict each other, go out of date, are too long, or give orders."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 
 from pipimem.notes import guards
 from pipimem.notes.entry import Entry
+from pipimem.notes.files import File
 from pipimem.notes.notes import Notes
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.text.dates import dated
+from pipimem.text.injection import injection_kind
 from pipimem.text.quotes import read_quote
 from pipimem.text.words.similarity import SimilarTexts, contradictions
 
+_FILES = (File.MEMORY, File.SESSION, File.HISTORY)
 # An entry should say one thing; a turn is shown five thousand characters in all.
 _LONG = 800
 _SHOWN = 60
@@ -77,3 +80,17 @@ def _learnt_at(notes: Notes, entry: Entry) -> datetime | None:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return f"“{line}”" if len(line) <= _SHOWN else f"“{line[: _SHOWN - 1]}…”"
+
+
+def injection_findings(folder: Path, notes: Notes) -> Iterator[Finding]:
+    """One finding for each entry that reads like an instruction to the bot.
+
+    Its words are not repeated, for findings are read by bots as well.
+    """
+    for file in _FILES:
+        for entry in notes.note(file).entries:
+            kind = injection_kind(entry.text)
+            if kind:
+                what = f"reads like an instruction to the bot ({kind}); it is shown as data only, "
+                where = f"{folder / file}, line {entry.start + 1}"
+                yield worth_knowing(where, f"{what}take it out if nobody needs it")

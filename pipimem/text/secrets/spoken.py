@@ -9,8 +9,7 @@ from pipimem.text.han import HAN
 from pipimem.text.patterns import Pattern
 from pipimem.text.secrets.accounts import account_password
 from pipimem.text.secrets.clauses import end_of_run, tokens_of_clause
-from pipimem.text.secrets.connectors import AFTER
-from pipimem.text.secrets.phrases import phrases
+from pipimem.text.secrets.phrases import AFTER, phrases
 from pipimem.text.secrets.places import SecretPlace
 from pipimem.text.secrets.values import (
     has_digit,

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from mcp_types import CallToolResult
 from pipimem import Channel, Message, StoreError, UnreadableNote
-from pipimem.mcp.output_schemas import OUTPUT_SCHEMAS
+from pipimem.mcp.tools import OUTPUT_SCHEMAS
 
 from tests.interfaces.mcp.building import CHANNEL, MODERN, OLDER, Served, served
 

@@ -21,14 +21,13 @@ from pipimem.errors import StoreError
 from pipimem.notes.operations import Bullet
 from pipimem.runtime import open_channel as channel_room
 from pipimem.runtime.embeddings import Embeddings
-from pipimem.runtime.maintenance import changed_files
-from pipimem.runtime.maintenance import embed_entries as embedding_room
+from pipimem.runtime.maintenance import changed_files, service_queue
 from pipimem.runtime.maintenance import worker as idle_room
 from pipimem.runtime.maintenance.background import Background, Failure
 from pipimem.runtime.maintenance.changed_files import ChangedFiles
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
-from pipimem.runtime.maintenance.embed_entries import Embedding
 from pipimem.runtime.maintenance.scheduler import Scheduler
+from pipimem.runtime.maintenance.service_queue import Embedding
 from pipimem.runtime.maintenance.watch import Watch
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.runtime.open_channel import OpenChannel
@@ -132,7 +131,7 @@ ENTRIES: list[tuple[object, str, Callable[..., object], str, str]] = [
     (ChannelJobs, "consolidate", broken_work, "consolidate", "room"),
     (Embedding, "run", broken_work, "embedding", ""),
     (Embeddings, "baseline", broken, "embedding", ""),
-    (embedding_room, "embedded", broken_work, "embedding", "room"),
+    (service_queue, "embedded", broken_work, "embedding", "room"),
     (channel_room, "embedded", broken_work, "embedding", "room"),
     (RecallService, "add_vectors", broken, "embedding", "room"),
     (RecallService, "keep_vectors", broken, "embedding", "room"),
@@ -165,7 +164,7 @@ async def test_no_entry_into_the_background_ends_the_host(
     )
     monkeypatch.setattr(place, name, bug)
     if place is channel_room:  # where the same work succeeds elsewhere, the failure is over
-        monkeypatch.setattr(embedding_room, name, waiting)
+        monkeypatch.setattr(service_queue, name, waiting)
     async with bot(root) as channel:
         async with anyio.create_task_group() as noise:
             noise.start_soon(edited, channel)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pipimem.recall.transcript.filler import is_filler
+from pipimem.recall.transcript.quotable import is_filler
 from pipimem.text.words.index_words import Words
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipimem.store.health.injections import injection_findings
+from pipimem.store.health.entries import injection_findings
 
 from tests.notes.building import notes_of
 
