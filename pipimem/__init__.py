@@ -51,6 +51,10 @@ if TYPE_CHECKING:
         Change,
         Trust,
     )
+    from pipimem.observer import (
+        Observer,
+        Operation,
+    )
     from pipimem.recall.candidate import Candidate
     from pipimem.recall.items import (
         Item,
@@ -99,6 +103,7 @@ if TYPE_CHECKING:
         EmbedderSettings,
         MaintenanceSettings,
         ModelSettings,
+        ObservabilitySettings,
         PrivateSettings,
         RecallSettings,
         SecretSettings,
@@ -178,6 +183,9 @@ __all__ = [
     "ModelUnavailable",
     "NoProgress",
     "NothingFound",
+    "ObservabilitySettings",
+    "Observer",
+    "Operation",
     "Over",
     "Part",
     "Pipimem",
@@ -222,6 +230,7 @@ _PLACES = {
     "pipimem.notes.kinds": "Kind",
     "pipimem.notes.message": "Message",
     "pipimem.notes.operations": "Author Bullet Change Trust",
+    "pipimem.observer": "Observer Operation",
     "pipimem.recall.scoring": "Part",
     "pipimem.recall.items": "Item Source",
     "pipimem.recall.candidate": "Candidate",
@@ -240,7 +249,8 @@ _PLACES = {
     "pipimem.text.private": "PrivateCounts",
     "pipimem.settings": (
         "BudgetSettings CompactionSettings EmbedderSettings MaintenanceSettings ModelSettings "
-        "PrivateSettings RecallSettings SecretSettings Settings SnapshotSettings"
+        "ObservabilitySettings PrivateSettings RecallSettings SecretSettings Settings "
+        "SnapshotSettings"
     ),
     "pipimem.sidecar.tasks": (
         "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over Refile "

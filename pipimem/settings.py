@@ -110,6 +110,21 @@ class BudgetSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ObservabilitySettings:
+    """What operators see of operations: spans through OpenTelemetry, and log lines.
+
+    `opentelemetry` is `auto` where the process has loaded opentelemetry-api by itself, as one with
+    an SDK has; `always` loads it. With `content` spans hold questions and what was recalled; with
+    `channel_ids` spans, metrics and log lines of operations name the channel.
+    """
+
+    opentelemetry: Literal["auto", "always", "never"] = "auto"
+    content: bool = False
+    channel_ids: bool = False
+    logs: Literal["text", "json"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
 class PrivateSettings:
     """What stands in the place of what people mark as private, and what counts as marked.
 
@@ -160,6 +175,7 @@ class Settings:
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     private: PrivateSettings = field(default_factory=PrivateSettings)
     secrets: SecretSettings = field(default_factory=SecretSettings)
+    observability: ObservabilitySettings = field(default_factory=ObservabilitySettings)
 
 
 def settings_from(toml: str) -> Settings:

@@ -30,6 +30,7 @@ from pipimem.llm.usage_state import (
     midnight,
 )
 from pipimem.notes.usage import Reservation, Usage
+from pipimem.observer import Observers
 from pipimem.settings import BudgetSettings
 from pipimem.text.dates.bounds import later
 from pipimem.text.token_count import estimate
@@ -83,6 +84,7 @@ class Admission:
     settings: BudgetSettings
     clock: Clock
     warn: Callable[[str], None]
+    observers: Observers = field(default_factory=Observers)
     # The state of the day, and the tail of the ledger that keeps it up to date.
     _read: tuple[UsageState, LedgerTail] | None = None
     # Lines of ended attempts that the disk refused: they count all the same.
@@ -161,7 +163,8 @@ class Admission:
             name = self.ledger.place(reservation)
             self._own.add(request.correlation)
         granted = replace(request, max_tokens=tokens_out)
-        return name, Attempt(granted, reservation, price, self.clock, partial(self._record, name))
+        record = partial(self._record, name)
+        return name, Attempt(granted, reservation, price, self.clock, record, self.observers)
 
     def _record(self, name: str, usage: Usage | None) -> None:
         """Replaces a reservation by the ledger line of its attempt, if any; called in threads.

@@ -30,6 +30,7 @@ from pipimem.llm.request import (
     Price,
 )
 from pipimem.notes.usage import Reservation, Usage
+from pipimem.observer import Observation, Observers
 from pipimem.text.secrets import redacted
 from pipimem.text.token_count import estimate
 
@@ -56,15 +57,25 @@ class Attempt:
     price: Price | None
     clock: Clock
     record: Callable[[Usage | None], None]
+    observers: Observers = field(default_factory=Observers)
     completion: Completion | None = None
     _began: float = field(init=False)
+    _observation: Observation = field(init=False)
     # Acquired by whoever records the line, and never released.
     _recorded: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def __post_init__(self) -> None:
         self._began = self.clock.monotonic()
+        self._observation = self.observers.of(
+            "model",
+            self.request.channel,
+            task=self.request.task,
+            model=self.request.model,
+            correlation=self.request.correlation,
+        )
 
     def __enter__(self) -> Self:
+        self._observation.__enter__().max_tokens = self.request.max_tokens
         return self
 
     def __exit__(
@@ -73,10 +84,10 @@ class Attempt:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._record_once(self._line(error))
+        self._record_once(self._observed_line(error))
 
     async def __aenter__(self) -> Self:
-        return self  # at once: whoever is cancelled here could not record it
+        return self.__enter__()  # at once: whoever is cancelled here could not record it
 
     async def __aexit__(
         self,
@@ -84,7 +95,7 @@ class Attempt:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        line = self._line(error)
+        line = self._observed_line(error)
         try:
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(self._record_once, line)
@@ -92,6 +103,17 @@ class Attempt:
             # A cancel of asyncio itself heeds no shield, and may come before the thread began.
             self._record_once(line)
             raise
+
+    def _observed_line(self, error: BaseException | None) -> Usage | None:
+        """The line of the ledger; who observes the attempt is told of it."""
+        line, operation = self._line(error), self._observation.operation
+        operation.outcome = "unsent" if line is None else line.outcome
+        if line is not None:
+            operation.tokens_in = line.tokens_in + line.estimated_in
+            operation.tokens_out = line.tokens_out + line.estimated_out
+            operation.tokens_cached, operation.cost = line.tokens_cached, line.cost
+        self._observation.__exit__(type(error) if error else None, error, None)
+        return line
 
     def _record_once(self, line: Usage | None) -> None:
         if self._recorded.acquire(blocking=False):

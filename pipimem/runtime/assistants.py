@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pipimem.clock import Clock
 from pipimem.errors import BudgetSpent, SidecarError
 from pipimem.notes.message import Message
+from pipimem.observer import Observers
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.sidecar.guarded import GuardedAssistant
@@ -41,9 +42,10 @@ class Assistants:
         vocabulary: Vocabulary,
         model: str,
         given: Assistant | None,
+        observers: Observers,
     ) -> None:
         self._store, self._settings, self._clock = store, settings, clock
-        self._vocabulary = vocabulary
+        self._vocabulary, self._observers = vocabulary, observers
         self._made_admission: Admission | None = None
         self._making_admission = threading.Lock()
         if given is not None:
@@ -89,7 +91,9 @@ class Assistants:
         with self._making_admission:
             if self._made_admission is None:
                 usage_store, budget = self._store.usage_store, self._settings.budget
-                self._made_admission = Admission(usage_store, budget, self._clock, _log.warning)
+                self._made_admission = Admission(
+                    usage_store, budget, self._clock, _log.warning, self._observers
+                )
             return self._made_admission
 
     async def reply(self, messages: Sequence[Message], channel: str, timeout: float) -> str:

@@ -12,6 +12,7 @@ import anyio
 from anyio import to_thread
 
 from pipimem.clock import Clock
+from pipimem.observer import Observers
 from pipimem.runtime.assistants import Assistants
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.index_lru import IndexLru
@@ -45,6 +46,7 @@ class ChannelRegistry:
     vocabulary: Vocabulary
     embeddings: Embeddings | None
     background: Background
+    observers: Observers
     preempt: Callable[[str], AbstractAsyncContextManager[None]]
     on_message: Callable[[str], None]
     request_warming: Callable[[RecallService], None]
@@ -130,8 +132,9 @@ class ChannelRegistry:
             self.assistants.with_fallback(),
             self.settings,
             self.clock,
-            correlate=lambda: secrets.token_hex(6),
+            new_correlation=lambda: secrets.token_hex(6),
             vocabulary=self.vocabulary,
+            observers=self.observers,
         )
         service = RecallService(
             store,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -18,6 +18,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Decision, Job, Progress, Tokens
 from pipimem.notes.usage import Usage
+from pipimem.observer import Observation, Observers, correlate
 from pipimem.recall.budget import limits_of
 from pipimem.runtime.maintenance.background import backoff
 from pipimem.runtime.vocabulary import Vocabulary
@@ -44,14 +45,15 @@ class Done:
 
 @dataclass(slots=True)
 class JobRunner:
-    """What all jobs of one channel share; `correlate` gives each a new id."""
+    """What all jobs of one channel share; `new_correlation` gives each call a new id."""
 
     store: ChannelStore
     assistant: Assistant
     settings: Settings
     clock: Clock
-    correlate: Callable[[], str]
+    new_correlation: Callable[[], str]
     vocabulary: Vocabulary
+    observers: Observers = field(default_factory=Observers)
 
     def today(self) -> datetime:
         """The time probations are counted from: replayed talk has its chance from today on."""
@@ -84,11 +86,19 @@ class JobRunner:
             )
         wall = self.clock.wall()
         who = actor or self.assistant.name
-        with anyio.CancelScope(shield=True):
+        with self.observed_commit(decision) as operation, anyio.CancelScope(shield=True):
             done = await to_thread.run_sync(
                 lambda: self.store.commit(decision, self.clock.now(), who, wall)
             )
-        return done  # noqa: RET504 - inside the scope mypy cannot tell that it does not swallow
+            operation.records = len(done.outcome.changes)
+        return done
+
+    def observed_commit(self, decision: Decision) -> Observation:
+        """The observation of a decision being committed."""
+        task, correlation = decision.task, decision.correlation
+        return self.observers.of(
+            "commit", self.store.channel_id, task=task, correlation=correlation
+        )
 
     async def committed(
         self, decision: Decision, based_on: Notes, call: Call | None = None, actor: str = ""
@@ -157,7 +167,9 @@ class JobRunner:
 
     def call(self, timeout: float) -> Call:
         """The channel, a new correlation id and the timeout (seconds) of a model call."""
-        return Call(self.store.channel_id, self.correlate(), timeout)
+        call = Call(self.store.channel_id, self.new_correlation(), timeout)
+        correlate(call.correlation)
+        return call
 
     async def with_timeout(self, timeout: float, think: Callable[[], Awaitable[T]]) -> T:
         """The result of `think`. Raises `ModelTimeout` after `timeout` seconds."""

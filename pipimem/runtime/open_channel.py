@@ -15,6 +15,7 @@ from pipimem.notes.operations import Hole
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.maintenance.jobs import DryRun, Ran, maintained
 from pipimem.runtime.maintenance.service_queue import EMBEDDING, embedded
+from pipimem.runtime.observability.observed import observed
 from pipimem.runtime.transcript_search import update_search_cache
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
@@ -26,6 +27,14 @@ _INDEXED_AT_ONCE = 2_000
 @dataclass(slots=True, eq=False, repr=False)
 class OpenChannel(Channel):
     """A `Channel` as the runtime makes it."""
+
+    # What hosts wait for. Recalls, jobs, commits and calls of models are observed where they are
+    # made: nobody makes them but the runtime.
+    before_turn = observed("turn", Channel.before_turn)
+    after_turn = observed("store_turn", Channel.after_turn)
+    before_compaction = observed("compaction", Channel.before_compaction)
+    search = observed("search", Channel.search)
+    forget = observed("forget", Channel.forget)
 
     @property
     def store(self) -> ChannelStore:

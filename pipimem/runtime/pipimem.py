@@ -21,6 +21,7 @@ from pipimem.errors import (
 )
 from pipimem.llm.embedding import Embedder
 from pipimem.notes.message import Message
+from pipimem.observer import Observer
 from pipimem.runtime.assistants import Assistants
 from pipimem.runtime.channel import Channel, no_op
 from pipimem.runtime.channel_registry import ChannelRegistry
@@ -30,6 +31,7 @@ from pipimem.runtime.maintenance.background import Background
 from pipimem.runtime.maintenance.changed_files import JOB as IDLE
 from pipimem.runtime.maintenance.service_queue import EMBEDDING, WARMING, Embedding, Warming
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
+from pipimem.runtime.observability.chosen import observers_of
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.tools.calls import ToolResult, called_in
 from pipimem.runtime.tools.definitions import Language, Shape, definitions
@@ -81,8 +83,15 @@ class Pipimem:
         _refuse_naive(self.clock)
         self._background = Background(self.clock, self.store.problems)
         self._vocabulary = Vocabulary(self.store)
+        self._observers = observers_of(self.settings.observability)
         self._assistants = Assistants(
-            self.store, self.settings, self.clock, self._vocabulary, model, assistant
+            self.store,
+            self.settings,
+            self.clock,
+            self._vocabulary,
+            model,
+            assistant,
+            self._observers,
         )
         self.assistant = self._assistants.chosen
         self._turn_ended = anyio.Event()
@@ -105,6 +114,7 @@ class Pipimem:
             vocabulary=self._vocabulary,
             embeddings=self._embeddings,
             background=self._background,
+            observers=self._observers,
             preempt=lambda folder: self._idle.preempt(folder),
             on_message=self._after_turn,
             request_warming=self._request_warming,
@@ -223,6 +233,10 @@ class Pipimem:
         require_one_of(by, WAYS, "by")
         return await to_thread.run_sync(lambda: usage_sums(self.store.usages(since), by))
 
+    def add_observer(self, observer: Observer) -> None:
+        """Have `observer` told of each operation from now on; see docs/guide/observability.md."""
+        self._observers.add(observer)
+
     def tools(self, shape: Shape = "openai", *, language: Language = "en") -> list[dict[str, Any]]:
         """The tools of all conversations: each takes the platform's id as `channel`."""
         return definitions(shape, language, with_channel=True)
@@ -262,22 +276,8 @@ class Pipimem:
                 "Stop it first; a bot leaves "
                 "it to others with `enabled = false` under [maintenance] in pipimem.toml."
             )
-        refused: list[Exception] = []
-
-        def told(visit: Visit) -> None:
-            try:
-                if report is not None:
-                    report(visit)
-            except Exception as error:  # noqa: BLE001 - the caller's own, raised below
-                refused.append(error)
-                watching.cancel()
-
-        self._idle.report = told if report is not None else None
         began()
-        with anyio.CancelScope() as watching:
-            await self._idle.run()
-        if refused:
-            raise refused[0]
+        await self._idle.run_reporting(report)
 
     async def reply(self, messages: Sequence[Message], *, channel: str, timeout: float) -> str:
         """What the model answers to a conversation, within `timeout` seconds.

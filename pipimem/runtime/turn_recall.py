@@ -20,6 +20,7 @@ from pipimem.memory.rerank import rerank
 from pipimem.notes.ledger import Asked
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Decision
+from pipimem.observer import Operation
 from pipimem.recall.budget import Limits, limits_of
 from pipimem.recall.recall import Recall, unsure
 from pipimem.recall.refinement import both_ends
@@ -133,8 +134,34 @@ class TurnRecall:
     ) -> Recall:
         """The recall on the notes as last read; see `RecallService.recalled`.
 
-        What is not on the `record` no embedder sees.
+        What is not on the `record` no embedder sees, and no observer reads.
         """
+        with self.jobs.observers.of("recall", self.jobs.store.channel_id) as operation:
+            found = await self._recalled(
+                text, now, speaker, limit, shown, seen, automatic=automatic, record=record
+            )
+            operation.records = len(found.injected) + len(found.excerpts)
+            if record and self.jobs.observers.wants_content:
+                await to_thread.run_sync(self._note_content, operation, text, found)
+        return found
+
+    def _note_content(self, operation: Operation, text: str, found: Recall) -> None:
+        items = (*found.injected, *found.excerpts)
+        operation.text = self.intake.cleaned_text(text)
+        operation.texts = tuple(self.intake.cleaned_text(item.text) for item in items)
+
+    async def _recalled(
+        self,
+        text: str,
+        now: datetime,
+        speaker: str,
+        limit: int | None,
+        shown: frozenset[str],
+        seen: Seen | None,
+        *,
+        automatic: bool,
+        record: bool,
+    ) -> Recall:
         question = await self._question(text, now, automatic=automatic) if record else None
         recalled = partial(
             self.service.recalled,

@@ -262,7 +262,7 @@ class ChannelJobs(JobRunner):
         """Put into the archive what has had its time."""
         notes = await self.notes()
         decision = await self.checked(expired(notes, self.today()), notes)
-        decision = replace(decision, correlation=self.correlate())
+        decision = replace(decision, correlation=self.new_correlation())
         return (await self.committed(decision, notes, actor="pipimem"),)
 
     async def _ask(

@@ -151,6 +151,24 @@ class MaintenanceWorker:
             self._leader_lock.give_back()
             self._begun = False
 
+    async def run_reporting(self, report: Callable[[Visit], None] | None) -> None:
+        """Run; each look is reported, and what `report` raises ends it and is raised."""
+        refused: list[Exception] = []
+
+        def told(visit: Visit) -> None:
+            try:
+                if report is not None:
+                    report(visit)
+            except Exception as error:  # noqa: BLE001 - the caller's own, raised below
+                refused.append(error)
+                watching.cancel()
+
+        self.report = told if report is not None else None
+        with anyio.CancelScope() as watching:
+            await self.run()
+        if refused:
+            raise refused[0]
+
     async def _run(self) -> None:
         self._files.begin(current_token())
         try:
