@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from anyio import to_thread
 
 from pipimem.errors import ChannelError, NothingFound
-from pipimem.mcp.debug_lines import debug_line
 from pipimem.mcp.uris import WORKSPACE_URI, ResourceUri, parsed, uris_of
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
+from pipimem.runtime.debug_lines import debug_line
 from pipimem.runtime.entry_list import ListedEntry, listed_entries
 from pipimem.runtime.open_channel import opened
 from pipimem.text.secrets import redacted
@@ -137,7 +137,7 @@ class MemoryResources:
         self.hits += is_hit
         self.misses += not is_hit
         found = "hit" if is_hit else "miss"
-        debug_line(f"{resource}: cache {found} ({self.hits} hits, {self.misses} misses)")
+        debug_line(f"mcp {resource}: cache {found} ({self.hits} hits, {self.misses} misses)")
 
 
 def _is_same(old: object, new: object) -> bool:

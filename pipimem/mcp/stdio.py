@@ -31,6 +31,8 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from pipimem.text.surrogates import storable
+
 # So long calls that are under way may go on when the input has ended.
 _GRACE = 10.0
 _LOOK_AGAIN = 0.01
@@ -150,8 +152,7 @@ def _message(line: bytes) -> JSONRPCMessage:
     except ValueError:
         # Models cut emoji in half: JSON can write that, and only Python's own parser reads it.
         text = json.dumps(json.loads(line), ensure_ascii=False)
-        whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return jsonrpc_message_adapter.validate_json(whole, by_name=False)
+        return jsonrpc_message_adapter.validate_json(storable(text), by_name=False)
 
 
 def _refusal(error: Exception) -> JSONRPCError:

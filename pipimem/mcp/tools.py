@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 
 from pipimem.errors import ArgumentError, PipimemError
-from pipimem.mcp.debug_lines import debug_line
+from pipimem.runtime.debug_lines import debug_line
 from pipimem.runtime.tools.calls import ToolResult, refused
 from pipimem.runtime.tools.definitions import ALIASES, CHANNEL, Language, definitions, tool_named
 
@@ -91,7 +91,7 @@ class MemoryTools:
         except (PipimemError, OSError) as error:
             result = refused(error)
         milliseconds = (time.perf_counter() - began) * 1000
-        debug_line(f"{_known(name)}: {milliseconds:.2f} ms")
+        debug_line(f"mcp {_known(name)}: {milliseconds:.2f} ms")
         return _answer(result)
 
     async def _called(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:

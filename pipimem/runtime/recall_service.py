@@ -20,10 +20,10 @@ from pipimem.recall.sync import IndexSync
 from pipimem.recall.token_cache import TokenCache
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 from pipimem.runtime.backlog import recallable_backlog
+from pipimem.runtime.debug_lines import timings_wanted
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.index_lru import IndexLru
 from pipimem.runtime.opening import Opening, Openings
-from pipimem.runtime.recall_timings import timings_wanted
 from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings, SecretSettings, SnapshotSettings
@@ -176,7 +176,7 @@ class RecallService:
             found = replace(found, excerpts=excerpts) if excerpts else found
             done("transcript")
         if timings is not None:
-            timings.tell(self.store.channel_id, found)
+            timings.write(self.store.channel_id, found)
         return found.masked(self.own)
 
     def _query(self, text: str, now: datetime, speaker: str = "", *, automatic: bool) -> Query:

@@ -18,6 +18,7 @@ from pipimem.notes.notes import Note
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.open_channel import opened
 from pipimem.text.secrets import redacted
+from pipimem.text.surrogates import storable
 
 try:
     from anthropic.lib.tools import BetaAsyncAbstractMemoryTool, ToolError
@@ -194,18 +195,11 @@ def _checked(given: object) -> dict[str, Any]:
         value = given.get(name, _OPTIONAL.get(name))
         if not isinstance(value, kind) or isinstance(value, bool):
             raise ToolError(f"{command}: `{name}` must be {expected}.")
-        checked[name] = _whole(value)
+        checked[name] = storable(value) if isinstance(value, str) else value
     bounds = checked["view_range"]
     if bounds is not None and [type(bound) for bound in bounds] != [int, int]:
         raise ToolError(f"{command}: `view_range` must be {_RANGE[1]}.")
     return checked
-
-
-def _whole(value: object) -> object:
-    """A value without halves of characters, which JSON can write and no file can hold."""
-    if not isinstance(value, str):
-        return value
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _file_at(path: str) -> File:

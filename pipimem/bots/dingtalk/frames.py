@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Any
 
 SYSTEM, EVENT, CALLBACK = "SYSTEM", "EVENT", "CALLBACK"
-PING, DISCONNECT = "ping", "disconnect"
+DISCONNECT = "disconnect"
 MESSAGES = "/v1.0/im/bot/messages/get"
 CARDS = "/v1.0/card/instances/callback"
 SUBSCRIPTIONS = (

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pipimem.runtime.entry_list import ListedEntry
     from pipimem.runtime.pipimem import Pipimem
 
-KEEP, EDIT, FORGET = "keep", "edit", "forget"
 # Nobody goes through more on one card.
 _MOST_ENTRIES = 50
 _MOST_CHARS = 1_000

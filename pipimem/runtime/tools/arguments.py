@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 
 from pipimem.errors import ArgumentError
 from pipimem.runtime.tools.definitions import CHANNEL, Parameter, Tool, Type
+from pipimem.text.surrogates import storable
 
 _MOST_ITEMS = 50
 # Longer than any sentence to remember; a file of memory has a bound of its own.
@@ -69,15 +70,14 @@ def _object(arguments: Mapping[str, Any] | str | None) -> dict[str, Any]:
 
 def _without_nulls(given: Mapping[str, Any]) -> dict[str, Any]:
     """Models write null for what they leave out."""
-    return {str(name): _whole(value) for name, value in given.items() if value is not None}
+    return {str(name): _storable(value) for name, value in given.items() if value is not None}
 
 
-def _whole(value: object) -> object:
-    """A value without halves of characters, which JSON can write and no file can hold."""
+def _storable(value: object) -> object:
     if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return storable(value)
     if isinstance(value, list):
-        return [_whole(one) for one in value]
+        return [_storable(one) for one in value]
     return value
 
 

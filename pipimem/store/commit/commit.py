@@ -21,8 +21,8 @@ from pipimem.store.commit.acknowledge import acknowledge, prepare_file
 from pipimem.store.commit.manual_edits import ManualEdit, View, edit_record, file_change
 from pipimem.store.commit.publish import archive_state, publish
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk.files import storable
 from pipimem.store.journal.records import FileChange, JournalRecord, RefusedLine
+from pipimem.text.surrogates import storable
 
 
 @dataclass(slots=True)

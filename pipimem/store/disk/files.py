@@ -140,15 +140,6 @@ def read_text(path: Path, root: Path) -> str | None:
     return None if reading is None else reading.text
 
 
-def storable(text: str) -> str:
-    """The text with lone surrogates, which no file can hold, as U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
-
-
 def put_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
     """Writes a file of ours in the place of the former one, whole or not at all."""
     temporary = temporary_for(path, HALF)

@@ -98,21 +98,28 @@ def _hidden_once(text: str, settings: PrivateSettings) -> tuple[str, int, bool]:
     found = _meant(text, settings)
     if not found:
         return text, 0, False
-    areas: list[tuple[int, int]] = []
-    is_open = False
+    areas = _bracketed_areas(text, found)
+    left_open: list[Tag] = []
     for form in ("angle", "comment"):
         closed, unclosed = _pairs(tag for tag in found if tag.form == form)
         areas += closed
-        is_open = is_open or unclosed is not None
-        if unclosed is not None and settings.unclosed == "hide":
-            areas.append((unclosed.start, len(text)))
-    # A marker that came back opens nothing; but where somebody typed the same it does, so what
-    # stands in a stretch by either reading goes.
+        if unclosed is not None:
+            left_open.append(unclosed)
+    if settings.unclosed == "hide":
+        areas += [(tag.start, len(text)) for tag in left_open]
+    kept, stretches = _replaced(text, _joined(areas), found, settings)
+    return kept, stretches, bool(left_open)
+
+
+def _bracketed_areas(text: str, found: Iterable[Tag]) -> list[tuple[int, int]]:
+    """The stretches between closed bracket tags.
+
+    A marker that came back opens nothing; but where somebody typed the same it does, so what stands
+    in a stretch by either reading goes.
+    """
     brackets = [tag for tag in found if tag.form == "bracket"]
     typed = [tag for tag in brackets if text[tag.start : tag.end] != _OPENING_MARK]
-    areas += _pairs(brackets)[0] + _pairs(typed)[0]
-    kept, stretches = _replaced(text, _joined(areas), found, settings)
-    return kept, stretches, is_open
+    return _pairs(brackets)[0] + _pairs(typed)[0]
 
 
 def _meant(text: str, settings: PrivateSettings) -> list[Tag]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 from pipimem.settings import SecretSettings
 from pipimem.text.patterns import Pattern, replaced
@@ -12,19 +11,9 @@ from pipimem.text.secrets.anchors import anchored
 from pipimem.text.secrets.formats import by_format, by_shape
 from pipimem.text.secrets.marks import mark, mark_pattern
 from pipimem.text.secrets.numbers import checked_numbers
-from pipimem.text.secrets.places import SecretPlace
+from pipimem.text.secrets.secret import Secret
 from pipimem.text.secrets.spoken import announced
 from pipimem.text.secrets.workspace_list import places_of_list
-
-
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """A secret: what it is, and where it stands in the text (`text[start:end]`)."""
-
-    kind: str
-    start: int
-    end: int
-
 
 # Of a workspace that masks nothing besides.
 NO_LIST = SecretSettings()
@@ -34,6 +23,8 @@ _INVISIBLE = Pattern("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 # Text built so that each redaction uncovers another secret is hidden whole at this depth; others
 # need 2.
 _DEPTH = 6
+# "pw a1b2": nothing shorter holds a word for a secret and the secret.
+_LEAST_CHARS = 6
 
 
 def secrets(text: str, own: SecretSettings = NO_LIST) -> tuple[Secret, ...]:
@@ -112,7 +103,7 @@ def _in_piece(piece: str, offset: int) -> list[Secret]:
     places = [*by_shape(piece), *checked_numbers(piece)]
     # "access token" and "token" announce the same; what stands inside a value announces nothing.
     told: set[tuple[str, int]] = set()
-    inside = SecretPlace("", 0, 0)
+    inside = Secret("", 0, 0)
     for name, kind, match in anchored(piece, _lowered(piece)):
         if name != "secrets/announcements":
             places += by_format(kind, match)
@@ -124,10 +115,6 @@ def _in_piece(piece: str, offset: int) -> list[Secret]:
     return _merged(places, offset)
 
 
-# "pw a1b2": nothing shorter holds a word for a secret and the secret.
-_LEAST_CHARS = 6
-
-
 def _lowered(text: str) -> str:
     """In lower case, character by character: "İ" would be two."""
     lowered = text.lower()
@@ -136,12 +123,12 @@ def _lowered(text: str) -> str:
     return "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
 
 
-def _merged(places: Iterable[SecretPlace], offset: int) -> list[Secret]:
+def _merged(places: Iterable[Secret], offset: int) -> list[Secret]:
     """Places in order, those that overlap made one; the earlier and longer gives its kind."""
     merged: list[Secret] = []
     for kind, start, end in sorted(places, key=lambda place: (place[1], -place[2])):
         if merged and start + offset < merged[-1].end:
-            merged[-1] = replace(merged[-1], end=max(end + offset, merged[-1].end))
+            merged[-1] = merged[-1]._replace(end=max(end + offset, merged[-1].end))
         else:
             merged.append(Secret(kind, start + offset, end + offset))
     return merged

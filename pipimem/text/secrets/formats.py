@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pipimem.text.hinted_patterns import hinted
 from pipimem.text.patterns import Pattern
-from pipimem.text.secrets.places import SecretPlace
+from pipimem.text.secrets.secret import Secret
 from pipimem.text.secrets.values import has_digit, is_placeholder
 
 # Nothing shorter is a key by its form alone. Commas and quotes end a run, so that JSON on one line
@@ -34,7 +34,7 @@ _DIGITS_AND_LETTERS = Pattern(r"[A-Za-z0-9]{8}")
 _MIXED_CASE = Pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 
-def by_shape(text: str) -> Iterator[SecretPlace]:
+def by_shape(text: str) -> Iterator[Secret]:
     """The places of secrets that are told by their shape, without a text that they open with."""
     for run in _RUN().finditer(text):
         lowered = run[0].lower()
@@ -44,11 +44,11 @@ def by_shape(text: str) -> Iterator[SecretPlace]:
                     yield from by_format(form.kind, match)
 
 
-def by_format(kind: str, match: re.Match[str]) -> Iterator[SecretPlace]:
+def by_format(kind: str, match: re.Match[str]) -> Iterator[Secret]:
     """The place of what a format or a context matched, if it is a secret."""
     group = "secret" if "secret" in match.re.groupindex else 0
     if _is_secret(kind, match[group]):
-        yield SecretPlace(kind, *match.span(group))
+        yield Secret(kind, *match.span(group))
 
 
 def _any_of(hints: tuple[str, ...], lowered: str) -> bool:

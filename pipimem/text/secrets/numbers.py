@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from pipimem.text.patterns import Pattern
-from pipimem.text.secrets.places import SecretPlace
+from pipimem.text.secrets.secret import Secret
 
 # Each opens with its first character and then looks behind it: the other way round `re` would try
 # every position of the text.
@@ -27,24 +27,24 @@ _LOOK = 3
 _IBAN = Pattern(r"[A-Z](?<![A-Za-z0-9].)[A-Z]\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Za-z0-9])")
 
 
-def checked_numbers(text: str) -> Iterator[SecretPlace]:
+def checked_numbers(text: str) -> Iterator[Secret]:
     """The places of such numbers; a card's number behind "order" or "tracking" is another's."""
     for run in _LONG().finditer(text):
         yield from _long_numbers(text, run.start(), run.end() + _LOOK)
     for match in _IBAN().finditer(text):
         if _is_iban(match[0].replace(" ", "")):
-            yield SecretPlace("iban", *match.span())
+            yield Secret("iban", *match.span())
 
 
-def _long_numbers(text: str, start: int, end: int) -> Iterator[SecretPlace]:
+def _long_numbers(text: str, start: int, end: int) -> Iterator[Secret]:
     for match in _IDENTITY().finditer(text, start, end):
         if _is_identity(match[0], text[max(0, match.start() - 12) : match.end() + 6]):
-            yield SecretPlace("identity-number", *match.span())
+            yield Secret("identity-number", *match.span())
     for match in _LONG_NUMBER().finditer(text, start, end):
         digits = re.sub(r"\D", "", match[0])
         before = text[max(0, match.start() - 16) : match.start()]
         if _is_card(digits) and not _OTHER_NUMBER().search(before):
-            yield SecretPlace("card-number", *match.span())
+            yield Secret("card-number", *match.span())
 
 
 def _is_card(digits: str) -> bool:

@@ -10,7 +10,7 @@ from pipimem.text.patterns import Pattern
 from pipimem.text.secrets.accounts import account_password
 from pipimem.text.secrets.clauses import end_of_run, tokens_of_clause
 from pipimem.text.secrets.phrases import AFTER, phrases
-from pipimem.text.secrets.places import SecretPlace
+from pipimem.text.secrets.secret import Secret
 from pipimem.text.secrets.values import (
     has_digit,
     is_code,
@@ -60,26 +60,26 @@ _NEW_ONE_BEFORE = Pattern(
 )
 
 
-def announced(kind: str, text: str, cue: re.Match[str]) -> Iterator[SecretPlace]:
+def announced(kind: str, text: str, cue: re.Match[str]) -> Iterator[Secret]:
     """What a cue announces: right behind it, else later in its clause, or before it."""
     if kind == "account":
         found = account_password(text, cue)
         if found is not None:
-            yield SecretPlace("password", *found)
+            yield Secret("password", *found)
         return
     name = kind.partition(":")[0]
     after = AFTER().match(text, cue.end())
     place = _value_after(kind, text, cue, after) if after is not None else None
     if place is not None:
-        yield SecretPlace(name, *place)
+        yield Secret(name, *place)
     else:
         place = _before(kind, text, cue)
         if place is not None:
-            yield SecretPlace(name, *place)
+            yield Secret(name, *place)
     if kind in _IN_CLAUSES:
         reached = max(cue.end(), place[1] if place is not None else 0)
         for start, end in tokens_of_clause(kind, text, reached):
-            yield SecretPlace(name, start, end)
+            yield Secret(name, start, end)
 
 
 def _value_after(

@@ -8,20 +8,20 @@ from functools import lru_cache
 
 from pipimem.settings import SecretSettings
 from pipimem.text.hinted_patterns import hinted
-from pipimem.text.secrets.places import SecretPlace
+from pipimem.text.secrets.secret import Secret
 
 
-def places_of_list(text: str, settings: SecretSettings) -> Iterator[SecretPlace]:
+def places_of_list(text: str, settings: SecretSettings) -> Iterator[Secret]:
     """The places of phone numbers, if they are to be masked, and of the workspace's own list."""
     if settings.phone_numbers:
         for rule in hinted("secrets/phone_numbers"):
             if any(hint in text for hint in rule.hints):
                 for match in rule.pattern().finditer(text):
-                    yield SecretPlace(rule.kind, *match.span())
+                    yield Secret(rule.kind, *match.span())
     for pattern in _own(settings):
         for match in pattern.finditer(text):
             if match[0]:
-                yield SecretPlace("listed", *match.span())
+                yield Secret("listed", *match.span())
 
 
 @lru_cache(maxsize=8)  # of the workspaces of a process

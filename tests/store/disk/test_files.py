@@ -8,8 +8,6 @@ import stat
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pipimem.errors import StoreError, UnreadableNote
 from pipimem.store.disk.exchange import displace
 from pipimem.store.disk.files import (
@@ -21,7 +19,6 @@ from pipimem.store.disk.files import (
     remove,
     resolved,
     stamp,
-    storable,
     sweep,
     temporary_for,
 )
@@ -220,12 +217,3 @@ def test_leftovers_of_a_killed_process_are_swept(tmp_path: Path) -> None:
     sweep(tmp_path)
     assert not ours.exists()
     assert theirs.read_text() == "vim"
-
-
-@given(st.text(st.characters(exclude_categories=())))
-def test_any_text_can_be_made_storable(text: str) -> None:
-    """Half of a surrogate pair becomes U+FFFD, all else stays."""
-    stored = storable(text)
-    assert stored.encode().decode() == stored
-    if not any("\ud800" <= char <= "\udfff" for char in text):
-        assert stored == text
