@@ -46,8 +46,10 @@ class Called:
 class FakeDingTalk:
     """`url` is the address of all of it; what came in stands in the lists.
 
-    `refuse` is an HTTP status for who opens a connection, `card_status` one for cards. With
-    `mute` nothing that is asked over HTTP gets an answer.
+    `refuse` is an HTTP status for who opens a connection, `card_status` one for cards,
+    `token_status` one for a token that ended. `card_answer` is what cards are answered with, and
+    `page` what a proxy answers to all that the bot says. With `mute` nothing that is asked over
+    HTTP gets an answer.
     """
 
     url: str = ""
@@ -61,6 +63,12 @@ class FakeDingTalk:
     connections: int = 0
     refuse: int = 0
     card_status: int = 200
+    card_answer: Mapping[str, Any] = field(
+        default_factory=lambda: {"success": True, "result": True}
+    )
+    token_status: int = 401
+    token_lasts: float = 7200
+    page: str = ""
     hook_code: int = 0
     hooks_refused: int = 0
     mute: bool = False
@@ -252,11 +260,17 @@ class FakeDingTalk:
         if (body.get("appKey"), body.get("appSecret")) != (CLIENT_ID, CLIENT_SECRET):
             return web.json_response({"code": "invalidClient"}, status=400)
         self.tokens += 1
-        return web.json_response({"accessToken": f"token-{self.tokens}", "expireIn": 7200})
+        return web.json_response(
+            {"accessToken": f"token-{self.tokens}", "expireIn": self.token_lasts}
+        )
 
     async def _hook(self, request: web.Request) -> web.Response:
         body = await request.json()
         await self._silence()
+        if self.page:
+            self.hooks_refused += 1
+            self._tell()
+            return web.Response(text=self.page, content_type="text/html")
         if self.hook_code:
             self.hooks_refused += 1
             self._tell()
@@ -269,12 +283,14 @@ class FakeDingTalk:
 
     async def _card(self, request: web.Request) -> web.Response:
         if request.headers.get("x-acs-dingtalk-access-token") != f"token-{self.tokens}":
-            return web.json_response({"code": "InvalidAuthentication"}, status=401)
+            return web.json_response({"code": "InvalidAuthentication"}, status=self.token_status)
+        if self.page:
+            return web.Response(text=self.page, content_type="text/html")
         if self.card_status != 200:
             return web.json_response({"code": "card.error"}, status=self.card_status)
         self.cards.append(Called(request.method, request.path, await request.json()))
         self._tell()
-        return web.json_response({"success": True, "result": True})
+        return web.json_response(self.card_answer)
 
     async def _silence(self) -> None:
         while self.mute:

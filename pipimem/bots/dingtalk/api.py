@@ -21,17 +21,25 @@ _SECONDS = aiohttp.ClientTimeout(total=10.0)
 # A token is replaced this long before it ends.
 _TOKEN_SPARE = 300.0
 _HOSTS = (".dingtalk.com", ".dingtalk.io")
+_ACCESS = "x-acs-dingtalk-access-token"
 _CODE = re.compile(r"[A-Za-z0-9._-]{1,60}")
 _REFUSED = frozenset({400, 401, 403})
+# What DingTalk answers to a token that ended or was revoked, with HTTP 400 as well as 401.
+_REFUSED_ACCESS = "InvalidAuthentication"
+# Its tokens last two hours; a number beyond a day is a mistake.
+_LONGEST_TOKEN = 86_400.0
 _MOST_BYTES = 1 << 20
 
 
 class DingTalkRefusal(Exception):
-    """DingTalk did not do what it was asked; `is_final` where asking again is of no use."""
+    """DingTalk did not do what it was asked.
 
-    def __init__(self, reason: str, *, status: int = 0, is_final: bool = False) -> None:
+    `is_final` where asking again is of no use, `wants_token` where another token may be.
+    """
+
+    def __init__(self, reason: str, *, is_final: bool = False, wants_token: bool = False) -> None:
         super().__init__(reason)
-        self.status, self.is_final = status, is_final
+        self.is_final, self.wants_token = is_final, wants_token
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +98,20 @@ class DingTalkApi:
     async def call(self, method: str, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """What a path of the interface answers; a refused token is replaced once.
 
-        Raises `DingTalkRefusal`.
+        Raises `DingTalkRefusal`, also where the answer itself says that it was not done.
         """
+        authorised = await self._authorised()
         try:
-            return await self._json(method, path, body, await self._authorised())
+            found = await self._json(method, path, body, authorised)
         except DingTalkRefusal as error:
-            if error.status != 401:
+            if not error.wants_token:
                 raise
-        self._token = ""
-        return await self._json(method, path, body, await self._authorised())
+            if authorised[_ACCESS] == self._token:  # nobody has replaced it meanwhile
+                self._token = ""
+            found = await self._json(method, path, body, await self._authorised())
+        if found.get("success") is False:
+            raise DingTalkRefusal(f"{method} {path}: {_code(found.get('code'))} no success.")
+        return found
 
     async def _authorised(self) -> dict[str, str]:
         async with self._asking:
@@ -111,9 +124,9 @@ class DingTalkApi:
                 token, seconds = found.get("accessToken"), found.get("expireIn")
                 if not isinstance(token, str) or not token:
                     raise DingTalkRefusal("DingTalk's answer has no access token.")
-                lasts = float(seconds) if isinstance(seconds, int | float) else 0.0
+                lasts = min(seconds, _LONGEST_TOKEN) if isinstance(seconds, int | float) else 0.0
                 self._token, self._token_ends = token, self.monotonic() + lasts - _TOKEN_SPARE
-            return {"x-acs-dingtalk-access-token": self._token}
+            return {_ACCESS: self._token}
 
     async def _json(
         self, method: str, path: str, body: Mapping[str, Any], headers: Mapping[str, str]
@@ -148,14 +161,24 @@ class DingTalkApi:
             raise DingTalkRefusal(f"{what}: {type(error).__name__}.") from None
         value = json_object(content)
         if response.status != 200:
-            reason = f"{what}: HTTP {response.status} {_code(value.get('code'))}".rstrip()
-            is_final = response.status in _REFUSED
-            raise DingTalkRefusal(f"{reason}.", status=response.status, is_final=is_final)
+            code = _code(value.get("code"))
+            reason = f"{what}: HTTP {response.status} {code}".rstrip()
+            raise DingTalkRefusal(
+                f"{reason}.",
+                is_final=response.status in _REFUSED,
+                wants_token=response.status == 401 or code == _REFUSED_ACCESS,
+            )
+        if not value:
+            # A proxy's page: what was sent has not arrived.
+            raise DingTalkRefusal(f"{what}: HTTP 200, and the answer is not DingTalk's.")
         return value
 
     def _is_dingtalks(self, address: str) -> bool:
         """Whether an address that came with a message may be told what the bot says."""
-        there, ours = urlsplit(address), urlsplit(self.credentials.endpoint)
+        try:
+            there, ours = urlsplit(address), urlsplit(self.credentials.endpoint)
+        except ValueError:  # "https://[": no address at all
+            return False
         if there.hostname == ours.hostname and there.hostname in LOOPBACK:
             return there.scheme in ("http", "https")
         return there.scheme == "https" and (there.hostname or "").endswith(_HOSTS)

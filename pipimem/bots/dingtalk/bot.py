@@ -7,6 +7,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -17,19 +18,30 @@ from pipimem.bots.dingtalk.credentials import Credentials
 from pipimem.bots.dingtalk.delivery import Delivery
 from pipimem.bots.dingtalk.frames import CALLBACK, CARDS, EVENT, MESSAGES, Ack, AckCode, Frame
 from pipimem.bots.dingtalk.gateway import StreamGateway, backoff
-from pipimem.bots.dingtalk.incoming import CardClick, card_click_of, incoming_of, taken_back_of
+from pipimem.bots.dingtalk.incoming import (
+    CardClick,
+    Incoming,
+    card_click_of,
+    incoming_of,
+    taken_back_of,
+)
 from pipimem.bots.dingtalk.replies import Replies, replies_of
 from pipimem.bots.dingtalk.review_card import ReviewCards
 from pipimem.bots.dingtalk.state import BotState
 from pipimem.bots.dingtalk.wording import BotLanguage, Wording
+from pipimem.runtime.process_lock import process_lock
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
 
+# An acknowledgement waits so long for its message to be on the disk: what is acknowledged is not
+# delivered again. DingTalk is to be answered within 20 ms, so while others store it does not wait.
+_STORED_SECONDS = 0.01
 # Ids that are known without a look at a transcript; deliveries come again within minutes.
 _MOST_IDS = 20_000
-# Turns that read or write at a time: more threads would hold the event loop up.
-_AT_ONCE = 2
+# Turns that read or write at a time: more threads would hold the event loop up. Where a model may
+# reorder what was found, a turn waits for it, and others must not wait behind it.
+_AT_ONCE, _AT_ONCE_WITH_A_MODEL = 2, 16
 # A click is answered within the acknowledgement, for which DingTalk waits a few seconds.
 _CLICK_SECONDS = 2.0
 
@@ -64,9 +76,8 @@ class DingTalkBot:
         self._report, self._pause = report, pause
         self._wording = Wording.of(self._options.language)
         self._replies = replies or replies_of(pipimem, self._wording)
-        self._state = BotState.load(pipimem.store.root)
-        self._cards = ReviewCards(pipimem, self._state, self._wording)
-        self._seen: OrderedDict[tuple[str, str], None] = OrderedDict()
+        # With what says that it is stored, while it is not.
+        self._seen: OrderedDict[tuple[str, str], asyncio.Future[bool] | None] = OrderedDict()
         self._conversations: dict[str, Conversation] = {}
         self._clicks: OrderedDict[str, asyncio.Task[Ack]] = OrderedDict()
         self._tasks: set[asyncio.Task[object]] = set()
@@ -74,8 +85,16 @@ class DingTalkBot:
     async def run(self, stop: asyncio.Event) -> None:
         """Receive and answer until `stop`, then let turns end, within `grace` seconds.
 
-        Raises `SettingsError` where DingTalk refuses the app's id and secret at the beginning.
+        Raises `SettingsError` where DingTalk refuses the app's id and secret at the beginning, and
+        `WorkspaceError` where another bot runs on this workspace: DingTalk shares messages out
+        among them, and none would know what was said to the other.
         """
+        with process_lock(self._pipimem.store.root, "dingtalk", "A DingTalk bot runs"):
+            await self._run(stop)
+
+    async def _run(self, stop: asyncio.Event) -> None:
+        state = BotState.load(self._pipimem.store.root)
+        self._cards = ReviewCards(self._pipimem, state, self._wording)
         # litellm's own sessions are others; nothing of the environment's proxies is taken for it.
         async with aiohttp.ClientSession(trust_env=True) as session:
             api = DingTalkApi(session, self._credentials, self._pipimem.clock.monotonic)
@@ -85,14 +104,19 @@ class DingTalkBot:
                 self._replies,
                 Delivery(api, title, self._options.card_template),
                 self._wording,
-                self._state,
+                state,
                 self._spawn,
                 asyncio.Semaphore(_AT_ONCE),
+                asyncio.Semaphore(self._turns_at_once()),
                 self._options.review_template,
             )
             gateway = StreamGateway(api, self.receive, self._report, self._pause)
             await self._until(stop, gateway.run())
             await self._end_turns()
+
+    def _turns_at_once(self) -> int:
+        may_ask = self._pipimem.settings.recall.rerank != "never"
+        return _AT_ONCE_WITH_A_MODEL if may_ask and self._pipimem.assistant.paid else _AT_ONCE
 
     async def _until(self, stop: asyncio.Event, work: Coroutine[object, object, None]) -> None:
         """Run `work` until `stop` is set, or it raises."""
@@ -134,25 +158,35 @@ class DingTalkBot:
             return Ack(data='{"status": "SUCCESS"}')
         return Ack(AckCode.NOT_FOUND, "not subscribed")
 
-    def _receive_message(self, frame: Frame) -> Ack:
+    def _receive_message(self, frame: Frame) -> Ack | Awaitable[Ack]:
         incoming = incoming_of(frame.data, self._wording.notes)
         if incoming is None:
             _log.warning("a message names no id or no conversation")
             return Ack(AckCode.BAD_REQUEST, "no message")
-        if self._is_new(incoming.channel, incoming.id) and incoming.text:
-            self._conversation(incoming.channel).receive(incoming)
-        return Ack(data={"response": "OK"})
+        is_busy = self._shared.storing.locked()
+        stored = self._stored(incoming) if incoming.text else None
+        return _TAKEN if stored is None or is_busy else _when_stored(stored)
 
-    def _is_new(self, channel: str, name: str) -> bool:
-        """Whether a message was not delivered to this process before."""
-        key = channel, name
+    def _stored(self, message: Incoming) -> asyncio.Future[bool] | None:
+        """Take a message in, if it was not delivered to this process before; what says that it is
+        stored, `None` if it is.
+        """
+        key = message.channel, message.id
         if key in self._seen:
             self._seen.move_to_end(key)
-            return False
-        self._seen[key] = None
+            return self._seen[key]
+        stored = self._conversation(message.channel).receive(message)
+        self._seen[key] = stored
+        stored.add_done_callback(partial(self._note_stored, key))
         if len(self._seen) > _MOST_IDS:
             self._seen.popitem(last=False)
-        return True
+        return stored
+
+    def _note_stored(self, key: tuple[str, str], stored: asyncio.Future[bool]) -> None:
+        if key in self._seen:
+            self._seen[key] = None
+        if stored.cancelled() or not stored.result():
+            self._seen.pop(key, None)  # delivered again it is new
 
     def _receive_click(self, frame: Frame) -> Ack | Awaitable[Ack]:
         click = card_click_of(frame.data)
@@ -167,7 +201,8 @@ class DingTalkBot:
             task = asyncio.ensure_future(self._click(click))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-            self._clicks[name] = task
+            if name:  # without an id it cannot be known again
+                self._clicks[name] = task
             if len(self._clicks) > _MOST_IDS:
                 self._clicks.popitem(last=False)
         try:
@@ -193,6 +228,15 @@ class DingTalkBot:
         task: asyncio.Task[object] = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+_TAKEN = Ack(data={"response": "OK"})
+
+
+async def _when_stored(stored: asyncio.Future[bool]) -> Ack:
+    await asyncio.wait((stored,), timeout=_STORED_SECONDS)
+    is_refused = stored.done() and (stored.cancelled() or not stored.result())
+    return Ack(AckCode.FAILED, "not stored") if is_refused else _TAKEN
 
 
 def _card_ack(values: dict[str, str]) -> Ack:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from pipimem.bots.dingtalk.arrivals import Arrived, Heard
 from pipimem.bots.dingtalk.commands import ChatCommands, Pending, command_in
 from pipimem.bots.dingtalk.delivery import Delivery
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
@@ -40,8 +41,8 @@ _log = logging.getLogger("pipimem.dingtalk")
 class Surroundings:
     """What all conversations of a bot share.
 
-    `spawn` runs work beside; `disk` bounds how many turns read and write at a time, so that threads
-    leave the event loop its share.
+    `spawn` runs work beside; `storing` bounds how many conversations store what arrived at a time,
+    `turns` how many turns read and write, so that threads leave the event loop its share.
     """
 
     pipimem: Pipimem
@@ -50,20 +51,10 @@ class Surroundings:
     wording: Wording
     state: BotState
     spawn: Callable[[Coroutine[object, object, None]], None]
-    disk: asyncio.Semaphore
+    storing: asyncio.Semaphore
+    turns: asyncio.Semaphore
     # The id of the review card's template, empty for none.
     review_template: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A message on its way through a conversation; without `record` nothing of it is stored."""
-
-    message: Incoming
-    command: str = ""
-    record: bool = True
-    # What the bot asked and this message answers.
-    answers: Pending | None = None
 
 
 @dataclass(slots=True)
@@ -75,7 +66,7 @@ class Conversation:
     channel: OpenChannel | None = None
     context: list[tuple[Message, bool]] = field(default_factory=list, repr=False)
     pending: Pending | None = None
-    _arrived: deque[Incoming | TakenBackMessage] = field(default_factory=deque, repr=False)
+    _arrived: deque[Arrived] = field(default_factory=deque, repr=False)
     _waiting: deque[Heard] = field(default_factory=deque, repr=False)
     _taken_back: deque[str] = field(
         default_factory=lambda: deque(maxlen=_MOST_TAKEN_BACK), repr=False
@@ -83,12 +74,17 @@ class Conversation:
     _is_storing: bool = False
     _is_answering: bool = False
 
-    def receive(self, what: Incoming | TakenBackMessage) -> None:
-        """Take what the platform delivered; it is stored and answered beside."""
-        self._arrived.append(what)
+    def receive(self, what: Incoming | TakenBackMessage) -> asyncio.Future[bool]:
+        """Take what the platform delivered; it is stored and answered beside.
+
+        The result says, when that is known, whether it is stored, or need not be.
+        """
+        arrived = Arrived(what, asyncio.get_running_loop().create_future())
+        self._arrived.append(arrived)
         if not self._is_storing:
             self._is_storing = True
             self.shared.spawn(self._store_arrived())
+        return arrived.stored
 
     # ── storing ───────────────────────────────────────────────────────────────────────────────────
 
@@ -97,8 +93,7 @@ class Conversation:
         try:
             while self._arrived:
                 try:
-                    async with self.shared.disk:
-                        await self._store_next()
+                    await self._store_next()
                 except Exception as error:  # noqa: BLE001 - what arrives next is stored
                     _log.error("messages were not stored", exc_info=error)
                 if self._waiting and not self._is_answering:
@@ -108,24 +103,31 @@ class Conversation:
             self._is_storing = False
 
     async def _store_next(self) -> None:
-        first = self._arrived[0]
-        if isinstance(first, TakenBackMessage):
+        first, is_stored = self._arrived[0], False
+        if isinstance(first.what, TakenBackMessage):
             self._arrived.popleft()
-            await self._take_back(first.id)
-        else:
-            self._waiting.extend(await self._stored(self._next_heard()))
+            first.end(is_stored=True)
+            await self._take_back(first.what.id)
+            return
+        heard, arrived = self._next_heard()
+        try:
+            self._waiting.extend(await self._stored(heard))
+            is_stored = True
+        finally:
+            for one in arrived:
+                one.end(is_stored=is_stored)
 
-    def _next_heard(self) -> list[Heard]:
+    def _next_heard(self) -> tuple[list[Heard], list[Arrived]]:
         """All messages that arrived, up to one that was taken back."""
         heard: list[Heard] = []
-        while self._arrived and isinstance(self._arrived[0], Incoming):
-            message = self._arrived.popleft()
-            assert isinstance(message, Incoming)
+        arrived: list[Arrived] = []
+        while self._arrived and isinstance(message := self._arrived[0].what, Incoming):
+            arrived.append(self._arrived.popleft())
             heard.append(self._classified(message))
             if heard[-1].command == "/private":
                 # What follows is stored or not by what it says.
                 break
-        return heard
+        return heard, arrived
 
     def _classified(self, message: Incoming) -> Heard:
         command = command_in(message.text) if message.addressed else ""
@@ -137,6 +139,8 @@ class Conversation:
         """What the bot asked its sender, if this message says yes or no to it."""
         pending = self.pending
         if pending is None or not message.addressed or message.sender != pending.sender:
+            return None
+        if not pending.sender:  # two whom the platform does not name are not one person
             return None
         self.pending = None
         says = self.shared.wording.says(message.text)
@@ -150,7 +154,8 @@ class Conversation:
                 await ChatCommands(self.shared, channel).switch(one.message)
         messages = [self._message(one.message) for one in heard if one.record]
         try:
-            written = {message.id for message in await channel.take_in(messages)}
+            async with self.shared.storing:
+                written = {message.id for message in await channel.take_in(messages)}
         except (PipimemError, OSError) as error:
             _log.error("%d messages are not stored yet: %s", len(messages), error)
             return heard  # `after_turn` and the gate try again
@@ -162,9 +167,11 @@ class Conversation:
             if self.channel is not None:
                 break
             try:
-                made = await self.shared.pipimem.channel(
-                    self.id, kind=message.kind, title=message.title
-                )
+                # Others must not wait while this one pauses.
+                async with self.shared.storing:
+                    made = await self.shared.pipimem.channel(
+                        self.id, kind=message.kind, title=message.title
+                    )
                 self.channel = opened(made)
             except (StoreError, OSError) as error:
                 if pause is None:
@@ -232,13 +239,13 @@ class Conversation:
         message = self._message(one.message)
         self._remember([message], one)
         if one.record:
-            async with self.shared.disk:
+            async with self.shared.turns:
                 await self.channel.after_turn(None, [message])
 
     async def _turn(self, one: Heard) -> None:
         shared, channel, message = self.shared, self.channel, one.message
         assert channel is not None
-        async with shared.disk:
+        async with shared.turns:
             turn = await channel.before_turn(
                 message.text,
                 speaker=message.speaker,
@@ -258,7 +265,7 @@ class Conversation:
             said.append(Message.assistant(reply))
         # First: where the disk refuses, the gate tries again with what the model is shown.
         self._remember(self._kept(turn, said), one)
-        async with shared.disk:
+        async with shared.turns:
             await channel.after_turn(turn, said)
 
     def _remember(self, said: list[Message], one: Heard) -> None:

@@ -91,7 +91,9 @@ class Delivery:
         else:
             body["openSpaceId"] = f"dtv1.card//IM_ROBOT.{to.staff_id}"
             body["imRobotOpenDeliverModel"] = {"spaceType": "IM_ROBOT"}
-        await self.api.call("POST", "/v1.0/card/instances/createAndDeliver", body)
+        found = await self.api.call("POST", "/v1.0/card/instances/createAndDeliver", body)
+        if not _is_delivered(found.get("result")):
+            raise DingTalkRefusal("the card was made, and delivered to nobody.")
 
     async def finish_card(self, card: str, text: str, *, is_error: bool) -> bool:
         """Put the whole text on a streaming card and close it; whether that worked."""
@@ -116,6 +118,14 @@ class Delivery:
         except DingTalkRefusal as error:  # the text can be read all the same
             _log.warning("the AI card goes on showing that it is typing: %s", error)
         return True
+
+
+def _is_delivered(result: object) -> bool:
+    """Whether a card that was made reached its place; each place has a result of its own."""
+    places = result.get("deliverResults") if isinstance(result, dict) else None
+    if not isinstance(places, list):
+        return True
+    return not any(isinstance(one, dict) and one.get("success") is False for one in places)
 
 
 def _pieces(text: str) -> Iterator[str]:

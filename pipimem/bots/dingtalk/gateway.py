@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -32,6 +33,9 @@ _CONNECT_SECONDS = 10.0
 # A connection that lasted so long was none that failed, though nobody spoke.
 _STEADY_SECONDS = 10.0
 _LONGEST_PAUSE = 60.0
+# After so many connections within so many seconds there is a pause, whatever the gateway asks for:
+# one that sends its clients on again and again would have a hundred of them a second.
+_MOST_AT_ONCE, _AT_ONCE_SECONDS = 5, 10.0
 
 _log = logging.getLogger("pipimem.dingtalk")
 
@@ -61,6 +65,8 @@ class StreamGateway:
     # Connections without a message since the last one that had any.
     _failures: int = 0
     _is_first: bool = True
+    # When the newest connections were asked for.
+    _asked: deque[float] = field(default_factory=lambda: deque(maxlen=_MOST_AT_ONCE))
     _late: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def run(self) -> None:
@@ -68,15 +74,21 @@ class StreamGateway:
         try:
             while True:
                 at_once = await self._connected()
-                if not at_once or self._failures > 1:
+                if not at_once or self._failures > 1 or self._is_sent_around():
                     await asyncio.sleep(self.pause(max(1, self._failures)))
         finally:
             for task in self._late:
                 task.cancel()
 
+    def _is_sent_around(self) -> bool:
+        """Whether the newest connections followed each other too soon."""
+        is_many = len(self._asked) == _MOST_AT_ONCE
+        return is_many and self.api.monotonic() - self._asked[0] < _AT_ONCE_SECONDS
+
     async def _connected(self) -> bool:
         """One connection to its end; whether the gateway asked for the next one at once."""
         self._failures += 1
+        self._asked.append(self.api.monotonic())
         try:
             address = await self.api.open_connection(SUBSCRIPTIONS)
             return await self._read(address)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import asyncio
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from anyio import to_thread
 
 from pipimem.bots.dingtalk.incoming import CardClick
 from pipimem.bots.dingtalk.state import BotState, OpenCard
 from pipimem.bots.dingtalk.wording import Wording
-from pipimem.errors import NothingFound, PipimemError
+from pipimem.errors import NothingFound, PipimemError, StoreError, UnreadableNote
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
+    from pipimem.runtime.channel_entries import Remembered
     from pipimem.runtime.entry_list import ListedEntry
     from pipimem.runtime.pipimem import Pipimem
 
@@ -30,6 +33,10 @@ class ReviewCards:
     pipimem: Pipimem
     state: BotState
     wording: Wording
+    # By card, while somebody's click on it is under way.
+    _clicking: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary, repr=False
+    )
 
     async def started(self, channel: Channel) -> tuple[OpenCard, dict[str, str]] | None:
         """A card at the first entry with its values, the newest first; `None` without entries."""
@@ -42,8 +49,13 @@ class ReviewCards:
     async def clicked(self, click: CardClick) -> dict[str, str]:
         """Do what a button says; returns the card's new values.
 
-        A second click on a button of the same entry, or a click delivered twice, does nothing more.
+        A second click on a button of the same entry, or a click delivered twice, does nothing more,
+        also while the first is under way. Raises `StoreError` and `UnreadableNote`.
         """
+        async with self._clicking.setdefault(click.card, asyncio.Lock()):
+            return await self._clicked(click)
+
+    async def _clicked(self, click: CardClick) -> dict[str, str]:
         card = self.state.cards.get(click.card)
         if card is None:
             return self._over(self.wording("review_over"))
@@ -62,15 +74,15 @@ class ReviewCards:
         try:
             match click.action:
                 case "keep":
-                    await channel.rate(entry, helpful=True)
-                    return self.wording("review_kept"), True
+                    return self._told(await channel.rate(entry, helpful=True), "review_kept")
                 case "forget":
-                    await channel.take_out(entry)
-                    return self.wording("review_forgotten"), True
+                    return self._told(await channel.take_out(entry), "review_forgotten")
                 case "edit":
                     return await self._edited(channel, click.values.get("text", ""), entry)
         except NothingFound:
             return self.wording("review_gone"), True
+        except (StoreError, UnreadableNote):
+            raise
         except PipimemError:
             return self.wording("review_human"), False
         return "", False
@@ -78,10 +90,11 @@ class ReviewCards:
     async def _edited(self, channel: Channel, text: str, entry: str) -> tuple[str, bool]:
         if not text.strip():
             return self.wording("review_edit"), False
-        done = await channel.update(entry, text.strip())
-        if done.refused:
-            return done.refused[0], False
-        return self.wording("review_edited"), True
+        return self._told(await channel.update(entry, text.strip()), "review_edited")
+
+    def _told(self, done: Remembered, name: str) -> tuple[str, bool]:
+        """The sentence of a name, or why nothing was changed."""
+        return (done.refused[0], False) if done.refused else (self.wording(name), True)
 
     async def _values(self, channel: Channel, card: OpenCard, status: str) -> dict[str, str]:
         """The card's values; an entry that is gone since is passed over."""

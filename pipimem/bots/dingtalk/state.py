@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,12 +30,15 @@ class OpenCard:
 class BotState:
     """`.pipimem/dingtalk.json` of a workspace: ids alone, nothing that anybody said.
 
-    One process has one; each change is written whole and synced before it counts.
+    One process has one, and changes it in any thread; each change is written whole and synced
+    before it counts.
     """
 
     path: Path
     private: frozenset[str] = frozenset()
     cards: Mapping[str, OpenCard] = field(default_factory=dict)
+    # Held from the reading of what there is until all of it is written.
+    _changing: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
     def load(cls, workspace: Path) -> BotState:
@@ -58,16 +62,18 @@ class BotState:
 
     def set_private(self, channel: str, *, on: bool) -> None:
         """Put a conversation off the record, or on it again. Raises `OSError`."""
-        private = self.private | {channel} if on else self.private - {channel}
-        self._write(private, self.cards)
-        self.private = private
+        with self._changing:
+            private = self.private | {channel} if on else self.private - {channel}
+            self._write(private, self.cards)
+            self.private = private
 
     def set_card(self, name: str, card: OpenCard) -> None:
         """Keep where a card stands; the oldest go. Raises `OSError`."""
-        cards = {**self.cards, name: card}
-        kept = dict(list(cards.items())[-_MOST_CARDS:])
-        self._write(self.private, kept)
-        self.cards = kept
+        with self._changing:
+            cards = {**self.cards, name: card}
+            kept = dict(list(cards.items())[-_MOST_CARDS:])
+            self._write(self.private, kept)
+            self.cards = kept
 
     def _read(self, saved: Mapping[str, object]) -> None:
         private, cards = saved["private"], saved["cards"]

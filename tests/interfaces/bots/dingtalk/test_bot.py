@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
+from pipimem import Message, Pipimem, StoreError
+from pipimem.bots.dingtalk import bot as bot_module
+from pipimem.bots.dingtalk import conversation as conversation_module
+from pipimem.runtime.open_channel import OpenChannel
 
 from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies, said_in
 from tests.servers.dingtalk import FakeDingTalk
@@ -213,3 +220,104 @@ async def test_ids_of_people_are_nowhere_but_on_the_wire(
         if path.is_file():
             assert b"staff-lin" not in path.read_bytes()
             assert b"LWCP" not in path.read_bytes()
+
+
+def logs_of(workspace: Path) -> str:
+    return "".join(path.read_text("utf-8") for path in workspace.glob("channels/*/log.jsonl"))
+
+
+async def test_a_quiet_bot_acknowledges_what_is_on_the_disk(
+    running: Running, dingtalk: FakeDingTalk, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It can be killed then: what is acknowledged is not delivered again."""
+    monkeypatch.setattr(bot_module, "_STORED_SECONDS", 20.0)
+    async with running(replies=ScriptedReplies()):
+        for number in range(5):
+            name = await dingtalk.say(f"message {number}", channel=f"cid{number % 2}")
+            await dingtalk.acked(name)
+            assert f"message {number}" in logs_of(workspace)
+
+
+async def test_a_slow_disk_holds_no_acknowledgement_up(
+    running: Running, dingtalk: FakeDingTalk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor that of the same message, delivered again meanwhile; it is stored once."""
+    may_store = asyncio.Event()
+    real = OpenChannel.take_in
+
+    async def slow(self: OpenChannel, messages: Sequence[Message]) -> tuple[Message, ...]:
+        await may_store.wait()
+        return await real(self, messages)
+
+    monkeypatch.setattr(OpenChannel, "take_in", slow)
+    async with running(replies=ScriptedReplies()) as pipimem:
+        for _ in range(3):
+            name = await dingtalk.say("hello", message_id="msgSlow==")
+            assert (await dingtalk.acked(name))["code"] == 200
+        may_store.set()
+        await dingtalk.until(lambda: bool(dingtalk.said))
+    assert [content for _, _, content in await said_in(pipimem)] == ["hello", "re: hello"]
+
+
+async def test_what_could_not_be_stored_is_asked_for_again(
+    running: Running, dingtalk: FakeDingTalk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not acknowledged, and taken as new when it is delivered again."""
+    monkeypatch.setattr(bot_module, "_STORED_SECONDS", 20.0)
+    monkeypatch.setattr(conversation_module, "_TRY_AGAIN", (0.01,))
+    real = Pipimem.channel
+
+    async def refuse(self: Pipimem, *_: Any, **__: Any) -> None:
+        raise StoreError("no space left on device")
+
+    async with running(replies=ScriptedReplies()) as pipimem:
+        monkeypatch.setattr(Pipimem, "channel", refuse)
+        name = await dingtalk.say("hello", message_id="msgFull==")
+        assert (await dingtalk.acked(name))["code"] == 500
+        monkeypatch.setattr(Pipimem, "channel", real)
+        name = await dingtalk.say("hello", message_id="msgFull==")
+        assert (await dingtalk.acked(name))["code"] == 200
+        await dingtalk.until(lambda: bool(dingtalk.said))
+    assert [content for _, _, content in await said_in(pipimem)] == ["hello", "re: hello"]
+
+
+async def test_channels_that_cannot_be_opened_hold_no_other_up(
+    running: Running, dingtalk: FakeDingTalk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are tried again for a while, more of them than are stored at a time."""
+    real, tried = Pipimem.channel, 0
+
+    async def refuse(self: Pipimem, name: str, **more: Any) -> Any:
+        nonlocal tried
+        if name.startswith("cidBroken"):
+            tried += 1
+            raise StoreError("the folder cannot be read")
+        return await real(self, name, **more)
+
+    monkeypatch.setattr(Pipimem, "channel", refuse)
+    monkeypatch.setattr(conversation_module, "_TRY_AGAIN", (3600.0,))
+    async with running(replies=ScriptedReplies(), grace=0.1):
+        for number in range(4):
+            await dingtalk.say("hello", channel=f"cidBroken{number}")
+        await dingtalk.until(lambda: tried == 4)
+        await dingtalk.say("hello", channel="cidWhole")
+        await dingtalk.until(lambda: bool(dingtalk.said))
+
+
+async def test_what_is_said_is_stored_while_turns_wait_for_a_model(
+    running: Running, dingtalk: FakeDingTalk, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One may reorder what was found, within `before_turn`, and take its time."""
+    waiting = 0
+
+    async def slow(self: OpenChannel, text: str, **_: Any) -> Any:
+        nonlocal waiting
+        waiting += 1
+        await asyncio.sleep(3600)
+
+    monkeypatch.setattr(OpenChannel, "before_turn", slow)
+    async with running(replies=ScriptedReplies(), grace=0.1):
+        for number in range(8):
+            await dingtalk.say(f"question {number}", channel=f"cid{number}")
+        await dingtalk.until(lambda: logs_of(workspace).count("question") == 8)
+        assert waiting == 2

@@ -156,3 +156,21 @@ async def test_a_stop_during_a_turn_takes_no_longer_than_it_may(
     assert "1 conversations did not end in time" in said
     (log,) = workspace.glob("channels/*/log.jsonl")
     assert "hello" in log.read_text("utf-8")
+
+
+async def test_a_second_bot_on_the_workspace_is_refused(
+    workspace: Path, dingtalk: FakeDingTalk
+) -> None:
+    """DingTalk would share messages out among both; with the first one gone, even killed, it may."""
+    async with started(workspace, dingtalk.url) as first:
+        await dingtalk.connected(1)
+        async with started(workspace, dingtalk.url) as second:
+            code, said = await ended(second)
+        assert code == 1
+        assert f"(process {first.pid}). Stop it first." in said
+        first.kill()
+        await first.wait()
+    async with started(workspace, dingtalk.url) as third:
+        await dingtalk.connected(2)
+        third.terminate()
+        assert (await ended(third))[0] == 0

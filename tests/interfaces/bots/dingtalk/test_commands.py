@@ -94,6 +94,18 @@ async def test_a_yes_of_somebody_else_forgets_nothing(
     assert "the cat is Momo" not in await texts(pipimem)
 
 
+async def test_a_yes_of_nobody_in_particular_forgets_nothing(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """Two whom the platform does not name may be two people."""
+    nobody = {"senderStaffId": None, "senderId": None}
+    async with running(replies=ScriptedReplies()) as pipimem:
+        await asked(dingtalk, "the cat is Momo")
+        await asked(dingtalk, "/forget Momo", **nobody)
+        assert await asked(dingtalk, "是", **nobody) == "re: 是"
+    assert "the cat is Momo" in await texts(pipimem)
+
+
 async def test_a_yes_to_a_list_that_did_not_arrive_forgets_nothing(
     running: Running, dingtalk: FakeDingTalk
 ) -> None:

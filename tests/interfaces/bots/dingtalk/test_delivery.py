@@ -98,3 +98,79 @@ async def test_a_model_that_fails_is_told_and_nothing_of_it_is_remembered(
     assert "没有回应" in dingtalk.said[0].text
     assert "sk-123" not in dingtalk.said[0].text
     assert await said_in(pipimem) == [("user", "林晓", "hello")]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"success": False, "result": None},
+        {"success": True, "result": {"deliverResults": [{"success": False, "errorMsg": "no"}]}},
+    ],
+)
+async def test_a_card_that_reached_nobody_is_no_answer(
+    running: Running, dingtalk: FakeDingTalk, answer: dict[str, object]
+) -> None:
+    """DingTalk says so with HTTP 200; the webhook answers."""
+    dingtalk.card_answer = answer
+    async with running(replies=ScriptedReplies(), card_template=TEMPLATE):
+        await dingtalk.say("hello")
+        await dingtalk.until(lambda: bool(dingtalk.said))
+    assert [said.text for said in dingtalk.said] == ["re: hello"]
+
+
+async def test_a_page_of_a_proxy_is_no_success(running: Running, dingtalk: FakeDingTalk) -> None:
+    """HTTP 200 with HTML: neither card nor message arrived, and nothing was said."""
+    dingtalk.page = "<html>Please log in</html>"
+    async with running(replies=ScriptedReplies(), card_template=TEMPLATE) as pipimem:
+        await dingtalk.say("hello")
+        await dingtalk.until(lambda: dingtalk.hooks_refused == 1)
+        dingtalk.page = ""
+        await dingtalk.say("hello again")
+        await dingtalk.until(lambda: len(dingtalk.cards) == 3)
+    assert [content for _, _, content in await said_in(pipimem)] == [
+        "hello",
+        "hello again",
+        "re: hello again",
+    ]
+
+
+@pytest.mark.parametrize("status", [400, 401])
+async def test_a_token_that_ended_is_replaced(
+    running: Running, dingtalk: FakeDingTalk, status: int
+) -> None:
+    """DingTalk tells of it with HTTP 400, and the code InvalidAuthentication."""
+    dingtalk.token_status = status
+    async with running(replies=ScriptedReplies(), card_template=TEMPLATE):
+        await dingtalk.say("one")
+        await dingtalk.until(lambda: len(dingtalk.cards) == 3)
+        dingtalk.tokens += 1  # the one that the bot holds is over
+        await dingtalk.say("two")
+        await dingtalk.until(lambda: len(dingtalk.cards) == 6)
+    assert dingtalk.said == []
+    assert dingtalk.tokens == 3
+
+
+@pytest.mark.parametrize("seconds", [10**400, -1, 0])
+async def test_a_token_of_an_odd_length_serves(
+    running: Running, dingtalk: FakeDingTalk, seconds: int
+) -> None:
+    """The answer is there in any case."""
+    dingtalk.token_lasts = seconds
+    async with running(replies=ScriptedReplies(), card_template=TEMPLATE):
+        await dingtalk.say("one")
+        await dingtalk.until(lambda: len(dingtalk.cards) == 3)
+
+
+@pytest.mark.parametrize("webhook", ["https://[", "http://127.0.0.1:port/", "", "no address"])
+async def test_a_webhook_that_is_no_address_costs_the_answer_alone(
+    running: Running, dingtalk: FakeDingTalk, webhook: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The model is shown the message with the next one, and the log has a sentence."""
+    replies = ScriptedReplies()
+    async with running(replies=replies):
+        await dingtalk.say("my cat is Momo", sessionWebhook=webhook)
+        await dingtalk.say("hello")
+        await dingtalk.until(lambda: bool(dingtalk.said))
+    assert [message.content for message in replies.asked[-1][1]] == ["my cat is Momo"]
+    (record,) = caplog.records
+    assert record.getMessage().startswith("an answer did not arrive")

@@ -91,6 +91,31 @@ async def test_a_disconnect_is_followed_by_a_connection_at_once(
         await task
 
 
+async def test_a_gateway_that_sends_the_bot_on_and_on_does_not_drive_it(
+    workspace: object, dingtalk: FakeDingTalk
+) -> None:
+    """With a message on each connection nothing fails, and yet a pause is due after a few."""
+    pauses: list[int] = []
+
+    def pause(failures: int) -> float:
+        pauses.append(failures)
+        return 0.01
+
+    async with Pipimem(workspace, "offline") as pipimem:  # type: ignore[arg-type]
+        credentials = Credentials(CLIENT_ID, CLIENT_SECRET, dingtalk.url)
+        bot = DingTalkBot(pipimem, credentials, replies=ScriptedReplies(), pause=pause)
+        stop = asyncio.Event()
+        task = asyncio.create_task(bot.run(stop))
+        for number in range(1, 9):
+            await dingtalk.connected(number)
+            await dingtalk.acked(await dingtalk.say(f"round {number}"))
+            await dingtalk.disconnect()
+        await dingtalk.connected(9)
+        stop.set()
+        await task
+    assert len(pauses) >= 3
+
+
 def test_the_pauses_grow_up_to_a_minute() -> None:
     """About 1, 2, 4 … 60 s, never at the same moment as all others."""
     for failures, about in ((1, 1), (2, 2), (5, 16), (7, 60), (2000, 60)):

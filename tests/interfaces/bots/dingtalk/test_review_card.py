@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+
 import pytest
 from pipimem import Pipimem
+from pipimem.errors import LockTimeout
+from pipimem.runtime.open_channel import OpenChannel
 
 from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies
-from tests.servers.dingtalk import FakeDingTalk
+from tests.servers.dingtalk import CARDS, FakeDingTalk
 
 pytestmark = pytest.mark.anyio
 
@@ -133,3 +138,75 @@ async def test_nonsense_of_a_card_is_acknowledged(running: Running, dingtalk: Fa
         for data in ("no JSON", {}, {"content": "[]"}, {"content": {"cardPrivateData": 3}}):
             ack = await dingtalk.acked(await dingtalk.frame("CALLBACK", topic, data))
             assert ack["code"] == 200
+
+
+@pytest.mark.parametrize("second", ["keep", "forget", "edit"])
+async def test_of_two_members_who_tap_at_once_the_first_counts(
+    running: Running, dingtalk: FakeDingTalk, second: str
+) -> None:
+    """The other one sees the next entry; what the first kept is not taken out."""
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+        await learnt(pipimem, "one stays", "two stays")
+        card, values = await sent(dingtalk)
+        entry = values["entry"]
+        first, later = await asyncio.gather(
+            dingtalk.click(card, "keep", entry=entry),
+            dingtalk.click(card, second, entry=entry, text="something else"),
+        )
+        assert "已保留" in first["status"]
+        assert (later["status"], later["position"]) == ("", "2 / 2")
+        assert await entries(pipimem) == ["one stays", "two stays"]
+
+
+async def test_a_card_whose_entry_was_edited_meanwhile_leaves_the_new_one(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """Nobody has seen it on the card."""
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+        await learnt(pipimem, "one stays", "the port is 8080")
+        card, values = await sent(dingtalk)
+        channel = await pipimem.channel(GROUP, kind="group")
+        await channel.update(values["entry"], "the port is 9090")
+        after = await dingtalk.click(card, "forget", entry=values["entry"])
+        assert "不在了" in after["status"]
+        assert await entries(pipimem) == ["one stays", "the port is 9090"]
+
+
+async def test_clicks_without_ids_are_not_taken_for_one(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """Each of them is done."""
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+        await learnt(pipimem, "one goes", "two goes")
+        card, values = await sent(dingtalk)
+        for _ in range(2):
+            (entry,) = {one.id for one in await (await pipimem.channel(GROUP)).entries()} & {
+                values["entry"]
+            }
+            content = {"cardPrivateData": {"actionIds": ["forget"], "params": {"entry": entry}}}
+            data = {"outTrackId": card, "content": json.dumps(content)}
+            left = len(await entries(pipimem))
+            await dingtalk.frame("CALLBACK", CARDS, data, messageId="")
+            while len(await entries(pipimem)) == left:
+                await asyncio.sleep(0.01)
+            values = dict(await dingtalk.click(card, "none", entry=""))
+        assert await entries(pipimem) == []
+
+
+async def test_a_disk_that_refuses_is_not_taken_for_a_person(
+    running: Running, dingtalk: FakeDingTalk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The card says that it failed, and stays where it is."""
+
+    async def refuse(self: OpenChannel, *names: str) -> None:
+        raise LockTimeout("another process holds the channel")
+
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+        await learnt(pipimem, "one goes")
+        card, values = await sent(dingtalk)
+        with monkeypatch.context() as patch:
+            patch.setattr(OpenChannel, "take_out", refuse)
+            status = (await dingtalk.click(card, "forget", entry=values["entry"]))["status"]
+        assert "日志" in status
+        after = await dingtalk.click(card, "forget", entry=values["entry"])
+        assert "已忘掉" in after["status"]

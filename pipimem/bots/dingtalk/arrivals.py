@@ -1,0 +1,33 @@
+"""What the platform delivered to a conversation, on its way to the disk and to an answer."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from pipimem.bots.dingtalk.commands import Pending
+from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A message on its way through a conversation; without `record` nothing of it is stored."""
+
+    message: Incoming
+    command: str = ""
+    record: bool = True
+    # What the bot asked and this message answers.
+    answers: Pending | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What the platform delivered; `stored` is done when it is on the disk, or will not be."""
+
+    what: Incoming | TakenBackMessage
+    stored: asyncio.Future[bool]
+
+    def end(self, *, is_stored: bool) -> None:
+        """Say what became of it."""
+        if not self.stored.done():
+            self.stored.set_result(is_stored)
