@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from functools import lru_cache
 
@@ -13,11 +14,12 @@ from pipimem.sidecar.rules.clauses import (
     without,
     without_values,
 )
-from pipimem.sidecar.rules.patterns import as_written, first_match, rules
+from pipimem.sidecar.rules.patterns import as_written, first_match, rules, without_quotes
 from pipimem.text.words.index_words import Words
 
 # Each statement is asked once for each other one that shares its words.
 _TEXTS_READ = 4096
+_UNIT, _HOUR = re.compile(r"[^\d.:/-]+"), re.compile(r"[ap]\.?m\.?$|o'clock$|点$")
 # What there is one of at a time: the sections of changes.txt that say it.
 _ONLY_ONE = ("home", "phone", "address", "work", "place", "name")
 
@@ -68,6 +70,35 @@ def only_values(text: str, words: Words) -> tuple[tuple[Hashable, str], ...]:
 
 
 def clauses_that_cancel(said: str, words: Words) -> list[str]:
-    """The clauses that say that something does not take place, without these words."""
-    cancelling = [clause for clause in clauses_of(said, words) if says("cancelled", clause)]
-    return [without("cancelled", clause) for clause in cancelling]
+    """The clauses that say that something does not take place, without these words.
+
+    Of "Bo, the 20th is off" only the part that says so, if it says what.
+    """
+    found: list[str] = []
+    for clause in clauses_of(said, words):
+        for part in (*clause.split(", "), clause):
+            left = without("cancelled", part) if says("cancelled", part) else ""
+            if matter(left, words) or values_of(left):
+                found.append(left)
+                break
+    return found
+
+
+@lru_cache(_TEXTS_READ)
+def values_left(said: str) -> frozenset[str]:
+    """The bare values that a text says to hold no longer: 65 of "50 a head, not 65"."""
+    found = set[str]()
+    for rule in rules("changes")["left"]:
+        for one in rule.pattern.finditer(without_quotes(as_written(said))):
+            left = bare_values(one["left"])
+            found |= left if len(left) == 1 else frozenset()
+    return frozenset(found)
+
+
+@lru_cache(_TEXTS_READ)
+def bare_values(text: str) -> frozenset[str]:
+    """The values of a text, amounts and hours without their unit: 65 is £65, and 8 is 8 pm."""
+    return frozenset(
+        _HOUR.sub("", value) if kind == "time" else _UNIT.sub("", value)
+        for kind, value in values_of(text)
+    )

@@ -9,14 +9,17 @@ from collections.abc import Iterable, Sequence
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.change_words import (
+    bare_values,
     changes_told,
     clauses_that_cancel,
     new_only_values,
     only_values,
+    values_left,
 )
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.clauses import (
     clauses_of,
+    has_its_names,
     matter,
     names_of,
     numbers_of,
@@ -26,7 +29,7 @@ from pipimem.sidecar.rules.clauses import (
     values_of,
     without,
 )
-from pipimem.sidecar.rules.patterns import first_match, rules
+from pipimem.sidecar.rules.patterns import first_match, matches, rules
 from pipimem.sidecar.rules.promises import is_done
 from pipimem.text.quotes import speaks_of_itself
 from pipimem.text.words.index_words import Words
@@ -84,13 +87,25 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
     older = clauses_of(old.said, words)
     if any(_is_cancelled(one, new.said, words) for one in older):
         return True
+    if _names_its_value(old.said, new.said, words):
+        return True
     if not says("change", new.said):
         return False
-    if any(_gets_new_value(one, new.said, words, wholly=False) for one in older):
+    if any(_gets_new_value(one, new.said, words, old.said) for one in older):
         return True
     return new.speaker == old.speaker and _is_of_its_topic(
         older, clauses_of(new.said, words), words
     )
+
+
+def _names_its_value(older: str, said: str, words: Words) -> bool:
+    """Whether a value of the older statement is said to hold no longer: "50 a head, not 65".
+
+    Both must share a word as well.
+    """
+    if not matter(older, words) & matter(said, words):
+        return False
+    return bool(bare_values(older) & values_left(said))
 
 
 def _is_of_its_topic(older: Sequence[str], newer: Sequence[str], words: Words) -> bool:
@@ -99,9 +114,10 @@ def _is_of_its_topic(older: Sequence[str], newer: Sequence[str], words: Words) -
     "Fees: 80 each" and "the fees, as we need buses as well, rise to 100".
     """
     was, now = topic(older, words), topic(newer, words)
-    if not was or not now or len(was & now) < _SAME_TOPIC * min(len(was), len(now)):
+    shared = {word for word in was & now if not matches("concrete", "people", word)}
+    if not shared or len(shared) < _SAME_TOPIC * min(len(was), len(now)):
         return False
-    if names_of(older[0]) ^ names_of(newer[0]):
+    if not has_its_names(older[0], newer[0]) or not has_its_names(newer[0], older[0]):
         return False
     told = [place for place, clause in enumerate(newer) if says("change", clause)]
     values = values_of(", ".join(newer[told[0] :])) if told else frozenset()
@@ -113,12 +129,8 @@ def _is_cancelled(older: str, said: str, words: Words) -> bool:
     """Whether what a clause is about is said not to take place."""
     for clause in clauses_that_cancel(said, words):
         subject = matter(clause, words)
-        is_of_it = bool(subject) and subject <= matter(older, words)
-        if (
-            is_of_it
-            and values_of(clause) <= values_of(older)
-            and names_of(clause) <= names_of(older)
-        ):
+        is_of_it = bool(subject | values_of(clause)) and subject <= matter(older, words)
+        if is_of_it and values_of(clause) <= values_of(older) and has_its_names(clause, older):
             return True
     return False
 
@@ -165,7 +177,7 @@ def _is_same_thing(clause: str, end: str, was: str, trouble: str, words: Words) 
     """Whether two clauses speak of one thing: its words, and the numbers that belong to it."""
     now = matter(without(end, clause), words)
     before = matter(without(trouble, was), words)
-    is_part = bool(now) and now <= before and names_of(clause) <= names_of(was)
+    is_part = bool(now) and now <= before and has_its_names(clause, was)
     return is_part and numbers_of(clause) == numbers_of(was)
 
 
@@ -178,26 +190,23 @@ def _may_end(new: Claim, old: Claim) -> bool:
     return not personal and new.kind in _SHARED and old.kind in _SHARED
 
 
-def _gets_new_value(older: str, said: str, words: Words, *, wholly: bool = True) -> bool:
-    """Whether what was said gives what an older clause (`wholly`) is about values of its types."""
+def _gets_new_value(older: str, said: str, words: Words, whole: str = "") -> bool:
+    """Whether what was said gives what an older clause is about values of its types.
+
+    The subject in front of the word of change must be all that the clause is about; where the
+    `whole` statement is given, it may be spread over that.
+    """
+    was, about = matter(older, words), matter(whole or older, words)
     for head, tail, clause in changes_told(said, words):
-        said_of = matter(clause, words)
-        if not wholly or says("provisional", older):
-            said_of |= matter(older, words)
+        subject, said_of = matter(head, words), matter(clause, words)
+        if whole or says("provisional", older):
+            said_of |= was
         elif names_of(clause):
             said_of |= _words_of_names(older, words)
-        if _is_about(older, head, said_of, words) and _is_swapped(older, head, tail):
+        is_about = bool(subject & was) and subject <= about and was <= subject | said_of
+        if is_about and has_its_names(head, whole or older) and _is_swapped(older, head, tail):
             return True
     return False
-
-
-def _is_about(older: str, head: str, said_of: frozenset[str], words: Words) -> bool:
-    """Whether the subject in front of a word of change is all that an older clause is about.
-
-    `said_of` are the words of the newer clause, and those that it may pass over.
-    """
-    subject, was = matter(head, words), matter(older, words)
-    return bool(subject) and subject <= was and was <= subject | said_of
 
 
 def _words_of_names(text: str, words: Words) -> frozenset[str]:
@@ -210,18 +219,17 @@ def _words_of_names(text: str, words: Words) -> frozenset[str]:
 def _is_swapped(older: str, head: str, tail: str) -> bool:
     """Whether each value of an older clause is kept in `head` or has a new one in `tail`."""
     kept, old = values_of(head), values_of(older)
-    if not kept <= old or not names_of(head) <= names_of(older):
+    if not kept <= old:
         return False
     numbers = numbers_of(older)
     if len(numbers) > 1 and not numbers & (numbers_of(head) | numbers_of(tail)):
         return False  # gateway 1 to hall 8 says nothing of gateway 0 in hall 7
     gone = {kind for kind, _ in old - kept}
-    if says("provisional", older):
-        gone &= {
-            "time"
-        }  # "2.4 is out on Tuesday, for now" gives way to "the release moved to Friday"
+    new = {kind for kind, _ in values_of(tail)}
+    if says("provisional", older) and gone & new:
+        return True  # "2.4 is out on Tuesday, for now" gives way to "the release moved to Friday"
     if gone:
-        return gone <= {kind for kind, _ in values_of(tail)}
+        return gone <= new
     return bool(names_of(older) - names_of(head) and names_of(tail) - names_of(older))
 
 
@@ -230,7 +238,7 @@ def _is_turned(older: str, said: str, words: Words) -> bool:
     was = matter(older, words)
     for clause in clauses_of(said, words):
         about = matter(without("change", clause), words)
-        same = about == was and bool(about) and names_of(clause) <= names_of(older)
+        same = about == was and bool(about) and has_its_names(clause, older)
         if same and says("forbids", clause) != says("forbids", older):
             return True
     return False

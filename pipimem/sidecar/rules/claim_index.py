@@ -9,10 +9,12 @@ from functools import lru_cache
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.change_words import (
+    bare_values,
     changes_told,
     clauses_that_cancel,
     new_only_values,
     only_values,
+    values_left,
 )
 from pipimem.sidecar.rules.changes import OVERCOME
 from pipimem.sidecar.rules.claims import Claim
@@ -22,6 +24,7 @@ from pipimem.sidecar.rules.clauses import (
     names_of,
     numbers_of,
     says,
+    tokens_of,
     topic,
     values_of,
     without,
@@ -90,12 +93,14 @@ def _keys_of(said: str, words: Words) -> frozenset[Hashable]:
     """What a statement may be found by, once it is the older one: its words, values and names."""
     keys = set[Hashable]()
     for clause in clauses_of(said, words):
-        keys |= matter(clause, words) | values_of(clause) | _tagged(clause)
+        keys |= matter(clause, words) | values_of(clause)
+        keys |= {("name", token) for token in tokens_of(clause)}
         keys.add(("forbids", says("forbids", clause)))
         for trouble, _ in OVERCOME:
             if says(trouble, clause):
                 keys |= matter(without(trouble, clause), words)
     keys.update(subject for subject, _ in only_values(said, words))
+    keys.update(("bare", value) for value in bare_values(said))
     return frozenset(keys)
 
 
@@ -109,6 +114,7 @@ def _needs_of(said: str, words: Words) -> tuple[frozenset[Hashable], ...]:
         needs += [matter(without(end, clause), words) | numbers_of(clause) for clause in over]
     for clause in clauses_that_cancel(said, words):
         needs.append(matter(clause, words) | values_of(clause) | _tagged(clause))
+    needs += [frozenset([("bare", value)]) for value in values_left(said)]
     if says("change", said):
         heads = [head for head, _, _ in changes_told(said, words)]
         heads = [head for head in heads if matter(head, words)]

@@ -14,12 +14,14 @@ from pipimem.text.words.index_words import Words
 # Each statement of a window is held against each other one: what is read of a text is read once.
 _TEXTS_READ = 4096
 _CLAUSE = re.compile(
-    r"[，,。；;！!：\n]|:(?!\d)|\s[-–—]+\s|(?<=\w)\.\s|\b(?:because|since|so that)\b|因为|原因"
+    r"[，。；;！!：\n…]|,(?!\d{3}\b)|:(?!\d)|\s[-–—]+\s|(?<=\w)\.\s"
+    r"|\b(?:because|since|so that)\b|因为|原因"
     rf"|(?<=[{HAN}])\s+(?=[{HAN}])"  # a space between Chinese words is a comma typed in a hurry
 )
 # A day may be given as a date here and as a weekday there.
 _TIMES = {"date": "time", "clock": "time", "weekday": "time"}
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9.+#_-]*|\b[\w.-]+/[\w./-]+")
+_WORDS_IN_VALUE = re.compile(r"[a-z]+")
 _TOKEN = re.compile(rf"@|[A-Za-z0-9][\w./+#'’-]*|[{HAN}]+")
 
 
@@ -61,7 +63,7 @@ def without_values(text: str) -> str:
 @lru_cache(_TEXTS_READ)
 def matter(text: str, words: Words) -> frozenset[str]:
     """The words that say what a text is about: no values, no words of change, none of grammar."""
-    text = without("pronoun", without("forbids", without_values(text)))
+    text = without("pronoun", without("forbids", without("reported", without_values(text))))
     return frozenset(word for word in _tokens(text, words) if not is_light(word))
 
 
@@ -114,7 +116,21 @@ def names_of(text: str) -> frozenset[str]:
     """The names in Latin letters that a text holds, its first word and "I" aside."""
     found = (match for match in _LATIN_NAME.finditer(text) if match.start() or "/" in match[0])
     names = {match[0].casefold() for match in found} - stop_words() - {"i"}
-    return frozenset(name for name in names if not values_of(name))
+    in_values = {word for _, value in values_of(text) for word in _WORDS_IN_VALUE.findall(value)}
+    return frozenset(name for name in names - in_values if not values_of(name))
+
+
+@lru_cache(_TEXTS_READ)
+def has_its_names(text: str, other: str) -> bool:
+    """Whether the names in a text stand in another one, where one may be its first word."""
+    return names_of(text) <= tokens_of(other)
+
+
+@lru_cache(_TEXTS_READ)
+def tokens_of(text: str) -> frozenset[str]:
+    """The Latin words of a text in small letters, its names among them."""
+    said = (token[0].casefold() for token in _TOKEN.finditer(text))
+    return names_of(text).union(one for one in said if one.isascii())
 
 
 def parts_of(text: str) -> list[str]:

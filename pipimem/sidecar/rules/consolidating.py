@@ -17,7 +17,7 @@ from pipimem.sidecar.rules.context import is_taken_up, linked_to
 from pipimem.sidecar.rules.patterns import matches
 from pipimem.sidecar.rules.promises import is_done
 from pipimem.sidecar.rules.sentences import Sentence, sentences
-from pipimem.sidecar.rules.superseded import with_older, without_ended
+from pipimem.sidecar.rules.superseded import with_changes, with_older, without_ended
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned, Over, is_exchange
 from pipimem.text.quotes import day_of, words_said
 from pipimem.text.secrets.marks import holds_mark
@@ -43,8 +43,10 @@ def consolidated(task: Consolidate, words: Words) -> Consolidated:
     people = sum(message.role == "user" for message in task.window)
     chosen = [one for one in choices(linked, words) if not new.isdisjoint(one.sentence.sources)]
     open_ones = [choice for choice in chosen if not choice.sentence.closed]
+    open_ones = with_changes(open_ones, said, words)
     ours = [known for known in task.memory if known.trust is Trust.INFERRED]
-    standing = without_ended(with_older(open_ones, words), said, words)
+    open_ones = [one for one in with_older(open_ones, words) if one.weight]
+    standing = without_ended(open_ones, said, words)
     kept = _kept(_with_known(standing, ours, words), people, new)
     taken_up = [known for known in ours if is_taken_up(known.text, gone)]
     learned = _learned(kept, task.memory, taken_up, words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.changes import concerns, ends, is_over
 from pipimem.sidecar.rules.choosing import Choice
 from pipimem.sidecar.rules.claim_index import ClaimIndex
@@ -29,20 +30,39 @@ def without_ended(chosen: Sequence[Choice], said: Sequence[Sentence], words: Wor
     return [one for place, one in enumerate(chosen) if place not in ended]
 
 
+def with_changes(chosen: Sequence[Choice], said: Sequence[Sentence], words: Words) -> list[Choice]:
+    """The choices, and among them what else gives one that stands before it another value.
+
+    That has no weight of its own: it is to be quoted with the one it changes.
+    """
+    index = ClaimIndex((one.claim for one in chosen), words)
+    found = {one.sentence.place: one for one in chosen}
+    for new in statements(said, -1):
+        if new.place not in found and any(
+            chosen[place].sentence.place < new.place
+            and concerns(stated(new), chosen[place].claim, words)
+            and not ends(stated(new), chosen[place].claim, words)
+            for place in index.may_end(new.text)
+        ):
+            found[new.place] = Choice(new, Kind.FACT, 0.0)
+    return [found[place] for place in sorted(found)]
+
+
 def with_older(
     chosen: Sequence[Choice],
     words: Words,
     *,
-    known: Sequence[Choice] = (),
+    known: Sequence[Choice] | None = None,
     ended: bool = False,
 ) -> list[Choice]:
-    """The choices, each that changes an earlier or `known` one quoted together with it.
+    """The choices, each that changes an earlier one, or one `known`, quoted together with it.
 
     An earlier one that holds no longer is left out; with `ended` it is quoted as well.
     """
-    found: dict[int, Choice] = dict(enumerate(known))
-    index = ClaimIndex((one.claim for one in known), words)
-    for number, one in enumerate(chosen, len(known)):
+    first = len(known or ())
+    found: dict[int, Choice] = dict(enumerate(known or ()))
+    index = ClaimIndex((one.claim for one in found.values()), words)
+    for number, one in enumerate(chosen, first):
         place = _changed(found, index.may_end(one.claim.said), one, words)
         if place is not None:
             older = found[place]
@@ -52,8 +72,9 @@ def with_older(
                 del found[place]
                 one = Choice(whole, older.kind, one.weight + _CHANGED)
         found[number] = one
-        index.add(one.claim)
-    return [one for place, one in found.items() if place >= len(known)]
+        if known is None:
+            index.add(one.claim)
+    return [one for place, one in found.items() if place >= first]
 
 
 def _changed(
