@@ -239,6 +239,7 @@ def _is_turned(older: str, said: str, words: Words) -> bool:
     for clause in clauses_of(said, words):
         about = matter(without("change", clause), words)
         same = about == was and bool(about) and has_its_names(clause, older)
+        same = same and numbers_of(clause) <= numbers_of(older)
         if same and says("forbids", clause) != says("forbids", older):
             return True
     return False

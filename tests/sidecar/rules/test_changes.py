@@ -143,6 +143,7 @@ def test_another_home_number_or_name_stays(old: str, new: str) -> None:
         ("we moved gateway 4 to hall 7", "we decided to move gateway 5 to hall 8"),
         ("Our retro is on Friday", "we decided to move the demo to Wednesday"),
         ("port 8080 is used on production", "port 8080 changed to 9090 on staging"),
+        ("I'd rather not release in the evening", "the 2.4 release moves to Thursday 12 March"),
     ],
 )
 def test_a_number_or_name_of_the_subject_makes_another_subject(old: str, new: str) -> None:
