@@ -81,6 +81,19 @@ if TYPE_CHECKING:
     from pipimem.runtime.entry_list import (
         ListedEntry,
     )
+    from pipimem.runtime.note_edits import (
+        EditConflict,
+        EntryPlace,
+        ForgetPreview,
+        SavedNote,
+    )
+    from pipimem.runtime.note_files import (
+        NoteFiles,
+    )
+    from pipimem.runtime.note_view import (
+        NoteBlock,
+        NoteView,
+    )
     from pipimem.runtime.pipimem import (
         Pipimem,
     )
@@ -159,12 +172,15 @@ __all__ = [
     "CompactionSettings",
     "Consolidate",
     "Consolidated",
+    "EditConflict",
     "Embedder",
     "EmbedderSettings",
     "EntryOrigin",
+    "EntryPlace",
     "File",
     "Fold",
     "Folded",
+    "ForgetPreview",
     "Item",
     "JournalError",
     "Kind",
@@ -182,6 +198,9 @@ __all__ = [
     "ModelTimeout",
     "ModelUnavailable",
     "NoProgress",
+    "NoteBlock",
+    "NoteFiles",
+    "NoteView",
     "NothingFound",
     "ObservabilitySettings",
     "Observer",
@@ -202,6 +221,7 @@ __all__ = [
     "Rerank",
     "Reranked",
     "Reword",
+    "SavedNote",
     "SearchHit",
     "SecretSettings",
     "Settings",
@@ -242,6 +262,9 @@ _PLACES = {
     "pipimem.runtime.channel_entries": "Remembered",
     "pipimem.runtime.channel_history": "ChannelHistory EntryOrigin LoggedChange TakenBack",
     "pipimem.runtime.entry_list": "ListedEntry",
+    "pipimem.runtime.note_edits": "EditConflict EntryPlace ForgetPreview SavedNote",
+    "pipimem.runtime.note_files": "NoteFiles",
+    "pipimem.runtime.note_view": "NoteBlock NoteView",
     "pipimem.runtime.search_service": "SearchHit",
     "pipimem.runtime.tools.calls": "ToolResult",
     "pipimem.runtime.usage_sums": "UsageSum",

@@ -105,6 +105,17 @@ def bot_texts(language: str) -> dict[str, dict[str, str]]:
     return _tables("bots", language)
 
 
+@cache  # as below
+def web_texts(language: str) -> dict[str, dict[str, str]]:
+    """What `data/web/<language>.toml` has the pages of the web view say, by page and name."""
+    return _tables("web", language)
+
+
+def web_folder(name: str) -> Path:
+    """The folder `templates` or `static` of the web view."""
+    return _HERE / "data" / "web" / name
+
+
 @cache  # they travel with the package and do not change while it runs
 def sections(name: str) -> dict[str, tuple[str, ...]]:
     """The lines of `data/<name>.txt` by `[heading]`, "" for those above; `# ` is a comment."""

@@ -94,7 +94,7 @@ def _stale(entry: Entry, record: Record) -> Iterator[tuple[datetime, str]]:
     times = [when for when in (record.when, record.learnt, record.recalled) if when]
     if record.trust is not Trust.INFERRED or kind not in _DAYS or not times:
         return
-    if record.recalls < _PROVED and not _is_pinned(entry.text):
+    if record.recalls < _PROVED and not is_pinned(entry.text):
         days = _DAYS[kind] * min(_MOST_BOOST, 1 + _BOOST * record.recalls)
         seen = max(aware(datetime.fromisoformat(when)) for when in times)
         yield (
@@ -103,9 +103,21 @@ def _stale(entry: Entry, record: Record) -> Iterator[tuple[datetime, str]]:
         )
 
 
-def _is_pinned(text: str) -> bool:
+def is_pinned(text: str) -> bool:
     """Whether a person marked the entry to stay whatever the calendar says."""
     return _pin().search(text) is not None
+
+
+def with_pin(text: str) -> str:
+    """The text of an entry with a mark that pins it, behind its first line."""
+    first, end, rest = text.partition("\n")
+    (mark, *_) = resources.sections("pins")[""]
+    return f"{first.rstrip()} {mark}{end}{rest}"
+
+
+def without_pins(text: str) -> str:
+    """The text of an entry without any mark that pins it."""
+    return re.sub(rf" ?(?:{_pin().pattern})", "", text, flags=re.IGNORECASE)
 
 
 @cache  # the file travels with the package and does not change while it runs

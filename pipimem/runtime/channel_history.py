@@ -10,6 +10,7 @@ from typing import TypeVar
 from anyio import CancelScope, to_thread
 
 from pipimem.clock import Clock
+from pipimem.errors import NothingFound, require_count
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Record
 from pipimem.notes.operations import Author, Change, Trust
@@ -29,7 +30,9 @@ class LoggedChange:
     """One commit as the log has it.
 
     `number` names it for `diff`, `undo` and `restore`, `time` is ISO 8601, `task` what it was done
-    for, `actor` the model or person. `refused` are sentences on what was not carried out.
+    for, `actor` the model or person. `refused` are sentences on what was not carried out. `tokens`
+    are those of the model calls that it took, 0 without any. `undone_by` is the change that took it
+    back, 0 where it stands.
     """
 
     number: int
@@ -40,6 +43,8 @@ class LoggedChange:
     why: str
     changes: tuple[Change, ...] = ()
     refused: tuple[str, ...] = ()
+    tokens: int = 0
+    undone_by: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +82,26 @@ class ChannelHistory:
     _channel: ChannelOnDisk
     _clock: Clock
 
-    async def log(self, count: int = 20) -> tuple[LoggedChange, ...]:
-        """The newest changes, newest first."""
-        newest = await to_thread.run_sync(self._channel.newest_changes, count)
-        return tuple(map(_logged, newest))
+    async def log(self, count: int = 20, *, before: int | None = None) -> tuple[LoggedChange, ...]:
+        """The newest changes, newest first; those before the change of a number, if one is given.
+
+        Raises `JournalError` where the journal is damaged.
+        """
+        require_count(count, "count")
+        return await to_thread.run_sync(self._log, count, before)
+
+    def _log(self, count: int, before: int | None) -> tuple[LoggedChange, ...]:
+        changes = self._channel.newest_changes(count, before)
+        undone = self._channel.taken_back()
+        return tuple(_logged(one, undone.get(one.sequence, 0)) for one in changes)
+
+    async def change(self, number: int) -> LoggedChange:
+        """The change of a number. Raises `NothingFound`."""
+        require_count(number, "number")
+        found = await to_thread.run_sync(self._log, 1, number + 1)
+        if not found or found[0].number != number:
+            raise NothingFound(f"There is no change {number}; `log` has those that are kept.")
+        return found[0]
 
     async def blame(self, file: File | None = None) -> tuple[EntryOrigin, ...]:
         """Where each entry of the notes comes from, or of one file, in their order."""
@@ -131,7 +152,7 @@ async def _to_its_end(work: Callable[[], T]) -> T:
     return done  # noqa: RET504 - inside the scope mypy cannot tell that it does not swallow
 
 
-def _logged(one: JournalRecord) -> LoggedChange:
+def _logged(one: JournalRecord, undone_by: int) -> LoggedChange:
     refused = [f"{line.operation} {line.text}: {line.reason}" for line in one.refused]
     return LoggedChange(
         one.sequence,
@@ -142,6 +163,8 @@ def _logged(one: JournalRecord) -> LoggedChange:
         one.why,
         one.changes,
         (*refused, *one.notes),
+        one.tokens.run if one.tokens else 0,
+        undone_by,
     )
 
 

@@ -26,6 +26,7 @@ from pipimem.recall.items import Item, sources_of
 from pipimem.runtime.channel_entries import ChannelEntries
 from pipimem.runtime.channel_history import ChannelHistory, OpenHistory
 from pipimem.runtime.forget_preview import forget_targets, is_learnt_from
+from pipimem.runtime.note_files import NoteFiles, OpenFiles
 from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.search_service import (
@@ -142,6 +143,11 @@ class ChannelMemory(ChannelEntries):
     def history(self) -> ChannelHistory:
         """Who changed the notes and why, and how that is taken back."""
         return OpenHistory(ChannelOnDisk(self._store), self._clock)
+
+    @property
+    def files(self) -> NoteFiles:
+        """The three files as a person reads and edits them."""
+        return OpenFiles(self._store, self._jobs.settings, self._clock)
 
     async def usage(self, since: datetime | None = None) -> UsageSum:
         """What models were asked for this channel since a time, and what it cost."""

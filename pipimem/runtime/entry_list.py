@@ -1,4 +1,4 @@
-"""The entries of MEMORY.md with all that is known of them: kind, trust, age, recalls, expiry."""
+"""The entries of the notes with all that is known of them: kind, trust, age, recalls, expiry."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from pipimem.memory.expire import ends
 from pipimem.notes.entry import Entry
+from pipimem.notes.files import File
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Record
@@ -18,7 +19,7 @@ from pipimem.text.dates.bounds import aware, later
 
 @dataclass(frozen=True, slots=True)
 class ListedEntry:
-    """One entry of MEMORY.md.
+    """One entry of MEMORY.md, or a line of SESSION.md or HISTORY.md.
 
     `since` is when it was said, else when it was learnt; `None` for what a person typed. `recalls`
     counts the turns that showed it, `recalled` is the last of them. It `expires` then, `why` in a
@@ -52,17 +53,18 @@ def listed_entries(
     oldest = later(now, -older_than) if older_than is not None else None
     return [
         entry
-        for entry in _all(notes, now)
+        for entry in all_listed(notes, File.MEMORY, now)
         if (kind is None or entry.kind == kind)
         and (trust is None or entry.trust == trust)
         and (oldest is None or (entry.since is not None and entry.since <= oldest))
     ]
 
 
-def _all(notes: Notes, now: datetime) -> Iterator[ListedEntry]:
-    over = ends(notes, now)
-    for entry in notes.memory.entries:
-        record = notes.record(entry.id) or Record(Trust.HUMAN)
+def all_listed(notes: Notes, file: File, now: datetime) -> Iterator[ListedEntry]:
+    """The entries of a file, as its `Note` has them."""
+    over = ends(notes, now) if file is File.MEMORY else {}
+    for entry in notes.note(file).entries:
+        record = notes.record(entry.record_name) or Record(Trust.HUMAN)
         listed = _listed(entry, record, *over.get(entry.ref, (None, "")))
         yield replace(listed, heard_by=notes.ledger.heard_by(record))
 

@@ -25,6 +25,7 @@ from pipimem.store.history.undo import (
     behind_an_undo,
     changes_of,
     restore,
+    taken_back,
     undo,
 )
 from pipimem.store.journal.records import FORGET, JournalRecord
@@ -102,9 +103,16 @@ class ChannelOnDisk:
         """Note what was edited by hand since the last look as a change of its own."""
         self._store.journal_edits(now)
 
-    def newest_changes(self, count: int) -> list[JournalRecord]:
-        """The newest records of the journal, newest first."""
-        return list(deque(self._store.journal_records(), maxlen=count))[::-1]
+    def newest_changes(self, count: int, before: int | None = None) -> list[JournalRecord]:
+        """The newest records of the journal before one of a number, or of all; newest first."""
+        records = self._store.journal_records()
+        if before is not None:
+            records = (record for record in records if record.sequence < before)
+        return list(deque(records, maxlen=count))[::-1]
+
+    def taken_back(self) -> dict[int, int]:
+        """The numbers of the changes that are taken back, each with the number of its undo."""
+        return taken_back(self._store.journal_records())
 
     def changes_of(self, author: Author, since: datetime) -> list[JournalRecord]:
         """The changes by an author since a time that were not taken back, newest first."""

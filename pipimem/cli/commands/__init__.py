@@ -35,6 +35,7 @@ _NAMES = (
     "consolidate",
     "maintain",
     "watch",
+    "ui",
     "mcp",
     "dingtalk",
     "channels",

@@ -110,11 +110,12 @@ async def _memory(pipimem: Pipimem, channel: str | None, kind: str, language: st
 async def _serve_http(
     memory: MemoryServer, host: str, port: int, names: tuple[str, ...], token_file: Path | None
 ) -> None:
-    from pipimem.mcp.http import PATH, bound, host_headers, is_loopback, loopback_hosts
+    from pipimem.mcp.http import PATH, VARIABLE
     from pipimem.mcp.serving import serve_on
-    from pipimem.mcp.token import VARIABLE, token_from
+    from pipimem.serving.addresses import bound, host_headers, is_loopback, loopback_hosts
+    from pipimem.serving.token import token_from
 
-    token = token_from(token_file, os.environ.get(VARIABLE, ""))
+    token = token_from(token_file, os.environ, VARIABLE)
     with bound(host, port) as listening:
         taken = listening.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host

@@ -72,7 +72,7 @@ def edit_record(
         "edit",
         Author.EDITOR,
         why=" ".join(removed_again(file, count) for file, count in removed.items()),
-        changes=tuple(_described(file, change) for file, change in changes.items()),
+        changes=tuple(described_edit(file, change) for file, change in changes.items()),
         files=changes,
         notes=tuple(filter(None, shrunk)),
         delta=replace(delta, etags={file: change.after for file, change in changes.items()}),
@@ -105,7 +105,8 @@ def removed_again(file: File, count: int) -> str:
     )
 
 
-def _described(file: File, change: FileChange) -> Change:
+def described_edit(file: File, change: FileChange) -> Change:
+    """What an edit did, as the log tells it: how many lines went and came."""
     removed = sum(len(splice.removed) for splice in change.splices)
     added = sum(len(splice.added) for splice in change.splices)
     reason = f"{removed} lines out, {added} lines in"

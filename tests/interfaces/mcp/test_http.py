@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 from typing import Any
 
-import anyio
 import pytest
-from pipimem.mcp.http import (
-    OpenStreams,
-    RequestGuard,
-    bound,
-    host_headers,
-    is_loopback,
-    loopback_hosts,
-)
-from pipimem.mcp.token import Token
+from pipimem.mcp.http import RequestGuard
+from pipimem.serving.addresses import loopback_hosts
+from pipimem.serving.token import Token
 from starlette.types import Message, Receive, Scope, Send
 
 pytestmark = pytest.mark.anyio
@@ -102,59 +94,3 @@ async def test_two_origins_are_foreign_if_one_is() -> None:
     own = ("origin", "http://127.0.0.1:8377")
     assert await _status(HOST, SHOWN, own) == 200
     assert await _status(HOST, SHOWN, own, ("origin", "http://evil.example")) == 403
-
-
-def test_a_name_without_a_port_is_one_on_port_80_alone() -> None:
-    """Clients leave it out there."""
-    assert host_headers(["memory.lan"], 8377) == ["memory.lan:8377"]
-    assert host_headers(["memory.lan"], 80) == ["memory.lan:80", "memory.lan"]
-
-
-@pytest.mark.parametrize(
-    ("host", "is_own"),
-    [
-        ("127.0.0.1", True),
-        ("127.1.2.3", True),
-        ("localhost", True),
-        ("::1", True),
-        ("0.0.0.0", False),
-        ("::", False),
-        ("192.168.1.5", False),
-        ("memory.lan", False),
-    ],
-)
-def test_which_addresses_only_this_machine_reaches(host: str, is_own: bool) -> None:
-    """Others are warned of."""
-    assert is_loopback(host) is is_own
-
-
-def test_answers_do_not_wait_for_an_acknowledgement() -> None:
-    """asyncio sets TCP_NODELAY for sockets of this protocol number alone."""
-    with bound("127.0.0.1", 0) as listening:
-        assert listening.proto == socket.IPPROTO_TCP
-        with socket.create_connection(listening.getsockname()):
-            accepted, _ = listening.accept()
-            with accepted:
-                assert accepted.proto == socket.IPPROTO_TCP
-
-
-async def test_an_open_stream_ends_with_a_whole_answer() -> None:
-    """uvicorn logs a traceback for one that it has to cut."""
-    sent: list[Any] = []
-    began = anyio.Event()
-
-    async def stream(_scope: Scope, _receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        began.set()
-        await anyio.sleep_forever()
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    streams = OpenStreams(stream)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(streams, {"type": "http", "method": "GET"}, _nothing, send)
-        await began.wait()
-        streams.close()
-    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
-    assert not sent[1].get("more_body", False)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 from pipimem import SettingsError
-from pipimem.mcp.token import Token, token_from
+from pipimem.serving.token import Token, token_from
 
 GOOD = "0123456789abcdef-Ab~"
+NAME = "A_TOKEN"
 
 
 def _file(tmp_path: Path, text: str, mode: int) -> Path:
@@ -21,13 +22,13 @@ def _file(tmp_path: Path, text: str, mode: int) -> Path:
 def test_a_file_goes_before_the_variable(tmp_path: Path) -> None:
     """What is said on the command line is meant."""
     file = _file(tmp_path, f"{GOOD}\n", 0o600)
-    assert token_from(file, "another-token-of-20c") == Token(GOOD)
-    assert token_from(None, f" {GOOD} ") == Token(GOOD)
+    assert token_from(file, {NAME: "another-token-of-20c"}, NAME) == Token(GOOD)
+    assert token_from(None, {NAME: f" {GOOD} "}, NAME) == Token(GOOD)
 
 
 def test_without_either_one_is_made() -> None:
     """Another one at each start."""
-    first, second = token_from(None, ""), token_from(None, "")
+    first, second = token_from(None, {NAME: ""}, NAME), token_from(None, {}, NAME)
     assert first.is_generated
     assert first.value != second.value
     assert len(first.value) >= 43
@@ -38,7 +39,7 @@ def test_a_file_that_others_read_is_refused(tmp_path: Path, mode: int) -> None:
     """The sentence says how to put it right, and does not say the token."""
     file = _file(tmp_path, GOOD, mode)
     with pytest.raises(SettingsError, match="chmod 600") as refused:
-        token_from(file, "")
+        token_from(file, {}, NAME)
     assert GOOD not in str(refused.value)
 
 
@@ -48,7 +49,7 @@ def test_a_file_that_others_read_is_refused(tmp_path: Path, mode: int) -> None:
 def test_a_token_that_cannot_be_one_is_refused(tmp_path: Path, text: str) -> None:
     """It could be tried out, or does not go into a header."""
     with pytest.raises(SettingsError, match="16 characters or more") as refused:
-        token_from(_file(tmp_path, text, 0o600), "")
+        token_from(_file(tmp_path, text, 0o600), {}, NAME)
     assert text.strip() == "" or text not in str(refused.value)
 
 

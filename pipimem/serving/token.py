@@ -1,16 +1,16 @@
-"""The token that a client of the HTTP server shows: the operator's, or a new one."""
+"""The token that a client of an HTTP server shows: the operator's, or a new one."""
 
 from __future__ import annotations
 
 import re
 import secrets
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipimem.errors import SettingsError
 
-VARIABLE = "PIPIMEM_MCP_TOKEN"
 # Of a generated one 256 bits are random. Shorter ones could be tried out.
 _RANDOM_BYTES = 32
 _SHORTEST = 16
@@ -28,19 +28,23 @@ class Token:
         """Whether an Authorization header shows this token; takes as long for each wrong one."""
         scheme, _, shown = header.partition(b" ")
         is_bearer = scheme.lower() == b"bearer"
-        return secrets.compare_digest(shown.strip(), self.value.encode()) and is_bearer
+        return self.is_same(shown.strip()) and is_bearer
+
+    def is_same(self, shown: bytes) -> bool:
+        """Whether these bytes are the token; takes as long for each wrong one."""
+        return secrets.compare_digest(shown, self.value.encode())
 
 
-def token_from(file: Path | None, variable: str) -> Token:
-    """The token of a file, else of the environment variable, else a new one.
+def token_from(file: Path | None, environment: Mapping[str, str], variable: str) -> Token:
+    """The token of a file, else of a variable of the environment, else a new one.
 
     Raises `SettingsError` for one that is too short or has blanks in it, and for a file that others
     can read.
     """
     if file is not None:
         return _checked(_read(file), str(file))
-    if variable.strip():
-        return _checked(variable, VARIABLE)
+    if environment.get(variable, "").strip():
+        return _checked(environment[variable], variable)
     return Token(secrets.token_urlsafe(_RANDOM_BYTES), is_generated=True)
 
 

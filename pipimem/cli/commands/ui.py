@@ -1,0 +1,114 @@
+"""`pipimem ui`: the memory as pages in a browser."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pipimem.cli.options import Chosen, chosen, run
+from pipimem.cli.output import Failed, note
+
+if TYPE_CHECKING:
+    from pipimem.runtime.pipimem import Pipimem
+
+_PORT = 8378
+_LIBRARY = ("jinja2", "markdown_it", "markupsafe", "nh3", "starlette", "uvicorn")
+_UNENCRYPTED = "--unencrypted-on-the-network"
+
+
+@click.command("ui")
+@click.option("--channel", metavar="C", help="Show and edit this channel alone.")
+@click.option("--read-only", is_flag=True, help="Look, and change nothing.")
+@click.option("--port", default=_PORT, show_default=True, help="The port; 0 for a free one.")
+@click.option("--no-browser", is_flag=True, help="Only tell the address; open no browser.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option(
+    "--allow-host", "names", multiple=True, metavar="NAME", help="A name for it besides loopback."
+)
+@click.option(
+    _UNENCRYPTED,
+    "is_unencrypted",
+    is_flag=True,
+    help="With another --host than loopback: I know that whoever is on that network can read and "
+    "change what goes over it. It demands a token of yours.",
+)
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="A file of mode 0600 with the token; else PIPIMEM_UI_TOKEN, else a new one each start.",
+)
+@chosen
+def command(
+    chosen: Chosen,
+    channel: str | None,
+    read_only: bool,
+    port: int,
+    no_browser: bool,
+    host: str,
+    names: tuple[str, ...],
+    is_unencrypted: bool,
+    token_file: Path | None,
+) -> None:
+    """Look at the memory in a browser, and edit it there.
+
+    It listens on this machine alone, and the address has a token. Ctrl-C or SIGTERM ends it. It
+    does no idle work: that is the bot's, or `pipimem watch`.
+    """
+    try:
+        import pipimem.web.serving  # noqa: F401 - half a second, and the libraries may be missing
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in _LIBRARY:
+            raise Failed("the web view needs its libraries: pip install 'pipimem[ui]'") from error
+        raise
+    from pipimem.serving.addresses import bound, host_headers, is_loopback, loopback_hosts
+    from pipimem.serving.token import token_from
+    from pipimem.web.open_browser import opened_in_browser
+    from pipimem.web.pages import Pages
+    from pipimem.web.serving import VARIABLE, serve_pages
+
+    token = token_from(token_file, os.environ, VARIABLE)
+    if not is_loopback(host):
+        _refuse_unsafe(host, is_unencrypted=is_unencrypted, is_generated=token.is_generated)
+
+    async def serve() -> None:
+        async with chosen.opened() as pipimem:
+            await _require_channel(pipimem, channel)
+            with bound(host, port) as listening:
+                taken = listening.getsockname()[1]
+                shown = f"[{host}]" if ":" in host else host
+                address = f"http://{shown}:{taken}/#token={token.value}"
+                note(f"looking at {pipimem.store.root}: {_told(address, token.is_generated)}")
+                hosts = [*loopback_hosts(taken), *host_headers([shown, *names], taken)]
+                with nullcontext() if no_browser else opened_in_browser(address):
+                    await serve_pages(Pages(pipimem, channel, read_only), listening, token, hosts)
+        note("stopped; the files are whole")
+
+    run(serve)
+
+
+def _refuse_unsafe(host: str, *, is_unencrypted: bool, is_generated: bool) -> None:
+    """Raises `UsageError` for an address that others reach without saying that this is meant."""
+    if not is_unencrypted:
+        raise click.UsageError(
+            f"others reach {host}, and nothing encrypts what they send or read: use an SSH tunnel "
+            f"(ssh -L 8378:127.0.0.1:8378 HOST), or say {_UNENCRYPTED}"
+        )
+    if is_generated:
+        raise click.UsageError(
+            f"{_UNENCRYPTED} demands a token of yours: --token-file, or PIPIMEM_UI_TOKEN"
+        )
+
+
+def _told(address: str, is_generated: bool) -> str:
+    """The address for the terminal; a token that the operator gave is not shown again."""
+    return address if is_generated else f"{address.partition('#')[0]}#token=…"
+
+
+async def _require_channel(pipimem: Pipimem, channel: str | None) -> None:
+    """Raises `ChannelError` where the one channel to be shown is unknown."""
+    if channel is not None:
+        await pipimem.channel(channel, create=False)

@@ -1,0 +1,142 @@
+// The page of a channel: its buttons, and the stream that keeps it up to date.
+import { change, read } from "./requests.js";
+import { conflict, editEntry, editFile, hasEditors, isUnsaved, settled } from "./editor.js";
+import { follow, live, refresh, say, words } from "./live.js";
+
+const isReadOnly = "readOnly" in document.body.dataset;
+const dialogs = Object.fromEntries(["forget", "kind"].map((name) => [name, document.getElementById(name)]));
+const anyDialog = () => document.querySelector("dialog[open]");
+
+follow(() => !hasEditors() && !anyDialog());
+
+const placeOf = (entry) => ({ section: entry.dataset.section, source: entry.dataset.source });
+const file = () => live().dataset.file;
+
+function failed(answer) {
+  say(answer.status === 0 ? words.failed : answer.problem ?? words.failed);
+}
+
+async function deed(entry, method, path, body, done) {
+  const answer = await change(method, path, { file: file() }, entry.dataset.entry, { ...placeOf(entry), ...body });
+  if (answer.status === 412) conflict(answer, undefined, entry.dataset.source, body.draft);
+  else if (answer.status === 200) { say(answer.hides ? words.hides : done); await refresh(); }
+  else failed(answer);
+  return answer.status === 200;
+}
+
+function remove(entry) {
+  if (window.confirm(words.removing)) deed(entry, "PUT", "/channel/entry", { draft: "" }, words.removed);
+}
+
+function pin(entry) {
+  deed(entry, "POST", "/channel/pin", { pinned: entry.dataset.pinned !== "true" }, words.saved);
+}
+
+// ── a dialog with a kind: moving an entry, remembering a text ──
+
+function withKind({ remembers, entry }) {
+  const dialog = dialogs.kind;
+  const text = dialog.querySelector("[data-text]");
+  dialog.querySelector("[data-text-field]").hidden = !remembers;
+  dialog.querySelector("[data-remember-title]").hidden = !remembers;
+  dialog.querySelector("[data-move-title]").hidden = remembers;
+  dialog.querySelector("[data-problem]").hidden = true;
+  dialog.setAttribute("aria-label", dialog.querySelector(remembers ? "[data-remember-title]" : "[data-move-title]").textContent);
+  dialog.removeAttribute("aria-labelledby");
+  dialog.querySelector("[data-close]").onclick = () => dialog.close();
+  dialog.querySelector("[data-yes]").onclick = async () => {
+    const kind = dialog.querySelector("[data-kind]").value;
+    if (!remembers) {
+      dialog.close();
+      await deed(entry, "POST", "/channel/move", { kind }, words.moved);
+      return;
+    }
+    const answer = await change("POST", "/channel/remember", {}, "*", { text: text.value, kind });
+    if (settled(answer, dialog, answer.added ? words.remembered : words.known)) {
+      text.value = "";
+      dialog.close();
+      await refresh();
+    }
+  };
+  dialog.showModal();
+}
+
+// ── forgetting: what would go, a yes, the receipt ──
+
+function step(name) {
+  for (const each of dialogs.forget.querySelectorAll("[data-step]")) each.hidden = each.dataset.step !== name;
+  dialogs.forget.querySelector("[data-problem]").hidden = true;
+  dialogs.forget.querySelector(`[data-step="${name}"] input, [data-step="${name}"] [data-close]`)?.focus();
+}
+
+function forgetProblem(text) {
+  const element = dialogs.forget.querySelector("[data-problem]");
+  element.textContent = text;
+  element.hidden = false;
+}
+
+function items(texts) {
+  return texts.map((text) => {
+    const item = document.createElement("li");
+    item.textContent = text;
+    item.dir = "auto";
+    return item;
+  });
+}
+
+async function preview(what) {
+  const found = await read("/channel/forget", what);
+  if (found.status !== 200) { forgetProblem(found.problem ?? words.failed); return; }
+  const all = [...found.entries, ...found.messages];
+  if (!all.length) { forgetProblem(words.nothing); return; }
+  dialogs.forget.querySelector("[data-found]").replaceChildren(...items(all));
+  step("confirm");
+  dialogs.forget.querySelector("[data-yes]").onclick = async () => {
+    const answer = await change("POST", "/channel/forget", { file: file() }, what.entry ?? "*", what);
+    if (answer.status !== 200) { forgetProblem(answer.problem ?? words.failed); return; }
+    const receipt = dialogs.forget.querySelector("[data-receipt]");
+    receipt.replaceChildren(...Object.entries(answer.removed).flatMap(([place, count]) => {
+      const term = document.createElement("dt");
+      const value = document.createElement("dd");
+      term.textContent = place;
+      value.textContent = count;
+      return [term, value];
+    }));
+    step("receipt");
+  };
+}
+
+function forget(what) {
+  const dialog = dialogs.forget;
+  for (const button of dialog.querySelectorAll("[data-close]")) {
+    button.onclick = () => { dialog.close(); refresh(); };
+  }
+  dialog.showModal();
+  if (what.entry) { preview(what); return; }
+  step("ask");
+  const text = dialog.querySelector("[data-text]");
+  text.value = "";
+  dialog.querySelector("[data-look]").onclick = () => preview({ text: text.value });
+}
+
+// ── buttons ──
+
+const deeds = {
+  edit: editEntry,
+  pin,
+  move: (entry) => withKind({ remembers: false, entry }),
+  remove,
+  forget: (entry) => forget({ entry: entry.dataset.entry }),
+};
+
+if (!isReadOnly) {
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    if (button.dataset.deed) deeds[button.dataset.deed](button.closest("[data-entry]"));
+    else if ("editFile" in button.dataset && !hasEditors()) editFile();
+    else if ("remember" in button.dataset) withKind({ remembers: true });
+    else if ("forgetText" in button.dataset) forget({});
+    else if ("reload" in button.dataset && (!isUnsaved() || window.confirm(words.leave))) location.reload();
+  });
+}

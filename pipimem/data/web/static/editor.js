@@ -1,0 +1,127 @@
+// Editors of an entry or a whole file: a draft is never lost, and a conflict shows both sides.
+import { change, channel, read } from "./requests.js";
+import { show } from "./lines.js";
+import { live, refresh, say, words } from "./live.js";
+
+const open = new Set();
+const conflictDialog = document.getElementById("conflict");
+
+// Whether an editor has text that is not saved.
+export function isUnsaved() {
+  return conflictDialog?.open || [...open].some((editor) => editor.area.value !== editor.base);
+}
+
+export const hasEditors = () => open.size > 0;
+
+window.addEventListener("beforeunload", (event) => {
+  if (isUnsaved()) event.preventDefault();
+});
+
+// A draft that was not saved survives the tab's reload, and goes with the tab.
+const draftName = (name) => `draft ${channel} ${live().dataset.file} ${name}`;
+
+function editorIn(place, { name, base, save }) {
+  const parts = document.getElementById("editor").content.cloneNode(true).firstElementChild;
+  const area = parts.querySelector("textarea");
+  const editor = { parts, area, base };
+  parts.querySelector("[data-label]").textContent = words.edit;
+  area.value = sessionStorage.getItem(draftName(name)) ?? base;
+  if (area.value !== base) say(words.draft);
+  area.rows = Math.min(30, Math.max(3, area.value.split("\n").length + 1));
+  area.addEventListener("input", () => sessionStorage.setItem(draftName(name), area.value));
+
+  editor.close = () => {
+    sessionStorage.removeItem(draftName(name));
+    open.delete(editor);
+    parts.remove();
+    place.hidden = false;
+    place.closest("[tabindex]")?.focus();
+    refresh();
+  };
+  editor.save = async () => {
+    const button = parts.querySelector("[data-save]");
+    button.disabled = true;
+    await save(editor);
+    button.disabled = false;
+  };
+  parts.querySelector("[data-save]").addEventListener("click", editor.save);
+  parts.querySelector("[data-cancel]").addEventListener("click", editor.close);
+  parts.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) editor.save();
+    if (event.key === "Escape") editor.close();
+    event.stopPropagation();
+  });
+  open.add(editor);
+  place.before(parts);
+  place.hidden = true;
+  area.focus();
+}
+
+function problem(parts, text) {
+  const element = parts.querySelector("[data-problem]");
+  element.textContent = text;
+  element.hidden = !text;
+}
+
+// Shows what became of a save; whether it is done.
+export function settled(answer, parts, done) {
+  if (answer.status === 200) {
+    say(answer.hides ? words.hides : done);
+    return true;
+  }
+  problem(parts, answer.status === 0 ? words.failed : answer.problem ?? words.failed);
+  return false;
+}
+
+export function editEntry(entry) {
+  const { entry: id, section, source } = entry.dataset;
+  const file = live().dataset.file;
+  const place = entry.querySelector(".words");
+  if (place.hidden) return;
+  editorIn(place, {
+    name: id,
+    base: source.replace(/\n$/, ""),
+    save: async (editor) => {
+      const draft = editor.area.value;
+      const answer = await change("PUT", "/channel/entry", { file }, id, { section, source, draft });
+      if (answer.status === 412) conflict(answer, editor, source, draft);
+      else if (settled(answer, editor.parts, words.saved)) editor.close();
+    },
+  });
+}
+
+export async function editFile() {
+  const file = live().dataset.file;
+  const found = await read("/channel/source", { file });
+  if (found.status !== 200) { say(found.problem ?? words.failed); return; }
+  editorIn(live(), {
+    name: "",
+    base: found.text,
+    save: async (editor) => {
+      const draft = editor.area.value;
+      const answer = await change("PUT", "/channel/file", { file }, found.etag, { draft, base: found.text });
+      if (answer.status === 412) conflict(answer, editor, found.text, draft);
+      else if (settled(answer, editor.parts, words.saved)) editor.close();
+    },
+  });
+}
+
+// Both sides and the merge; only what a person saves from here is written.
+export function conflict(found, editor, base, draft) {
+  const dialog = conflictDialog;
+  const merged = dialog.querySelector("[data-merged]");
+  const whole = editor?.base === base && base !== undefined;
+  show(dialog.querySelector("[data-theirs]"), whole ? base : (found.clashing[0] ?? ""), whole ? found.current : "");
+  show(dialog.querySelector("[data-yours]"), base ?? "", draft ?? "");
+  dialog.querySelector("[data-clash]").hidden = found.clashing.length === 0;
+  merged.value = found.merged;
+  problem(dialog, "");
+  dialog.querySelector("[data-save]").onclick = async () => {
+    const body = { draft: merged.value, base: found.current };
+    const answer = await change("PUT", "/channel/file", { file: found.file }, found.etag, body);
+    if (answer.status === 412) { conflict(answer, { base: found.current }, found.current, merged.value); return; }
+    if (settled(answer, dialog, words.saved)) { dialog.close(); editor?.close?.(); refresh(); }
+  };
+  dialog.querySelector("[data-back]").onclick = () => dialog.close();
+  if (!dialog.open) dialog.showModal();
+}

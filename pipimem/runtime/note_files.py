@@ -1,0 +1,274 @@
+"""The three files of a channel as a person reads and edits them beside the bot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from anyio import CancelScope, to_thread
+
+from pipimem.clock import Clock
+from pipimem.errors import PipimemError, require_one_of, require_type
+from pipimem.memory.expire import is_pinned, with_pin, without_pins
+from pipimem.notes.entry import Entry
+from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.kinds import Kind
+from pipimem.notes.ledger import Delta
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes, Outcome
+from pipimem.notes.operations import Author, Change, Decision, Move
+from pipimem.notes.reconcile import reconciled
+from pipimem.runtime.drafts import replaced_lines, undrafted, with_block, with_newlines
+from pipimem.runtime.forget_preview import forgettable
+from pipimem.runtime.note_edits import EditConflict, EntryPlace, ForgetPreview, SavedNote
+from pipimem.runtime.note_view import NoteView, note_view
+from pipimem.settings import Settings
+from pipimem.store.channel import ChannelStore
+from pipimem.store.commit.manual_edits import View, described_edit, file_change
+from pipimem.store.commit.working_copy import WorkingCopy
+from pipimem.store.merge.three_way import clashing_lines, merged
+from pipimem.store.schedule import STAMPED, channel_stamp
+from pipimem.text.markdown.lines import split_lines
+from pipimem.text.private import without_private
+from pipimem.text.secrets import redacted
+
+_TASK, _PERSON = "edit", "person"
+
+
+class _IsStale(Exception):
+    """The notes are not what an edit was made of; ends a commit with nothing written."""
+
+    def __init__(self, notes: Notes) -> None:
+        self.notes = notes
+
+
+@dataclass(slots=True, init=False, eq=False, repr=False)
+class NoteFiles:
+    """The files of one channel's notes, as `Channel.files` has them."""
+
+    _store: ChannelStore
+    _settings: Settings
+    _clock: Clock
+
+    async def view(self, file: File) -> NoteView:
+        """A file as it stands, without secrets and private stretches."""
+        require_one_of(file, NOTE_FILES, "file")
+        return await to_thread.run_sync(self._view, file)
+
+    def _view(self, file: File) -> NoteView:
+        notes = self._store.with_pending_recalls(self._store.notes())
+        return note_view(notes, file, self._clock.now(), self.shown, is_pinned)
+
+    def shown(self, text: str) -> str:
+        """A text as it may be shown: secrets and private stretches masked, line for line."""
+        private = replace(self._settings.private, keep_lines=True)
+        return redacted(without_private(text, private), own=self._settings.secrets)
+
+    async def stamp(self) -> str:
+        """A mark that changes when a file, the journal or the transcript was written."""
+        files = (*STAMPED, File.SESSION)
+        return (await to_thread.run_sync(channel_stamp, self._store.folder, files)).mark
+
+    # ── editing ───────────────────────────────────────────────────────────────────────────────────
+
+    async def save(
+        self, file: File, draft: str, *, base: str, etag: str
+    ) -> SavedNote | EditConflict:
+        """Save a whole file; `base` is the text that the draft was made of, `etag` its mark.
+
+        Secrets of a known kind are not written, and neither is what the draft marks as private.
+        Raises `PipimemError` where a changed line hides something, `StoreError` with nothing saved.
+        """
+        require_one_of(file, NOTE_FILES, "file")
+        require_type(draft, str, "draft")
+        clean = with_newlines(self.shown(draft))
+
+        def changed(notes: Notes) -> Outcome:
+            note = notes.note(file)
+            if note.etag != etag:
+                raise _IsStale(notes)
+            return self._rewritten(notes, file, undrafted(note.text, self.shown(note.text), clean))
+
+        def conflict(notes: Notes) -> EditConflict:
+            current = with_newlines(self.shown(notes.note(file).text))
+            made_of = with_newlines(base)
+            return EditConflict(
+                file,
+                notes.note(file).etag,
+                current,
+                merged(made_of, current, clean),
+                clashing_lines(made_of, current, clean),
+            )
+
+        saved = await self._saved(file, changed, conflict)
+        return _hiding(saved, clean != with_newlines(draft))
+
+    async def save_entry(self, place: EntryPlace, draft: str) -> SavedNote | EditConflict:
+        """Put other lines in the place of an entry's; an empty draft takes it out.
+
+        It is a conflict where the entry was reworded, moved or taken out since; what else was
+        changed in the file is none. Raises as `save`.
+        """
+        require_type(draft, str, "draft")
+        clean = with_newlines(self.shown(draft))
+
+        def change(raw: str, shown: str) -> str:
+            return undrafted(raw, shown, clean)
+
+        changed = partial(self._entry_changed, place, change)
+        saved = await self._saved(place.file, changed, partial(self._entry_conflict, place, clean))
+        return _hiding(saved, clean != with_newlines(draft))
+
+    async def pin(self, place: EntryPlace, *, pinned: bool) -> SavedNote | EditConflict:
+        """Mark an entry of MEMORY.md so that it does not expire, or take its marks away.
+
+        Who said it and when stays known. A conflict as `save_entry` has it.
+        """
+
+        def change(raw: str, _shown: str) -> str:
+            return with_pin(raw) if pinned and not is_pinned(raw) else _unpinned(raw, pinned=pinned)
+
+        def changed(notes: Notes) -> Outcome:
+            outcome = self._entry_changed(place, change, notes)
+            return replace(outcome, delta=_carried(notes, outcome, place))
+
+        return await self._saved(
+            place.file, changed, partial(self._entry_conflict, place, place.source)
+        )
+
+    async def move(self, place: EntryPlace, kind: Kind) -> SavedNote | EditConflict:
+        """Put an entry of MEMORY.md under the heading of another kind; a conflict as above."""
+        require_one_of(kind, Kind, "kind")
+        notes = await to_thread.run_sync(self._store.notes)
+        entry = self._found(place, notes)
+        if entry is None or place.file is not File.MEMORY:
+            return self._entry_conflict(place, place.source, notes)
+        decision = Decision(_TASK, Author.PERSON, (Move(entry.target, Kind(kind)),))
+        with CancelScope(shield=True):
+            done = await to_thread.run_sync(
+                self._store.commit, decision, self._clock.now(), _PERSON
+            )
+        if done.outcome.refused:
+            raise PipimemError(f"Nothing was moved: {done.outcome.refused[0].reason}.")
+        after = await to_thread.run_sync(self._store.notes)
+        return SavedNote(done.sequence, after.memory.etag)
+
+    async def forget_preview(self, what: str | Sequence[str]) -> ForgetPreview:
+        """What `Channel.forget` would remove for a text, or for ids of entries."""
+        found, _ = await to_thread.run_sync(forgettable, self._store, what)
+        return ForgetPreview(
+            tuple(self.shown(entry.text) for entry in found.entries),
+            tuple(map(self._said, found.messages)),
+        )
+
+    def _said(self, message: Message) -> str:
+        said = self.shown(message.content)
+        return f"{self.shown(message.speaker)}: {said}" if message.speaker else said
+
+    # ── inside ────────────────────────────────────────────────────────────────────────────────────
+
+    async def _saved(
+        self,
+        file: File,
+        changed: Callable[[Notes], Outcome],
+        conflict: Callable[[Notes], EditConflict],
+    ) -> SavedNote | EditConflict:
+        """What became of a change of the freshest notes, as one commit by a person."""
+
+        def carry_out(_working_copy: WorkingCopy, view: View) -> Outcome:
+            return changed(view.current)
+
+        def committed() -> SavedNote | EditConflict:
+            now, decision = self._clock.wall(), Decision(_TASK, Author.PERSON)
+            try:
+                done = self._store.commit(decision, now, _PERSON, carry_out=carry_out)
+            except _IsStale as stale:
+                return conflict(stale.notes)
+            return SavedNote(done.sequence, self._store.notes().note(file).etag)
+
+        with CancelScope(shield=True):
+            saved = await to_thread.run_sync(committed)
+        return saved  # noqa: RET504 - inside the scope mypy cannot tell that it does not swallow
+
+    def _rewritten(
+        self, notes: Notes, file: File, text: str, change: Change | None = None
+    ) -> Outcome:
+        """The notes with another text of a file, and what that does to the ledger."""
+        before = notes.note(file).text
+        if text == before:
+            return Outcome()
+        delta = reconciled(notes, notes.with_texts({file: text}))
+        if change is None:
+            change = described_edit(file, file_change(before, text))
+        return Outcome({file: text}, "", delta, (change,))
+
+    def _entry_changed(
+        self, place: EntryPlace, change: Callable[[str, str], str], notes: Notes
+    ) -> Outcome:
+        """The notes with the lines of one entry changed: `change` takes them raw and as shown."""
+        entry = self._found(place, notes)
+        if entry is None:
+            raise _IsStale(notes)
+        note, after = notes.note(place.file), ""
+
+        def changed(raw: str) -> str:
+            nonlocal after
+            after = change(raw, place.source)
+            return after
+
+        text = replaced_lines(note.text, entry.start, entry.end, changed)
+        told = Change(_TASK + "ed", place.file, place.section, entry.text, after.strip(), entry.id)
+        return self._rewritten(notes, place.file, text, told)
+
+    def _found(self, place: EntryPlace, notes: Notes) -> Entry | None:
+        """The entry as it stands; `None` if it is not there with the lines that were shown."""
+        note = notes.note(place.file)
+        for entry in note.entries:
+            is_there = place.section in (entry.section, self.shown(entry.section))
+            if is_there and entry.ref == place.id:
+                shown = with_newlines(self._shown_lines(note.text, entry))
+                return entry if shown == place.source else None
+        return None
+
+    def _shown_lines(self, text: str, entry: Entry) -> str:
+        """The lines of an entry as a view of the whole file shows them."""
+        lines, shown = split_lines(text), split_lines(self.shown(text))
+        if len(lines) == len(shown):
+            return "".join(shown[entry.start : entry.end])
+        return self.shown("".join(lines[entry.start : entry.end]))
+
+    def _entry_conflict(self, place: EntryPlace, draft: str, notes: Notes) -> EditConflict:
+        """The file as it stands, and with the draft as one more entry of the section."""
+        note = notes.note(place.file)
+        current = with_newlines(self.shown(note.text))
+        both = with_block(current, place.section, draft) if draft.strip() else current
+        return EditConflict(place.file, note.etag, current, both, (place.source,))
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class OpenFiles(NoteFiles):
+    """A `NoteFiles` as the runtime makes it."""
+
+
+def _unpinned(raw: str, *, pinned: bool) -> str:
+    return raw if pinned else without_pins(raw)
+
+
+def _hiding(saved: SavedNote | EditConflict, hides: bool) -> SavedNote | EditConflict:
+    return replace(saved, hides=hides) if isinstance(saved, SavedNote) else saved
+
+
+def _carried(notes: Notes, outcome: Outcome, place: EntryPlace) -> Delta:
+    """The ledger's change where an entry got a mark: it is the same entry, said by the same."""
+    if place.file not in outcome.texts:
+        return outcome.delta
+    old = place.id.partition(".")[0]
+    record = notes.record(old)
+    if record is None:
+        return replace(outcome.delta, tombstones={})
+    known = {entry.id for entry in notes.memory.entries}
+    after = notes.with_texts(outcome.texts).memory.entries
+    fresh = {entry.id for entry in after} - known
+    records = {**outcome.delta.records, **dict.fromkeys(fresh, replace(record, predecessor=old))}
+    return replace(outcome.delta, records=records, tombstones={})

@@ -1,0 +1,1 @@
+"""What servers share: addresses, who may ask, the token, open streams, the end by a signal."""

@@ -1,0 +1,1 @@
+"""The memory of a workspace as pages in a browser."""

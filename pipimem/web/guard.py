@@ -1,0 +1,146 @@
+"""What stands before every page: host, origin, sign-in, preconditions, and headers of safety."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import quote
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pipimem.serving.request_source import foreign_source
+
+SIGN_IN = "/sign-in"
+# What a page may load before anybody has signed in: no text of a memory is among it.
+_OPEN = (SIGN_IN, "/static/", "/favicon.ico")
+_READING = ("GET", "HEAD")
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
+}
+_SESSION_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSession:
+    """The cookie of who has signed in: one value for each start of the server.
+
+    Its name has the port, since a browser sends the cookies of a host to all its ports.
+    """
+
+    port: int
+    value: str = field(default_factory=lambda: secrets.token_urlsafe(_SESSION_BYTES), repr=False)
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie."""
+        return f"pipimem-{self.port}"
+
+    def set_on(self, response: Response) -> None:
+        """Hand it to the browser: no script reads it, and no page of another site sends it."""
+        response.set_cookie(self.cookie, self.value, httponly=True, samesite="strict", path="/")
+
+    def is_shown_by(self, headers: Headers) -> bool:
+        """Whether a request has it, once."""
+        shown = [
+            value
+            for header in headers.getlist("cookie")
+            for name, value in _cookies(header)
+            if name == self.cookie
+        ]
+        return len(shown) == 1 and secrets.compare_digest(shown[0].encode(), self.value.encode())
+
+
+def _cookies(header: str) -> list[tuple[str, str]]:
+    try:
+        return [(name, morsel.value) for name, morsel in SimpleCookie(header).items()]
+    except CookieError:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class PageGuard:
+    """Lets requests pass that may, and gives every answer the headers of safety.
+
+    421 for a foreign Host, 403 for a page of another origin and for a change where the view is
+    `read_only`, 401 without signing in (a page is led to it), 415 and 428 for a change that is no
+    JSON and has no If-Match: a form of another page can send neither.
+    """
+
+    app: ASGIApp
+    session: BrowserSession
+    hosts: Sequence[str]
+    read_only: bool = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        refused = self._refused(scope, Headers(scope=scope))
+        await (refused or self.app)(scope, receive, send_safely)
+
+    def _refused(self, scope: Scope, headers: Headers) -> Response | None:
+        refused = foreign_source(headers, self.hosts) or _foreign_fetch(scope, headers)
+        if refused is not None:
+            return refused
+        is_open = scope["path"].startswith(_OPEN)
+        if not is_open and not self.session.is_shown_by(headers):
+            return _signing_in(scope, headers)
+        if scope["method"] in _READING:
+            return None
+        return self._refused_change(scope, headers)
+
+    def _refused_change(self, scope: Scope, headers: Headers) -> Response | None:
+        if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return PlainTextResponse("Send application/json.", 415)
+        if scope["path"] == SIGN_IN:
+            return None
+        if self.read_only:
+            return PlainTextResponse("This view is read-only.", 403)
+        if not headers.get("if-match", "").strip():
+            return PlainTextResponse("Say in If-Match what is to be changed.", 428)
+        return None
+
+
+def _foreign_fetch(scope: Scope, headers: Headers) -> Response | None:
+    """The refusal of what another page asks for itself; a person may follow its link to us.
+
+    Browsers send Sec-Fetch-Site; another port of this machine is the same site to them.
+    """
+    site = headers.get("sec-fetch-site", "none")
+    is_followed = headers.get("sec-fetch-mode") == "navigate" and scope["method"] in _READING
+    if site in ("same-origin", "none") or is_followed:
+        return None
+    return PlainTextResponse("Pages of other origins may not use this server.", 403)
+
+
+def _signing_in(scope: Scope, headers: Headers) -> Response:
+    """Leads a page to the sign-in, which leads back; anything else is told."""
+    if scope["method"] not in _READING or "text/html" not in headers.get("accept", ""):
+        return PlainTextResponse("Sign in with the address that `pipimem ui` shows.", 401)
+    wanted = scope["path"]
+    if scope["query_string"]:
+        wanted += "?" + scope["query_string"].decode("latin-1")
+    return RedirectResponse(f"{SIGN_IN}?next={quote(wanted, safe='')}", 303)

@@ -1,0 +1,230 @@
+"""The files of a channel as a person edits them in a page, beside a bot and an editor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pipimem import (
+    EditConflict,
+    EntryPlace,
+    File,
+    Kind,
+    Message,
+    NoteBlock,
+    PipimemError,
+    SavedNote,
+    Trust,
+)
+
+from tests.runtime.building import opened, read, workspace, write
+
+pytestmark = pytest.mark.anyio
+
+MEMORY = "# Memory\n\n## Facts\n\n- The port is 8080\n- The host is bonn\n\nA paragraph.\n"
+SECRET = "- password: hunter2-Zx9!kd\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return workspace(tmp_path)
+
+
+def entry(blocks: tuple[NoteBlock, ...], words: str) -> NoteBlock:
+    (found,) = [block for block in blocks if block.kind == "entry" and words in block.text]
+    return found
+
+
+def place(file: File, block: NoteBlock) -> EntryPlace:
+    assert block.entry is not None
+    return EntryPlace(file, block.section, block.entry.id, block.source)
+
+
+async def test_a_file_is_shown_block_by_block(root: Path) -> None:
+    """With headings, entries and what else stands there, in order."""
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        view = await channel.files.view(File.MEMORY)
+    kinds = [(block.kind, block.text) for block in view.blocks]
+    assert kinds == [
+        ("heading", "Memory"),
+        ("heading", "Facts"),
+        ("entry", "The port is 8080"),
+        ("entry", "The host is bonn"),
+        ("entry", "A paragraph."),
+    ]
+    assert view.text == MEMORY
+    assert not view.hides
+    listed = view.blocks[2].entry
+    assert listed is not None
+    assert (listed.trust, listed.kind) == (Trust.HUMAN, Kind.FACT)
+
+
+async def test_a_draft_of_the_text_that_stands_is_saved(root: Path) -> None:
+    """Word for word, as a change by a person that can be undone."""
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        view = await channel.files.view(File.MEMORY)
+        draft = view.text.replace("8080", "9090")
+        saved = await channel.files.save(File.MEMORY, draft, base=view.text, etag=view.etag)
+        assert isinstance(saved, SavedNote)
+        assert read(root) == MEMORY.replace("8080", "9090")
+        assert saved.etag == (await channel.files.view(File.MEMORY)).etag
+        (newest, *_) = await channel.history.log()
+        assert (newest.number, newest.author, newest.actor) == (saved.number, "person", "person")
+        await channel.history.undo(saved.number)
+        assert read(root) == MEMORY
+
+
+async def test_a_draft_of_an_older_text_is_a_conflict_and_nothing_is_lost(root: Path) -> None:
+    """The merge has what both did; where both changed a line, both stand there."""
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        view = await channel.files.view(File.MEMORY)
+        theirs = MEMORY.replace("bonn", "essen").replace("- The port is 8080", "- The port is 1")
+        write(root, "MEMORY.md", theirs)
+        draft = view.text.replace("8080", "9090").replace("A paragraph.", "Two.")
+        found = await channel.files.save(File.MEMORY, draft, base=view.text, etag=view.etag)
+        assert isinstance(found, EditConflict)
+        assert read(root) == theirs
+        assert found.current == theirs
+        for words in ("essen", "port is 1", "9090", "Two."):
+            assert words in found.merged
+        assert found.clashing == ("- The port is 8080\n",)
+        again = await channel.files.save(
+            File.MEMORY, found.merged, base=found.current, etag=found.etag
+        )
+        assert isinstance(again, SavedNote)
+        assert read(root) == found.merged
+
+
+async def test_line_ends_and_other_lines_stay_as_they_are(root: Path) -> None:
+    """A field of a form has no CR; only the changed line is written anew."""
+    path = root / "channels" / "room" / "MEMORY.md"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"## Facts\r\n- one\r\n- two  \n- three")
+    async with opened(root) as channel:
+        view = await channel.files.view(File.MEMORY)
+        draft = view.text.replace("- one", "- uno")
+        await channel.files.save(File.MEMORY, draft, base=view.text, etag=view.etag)
+    assert path.read_bytes() == b"## Facts\r\n- uno\r\n- two  \n- three"
+
+
+async def test_a_secret_is_not_shown_and_stays_where_others_edit(root: Path) -> None:
+    """What a person typed into the file is theirs; the page gets a mark."""
+    text = f"## Facts\n\n{SECRET}- plain\n"
+    write(root, "MEMORY.md", text)
+    async with opened(root) as channel:
+        view = await channel.files.view(File.MEMORY)
+        assert view.hides
+        assert "hunter2" not in repr(view)
+        draft = view.text.replace("plain", "simple")
+        await channel.files.save(File.MEMORY, draft, base=view.text, etag=view.etag)
+        assert read(root) == text.replace("plain", "simple")
+        view = await channel.files.view(File.MEMORY)
+        lost = view.text.replace("- password", "- my password")
+        with pytest.raises(PipimemError, match="hidden"):
+            await channel.files.save(File.MEMORY, lost, base=view.text, etag=view.etag)
+        without = "".join(line for line in view.text.splitlines(True) if "password" not in line)
+        await channel.files.save(File.MEMORY, without, base=view.text, etag=view.etag)
+    assert read(root) == "## Facts\n\n- simple\n"
+
+
+async def test_a_secret_or_private_stretch_of_a_draft_is_not_written(root: Path) -> None:
+    """And the answer says so."""
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        view = await channel.files.view(File.MEMORY)
+        draft = view.text + SECRET + "- <private>my diary</private> fine\n"
+        saved = await channel.files.save(File.MEMORY, draft, base=view.text, etag=view.etag)
+    assert isinstance(saved, SavedNote)
+    assert saved.hides
+    assert "hunter2" not in read(root)
+    assert "diary" not in read(root)
+    assert "fine" in read(root)
+
+
+async def test_an_entry_is_edited_whatever_else_changed(root: Path) -> None:
+    """It is known by its words; another entry that changed is no conflict."""
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        view = await channel.files.view(File.MEMORY)
+        port = place(File.MEMORY, entry(view.blocks, "port"))
+        write(root, "MEMORY.md", MEMORY.replace("bonn", "essen"))
+        saved = await channel.files.save_entry(port, "- The port is 9090")
+        assert isinstance(saved, SavedNote)
+        assert read(root) == MEMORY.replace("bonn", "essen").replace("8080", "9090")
+        gone = await channel.files.save_entry(port, "- The port is 7070")
+        assert isinstance(gone, EditConflict)
+        assert "- The host is essen\n- The port is 9090\n" not in gone.merged
+        assert "- The port is 9090\n- The host is essen\n" in gone.merged
+        assert "- The port is 7070\n" in gone.merged
+        assert "7070" not in read(root)
+
+
+async def test_an_entry_is_taken_out_by_an_empty_draft(root: Path) -> None:
+    """It is not a forgetting: an undo brings it back."""
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        view = await channel.files.view(File.MEMORY)
+        saved = await channel.files.save_entry(place(File.MEMORY, entry(view.blocks, "port")), " ")
+        assert isinstance(saved, SavedNote)
+        assert read(root) == MEMORY.replace("- The port is 8080\n", "")
+        await channel.history.undo()
+    assert read(root) == MEMORY
+
+
+async def test_a_pin_keeps_who_said_it(root: Path) -> None:
+    """Marking is not rewording."""
+    async with opened(root) as channel:
+        await channel.remember("the port is 8080", speaker="Alice")
+        before = entry((await channel.files.view(File.MEMORY)).blocks, "port")
+        await channel.files.pin(place(File.MEMORY, before), pinned=True)
+        after = entry((await channel.files.view(File.MEMORY)).blocks, "port")
+        assert after.is_pinned
+        assert after.text == "the port is 8080 📌"
+        assert before.entry is not None
+        assert after.entry is not None
+        assert (after.entry.speaker, after.entry.trust) == ("Alice", before.entry.trust)
+        await channel.files.pin(place(File.MEMORY, after), pinned=False)
+        last = entry((await channel.files.view(File.MEMORY)).blocks, "port")
+        assert last.text == "the port is 8080"
+        assert last.entry is not None
+        assert last.entry.speaker == "Alice"
+
+
+async def test_an_entry_is_moved_under_another_heading(root: Path) -> None:
+    """That a person typed it is no reason against it."""
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        view = await channel.files.view(File.MEMORY)
+        port = place(File.MEMORY, entry(view.blocks, "port"))
+        saved = await channel.files.move(port, Kind.DECISION)
+        assert isinstance(saved, SavedNote)
+        view = await channel.files.view(File.MEMORY)
+        assert entry(view.blocks, "port").section == "Decisions"
+        assert isinstance(await channel.files.move(port, Kind.LESSON), EditConflict)
+
+
+async def test_what_a_forgetting_would_remove(root: Path) -> None:
+    """Entries and messages, before anything is removed."""
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        await channel.take_in([Message.user("bonn it is", speaker="Alice")])
+        preview = await channel.files.forget_preview("bonn")
+        assert preview.entries == ("The host is bonn",)
+        assert preview.messages == ("Alice: bonn it is",)
+        assert read(root) == MEMORY
+
+
+async def test_the_stamp_tells_of_a_save(root: Path) -> None:
+    """By whoever writes."""
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        before = await channel.files.stamp()
+        assert await channel.files.stamp() == before
+        write(root, "MEMORY.md", MEMORY + "- more\n")
+        assert await channel.files.stamp() != before
+        between = await channel.files.stamp()
+        write(root, "SESSION.md", "# Session\n")
+        assert await channel.files.stamp() != between
