@@ -11,8 +11,6 @@ from pipimem.serving.token import Token
 from pipimem.web.application import web_app
 from pipimem.web.pages import Pages
 
-VARIABLE = "PIPIMEM_UI_TOKEN"
-
 
 async def serve_pages(
     pages: Pages, listening: socket.socket, token: Token, hosts: Sequence[str]

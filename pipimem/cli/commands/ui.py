@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
 
 _PORT = 8378
+_VARIABLE = "PIPIMEM_UI_TOKEN"
 _LIBRARY = ("jinja2", "markdown_it", "markupsafe", "nh3", "starlette", "uvicorn")
 _UNENCRYPTED = "--unencrypted-on-the-network"
 
@@ -58,21 +59,21 @@ def command(
     It listens on this machine alone, and the address has a token. Ctrl-C or SIGTERM ends it. It
     does no idle work: that is the bot's, or `pipimem watch`.
     """
+    from pipimem.serving.addresses import bound, host_headers, is_loopback, loopback_hosts
+    from pipimem.serving.token import token_from
+
+    token = token_from(token_file, os.environ, _VARIABLE)
+    if not is_loopback(host):
+        _refuse_unsafe(host, is_unencrypted=is_unencrypted, is_generated=token.is_generated)
     try:
         import pipimem.web.serving  # noqa: F401 - half a second, and the libraries may be missing
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in _LIBRARY:
             raise Failed("the web view needs its libraries: pip install 'pipimem[ui]'") from error
         raise
-    from pipimem.serving.addresses import bound, host_headers, is_loopback, loopback_hosts
-    from pipimem.serving.token import token_from
     from pipimem.web.open_browser import opened_in_browser
     from pipimem.web.pages import Pages
-    from pipimem.web.serving import VARIABLE, serve_pages
-
-    token = token_from(token_file, os.environ, VARIABLE)
-    if not is_loopback(host):
-        _refuse_unsafe(host, is_unencrypted=is_unencrypted, is_generated=token.is_generated)
+    from pipimem.web.serving import serve_pages
 
     async def serve() -> None:
         async with chosen.opened() as pipimem:

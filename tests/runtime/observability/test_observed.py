@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from pipimem import Message, Operation, Receipt
+from pipimem import Operation, Receipt
 from pipimem.runtime.observability.observed import note_result
 
 from tests.runtime.observability.talk import (
