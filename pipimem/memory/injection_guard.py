@@ -9,7 +9,7 @@ no fact becomes an entry either.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pipimem.memory.bot_conduct import KEPT_AS_QUOTE, BotConduct, bot_conduct
@@ -108,32 +108,39 @@ class SuspectTalk:
 
 def suspect_talk(messages: Sequence[Message]) -> SuspectTalk:
     """What of the messages is not to be learnt."""
-    suspect: dict[str, str] = {}
-    passages: list[str] = []
-    own: list[Message] = []
     accepted = tuple(accepted_words(messages))
-    for message in messages:
-        if message.role != "user":
-            passages += (one for one in _of_no_person(message) if one not in accepted)
-            continue
-        said = taken_apart(message.content)
-        for part in (*said.foreign, *said.hidden):
-            passages += () if part in accepted else _orders(part)
-        kind = injection_kind(said.own)
-        if kind:
-            suspect[message.id] = kind
-        own.append(replace(message, content=said.own))
-    suspect |= split_attacks(own, suspect)
-    passages += _contents(own, lambda name: name in suspect)
-    clean = " ".join([*_contents(own, lambda name: name not in suspect), *accepted])
-    found = (_Passage.of(one) for one in passages if len(one) >= _LEAST_PASSAGE)
-    own_words, foreign = _Passage.of(clean), foreign_text(messages)
+    own, passages = _own_and_ordered(messages, accepted)
+    suspect = _suspect(own)
+    passages += [message.content for message in own if message.id in suspect]
+    clean = [message.content for message in own if message.id not in suspect]
+    found = [_Passage.of(one) for one in passages if len(one) >= _LEAST_PASSAGE]
+    own_words, foreign = _Passage.of(" ".join((*clean, *accepted))), foreign_text(messages)
     return SuspectTalk(suspect, tuple(found), own_words, foreign, bot_conduct(messages))
 
 
-def _contents(messages: Iterable[Message], is_meant: Callable[[str], bool]) -> list[str]:
-    """What the messages say whose ids are meant."""
-    return [message.content for message in messages if is_meant(message.id)]
+def _own_and_ordered(
+    messages: Iterable[Message], accepted: Sequence[str]
+) -> tuple[list[Message], list[str]]:
+    """People's messages in their own words, and each order that nobody said or accepted."""
+    own: list[Message] = []
+    orders: list[str] = []
+    for message in messages:
+        if message.role != "user":
+            orders += _orders_of_no_person(message, accepted)
+            continue
+        said = taken_apart(message.content)
+        own.append(replace(message, content=said.own))
+        for part in (*said.foreign, *said.hidden):
+            if part not in accepted:
+                orders += _orders(part)
+    return own, orders
+
+
+def _suspect(own: Sequence[Message]) -> dict[str, str]:
+    """The kind of attack by the id of each message that is one, alone or with those beside it."""
+    kinds = [(message.id, injection_kind(message.content)) for message in own]
+    alone = {name: kind for name, kind in kinds if kind}
+    return alone | split_attacks(own, alone)
 
 
 def without_injections(
@@ -178,24 +185,17 @@ def _without(
     return found
 
 
-def _of_no_person(message: Message) -> Iterator[str]:
-    """The sentences of a tool's output or of the bot that order anything.
-
-    All of a tool's output that reads like an attack.
-    """
-    if message.role == "tool":
-        yield from _orders(message.content)
-        return
-    for sentence in split(message.content):
-        if is_order(sentence):
-            yield sentence
+def _orders_of_no_person(message: Message, accepted: Sequence[str]) -> list[str]:
+    """The orders of a tool's output or of the bot, but those that people accepted."""
+    is_tool = message.role == "tool"
+    found = _orders(message.content) if is_tool else _ordering_sentences(message.content)
+    return [one for one in found if one not in accepted]
 
 
-def _orders(part: str) -> Iterator[str]:
+def _orders(part: str) -> list[str]:
     """The sentences of a foreign part that are orders; all of it where it reads like an attack."""
-    if injection_kind(part):
-        yield part
-        return
-    for sentence in split(part):
-        if is_order(sentence):
-            yield sentence
+    return [part] if injection_kind(part) else _ordering_sentences(part)
+
+
+def _ordering_sentences(text: str) -> list[str]:
+    return [sentence for sentence in split(text) if is_order(sentence)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet
@@ -13,6 +14,8 @@ from pipimem.text.private import has_mark
 from pipimem.text.secrets import redacted
 from pipimem.text.secrets.marks import holds_mark
 from pipimem.text.words.similarity import bigrams, share_in
+
+_Item = TypeVar("_Item", Learned, Bullet)
 
 SAYS_PRIVATE = "says that something was private"
 """Why a text with the marker of what was private is not learnt."""
@@ -59,19 +62,27 @@ def without_masked(
     which may tell what was masked.
     """
     said = messages if any(holds_mark(one.content) for one in messages.values()) else {}
-    reasons: list[str] = []
-
-    def may_stay(item: Learned | Bullet) -> bool:
-        reason = _refusal(item.text, _of(item.sources, said))
-        reasons.extend(filter(None, [reason]))
-        return not reason
-
-    learned = tuple(filter(may_stay, answer.learned))
-    history = tuple(filter(may_stay, answer.history))
+    learned, why_not_learned = _unmasked(answer.learned, said)
+    history, why_not_told = _unmasked(answer.history, said)
     title = "" if _refusal(answer.title, said.values()) else answer.title
     sheet = None if answer.sheet is None else unmasked_sheet(answer.sheet, said.values())
     kept = replace(answer, learned=learned, history=history, title=title, sheet=sheet)
-    return kept, tuple(reasons)
+    return kept, (*why_not_learned, *why_not_told)
+
+
+def _unmasked(
+    items: Iterable[_Item], messages: Mapping[str, Message]
+) -> tuple[tuple[_Item, ...], list[str]]:
+    """Those of the items that may be learnt, and for each of the others why not."""
+    kept: list[_Item] = []
+    reasons: list[str] = []
+    for item in items:
+        reason = _refusal(item.text, _of(item.sources, messages))
+        if reason:
+            reasons.append(reason)
+        else:
+            kept.append(item)
+    return tuple(kept), reasons
 
 
 def unmasked_sheet(

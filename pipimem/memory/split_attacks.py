@@ -21,11 +21,8 @@ _MOST_PIECES = 4
 
 def split_attacks(own: Sequence[Message], suspect: Mapping[str, str]) -> dict[str, str]:
     """The kind of attack by id, of messages that are not `suspect` by themselves."""
-    by_speaker: dict[str, list[Message]] = defaultdict(list)
-    for message in own:
-        by_speaker[message.speaker].append(message)
     found: dict[str, str] = {}
-    for said in by_speaker.values():
+    for said in _by_speaker(own):
         kinds = {at: suspect[one.id] for at, one in enumerate(said) if one.id in suspect}
         kinds = _with_joined(said, kinds)
         kinds |= dict(_continued(said, kinds))

@@ -87,8 +87,8 @@ def ranked(
             tastes = _tastes(index, query, most)
             candidates |= scorer.candidates(tastes, Intent.PREFERENCES)
         else:
-            told = _told_by(index, query, most)
-            candidates |= scorer.candidates(told, "their words")
+            theirs = _said_by(index, query, most)
+            candidates |= scorer.candidates(theirs, "their words")
             surer = _SURER if nearness.sure and query.is_general() else 0.0
             sure = [slot for slot in nearness.surely(surer) if slot not in candidates]
             candidates |= scorer.candidates(sure)
@@ -122,7 +122,7 @@ def _tastes(index: Index, query: Query, most: int) -> Sequence[int]:
     return ([slot for slot in slots if slot in theirs] or slots)[:most]
 
 
-def _told_by(index: Index, query: Query, most: int) -> Sequence[int]:
+def _said_by(index: Index, query: Query, most: int) -> Sequence[int]:
     """What a person said, the weightiest and newest first, where nothing else is named."""
     strong = [term.word for term in query.terms if not term.weak]
     person = query.speaker if query.asks_who else " ".join(strong) if len(strong) == 1 else ""

@@ -89,7 +89,7 @@ def _status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> Chan
         max(0, last - ledger.cursor),
         ledger.jobs.get("consolidate", Job()).ran,
         tuple(task for task, gate in jobs.items() if gate),
-        {task: _told(gate, failures.get(task, 0)) for task, gate in jobs.items()},
+        {task: _reason(gate, failures.get(task, 0)) for task, gate in jobs.items()},
         ledger.holes,
         RecallWaits(figures.turns, figures.wait(0.5), figures.wait(0.95)),
         edits.shrunk,
@@ -108,13 +108,13 @@ def _recent_edits(store: ChannelStore, now: datetime) -> EditNotices:
         return EditNotices()
 
 
-def _told(gate: gates.Gate, failures: int) -> str:
+def _reason(gate: gates.Gate, failures: int) -> str:
     """Why a job is due or not, until when it is not where time alone will tell, and how often it
     failed in a row.
     """
-    told = gate.reason
+    text = gate.reason
     if not gate and gate.opens is not None:
-        told += f", until {gate.opens:%Y-%m-%d %H:%M}"
+        text += f", until {gate.opens:%Y-%m-%d %H:%M}"
     if failures:
-        told += "; failed once" if failures == 1 else f"; failed {failures} times in a row"
-    return told
+        text += "; failed once" if failures == 1 else f"; failed {failures} times in a row"
+    return text

@@ -51,13 +51,18 @@ def listed_entries(
 ) -> list[ListedEntry]:
     """The entries in the order of the file: of a kind, of a trust, known for longer than that."""
     oldest = later(now, -older_than) if older_than is not None else None
-    return [
-        entry
-        for entry in all_listed(notes, File.MEMORY, now)
-        if (kind is None or entry.kind == kind)
-        and (trust is None or entry.trust == trust)
-        and (oldest is None or (entry.since is not None and entry.since <= oldest))
-    ]
+    found = all_listed(notes, File.MEMORY, now)
+    return [entry for entry in found if _is_meant(entry, kind, trust, oldest)]
+
+
+def _is_meant(
+    entry: ListedEntry, kind: Kind | None, trust: Trust | None, oldest: datetime | None
+) -> bool:
+    if kind is not None and entry.kind != kind:
+        return False
+    if trust is not None and entry.trust != trust:
+        return False
+    return oldest is None or (entry.since is not None and entry.since <= oldest)
 
 
 def all_listed(notes: Notes, file: File, now: datetime) -> Iterator[ListedEntry]:

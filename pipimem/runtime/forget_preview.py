@@ -148,9 +148,8 @@ def _learnt_from(store: ChannelStore, messages: Sequence[Message]) -> list[str]:
     said = {one.id for one in messages}
     notes, found = store.notes(), [f"log:{name}" for name in sorted(said)]
     for file in NOTE_FILES:
-        prefix = "" if file is File.MEMORY else f"{file.removesuffix('.md').lower()}:"
         for entry in notes.note(file).entries:
-            record = notes.ledger.records.get(f"{prefix}{entry.id}")
+            record = notes.record(entry.record_name)
             rests = record and record.sources and said.issuperset(record.sources)
             if rests or _is_quoted(entry, messages):
                 found.append(entry.id)

@@ -83,7 +83,7 @@ class Today:
     unpriced: int
     damaged: int
 
-    def told(self) -> list[str]:
+    def lines(self) -> list[str]:
         """The account for eyes: the workspace, and whatever an operator should know."""
         lines = [f"today {_line(self.workspace)}"]
         lines += [_line(budget) for budget in self.channels if budget.share >= WARN_AT]
@@ -229,10 +229,10 @@ def missing_embedder(settings: Settings) -> str:
     return missing_library(settings.embedder.name) if settings.embedder.name else ""
 
 
-def _resting(found: Today, asked: Collection[str], told: Collection[str]) -> Iterator[Finding]:
-    """Models whose circuit is open, but those of which it is `told` already why."""
+def _resting(found: Today, asked: Collection[str], known: Collection[str]) -> Iterator[Finding]:
+    """Models whose circuit is open, but those of which it is `known` already why."""
     for circuit, line in found.resting.items():
-        if circuit not in told:
+        if circuit not in known:
             yield Finding(circuit in asked, "model", line)
 
 

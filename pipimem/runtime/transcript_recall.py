@@ -55,7 +55,7 @@ class TranscriptRecall:
     # The newest message of before this session: whoever speaks now sees none of them any more.
     _session_start: int = field(init=False)
     _unknown_id: str = ""
-    _has_told: bool = False
+    _is_reported: bool = False
     _is_warming: threading.Event = field(default_factory=threading.Event)
     _is_warm: threading.Event = field(default_factory=threading.Event)
     # One thread at a time builds; whoever reads or adds holds the other.
@@ -67,14 +67,14 @@ class TranscriptRecall:
 
     def begin_session(self, covered: int) -> None:
         """The host dropped all messages up to the number `covered`."""
-        self._session_start, self._has_told = max(covered, self._session_start), False
+        self._session_start, self._is_reported = max(covered, self._session_start), False
 
     def unknown_id(self) -> str:
         """The `since` of a question that no message has; once a session, else empty."""
         found, self._unknown_id = self._unknown_id, ""
-        if not found or self._has_told:
+        if not found or self._is_reported:
             return ""
-        self._has_told = True
+        self._is_reported = True
         return found
 
     def size(self) -> int:

@@ -10,7 +10,7 @@ from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Received:
     """A message on its way through a conversation; without `record` nothing of it is stored."""
 
     message: Incoming

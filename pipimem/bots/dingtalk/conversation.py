@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from pipimem.bots.dingtalk.arrivals import Arrived, Heard
+from pipimem.bots.dingtalk.arrivals import Arrived, Received
 from pipimem.bots.dingtalk.commands import ChatCommands, Pending, command_in
 from pipimem.bots.dingtalk.delivery import Delivery
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
@@ -67,7 +67,7 @@ class Conversation:
     context: list[tuple[Message, bool]] = field(default_factory=list, repr=False)
     pending: Pending | None = None
     _arrived: deque[Arrived] = field(default_factory=deque, repr=False)
-    _waiting: deque[Heard] = field(default_factory=deque, repr=False)
+    _waiting: deque[Received] = field(default_factory=deque, repr=False)
     _taken_back: deque[str] = field(
         default_factory=lambda: deque(maxlen=_MOST_TAKEN_BACK), repr=False
     )
@@ -109,31 +109,31 @@ class Conversation:
             first.end(is_stored=True)
             await self._take_back(first.what.id)
             return
-        heard, arrived = self._next_heard()
+        received, arrived = self._next_received()
         try:
-            self._waiting.extend(await self._stored(heard))
+            self._waiting.extend(await self._stored(received))
             is_stored = True
         finally:
             for one in arrived:
                 one.end(is_stored=is_stored)
 
-    def _next_heard(self) -> tuple[list[Heard], list[Arrived]]:
+    def _next_received(self) -> tuple[list[Received], list[Arrived]]:
         """All messages that arrived, up to one that was taken back."""
-        heard: list[Heard] = []
+        received: list[Received] = []
         arrived: list[Arrived] = []
         while self._arrived and isinstance(message := self._arrived[0].what, Incoming):
             arrived.append(self._arrived.popleft())
-            heard.append(self._classified(message))
-            if heard[-1].command == "/private":
+            received.append(self._classified(message))
+            if received[-1].command == "/private":
                 # What follows is stored or not by what it says.
                 break
-        return heard, arrived
+        return received, arrived
 
-    def _classified(self, message: Incoming) -> Heard:
+    def _classified(self, message: Incoming) -> Received:
         command = command_in(message.text) if message.addressed else ""
         record = self.id not in self.shared.state.private
         answers = self._answered_by(message)
-        return Heard(message, command, record and not command and answers is None, answers)
+        return Received(message, command, record and not command and answers is None, answers)
 
     def _answered_by(self, message: Incoming) -> Pending | None:
         """What the bot asked its sender, if this message says yes or no to it."""
@@ -146,20 +146,20 @@ class Conversation:
         says = self.shared.wording.says(message.text)
         return replace(pending, is_agreed=says) if says is not None else None
 
-    async def _stored(self, heard: list[Heard]) -> list[Heard]:
+    async def _stored(self, received: list[Received]) -> list[Received]:
         """Those that were not delivered before, with the others stored."""
-        channel = await self._opened(heard[0].message)
-        for one in heard:
+        channel = await self._opened(received[0].message)
+        for one in received:
             if one.command == "/private":
                 await ChatCommands(self.shared, channel).switch(one.message)
-        messages = [self._message(one.message) for one in heard if one.record]
+        messages = [self._message(one.message) for one in received if one.record]
         try:
             async with self.shared.storing:
                 written = {message.id for message in await channel.take_in(messages)}
         except (PipimemError, OSError) as error:
             _log.error("%d messages are not stored yet: %s", len(messages), error)
-            return heard  # `after_turn` and the gate try again
-        return [one for one in heard if not one.record or one.message.id in written]
+            return received  # `after_turn` and the gate try again
+        return [one for one in received if not one.record or one.message.id in written]
 
     async def _opened(self, message: Incoming) -> OpenChannel:
         """The channel, made where it is new; a disk that refuses is asked again for 15 s."""
@@ -218,7 +218,7 @@ class Conversation:
         finally:
             self._is_answering = False
 
-    async def _handle(self, one: Heard) -> None:
+    async def _handle(self, one: Received) -> None:
         assert self.channel is not None
         if one.command or one.answers:
             commands = ChatCommands(self.shared, self.channel)
@@ -233,7 +233,7 @@ class Conversation:
             await self._listen(one)
         await self._keep_small()
 
-    async def _listen(self, one: Heard) -> None:
+    async def _listen(self, one: Received) -> None:
         """A message for others: the model is shown it next time, and idle work learns from it."""
         assert self.channel is not None
         message = self._message(one.message)
@@ -242,7 +242,7 @@ class Conversation:
             async with self.shared.turns:
                 await self.channel.after_turn(None, [message])
 
-    async def _turn(self, one: Heard) -> None:
+    async def _turn(self, one: Received) -> None:
         shared, channel, message = self.shared, self.channel, one.message
         assert channel is not None
         async with shared.turns:
@@ -268,11 +268,11 @@ class Conversation:
         async with shared.turns:
             await channel.after_turn(turn, said)
 
-    def _remember(self, said: list[Message], one: Heard) -> None:
+    def _remember(self, said: list[Message], one: Received) -> None:
         """Show the model this from now on, unless it was taken back meanwhile."""
         self.context += [(each, one.record) for each in said if each.id not in self._taken_back]
 
-    def _oldest_seen(self, one: Heard) -> str | None:
+    def _oldest_seen(self, one: Received) -> str | None:
         """The oldest stored message that the model sees; `None` where it sees none."""
         ids = [message.id for message, is_stored in self.context if is_stored and message.id]
         if one.record:

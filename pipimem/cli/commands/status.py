@@ -49,7 +49,7 @@ def command(chosen: Chosen, as_json: bool) -> None:
         )
         return
     note(f"{workspace.root} · model {model} · {counted(len(channels), 'channel')}")
-    notes = used.told() if model != "offline" or used.workspace.spent.tokens else []
+    notes = used.lines() if model != "offline" or used.workspace.spent.tokens else []
     missing = missing_embedder(settings)
     notes += [missing] if missing else []
     notes += [problem.sentence(name) for name, problem in problems]

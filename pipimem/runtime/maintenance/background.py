@@ -7,7 +7,7 @@ import threading
 import traceback
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -61,7 +61,7 @@ class Background:
         self._clock, self._problems = clock, problems
         self._lock = threading.Lock()
         self._streaks: dict[tuple[str, str], _Streak] = {}
-        self._has_read, self._has_told = problems is None, False
+        self._has_read, self._has_warned = problems is None, False
 
     async def attempt(
         self,
@@ -136,34 +136,23 @@ class Background:
 
         Without `warns` only bugs are logged.
         """
-        what, now = _safe_description(error), self._clock.wall()
+        what, now = _safe_description(error), self._clock.wall().isoformat(timespec="seconds")
         with self._lock:
             self._read()
             before = self._streaks.get((job, channel))
-            times = before.problem.times + 1 if before else 1
-            pause = backoff(times)
-            told = now.isoformat(timespec="seconds")
-            problem = Problem(
-                job,
-                channel,
-                what,
-                first=before.problem.first if before else told,
-                last=told,
-                times=times,
-            )
-            is_known = (
-                before is not None and before.is_of_this_process and before.problem.what == what
-            )
-            self._streaks[job, channel] = _Streak(
-                problem, self._clock.monotonic() + pause.total_seconds(), True
-            )
+            problem = Problem(job, channel, what, first=now, last=now)
+            if before is not None:
+                times = before.problem.times + 1
+                problem = replace(problem, first=before.problem.first, times=times)
+            pause = backoff(problem.times).total_seconds()
+            until = self._clock.monotonic() + pause
+            self._streaks[job, channel] = _Streak(problem, until, is_of_this_process=True)
             if self._problems is not None:
                 self._try_problems(self._problems.keep, problem)
-        if not is_known and (warns or not isinstance(error, _EXPECTED)):
-            _logged(job, channel, error, what, pause.total_seconds())
-        return Failure(
-            described(error) if isinstance(error, _EXPECTED) else what, pause.total_seconds()
-        )
+        is_expected = isinstance(error, _EXPECTED)
+        if not _repeats(before, what) and (warns or not is_expected):
+            _logged(job, channel, error, what, pause)
+        return Failure(described(error) if is_expected else what, pause)
 
     def succeeded(self, job: str, channel: str = "") -> None:
         """Notes that a job did its work: its failures are over."""
@@ -187,7 +176,7 @@ class Background:
         try:
             return deed(*words)
         except Exception as error:  # noqa: BLE001 - nothing catches what is raised here
-            level, self._has_told = logging.DEBUG if self._has_told else logging.WARNING, True
+            level, self._has_warned = logging.DEBUG if self._has_warned else logging.WARNING, True
             _log.log(
                 level,
                 "the failures of background jobs are not kept: %s",
@@ -195,6 +184,11 @@ class Background:
                 exc_info=error,
             )
             return None
+
+
+def _repeats(before: _Streak | None, what: str) -> bool:
+    """Whether a failure is the one that was logged before."""
+    return before is not None and before.is_of_this_process and before.problem.what == what
 
 
 def backoff(failures: int) -> timedelta:

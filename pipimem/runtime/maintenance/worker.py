@@ -155,7 +155,7 @@ class MaintenanceWorker:
         """Run; each look is reported, and what `report` raises ends it and is raised."""
         refused: list[Exception] = []
 
-        def told(visit: Visit) -> None:
+        def report_or_stop(visit: Visit) -> None:
             try:
                 if report is not None:
                     report(visit)
@@ -163,7 +163,7 @@ class MaintenanceWorker:
                 refused.append(error)
                 watching.cancel()
 
-        self.report = told if report is not None else None
+        self.report = report_or_stop if report is not None else None
         with anyio.CancelScope() as watching:
             await self.run()
         if refused:

@@ -102,13 +102,13 @@ def _in_piece(piece: str, offset: int) -> list[Secret]:
         return []
     places = [*by_shape(piece), *checked_numbers(piece)]
     # "access token" and "token" announce the same; what stands inside a value announces nothing.
-    told: set[tuple[str, int]] = set()
+    known: set[tuple[str, int]] = set()
     inside = Secret("", 0, 0)
     for name, kind, match in anchored(piece, _lowered(piece)):
         if name != "secrets/announcements":
             places += by_format(kind, match)
-        elif (kind, match.end()) not in told and not inside.start <= match.start() < inside.end:
-            told.add((kind, match.end()))
+        elif (kind, match.end()) not in known and not inside.start <= match.start() < inside.end:
+            known.add((kind, match.end()))
             for place in announced(kind, piece, match):
                 places.append(place)
                 inside = place
