@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from pipimem.errors import SettingsError
+
 
 def _wall() -> datetime:
     return datetime.now().astimezone()
@@ -23,3 +25,10 @@ class Clock:
     now: Callable[[], datetime] = _wall
     wall: Callable[[], datetime] = _wall
     monotonic: Callable[[], float] = time.monotonic
+
+    def require_offsets(self) -> None:
+        """Raises `SettingsError` for a clock whose times have no offset."""
+        if self.now().tzinfo is None or self.wall().tzinfo is None:
+            raise SettingsError(
+                "the clock's times need an offset: datetime.now().astimezone(), not datetime.now()"
+            )

@@ -14,7 +14,6 @@ from anyio import to_thread
 
 from pipimem.clock import Clock
 from pipimem.errors import (
-    SettingsError,
     WorkspaceError,
     require_one_of,
     require_type,
@@ -80,7 +79,7 @@ class Pipimem:
             )
         self.settings = settings
         self.clock = clock or Clock()
-        _refuse_naive(self.clock)
+        self.clock.require_offsets()
         self._background = Background(self.clock, self.store.problems)
         self._vocabulary = Vocabulary(self.store)
         self._observers = observers_of(self.settings.observability)
@@ -152,7 +151,7 @@ class Pipimem:
         been started already.
         """
         async with self._closing:
-            if self._lifetime is not None and not self._lifetime.has_ended:
+            if self.is_started:
                 raise WorkspaceError("This Pipimem was started already: call aclose() first.")
             self._lifetime = await Lifetime.started(self._work_beside)
             self._channels.warm()
@@ -176,6 +175,16 @@ class Pipimem:
             self._lifetime = None
         if refused and thinking:
             raise refused[0]
+
+    @property
+    def is_started(self) -> bool:
+        """Whether it was started, and has not ended."""
+        return self._lifetime is not None and not self._lifetime.has_ended
+
+    @property
+    def does_idle_work(self) -> bool:
+        """Whether this process is the one that does the workspace's idle work."""
+        return self._idle.is_leader
 
     async def _work_beside(self) -> None:
         """All that runs beside the turns, until cancelled."""
@@ -286,11 +295,3 @@ class Pipimem:
         model of the settings answers.
         """
         return await self._assistants.reply(messages, channel, timeout)
-
-
-def _refuse_naive(clock: Clock) -> None:
-    """Raises `SettingsError` for a clock whose times have no offset."""
-    if clock.now().tzinfo is None or clock.wall().tzinfo is None:
-        raise SettingsError(
-            "the clock's times need an offset: datetime.now().astimezone(), not datetime.now()"
-        )

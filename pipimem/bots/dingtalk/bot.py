@@ -81,6 +81,7 @@ class DingTalkBot:
         self._conversations: dict[str, Conversation] = {}
         self._clicks: OrderedDict[str, asyncio.Task[Ack]] = OrderedDict()
         self._tasks: set[asyncio.Task[object]] = set()
+        self._gateway: StreamGateway | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Receive and answer until `stop`, then let turns end, within `grace` seconds.
@@ -110,13 +111,18 @@ class DingTalkBot:
                 asyncio.Semaphore(self._turns_at_once()),
                 self._options.review_template,
             )
-            gateway = StreamGateway(api, self.receive, self._report, self._pause)
-            await self._until(stop, gateway.run())
+            self._gateway = StreamGateway(api, self.receive, self._report, self._pause)
+            await self._until(stop, self._gateway.run())
             await self._end_turns()
 
     def _turns_at_once(self) -> int:
         may_ask = self._pipimem.settings.recall.rerank != "never"
         return _AT_ONCE_WITH_A_MODEL if may_ask and self._pipimem.assistant.paid else _AT_ONCE
+
+    def problem(self) -> str:
+        """Why no message can come in, in a sentence; empty while the Stream connection stands."""
+        is_connected = self._gateway is not None and self._gateway.is_connected
+        return "" if is_connected else "there is no Stream connection"
 
     async def _until(self, stop: asyncio.Event, work: Coroutine[object, object, None]) -> None:
         """Run `work` until `stop` is set, or it raises."""

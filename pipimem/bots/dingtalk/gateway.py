@@ -62,6 +62,7 @@ class StreamGateway:
     report: Callable[[str], None] = lambda _: None
     pause: Callable[[int], float] = backoff
     heartbeat: float = _HEARTBEAT_SECONDS
+    is_connected: bool = field(default=False, init=False)
     # Connections without a message since the last one that had any.
     _failures: int = 0
     _is_first: bool = True
@@ -115,7 +116,11 @@ class StreamGateway:
         self._is_first, began = False, self.api.monotonic()
         async with socket:
             self.report("connected")
-            at_once = await self._read_frames(socket)
+            self.is_connected = True
+            try:
+                at_once = await self._read_frames(socket)
+            finally:
+                self.is_connected = False
         if self.api.monotonic() - began >= _STEADY_SECONDS:
             self._failures = 0
         return at_once

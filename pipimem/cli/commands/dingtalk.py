@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from pipimem.cli.metrics import MetricsOptions, metrics_options
 from pipimem.cli.options import Chosen, chosen, run
 from pipimem.cli.output import Failed, note
 
@@ -51,9 +52,15 @@ _STOP = (signal.SIGTERM, signal.SIGINT)
     metavar="SECONDS",
     help="How long turns may take to end after SIGTERM.",
 )
+@metrics_options
 @chosen
 def command(
-    chosen: Chosen, language: Literal["zh", "en"], card: str, review_card: str, grace: float
+    chosen: Chosen,
+    language: Literal["zh", "en"],
+    card: str,
+    review_card: str,
+    grace: float,
+    metrics: MetricsOptions,
 ) -> None:
     """Be a DingTalk bot, until stopped.
 
@@ -70,7 +77,7 @@ def command(
         raise Failed(what) from error
     options = BotOptions(language, card, review_card, grace)
     with suppress(_Stopped):
-        run(lambda: _answering(chosen, options))
+        run(lambda: _answering(chosen, options, metrics))
     note("stopped; the files are whole")
 
 
@@ -78,7 +85,7 @@ class _Stopped(Exception):
     """The bot was asked to stop: no model is asked any more, what was said is on disk."""
 
 
-async def _answering(chosen: Chosen, options: BotOptions) -> None:
+async def _answering(chosen: Chosen, options: BotOptions, metrics: MetricsOptions) -> None:
     """Answer until a signal comes. Raises `_Stopped`, so that closing waits for no model."""
     from pipimem.bots.dingtalk.bot import DingTalkBot
     from pipimem.bots.dingtalk.credentials import Credentials
@@ -91,5 +98,6 @@ async def _answering(chosen: Chosen, options: BotOptions) -> None:
     async with chosen.opened(settings=chosen.settings(idle=True)) as pipimem:
         bot = DingTalkBot(pipimem, credentials, options, report=note)
         note(f"DingTalk bot on {chosen.workspace} with {pipimem.assistant.name}; Ctrl-C ends it")
-        await bot.run(stop)
+        async with metrics.served(pipimem, bot.problem):
+            await bot.run(stop)
         raise _Stopped

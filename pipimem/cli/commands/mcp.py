@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from pipimem.cli.metrics import MetricsOptions, metrics_options
 from pipimem.cli.options import Chosen, chosen, kind, run
 from pipimem.cli.output import Failed, note
 
@@ -49,6 +50,7 @@ _LIBRARY = ("mcp", "mcp_types", "starlette", "uvicorn")
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="With --http: a file of mode 0600 with the token; else PIPIMEM_MCP_TOKEN, else a new one.",
 )
+@metrics_options
 @click.pass_context
 @chosen
 def command(
@@ -62,6 +64,7 @@ def command(
     port: int,
     names: tuple[str, ...],
     token_file: Path | None,
+    metrics: MetricsOptions,
 ) -> None:
     """Serve the memory to an MCP client.
 
@@ -81,12 +84,13 @@ def command(
     async def serve() -> None:
         async with chosen.opened(settings=chosen.settings(idle=True)) as pipimem:
             memory = await _memory(pipimem, channel, kind, language)
-            if http:
-                await _serve_http(memory, host, port, names, token_file)
-            else:
-                from pipimem.mcp.serving import serve_stdio
+            async with metrics.served(pipimem):
+                if http:
+                    await _serve_http(memory, host, port, names, token_file)
+                else:
+                    from pipimem.mcp.serving import serve_stdio
 
-                await serve_stdio(memory)
+                    await serve_stdio(memory)
 
     run(serve)
 

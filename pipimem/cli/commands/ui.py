@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipimem.cli.metrics import MetricsOptions, metrics_options
 from pipimem.cli.options import Chosen, chosen, run
 from pipimem.cli.output import Failed, note
 
@@ -42,6 +43,7 @@ _UNENCRYPTED = "--unencrypted-on-the-network"
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="A file of mode 0600 with the token; else PIPIMEM_UI_TOKEN, else a new one each start.",
 )
+@metrics_options
 @chosen
 def command(
     chosen: Chosen,
@@ -53,6 +55,7 @@ def command(
     names: tuple[str, ...],
     is_unencrypted: bool,
     token_file: Path | None,
+    metrics: MetricsOptions,
 ) -> None:
     """Look at the memory in a browser, and edit it there.
 
@@ -84,8 +87,10 @@ def command(
                 address = f"http://{shown}:{taken}/#token={token.value}"
                 note(f"looking at {pipimem.store.root}: {_told(address, token.is_generated)}")
                 hosts = [*loopback_hosts(taken), *host_headers([shown, *names], taken)]
-                with nullcontext() if no_browser else opened_in_browser(address):
-                    await serve_pages(Pages(pipimem, channel, read_only), listening, token, hosts)
+                pages = Pages(pipimem, channel, read_only)
+                async with metrics.served(pipimem):
+                    with nullcontext() if no_browser else opened_in_browser(address):
+                        await serve_pages(pages, listening, token, hosts)
         note("stopped; the files are whole")
 
     run(serve)

@@ -6,10 +6,12 @@ import signal
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
+from pipimem.cli.metrics import MetricsOptions, metrics_options
 from pipimem.cli.options import Chosen, as_json, chosen, run
 from pipimem.cli.output import note, one_line, record
 from pipimem.clock import Clock
@@ -20,31 +22,41 @@ if TYPE_CHECKING:
 
     from pipimem.runtime.maintenance.jobs import Ran
     from pipimem.runtime.maintenance.worker import Visit
+    from pipimem.runtime.pipimem import Pipimem
 
 _STOP = (signal.SIGTERM, signal.SIGINT)
 
 
 @click.command("watch")
 @as_json
+@metrics_options
 @chosen
-def command(chosen: Chosen, as_json: bool) -> None:
+def command(chosen: Chosen, as_json: bool, metrics: MetricsOptions) -> None:
     """Do the idle jobs of every channel, until stopped.
 
     Ctrl-C or SIGTERM ends it. One line on standard error for each job done; quiet while nothing is
     due.
     """
-    run(lambda: _watching(chosen, _record if as_json else _tell))
+    run(lambda: _watching(chosen, metrics, _record if as_json else _tell))
 
 
-async def _watching(chosen: Chosen, report: Callable[[Visit], None]) -> None:
+async def _watching(
+    chosen: Chosen, metrics: MetricsOptions, report: Callable[[Visit], None]
+) -> None:
     from anyio import create_task_group  # with its event loop 25 ms that `--help` saves
 
     async with create_task_group() as tasks:
         await tasks.start(_until_stopped, tasks.cancel_scope)
         async with chosen.opened() as pipimem:
             who = f"watching {chosen.workspace} with {pipimem.assistant.name}"
-            await pipimem.watch(report, began=lambda: note(f"{who}; Ctrl-C or SIGTERM ends it"))
+            began = partial(note, f"{who}; Ctrl-C or SIGTERM ends it")
+            async with metrics.served(pipimem, lambda: _leadership_problem(pipimem)):
+                await pipimem.watch(report, began=began)
     note("stopped; the files are whole")
+
+
+def _leadership_problem(pipimem: Pipimem) -> str:
+    return "" if pipimem.does_idle_work else "this process does not do the idle work"
 
 
 async def _until_stopped(scope: CancelScope, *, task_status: TaskStatus[None]) -> None:

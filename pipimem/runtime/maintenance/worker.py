@@ -123,6 +123,11 @@ class MaintenanceWorker:
         _log.warning("%s was deleted while it was in use; it %s", self._leader_lock.path, outcome)
         return is_back
 
+    @property
+    def is_leader(self) -> bool:
+        """Whether this process has the leader lock."""
+        return self._leader_lock.is_held
+
     def holder(self) -> str:
         """What the process that does the idle work says of itself."""
         return self._leader_lock.holder()
