@@ -12,7 +12,7 @@ import pytest
 
 TESTS = Path(__file__).parents[1]
 HOUSE = TESTS.parent / "pipimem"
-ELSEWHERE = {"benchmarks", "faults", "house", "journeys", "release", "servers"}
+ELSEWHERE = {"benchmarks", "browser", "faults", "house", "journeys", "release", "servers"}
 # Journeys through one floor, beside the fixtures that they need.
 JOURNEYS = {
     "cli/test_bad_input.py",

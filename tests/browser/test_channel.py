@@ -1,0 +1,261 @@
+"""A channel's notes as a person reads and edits them, beside an editor, a bot and another tab."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.building import CHANNEL, ROOT, Viewer
+
+View = Callable[..., Viewer]
+
+QA = "I'm Dana, I do QA"
+
+
+def entry(page: Page, words: str) -> Locator:
+    return page.locator("article.entry", has_text=words).first
+
+
+def deed(page: Page, words: str, name: str) -> None:
+    entry(page, words).locator(f"[data-deed={name}]").click()
+
+
+def edited(page: Page, words: str, text: str) -> None:
+    """Opens the editor of an entry and types another text; it is not saved."""
+    deed(page, words, "edit")
+    page.locator(".editor textarea").fill(text)
+
+
+def pipimem(viewer: Viewer, *words: str) -> None:
+    """A command beside the server, as a bot writes."""
+    told = [sys.executable, "-m", "pipimem", "--workspace", str(viewer.root), "--model", "offline"]
+    subprocess.run([*told, *words], check=True, cwd=ROOT, capture_output=True)
+
+
+def test_an_entry_is_edited_in_place(view: View) -> None:
+    """`j`, `e`, typing, Ctrl+Enter: the file has it, and the page shows it."""
+    viewer = view()
+    page = viewer.open()
+    page.keyboard.press("j")
+    expect(entry(page, QA)).to_be_focused()
+    page.keyboard.press("e")
+    area = page.locator(".editor textarea")
+    expect(area).to_be_focused()
+    assert area.input_value().startswith("- Dana (2026-03-02)")
+    area.fill("- Dana does QA and runs the release")
+    viewer.screenshot("edit")
+    area.press("Control+Enter")
+    expect(page.locator("#status")).to_have_text("Saved.")
+    expect(entry(page, "Dana does QA and runs")).to_be_visible()
+    expect(page.locator(".editor")).to_have_count(0)
+    text = viewer.file().read_text("utf-8")
+    assert "- Dana does QA and runs the release\n" in text
+    assert QA not in text
+    assert viewer.problems == []
+
+
+@pytest.mark.parametrize("by", ["editor", "bot"])
+def test_an_open_page_shows_what_others_write(view: View, by: str) -> None:
+    """Within 300 ms of the save, by an editor; a process has to start for the bot."""
+    viewer = view()
+    page = viewer.open()
+    expect(page.locator("article.entry").first).to_be_visible()
+    page.wait_for_timeout(300)
+    if by == "bot":
+        pipimem(viewer, "remember", CHANNEL, "the door is blue")
+        expect(entry(page, "the door is blue")).to_be_visible()
+        return
+    page.evaluate(
+        "() => { window.seen = 0; new MutationObserver(() => { if (!window.seen && document.body"
+        ".textContent.includes('the door is blue')) window.seen = Date.now(); }).observe("
+        "document.body, {childList: true, subtree: true}); }"
+    )
+    text = viewer.file().read_text("utf-8")
+    took = []
+    for attempt in range(3):
+        page.evaluate("() => { window.seen = 0; }")
+        began = time.time() * 1000
+        words = "the door is blue" if attempt % 2 == 0 else "the door is green"
+        viewer.file().write_text(f"{text}- {words} {attempt}\n", encoding="utf-8")
+        if attempt % 2 == 0:
+            page.wait_for_function("() => window.seen > 0")
+            took.append(page.evaluate("() => window.seen") - began)
+        else:
+            expect(entry(page, "the door is green")).to_be_visible()
+    assert min(took) < 300, took
+
+
+def test_text_that_is_not_saved_survives_what_others_write(view: View) -> None:
+    """The page says that the file changed, and leaves the field alone; so does a reload."""
+    viewer = view()
+    page = viewer.open()
+    edited(page, QA, "- my unsaved words")
+    text = viewer.file().read_text("utf-8")
+    viewer.file().write_text(f"{text}- written by an editor\n", encoding="utf-8")
+    expect(page.locator("#stale")).to_be_visible()
+    expect(page.locator(".editor textarea")).to_have_value("- my unsaved words")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    expect(entry(page, "written by an editor")).to_be_visible()
+    deed(page, QA, "edit")
+    expect(page.locator(".editor textarea")).to_have_value("- my unsaved words")
+    page.locator(".editor [data-save]").click()
+    expect(entry(page, "my unsaved words")).to_be_visible()
+    saved = viewer.file().read_text("utf-8")
+    assert "- written by an editor\n" in saved
+    assert "- my unsaved words\n" in saved
+
+
+def test_a_conflict_shows_both_and_loses_neither(view: View) -> None:
+    """Somebody else reworded the entry that is being edited."""
+    viewer = view()
+    page = viewer.open()
+    edited(page, QA, "- Dana does QA in Bonn")
+    text = viewer.file().read_text("utf-8")
+    theirs = re.sub(r"- Dana \(2026-03-02\): I'm Dana.*", "- Dana does QA in Essen", text)
+    assert theirs != text
+    viewer.file().write_text(theirs, encoding="utf-8")
+    expect(page.locator("#stale")).to_be_visible()
+    page.locator(".editor textarea").press("Control+Enter")
+    dialog = page.locator("#conflict")
+    expect(dialog).to_be_visible()
+    merged = dialog.locator("[data-merged]").input_value()
+    assert "- Dana does QA in Essen\n" in merged
+    assert "- Dana does QA in Bonn\n" in merged
+    assert viewer.file().read_text("utf-8") == theirs
+    viewer.screenshot("conflict")
+    assert viewer.violations() == []
+    dialog.locator("[data-merged]").fill(merged.replace("- Dana does QA in Essen\n", ""))
+    dialog.locator("[data-save]").click()
+    expect(dialog).to_be_hidden()
+    expect(entry(page, "Dana does QA in Bonn")).to_be_visible()
+    saved = viewer.file().read_text("utf-8")
+    assert "Essen" not in saved
+    assert "- Dana does QA in Bonn\n" in saved
+
+
+def test_two_tabs_and_an_editor_at_once(view: View) -> None:
+    """Each edits the whole file; the last one sees a merge of all three."""
+    viewer = view()
+    other = viewer.new_tab()
+    for tab in (viewer, other):
+        tab.open()
+        tab.page.locator("[data-edit-file]").click()
+        expect(tab.page.locator(".editor textarea")).to_be_focused()
+    first, second = viewer.page.locator(".editor textarea"), other.page.locator(".editor textarea")
+    first.fill(first.input_value() + "- from the first tab\n")
+    second.fill("# Memory of the second tab\n" + second.input_value().partition("\n")[2])
+    text = viewer.file().read_text("utf-8")
+    viewer.file().write_text(text.replace(QA, "I am Dana, I do QA"), encoding="utf-8")
+    first.press("Control+Enter")
+    expect(viewer.page.locator("#conflict")).to_be_visible()
+    viewer.page.locator("#conflict [data-save]").click()
+    expect(viewer.page.locator("#conflict")).to_be_hidden()
+    second.press("Control+Enter")
+    expect(other.page.locator("#conflict")).to_be_visible()
+    other.page.locator("#conflict [data-save]").click()
+    expect(other.page.locator("#conflict")).to_be_hidden()
+    saved = viewer.file().read_text("utf-8")
+    for words in ("- from the first tab\n", "# Memory of the second tab\n", "I am Dana, I do QA"):
+        assert saved.count(words) == 1, words
+    expect(entry(viewer.page, "from the first tab")).to_be_visible()
+
+
+def test_pin_move_take_out_and_remember(view: View) -> None:
+    """Each shows at once, and stands in the file."""
+    viewer = view()
+    page = viewer.open()
+    deed(page, QA, "pin")
+    expect(entry(page, QA).locator(".badge.pinned")).to_be_visible()
+    deed(page, QA, "move")
+    page.locator("#kind [data-kind]").select_option("lesson")
+    page.locator("#kind [data-yes]").click()
+    expect(page.get_by_role("heading", name="Lessons")).to_be_visible()
+    page.on("dialog", lambda dialog: dialog.accept())
+    deed(page, QA, "remove")
+    expect(entry(page, QA)).to_have_count(0)
+    page.locator("[data-remember]").click()
+    page.locator("#kind [data-text]").fill("the door is blue")
+    page.locator("#kind [data-yes]").click()
+    expect(entry(page, "the door is blue")).to_be_visible()
+    text = viewer.file().read_text("utf-8")
+    assert QA not in text
+    assert "the door is blue" in text
+    assert viewer.problems == []
+
+
+def test_forgetting_asks_and_gives_a_receipt(view: View) -> None:
+    """What would go, a yes, what went; and nothing has it any more."""
+    viewer = view()
+    page = viewer.open()
+    deed(page, QA, "forget")
+    dialog = page.locator("#forget")
+    expect(dialog.locator("[data-found]")).to_contain_text(QA)
+    viewer.screenshot("forget")
+    assert viewer.violations() == []
+    dialog.locator("[data-yes]").click()
+    expect(dialog.locator("[data-receipt]")).to_contain_text("entries")
+    dialog.locator("[data-step=receipt] [data-close]").click()
+    expect(entry(page, QA)).to_have_count(0)
+    for path in viewer.file().parent.rglob("*"):
+        if path.is_file():
+            assert QA not in path.read_bytes().decode("utf-8", "replace"), path
+
+
+def test_why_an_entry_is_there(view: View) -> None:
+    """One click: the change that brought it, and the talk around it."""
+    viewer = view()
+    page = viewer.open()
+    entry(page, QA).get_by_role("link", name="Why?").click()
+    expect(page.get_by_role("heading", name="Why is this here?")).to_be_visible()
+    expect(page.locator(".talk .meant")).to_contain_text(QA)
+    assert page.locator(".talk li").count() > 1
+    viewer.screenshot("why")
+    assert viewer.violations() == []
+    assert viewer.problems == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1100, 380])
+def test_everybody_can_use_it(view: View, language: str, dark: bool, width: int) -> None:
+    """Each page in both languages, dark and light, on a phone too: axe finds nothing, no page is
+    wider than the screen.
+    """
+    viewer = view(language=language, dark=dark, width=width)
+    words = {"en": "Edit the whole file", "zh-CN": "编辑整个文件"}[language]
+    for path, query in PAGES:
+        page = viewer.open(path, **query)
+        assert viewer.violations() == [], path
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    page = viewer.open()
+    expect(page.get_by_role("button", name=words)).to_be_visible()
+    viewer.screenshot(f"channel-{language[:2]}-{'dark' if dark else 'light'}-{width}")
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_be_visible()
+    assert viewer.violations() == []
+    assert viewer.problems == []
+
+
+PAGES = [
+    ("/", {}),
+    ("/channel", {}),
+    ("/channel", {"file": "SESSION.md"}),
+    ("/channel", {"file": "HISTORY.md"}),
+]
+
+
+def test_reading_needs_no_scripts(view: View) -> None:
+    """Once somebody has signed in."""
+    viewer = view(scripts=False)
+    page = viewer.open()
+    expect(entry(page, QA)).to_be_visible()
+    expect(page.locator("[data-edit-file]")).to_be_hidden()
+    entry(page, QA).get_by_role("link", name="Why?").click()
+    expect(page.get_by_role("heading", name="Why is this here?")).to_be_visible()
