@@ -67,9 +67,14 @@ class Lookup:
     ) -> Recall:
         """Recall for one query on fresh files. Raises `ChannelError` for an unknown channel.
 
-        Nobody waits for a turn here, so the question's vector is waited for.
+        Nobody waits for a turn here, so the question's vector is waited for, and so is the index of
+        the transcript: `excerpts` are those of a turn whose model sees none of the talk.
         """
-        return self._recalled(self._reading(channel), text, speaker, automatic=automatic)
+        service = self._reading(channel)
+        if not automatic:
+            return self._recalled(service, text, speaker, automatic=False)
+        service.transcript_recall.warm()
+        return self._recalled(service, text, speaker, seen=Seen())
 
     def context(self, channel: str, found: Recall) -> str:
         """The block of what was recalled, as a turn has it."""

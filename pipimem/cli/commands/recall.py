@@ -7,8 +7,16 @@ from functools import partial
 import click
 
 from pipimem.cli.options import BATCH_K, BatchQuery, Chosen, as_json, batch, chosen, queries
-from pipimem.cli.output import note, record, say
-from pipimem.cli.results import WARMING, answer_all, hit_json, recalled_rows, show_hits
+from pipimem.cli.output import counted, note, record, say
+from pipimem.cli.results import (
+    WARMING,
+    answer_all,
+    hit_json,
+    message_json,
+    recalled_rows,
+    show_hits,
+    show_messages,
+)
 from pipimem.runtime.lookup import Lookup, Recall
 
 
@@ -47,7 +55,7 @@ def command(
 
     That is what CHANNEL's memory would put before the message QUERY, at a time when this session
     was shown nothing yet. No model is asked, and nothing is written. Entries with a * would be
-    injected; the others came near.
+    injected; the others came near. Below them stands what would be shown of the talk.
     """
     if turn and raw:
         raise click.UsageError("--raw is no turn: give one of --raw and --turn")
@@ -95,8 +103,13 @@ def _show(found: Recall, count: int | None, *, explain: bool) -> None:
         show_hits(recalled_rows(found, count, explain=explain))
         more = f"; {found.left_out} more did not fit" if found.left_out else ""
         note(f"* would be injected: {len(found.injected)}{more}")
+    elif found.excerpts:
+        note(f"no entry is recalled: {found.reason}")
     else:
         note(f"nothing is recalled: {found.reason}")
+    if found.excerpts:
+        show_messages(found.excerpts)
+        note(f"of the talk would be shown: {counted(len(found.excerpts), 'message')}")
 
 
 def _json(answer: tuple[Recall, str], count: int | None, *, explain: bool) -> dict[str, object]:
@@ -107,4 +120,5 @@ def _json(answer: tuple[Recall, str], count: int | None, *, explain: bool) -> di
         if explain:
             hit["parts"] = [part._asdict() for part in one.parts]
         hits.append(hit)
-    return {"candidates": hits, "context": context}
+    said = [message_json(item) for item in found.excerpts]
+    return {"candidates": hits, "excerpts": said, "context": context}

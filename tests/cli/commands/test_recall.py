@@ -71,6 +71,30 @@ def test_nothing_found_says_why(call: Call) -> None:
     assert told.err.startswith("nothing is recalled: ")
 
 
+RAIN = (
+    {"id": "r1", "role": "user", "name": "Ann", "content": "The train leaves at nine"},
+    {"id": "r2", "role": "user", "name": "Tom", "content": "if it rains, I'd rather see a museum"},
+    {"id": "r3", "role": "user", "name": "Ann", "content": "lunch is on me"},
+)
+
+
+def test_what_was_said_is_shown_as_a_turn_would_show_it(call: Call, tmp_path: Path) -> None:
+    """Excerpts of the talk stand below the entries, with ids that `timeline` takes, also where no
+    entry is recalled; for scripts they stand in `excerpts` and in the context.
+    """
+    talk = tmp_path / "talk.jsonl"
+    talk.write_text("".join(json.dumps({**line, "session": "s1"}) + "\n" for line in RAIN))
+    call("replay", "room", str(talk))
+    told = call("recall", "room", "What do we do if it rains?")
+    (row,) = (line for line in told.out.splitlines() if "museum" in line)
+    assert row.split()[0] == "r2"
+    assert "nothing is recalled" not in told.err
+    assert "of the talk would be shown: " in told.err
+    found = call("recall", "room", "What do we do if it rains?", "--json").object
+    assert "r2" in [one["id"] for one in found["excerpts"]]  # type: ignore[attr-defined]
+    assert "rather see a museum" in str(found["context"])
+
+
 def test_a_secret_in_a_file_is_masked(call: Call, bot: Path) -> None:
     """What a person typed stays theirs, and never leaves through recall."""
     (bot / "channels" / "room").mkdir()
