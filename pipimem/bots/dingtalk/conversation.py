@@ -14,7 +14,7 @@ from pipimem.bots.dingtalk.arrivals import Arrived, Received
 from pipimem.bots.dingtalk.commands import ChatCommands, Pending, command_in
 from pipimem.bots.dingtalk.delivery import Delivery
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
-from pipimem.bots.dingtalk.replies import REPLY_SECONDS, Replies
+from pipimem.bots.dingtalk.replies import REPLY_SECONDS, Replies, with_advice
 from pipimem.bots.dingtalk.state import BotState
 from pipimem.bots.dingtalk.wording import Wording
 from pipimem.errors import NothingFound, PipimemError, SidecarError, StoreError
@@ -30,7 +30,7 @@ _MOST_CONTEXT = 12_000
 # Where the disk refuses, a channel is opened again after so many seconds.
 _TRY_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0)
 # What is taken back comes within minutes.
-_MOST_TAKEN_BACK = 100
+_MOST_REVOKED = 100
 # A message whose time is older has a wrong clock, or waited longer than any talk goes on.
 _OLDEST = timedelta(days=30)
 
@@ -68,9 +68,7 @@ class Conversation:
     pending: Pending | None = None
     _arrived: deque[Arrived] = field(default_factory=deque, repr=False)
     _waiting: deque[Received] = field(default_factory=deque, repr=False)
-    _taken_back: deque[str] = field(
-        default_factory=lambda: deque(maxlen=_MOST_TAKEN_BACK), repr=False
-    )
+    _taken_back: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_REVOKED), repr=False)
     _is_storing: bool = False
     _is_answering: bool = False
 
@@ -260,8 +258,9 @@ class Conversation:
         except SidecarError as error:
             _log.warning("no reply: %s", error)
             reply, is_answer = shared.wording("no_reply"), False
+        shown = with_advice(reply, turn, shared.wording)
         # What did not arrive was not said.
-        if await started.finish(reply, is_error=not is_answer) and is_answer:
+        if await started.finish(shown, is_error=not is_answer) and is_answer:
             said.append(Message.assistant(reply))
         # First: where the disk refuses, the gate tries again with what the model is shown.
         self._remember(self._kept(turn, said), one)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pipimem.bots.dingtalk.wording import Wording
 from pipimem.notes.message import Message
+from pipimem.runtime.lookup import headed
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
@@ -65,11 +66,21 @@ class OfflineReplies:
     ) -> str:
         """The lines that memory would have shown to a model."""
         found = turn.recall
-        items = (*found.injected, *found.repeated) if found else ()
-        lines = [f"- {redacted(item.text)}" for item in items]
+        entries = (*found.injected, *found.repeated) if found else ()
+        said = found.excerpts if found else ()
+        lines = [f"- {redacted(item.text)}" for item in entries]
+        lines += [f"- {headed(item, redacted(item.text))}" for item in said]
         if lines:
             return self.wording("offline_found", lines="\n".join(lines))
         return self.wording("offline_noted" if turn.record else "offline_not_recorded")
+
+
+def with_advice(reply: str, turn: Turn, wording: Wording) -> str:
+    """The reply as it is sent: where somebody asks to forget something, with how that is done.
+
+    A model may say that it forgot; nothing did. This is the bot's own word, so it is not stored.
+    """
+    return f"{reply}\n\n{wording('forget_how')}" if turn.requests else reply
 
 
 def replies_of(pipimem: Pipimem, wording: Wording) -> Replies:

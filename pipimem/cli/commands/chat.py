@@ -16,12 +16,12 @@ from pipimem.cli.commands.usage import cost_text
 from pipimem.cli.options import NOTES, Chosen, channel, chosen, kind, run
 from pipimem.cli.output import Failed, counted, note, one_line, say
 from pipimem.cli.prompts import typed
-from pipimem.cli.results import recalled_rows
+from pipimem.cli.results import recalled_rows, show_messages
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError
 from pipimem.notes.message import Message
 from pipimem.runtime.channel_status import channel_statuses
-from pipimem.runtime.lookup import Item, Recall
+from pipimem.runtime.lookup import Item, Recall, headed
 from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.runtime.open_channel import OpenChannel, opened
 from pipimem.runtime.pipimem import Pipimem
@@ -33,6 +33,7 @@ from pipimem.text.secrets import redacted
 
 # Seconds a person waits for a reply before something is wrong.
 _REPLY_SECONDS = 120.0
+_ASKED = "nothing is forgotten by asking: /forget X takes out what holds the words X, for good"
 _HELP = """\
 /memory   the three files as they stand
 /why      why the last message brought up what it did
@@ -121,6 +122,8 @@ class Talk:
             note(line)
         for line in injected(turn):
             note(line)
+        if turn.requests:
+            note(_ASKED)
         said = [Message.user(text, speaker=self.speaker)]
         if not self.pipimem.assistant.paid:  # the offline rules cannot talk
             say(_without_model(turn))
@@ -181,11 +184,12 @@ class Talk:
         found = self._last.recall if self._last else None
         if found is None:
             say("nothing was recalled: nothing was said yet")
-        elif not found.candidates:
+        elif not found.candidates and not found.excerpts:
             say(f"nothing was recalled: {found.reason}")
         else:
             for row in recalled_rows(found, explain=True):
                 say("  ".join(filter(None, row)))
+            show_messages(found.excerpts)
 
     def _status(self) -> None:
         for one in channel_statuses(self.chosen.store(), Clock().now()):
@@ -285,6 +289,7 @@ def _without_model(turn: Turn) -> str:
     """An honest reply where no model is configured: what memory found."""
     found = turn.recall or Recall()
     texts = _texts((*found.injected, *found.repeated))
+    texts += [one_line(headed(item, redacted(item.text)), 120) for item in found.excerpts]
     if texts:
         what = f"Memory has: {' | '.join(texts)}"
     else:

@@ -32,6 +32,25 @@ def test_offline_memory_answers_honestly(call: Call, bot: Path) -> None:
     assert log(bot) == [("user", "乌龙茶还有吗？"), ("user", "hello")]
 
 
+def test_what_was_said_counts_as_found(call: Call, tmp_path: Path) -> None:
+    """Memory may have it in the transcript alone: the reply and /why tell who said it, and when."""
+    talk = tmp_path / "talk.jsonl"
+    said = {"role": "assistant", "name": "pipi", "content": "If it rains the museum is open"}
+    talk.write_text(json.dumps({**said, "id": "a1"}) + "\n")
+    call("replay", "tea", str(talk))
+    told = call("chat", "tea", "--speaker", "Tom", typed="what do we do if it rains?\n/why\n")
+    reply, *why = told.out.splitlines()
+    assert reply.startswith("(offline, no model replies) Memory has: ")
+    assert "pipi: If it rains the museum is open" in reply
+    assert "pipi: If it rains the museum is open" in why[-1]
+
+
+def test_who_asks_to_forget_is_told_how(call: Call) -> None:
+    """Asking removes nothing, and nothing says so but the command line."""
+    told = call("chat", "tea", typed="forget my address\ndon't forget the meeting\n")
+    assert told.err.count("nothing is forgotten by asking: /forget X ") == 1
+
+
 def test_the_commands_do_what_the_help_says(call: Call, bot: Path) -> None:
     """/why, /memory, /usage, /compact, /new, /forget with a question back, /help, /quit."""
     typed = "/why\nI like oolong tea\n/memory\n/usage\n/compact\n/new\n/forget oolong\ny\n/forget oolong\nn\n/help\n/quit\nnever read\n"

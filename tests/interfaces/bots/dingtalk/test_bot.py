@@ -65,6 +65,38 @@ async def test_without_a_model_it_answers_with_what_memory_found(
     assert "我们周五从不发布" in dingtalk.said[1].text
 
 
+async def test_without_a_model_the_answer_has_what_was_said_too(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """Memory found it in the transcript alone: who said it, and when."""
+    async with running() as pipimem:
+        channel = await pipimem.channel(GROUP, kind="group")
+        rain = Message.assistant("If it rains the museum is open until six.")
+        await channel.take_in([rain, *(Message.user(f"ok {n}", speaker="Tom") for n in range(12))])
+        await channel.reset()
+        assert "museum" not in (await channel.notes()).memory.text
+        channel._recall_service.transcript_recall.warm()  # done beside the turns, in a second
+        await dingtalk.say("how long is the museum open if it rains?")
+        await dingtalk.until(lambda: bool(dingtalk.said))
+    (line,) = [line for line in dingtalk.said[0].text.splitlines() if "museum" in line]
+    assert line.endswith("assistant: If it rains the museum is open until six.")
+
+
+async def test_who_asks_to_forget_something_is_told_how(
+    running: Running, dingtalk: FakeDingTalk
+) -> None:
+    """Whatever the model says of it: asking forgets nothing. What the bot adds is not stored."""
+    async with running(replies=ScriptedReplies()) as pipimem:
+        await dingtalk.say("忘掉我的手机号")
+        await dingtalk.until(lambda: bool(dingtalk.said))
+        await dingtalk.say("别忘了开会")
+        await dingtalk.until(lambda: len(dingtalk.said) == 2)
+    assert dingtalk.said[0].text.startswith("re: 忘掉我的手机号\n\n")
+    assert "/forget" in dingtalk.said[0].text
+    assert dingtalk.said[1].text == "re: 别忘了开会"
+    assert [content for _, _, content in await said_in(pipimem)][1] == "re: 忘掉我的手机号"
+
+
 async def test_what_is_said_to_others_is_remembered_and_not_answered(
     running: Running, dingtalk: FakeDingTalk
 ) -> None:
