@@ -48,6 +48,7 @@ async def agent_for(channel: Channel) -> Agent:
 
 
 async def main(workspace: Path) -> None:
+    workspace.mkdir(parents=True, exist_ok=True)
     (workspace / "pipimem.toml").touch()
     async with Pipimem(workspace) as pipimem:  # model="openai/gpt-5-mini", or the offline rules
         channel = await pipimem.channel("cid-room/1", kind="group", title="lunch")

@@ -63,6 +63,7 @@ async def answer(client: AsyncAnthropic, channel: Channel, text: str, speaker: s
 
 
 async def main(workspace: Path) -> None:
+    workspace.mkdir(parents=True, exist_ok=True)
     (workspace / "pipimem.toml").touch()
     transport = httpx2.AsyncClient(transport=httpx2.MockTransport(scripted))
     client = AsyncAnthropic(api_key="none", http_client=transport)

@@ -46,6 +46,7 @@ class RepeatingModel(Model):
 
 
 async def main(workspace: Path) -> None:
+    workspace.mkdir(parents=True, exist_ok=True)
     (workspace / "pipimem.toml").touch()
     async with Pipimem(workspace) as pipimem:  # model="openai/gpt-5-mini", or the offline rules
         channel = await pipimem.channel("cid-room/1", kind="group", title="lunch")

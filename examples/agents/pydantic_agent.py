@@ -28,6 +28,7 @@ def repeating(_messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
 
 
 async def main(workspace: Path) -> None:
+    workspace.mkdir(parents=True, exist_ok=True)
     (workspace / "pipimem.toml").touch()
     # One agent serves every conversation; its memory is handed in for each run.
     agent = Agent(FunctionModel(repeating), instructions="You are pipi, a helpful colleague.")

@@ -12,6 +12,7 @@ from anyio import to_thread
 
 from pipimem.errors import ChannelError, NothingFound
 from pipimem.mcp.uris import WORKSPACE_URI, ResourceUri, parsed, uris_of
+from pipimem.notes.headings import kind_of
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
 from pipimem.runtime.debug_lines import debug_line
@@ -145,9 +146,15 @@ def _is_same(old: object, new: object) -> bool:
 
 
 def _is_in(entry: ListedEntry, section: str) -> bool:
-    """Whether an entry stands under a heading, or is of a kind."""
+    """Whether an entry stands under a heading, or is of a kind.
+
+    A standard heading is understood in either language: a client need not know that of the file.
+    """
     wanted = section.strip().casefold()
-    return entry.section.strip().casefold() == wanted or entry.kind == wanted
+    if entry.section.strip().casefold() == wanted or entry.kind == wanted:
+        return True
+    meant = kind_of(section)
+    return meant is not None and kind_of(entry.section) is meant
 
 
 def _best(entries: Sequence[ListedEntry]) -> list[ListedEntry]:

@@ -85,6 +85,16 @@ async def test_a_section_has_the_most_trusted_and_newest_ten(root: Path) -> None
         assert [one["text"] for one in whole["results"]] == [one["text"] for one in found[:2]]
 
 
+async def test_a_standard_heading_is_understood_in_either_language(root: Path) -> None:
+    """A client asks for Preferences, and the file is Chinese; another heading is not guessed."""
+    async with served(root) as at:
+        (at.folder / "MEMORY.md").write_text("## 偏好\n\n- 林晓喝乌龙茶\n\n## 茶\n\n- 乌龙\n")
+        for section in ("Preferences", "%E5%81%8F%E5%A5%BD", "preference"):
+            found = json.loads(await at.read(f"{MEMORY}/{section}"))
+            assert [entry["text"] for entry in found] == ["林晓喝乌龙茶"], section
+        assert await at.read(f"{MEMORY}/Tea") == "[]"
+
+
 async def test_a_section_without_entries_is_an_empty_list(root: Path) -> None:
     """Also one that is no heading of the file."""
     async with served(root) as at:
