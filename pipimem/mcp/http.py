@@ -11,6 +11,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from pipimem.mcp.repaired_bodies import RepairedBodies
 from pipimem.serving.open_streams import OpenStreams
 from pipimem.serving.request_source import foreign_source
 from pipimem.serving.token import Token
@@ -63,4 +64,4 @@ def http_app(memory: MemoryServer, token: Token, hosts: Sequence[str]) -> OpenSt
     app = memory.server().streamable_http_app(
         streamable_http_path=PATH, json_response=True, transport_security=security
     )
-    return OpenStreams(RequestGuard(app, token, hosts))
+    return OpenStreams(RequestGuard(RepairedBodies(app), token, hosts))

@@ -36,6 +36,8 @@ from pipimem.text.surrogates import storable
 # So long calls that are under way may go on when the input has ended.
 _GRACE = 10.0
 _LOOK_AGAIN = 0.01
+# After that a client that reads nothing any more holds the end up no longer.
+_LAST_WORDS = 2.0
 _READ_AT_ONCE = 1 << 16
 # As the SDK's bound on the body of an HTTP request.
 _LONGEST_LINE = 4 << 20
@@ -55,7 +57,7 @@ async def stdio_streams(
     """What a client sends, and what it is sent, until its end of the input or until `stopped`.
 
     Meanwhile whatever else writes to `write_to` writes to standard error. Calls that are under way
-    at the end are answered, for ten seconds at most.
+    at the end are answered, for ten seconds at most; a client that does not read is left then.
     """
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage](0)
@@ -63,10 +65,13 @@ async def stdio_streams(
         client = _Client(read_from, wire, stopped)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.read, to_server, to_client.clone())
-            tasks.start_soon(client.write, from_server)
-            async with from_client, to_client:
-                yield from_client, to_client
-                client.stop_reading()
+            tasks.start_soon(client.leave_at_the_end)
+            async with anyio.create_task_group() as writing:
+                writing.start_soon(client.write, from_server)
+                async with from_client, to_client:
+                    yield from_client, to_client
+                    client.stop_reading()
+            tasks.cancel_scope.cancel()
 
 
 class _Client:
@@ -79,6 +84,10 @@ class _Client:
         # Requests that were read and are not answered yet.
         self._under_way: set[RequestId] = set()
         self._reading = anyio.CancelScope()
+        self._has_read = anyio.Event()
+        # The message that is being written, and whether the client takes none any more.
+        self._writing = anyio.CancelScope()
+        self._is_gone = False
 
     def stop_reading(self) -> None:
         """The server has ended, whatever the client still sends."""
@@ -94,6 +103,14 @@ class _Client:
         with self._reading:
             async with to_server, to_client:
                 await self._read(to_server, to_client)
+        self._has_read.set()
+
+    async def leave_at_the_end(self) -> None:
+        """Lets nothing wait for a client that does not read, once its input has ended."""
+        await self._has_read.wait()
+        await anyio.sleep(_LAST_WORDS)
+        self._is_gone = True
+        self._writing.cancel()
 
     async def _read(
         self, to_server: MemoryObjectSendStream[SessionMessage | Exception], to_client: Sending
@@ -117,14 +134,20 @@ class _Client:
         """Writes what the server sends until it ends; a client that is gone stops the server."""
         async with from_server:
             async for sent in from_server:
-                text = sent.message.model_dump_json(by_alias=True, exclude_unset=True)
-                try:
-                    await _write_all(self._write_to, text.encode() + b"\n")
-                except OSError:  # the client is gone: nobody waits for an answer
-                    self._under_way.clear()
-                    self._stopped.set()
+                if not self._is_gone:
+                    await self._write(
+                        sent.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    )
                 if isinstance(sent.message, JSONRPCResponse | JSONRPCError):
                     self._answered(sent.message.id)
+
+    async def _write(self, text: str) -> None:
+        try:
+            with anyio.CancelScope() as self._writing:
+                await _write_all(self._write_to, text.encode() + b"\n")
+        except OSError:  # the client is gone: nobody waits for an answer
+            self._under_way.clear()
+            self._stopped.set()
 
     def _answered(self, name: RequestId | None) -> None:
         if name is not None:

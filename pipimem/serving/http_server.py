@@ -13,6 +13,8 @@ from pipimem.serving.open_streams import OpenStreams
 
 # What is not ended by then is cut, after so many seconds.
 _GRACE = 2
+# A little before that it is ended with an answer.
+_CALLS_GRACE = 1.5
 
 
 async def serve_http(
@@ -39,6 +41,8 @@ async def serve_http(
             server.should_exit = True
             close()
             app.close()
+            await anyio.sleep(_CALLS_GRACE)
+            app.close_all()
 
         tasks.start_soon(end_when_stopped)
         await server.serve(sockets=[listening])

@@ -221,6 +221,24 @@ async def test_a_client_that_is_gone_ends_the_server() -> None:
             await at.received.receive()
 
 
+async def test_a_client_that_reads_nothing_does_not_hold_the_end_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its pipe is full, and a signal comes."""
+    monkeypatch.setattr(stdio, "_GRACE", 0.1)
+    monkeypatch.setattr(stdio, "_LAST_WORDS", 0.1)
+    with anyio.fail_after(10):
+        async with wire() as at:
+            await at.write(request(1))
+            await at.next()
+            long = {"text": "x" * (1 << 20)}
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(at.answer, 1, long)
+                tasks.start_soon(at.answer, 2, long)
+                await anyio.sleep(0.1)
+                at.stopped.set()
+
+
 async def test_input_may_be_a_file(tmp_path: Path) -> None:
     """`pipimem mcp < requests.jsonl`."""
     path = tmp_path / "requests.jsonl"
