@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from pipimem.errors import AnswerRefused
 from pipimem.llm.request import ContextOverflow
+from pipimem.notes.entry import Entry
 from pipimem.notes.files import etag
 from pipimem.notes.headings import month_heading
 from pipimem.notes.history import HistoryBlock, blocks
@@ -84,10 +85,11 @@ def rested_at(notes: Notes, now: datetime) -> datetime:
 
 def stamp_of(months: Months) -> str:
     """The mark of the bullets to fold: the same ones are not asked about twice."""
-    found = (
-        bullet.text for fresh in months.values() for block in fresh for bullet in block.bullets
-    )
-    return etag("\n".join(found))
+    texts: list[str] = []
+    for fresh in months.values():
+        for block in fresh:
+            texts += [bullet.text for bullet in block.bullets]
+    return etag("\n".join(texts))
 
 
 async def fold(
@@ -124,12 +126,17 @@ def only_shorter(decision: Decision, notes: Notes) -> Decision:
 
 
 def _length(op: FoldBlocks) -> int:
-    return len(month_heading(op.month, op.title)) + sum(len(b.text) + 3 for b in op.bullets)
+    return len(month_heading(op.month, op.title)) + _length_of_bullets(op.bullets)
 
 
 def _length_of_blocks(op: FoldBlocks, notes: Notes) -> int:
     folded = (block for block in blocks(notes.history) if block.heading in op.headings)
-    return sum(len(b.heading) + sum(len(e.text) + 3 for e in b.bullets) for b in folded)
+    return sum(len(block.heading) + _length_of_bullets(block.bullets) for block in folded)
+
+
+def _length_of_bullets(bullets: Iterable[Bullet | Entry]) -> int:
+    """Their texts, each with its mark and the end of its line."""
+    return sum(len(bullet.text) + 3 for bullet in bullets)
 
 
 async def _folded(

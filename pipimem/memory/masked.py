@@ -90,10 +90,10 @@ def unmasked_sheet(
 ) -> dict[str, tuple[str, ...]]:
     """The lines of a sheet by section, without those that may not be learnt."""
     said = tuple(messages)
-    return {
-        section: tuple(line for line in lines if not _refusal(line, said))
-        for section, lines in sheet.items()
-    }
+    kept: dict[str, tuple[str, ...]] = {}
+    for section, lines in sheet.items():
+        kept[section] = tuple(line for line in lines if not _refusal(line, said))
+    return kept
 
 
 def _refusal(text: str, messages: Iterable[Message]) -> str:

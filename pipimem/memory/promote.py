@@ -1,8 +1,8 @@
-"""Decides which learnt items are written, put on probation or dropped."""
+"""Decides which learnt items are written, put on probation or dropped, and which prove good."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -11,10 +11,20 @@ from pipimem.memory.prompt_memory import targets
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
-from pipimem.notes.ledger import Record
+from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Add, Confirm, Evidence, Operation, Supersede, Target, Trust
+from pipimem.notes.operations import (
+    Add,
+    Author,
+    Confirm,
+    Decision,
+    Evidence,
+    Operation,
+    Supersede,
+    Target,
+    Trust,
+)
 from pipimem.sidecar.tasks import Learned
 from pipimem.text.dates import lasts_until
 from pipimem.text.dates.bounds import later
@@ -246,3 +256,26 @@ def _operation(
     # What a person typed stays beside its newer value: recall shows the newer first, and a person
     # decides.
     return Add(item.kind, text, trust, evidence, until, item.confidence, expires)
+
+
+def recalled_entries(notes: Notes, found: Iterable[str]) -> tuple[Entry, ...]:
+    """The bullets of MEMORY.md among recalled ids (`memory:<id>`, `history:…`), in their order."""
+    entries = {f"memory:{entry.ref}": entry for entry in notes.memory.entries if entry.bullet}
+    return tuple(entries[name] for name in found if name in entries)
+
+
+def confirmed(ledger: Ledger, recalled: Collection[Entry]) -> Decision | None:
+    """The decision that ends the probations of recalled entries, `None` if there is none."""
+    ended: list[Entry] = []
+    for entry in recalled:
+        record = ledger.records.get(entry.id)
+        if record is not None and record.probation_until:
+            ended.append(entry)
+    if not ended:
+        return None
+    return Decision(
+        "recall",
+        Author.RULE,
+        tuple(Confirm(e.target) for e in ended),
+        why="recalled while on probation",
+    )

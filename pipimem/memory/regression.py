@@ -231,7 +231,7 @@ class RegressionCheck:
         if text in new:
             return True
         words = frozenset(self.words.words(text))
-        figures = frozenset(word for word in words if any(letter.isdigit() for letter in word))
+        figures = frozenset(word for word in words if any(map(str.isdigit, word)))
         for other in new:
             shared = words.intersection(self.words.words(other))
             if figures <= shared and len(shared) >= _KEPT * len(words):

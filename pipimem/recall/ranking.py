@@ -124,11 +124,16 @@ def _tastes(index: Index, query: Query, most: int) -> Sequence[int]:
 
 def _said_by(index: Index, query: Query, most: int) -> Sequence[int]:
     """What a person said, the weightiest and newest first, where nothing else is named."""
-    strong = [term.word for term in query.terms if not term.weak]
-    person = query.speaker if query.asks_who else " ".join(strong) if len(strong) == 1 else ""
+    person = query.speaker if query.asks_who else _only_word(query)
     theirs = index.said_by(person) if person else frozenset()
     found = [(_weight_and_time(index.item(slot)), -slot) for slot in theirs]
     return [-slot for _, slot in heapq.nlargest(most, found)]
+
+
+def _only_word(query: Query) -> str:
+    """The one word of a question that means something; empty where there are others."""
+    strong = [term.word for term in query.terms if not term.weak]
+    return strong[0] if len(strong) == 1 else ""
 
 
 def _of_days(index: Index, query: Query, most: int) -> Sequence[int]:

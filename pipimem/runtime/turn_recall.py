@@ -14,7 +14,7 @@ from anyio import to_thread
 
 from pipimem.errors import PipimemError, SidecarError, StoreError
 from pipimem.llm.embedding import Vector
-from pipimem.memory.confirm import confirmed, recalled_entries
+from pipimem.memory.promote import confirmed, recalled_entries
 from pipimem.memory.requests import requests
 from pipimem.memory.rerank import rerank
 from pipimem.notes.ledger import Asked

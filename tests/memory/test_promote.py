@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from pipimem.memory.promote import promoted
+from pipimem.memory.promote import confirmed, promoted, recalled_entries
 from pipimem.notes.kinds import Kind
-from pipimem.notes.ledger import Record
+from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
-from pipimem.notes.operations import Add, Confirm, Operation, Supersede, Trust
+from pipimem.notes.operations import Add, Author, Confirm, Operation, Supersede, Trust
 from pipimem.sidecar.tasks import Learned
 from pipimem.text.words.similarity import Statement, says_the_same
 
@@ -244,3 +244,36 @@ def test_the_mark_of_what_was_private_is_no_entry() -> None:
     (why,) = found.left_out
     assert why.startswith("says that something was private")
     assert learn(learned("Dana has a private garden"))
+
+
+MEMORY = "## Facts\n\n- on probation\n- durable\n\na paragraph\n"
+
+
+def test_only_bullets_of_memory_are_entries_that_were_recalled() -> None:
+    """In the order they were found; a paragraph is a person's, other files have no probation."""
+    notes = notes_of(MEMORY)
+    first, durable, paragraph = notes.memory.entries
+    found = [
+        f"memory:{durable.ref}",
+        f"history:{first.ref}",
+        f"memory:{paragraph.ref}",
+        f"memory:{first.ref}",
+    ]
+    assert recalled_entries(notes, found) == (durable, first)
+
+
+def test_what_is_on_probation_is_confirmed() -> None:
+    """The others are as they were, and without any nothing is decided."""
+    first, durable, _ = notes_of(MEMORY).memory.entries
+    records = {
+        first.id: Record(Trust.INFERRED, probation_until=NOW.isoformat()),
+        durable.id: Record(Trust.INFERRED, when=NOW.isoformat()),
+    }
+    decision = confirmed(Ledger(records=records), (durable, first))
+    assert decision is not None
+    assert (decision.task, decision.author, decision.operations) == (
+        "recall",
+        Author.RULE,
+        (Confirm(first.target),),
+    )
+    assert confirmed(Ledger(records=records), (durable,)) is None

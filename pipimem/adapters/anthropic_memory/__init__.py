@@ -230,5 +230,8 @@ def _changed_lines(before: str, after: str) -> str:
 
 def _as_bullets(text: str) -> list[str]:
     """Lines to put into MEMORY.md; a sentence without a mark becomes a bullet."""
-    lines = text.strip("\n").split("\n")
-    return [f"{line}\n" if not line or line[0] in _MARKS else f"- {line}\n" for line in lines]
+    lines: list[str] = []
+    for line in text.strip("\n").split("\n"):
+        is_sentence = line and line[0] not in _MARKS
+        lines.append(f"- {line}\n" if is_sentence else f"{line}\n")
+    return lines

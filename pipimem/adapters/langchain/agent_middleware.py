@@ -244,12 +244,10 @@ class LangChainMiddleware(AgentMiddleware[Any, Any, Any]):
         if place is not None:  # no turn was made of it yet
             newest = said_in(messages[turn_start(messages, place) :])
             await self._keep(self._as_before(newest))
-        said = [
-            replace(message, id="")
-            if is_made_up(message.id) and message.id not in self._stored
-            else message
-            for message in said_in(messages)
-        ]
+        said: list[Message] = []
+        for message in said_in(messages):
+            is_unknown = is_made_up(message.id) and message.id not in self._stored
+            said.append(replace(message, id="") if is_unknown else message)
         self.receipt = await self.channel.before_compaction(said)
         if self.receipt.may_compact:
             await self.channel.compacted(self.receipt)

@@ -94,7 +94,11 @@ def tags(text: str) -> Iterator[Tag]:
 
 
 def _tag_as_usual(written: str, start: int, end: int) -> Tag:
-    form: Form = "bracket" if written[0] != "<" else "comment" if written[1] == "!" else "angle"
+    form: Form = "angle"
+    if written[0] != "<":
+        form = "bracket"
+    elif written[1] == "!":
+        form = "comment"
     return Tag(form, "/" in written, start, end)
 
 

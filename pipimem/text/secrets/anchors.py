@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 from pipimem.text.hinted_patterns import HintedPattern, hinted
 
@@ -54,7 +55,12 @@ def _passes() -> tuple[_Pass, ...]:
     for name in FILES:
         for rule in hinted(name, "(?i:{})" if name.endswith("announcements") else "{}"):
             for hint in rule.hints:
-                place = inside if hint[0] == "*" else word if hint[0].isascii() else han
+                if hint[0] == "*":
+                    place = inside
+                elif hint[0].isascii():
+                    place = word
+                else:
+                    place = han
                 place.setdefault(hint.lstrip("*"), []).append((name, rule))
     return (
         _pass("[^a-z0-9](?=({}))", word),
@@ -64,11 +70,11 @@ def _passes() -> tuple[_Pass, ...]:
 
 
 def _pass(around: str, rules: dict[str, list[tuple[str, HintedPattern]]]) -> _Pass:
-    both = {
-        hint: tuple(rule for other in rules if hint.startswith(other) for rule in rules[other])
-        for hint in rules
-    }
-    return _Pass(re.compile(around.replace("{}", _alternatives(rules))), both)
+    with_shorter: dict[str, tuple[tuple[str, HintedPattern], ...]] = {}
+    for hint in rules:
+        beginnings = [rules[other] for other in rules if hint.startswith(other)]
+        with_shorter[hint] = tuple(chain.from_iterable(beginnings))
+    return _Pass(re.compile(around.replace("{}", _alternatives(rules))), with_shorter)
 
 
 def _alternatives(words: Iterable[str]) -> str:

@@ -29,11 +29,11 @@ def shared_words(texts: Sequence[str], long: str) -> list[float]:
     spread = Counter(chain.from_iterable(chain(bags, lines)))
     wanted = frozenset().union(*lines)
     count = len(bags) + len(lines)
-    return [
-        sum(math.log(1 + count / spread[word]) for word in sorted(bag & wanted))
-        / math.sqrt(len(bag) or 1)
-        for bag in bags
-    ]
+    weights: list[float] = []
+    for bag in bags:
+        shared = sum(math.log(1 + count / spread[word]) for word in sorted(bag & wanted))
+        weights.append(shared / math.sqrt(len(bag) or 1))
+    return weights
 
 
 def _words(text: str, stemmer: Stemmer) -> frozenset[str]:
