@@ -12,6 +12,7 @@ from benchmarks.states.enduring import READING, Lasting, endured, lines_of
 from benchmarks.states.full_workspace import PENDING, Lived, full_workspace
 from pipimem import Channel, Turn
 from pipimem.cli.commands.log import command as command_of_log
+from pipimem.runtime.open_channel import OpenChannel
 from pipimem.store.channel import ChannelStore
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness forks")
@@ -51,7 +52,7 @@ def test_a_turn_that_raises_is_noticed(
     async def broken(self: Channel, text: str, *, speaker: str = "") -> Turn:
         raise KeyError("when")
 
-    monkeypatch.setattr(Channel, "before_turn", broken)
+    monkeypatch.setattr(OpenChannel, "before_turn", broken)
     assert "before_turn raised KeyError: 'when'" in wrong(lived, tmp_path / "w")
 
 

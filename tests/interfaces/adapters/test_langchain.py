@@ -16,6 +16,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from pipimem import ArgumentError, Channel, ModelUnavailable, Pipimem, StoreError
 from pipimem.adapters.langchain import LangChainMiddleware
+from pipimem.runtime.open_channel import OpenChannel
 from pipimem.testing import ScriptedAssistant
 
 from tests.interfaces.adapters.langchain_model import ScriptedChatModel, texts, tool_call
@@ -55,8 +56,8 @@ class Bot:
 
 def before_turns() -> Any:
     """Carried out, and kept."""
-    before = Channel.before_turn
-    return mock.patch.object(Channel, "before_turn", autospec=True, side_effect=before)
+    before = OpenChannel.before_turn
+    return mock.patch.object(OpenChannel, "before_turn", autospec=True, side_effect=before)
 
 
 def said(root: Path) -> list[str]:
@@ -305,7 +306,7 @@ async def test_a_full_disk_costs_no_answer_and_no_message(channel: Channel, root
     """What could not be stored is handed in again with the next turn."""
     bot = Bot(channel, "ok")
     full = StoreError("no space left on device")
-    with mock.patch.object(Channel, "after_turn", side_effect=full):
+    with mock.patch.object(OpenChannel, "after_turn", side_effect=full):
         assert await bot.hear("one") == "ok"
     assert bot.memory.problem == "no space left on device"
     assert said(root) == []
@@ -367,7 +368,7 @@ async def test_the_gate_refuses_a_compaction_when_the_model_cannot_learn(root: P
 async def test_no_gate_is_asked_while_nothing_is_dropped(channel: Channel) -> None:
     """The hook runs before every call of the model."""
     bot = Bot(channel, "ok", compactions=[summing_up(100)])
-    with mock.patch.object(Channel, "before_compaction", side_effect=AssertionError):
+    with mock.patch.object(OpenChannel, "before_compaction", side_effect=AssertionError):
         await bot.hear("hello")
     assert bot.memory.receipt is None
 

@@ -41,6 +41,7 @@ from pipimem import (
     StoreError,
 )
 from pipimem.adapters.openai_agents import ChannelSession
+from pipimem.runtime.open_channel import OpenChannel
 from pipimem.testing import ScriptedAssistant
 
 from tests.runtime.building import opened, read, settings
@@ -329,7 +330,7 @@ async def test_a_full_disk_costs_the_answer_nothing(
             async def full(*_: object) -> None:
                 raise StoreError("the disk is full")
 
-            patched.setattr(Channel, "after_turn", full)
+            patched.setattr(OpenChannel, "after_turn", full)
             assert await run(session, model, "first") == "one"
             assert session.problem == "the disk is full"
         await run(session, model, "second")

@@ -22,6 +22,7 @@ from pipimem import (
     UnreadableNote,
 )
 from pipimem.adapters.pydantic_ai import ChannelCapability
+from pipimem.runtime.open_channel import OpenChannel
 from pipimem.testing import ScriptedAssistant
 from pydantic import BaseModel
 from pydantic_ai import Agent
@@ -359,7 +360,7 @@ async def test_a_full_disk_costs_the_answer_nothing(
         memory, model = ChannelCapability(channel), Scripted("one", "two")
         bot = agent(model, memory)
         with monkeypatch.context() as patched:
-            patched.setattr(Channel, "after_turn", full)
+            patched.setattr(OpenChannel, "after_turn", full)
             first = await bot.run("first")
         assert memory.problem == "the disk is full"
         await bot.run("second", message_history=first.all_messages())
