@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     )
     from pipimem.errors import (
         AnswerRefused,
+        ArchiveError,
         ArgumentError,
         BudgetSpent,
         CannotTakeBack,
@@ -154,6 +155,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "AnswerRefused",
+    "ArchiveError",
     "ArgumentError",
     "Assistant",
     "Author",

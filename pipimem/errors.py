@@ -7,6 +7,7 @@ PipimemError
 ├── ChannelError             a channel is unknown, or its folder belongs to another channel
 ├── UnreadableNote           a Markdown file is binary, too large or not UTF-8
 ├── TranscriptError          a recorded conversation has a broken line
+├── ArchiveError             an archive or another program's files cannot be taken in
 ├── StoreError               the disk refused: full, read-only, broken
 │   ├── LockTimeout          another process holds the channel for too long
 │   ├── LockLost             the lock file was deleted or replaced while it was held
@@ -60,6 +61,10 @@ class UnreadableNote(PipimemError):
 
 class TranscriptError(PipimemError):
     """A recorded conversation has a broken line; nothing of it was taken in."""
+
+
+class ArchiveError(PipimemError):
+    """An archive, or what another program kept, cannot be taken in; nothing of it was."""
 
 
 class StoreError(PipimemError):

@@ -40,6 +40,8 @@ _ALL = [
     "dingtalk",
     "channels",
     "remove",
+    "import",
+    "export",
     "status",
     "usage",
     "doctor",

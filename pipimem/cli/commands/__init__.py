@@ -40,6 +40,8 @@ _NAMES = (
     "dingtalk",
     "channels",
     "remove",
+    "import",
+    "export",
     "status",
     "usage",
     "doctor",

@@ -1,0 +1,35 @@
+"""An entry of another program's memory as one of ours; nobody of the channel said it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pipimem.memory.promote import named_end
+from pipimem.memory.remember import quoted_addition
+from pipimem.notes.operations import Add
+from pipimem.text.foreign_parts import taken_apart
+from pipimem.text.injection import injection_kind
+
+# Characters that nothing shows, and that spell ASCII.
+_TAGS = "\U000e0000", "\U000e007f"
+
+
+def foreign_addition(add: Add, source: str) -> Add:
+    """The addition with its last day, and as a quote where it reads like an order to the bot.
+
+    A quote stands among the facts and never in what comes with every turn; whose words they are is
+    the speaker, else the name of the `source`.
+    """
+    add = replace(add, expires=add.expires or named_end(add.text, add.evidence))
+    if not injection_kind(add.text):
+        return add
+    evidence = replace(add.evidence, speaker=add.evidence.speaker or source)
+    return quoted_addition(replace(add, evidence=evidence))
+
+
+def without_hidden(text: str) -> str:
+    """The text without what its reader does not see: comments, invisible and tag characters."""
+    text = "".join(one for one in text if not _TAGS[0] <= one <= _TAGS[1])
+    for part in taken_apart(text).hidden:
+        text = text.replace(part, " ")
+    return text

@@ -1,0 +1,1 @@
+"""What other programs keep, read: one format a file, which writes nothing."""

@@ -1,0 +1,68 @@
+"""Claude's data export: `conversations.json`, a list of messages for each conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipimem.notes.message import Message
+from pipimem.runtime.transfer.formats.chatgpt import conversation_files
+from pipimem.runtime.transfer.formats.values import (
+    Json,
+    as_list,
+    as_object,
+    role_of,
+    text_of,
+    time_of,
+)
+from pipimem.runtime.transfer.found import Found, FoundMessage, LeftOut, SourceFormat
+from pipimem.runtime.transfer.json_elements import JsonElements
+from pipimem.runtime.transfer.source_files import SourceFiles
+
+_TITLE = 60
+
+
+def recognises(files: SourceFiles) -> bool:
+    """Whether the conversations have lists of messages."""
+    heads = (files.head(name, 256 * 1024) for name in conversation_files(files))
+    return any('"chat_messages"' in head for head in heads)
+
+
+def read(files: SourceFiles) -> Iterator[Found]:
+    """The messages of each conversation in their order."""
+    for name in conversation_files(files):
+        with files.stream(name) as file:
+            for one in JsonElements(file, name):
+                yield from _conversation(as_object(one), name)
+
+
+def _conversation(row: Json, name: str) -> Iterator[Found]:
+    key, title = text_of(row, "uuid"), text_of(row, "name")[:_TITLE]
+    session = f"{title} ({key[:8]})".strip() if key else title
+    for number, one in enumerate(as_list(row.get("chat_messages")), 1):
+        message = as_object(one)
+        origin = f"{name}#{key}/{text_of(message, 'uuid') or number}"
+        for kind in ("attachments", "files"):
+            for _ in as_list(message.get(kind)):
+                yield LeftOut(origin, "a file beside a message")
+        yield _found(message, origin, session)
+
+
+def _found(message: Json, origin: str, session: str) -> Found:
+    role = role_of(text_of(message, "sender"))
+    text = _text(message)
+    if role is None:
+        return LeftOut(origin, "a message of an unknown sender")
+    if not text:
+        return LeftOut(origin, "a message without text")
+    when = time_of(message.get("created_at"))
+    return FoundMessage(Message(role, text, text_of(message, "uuid"), when, "", session))
+
+
+def _text(message: Json) -> str:
+    """What was said, without thoughts and calls of tools."""
+    blocks = [as_object(one) for one in as_list(message.get("content"))]
+    said = [text_of(one, "text") for one in blocks if one.get("type") == "text"]
+    return "\n\n".join(filter(None, said)) or ("" if blocks else text_of(message, "text"))
+
+
+FORMAT = SourceFormat("claude", "Claude's data export", recognises, read)

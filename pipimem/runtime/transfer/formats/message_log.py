@@ -1,0 +1,92 @@
+"""Plain logs of messages: JSON Lines, a JSON array, or CSV with a header."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+
+from pipimem.errors import ArchiveError
+from pipimem.notes.message import Message
+from pipimem.runtime.transfer.formats.values import Json, as_object, role_of, text_of, time_of
+from pipimem.runtime.transfer.found import Found, FoundMessage, LeftOut, SourceFormat
+from pipimem.runtime.transfer.json_elements import JsonElements
+from pipimem.runtime.transfer.source_files import SourceFiles
+
+# The fields of the logs that people have, the likeliest first.
+_CONTENT = ("content", "text", "message", "body", "msg")
+_ROLE = ("role", "sender_type", "author_role", "type")
+_NAME = ("name", "speaker", "user_name", "username", "sender", "author", "from", "user")
+_TIME = ("ts", "timestamp", "time", "created_at", "datetime", "date", "create_time")
+_ID = ("id", "message_id", "msg_id", "uuid")
+_SESSION = ("session", "session_id", "conversation_id", "thread_id", "conversation", "thread")
+_CHANNEL = ("channel", "channel_id", "room", "chat_id")
+_SAYS_WHO = (*_ROLE, *_NAME)
+_JSON, _CSV = (".jsonl", ".ndjson", ".json"), (".csv", ".tsv")
+
+
+def recognises(files: SourceFiles) -> bool:
+    """Whether each file is a log whose first row says who said what."""
+    if not files.names or len(files.names) != len(files.named(*_JSON, *_CSV)):
+        return False
+    return all(_is_log(files, name) for name in files.names)
+
+
+def _is_log(files: SourceFiles, name: str) -> bool:
+    head = files.head(name, 64 * 1024)
+    if name.endswith(_CSV):
+        fields = {field.strip().casefold() for field in _delimited(head, name)}
+        return bool(fields & set(_CONTENT)) and bool(fields & set(_SAYS_WHO))
+    try:
+        row, _ = json.JSONDecoder().raw_decode(head.lstrip("[ \t\r\n"))
+    except (ValueError, RecursionError):
+        return False
+    return bool(text_of(as_object(row), *_CONTENT)) and bool(text_of(as_object(row), *_SAYS_WHO))
+
+
+def _delimited(head: str, name: str) -> list[str]:
+    first = head.split("\n", 1)[0]
+    return next(csv.reader([first], delimiter="\t" if name.endswith(".tsv") else ","), [])
+
+
+def read(files: SourceFiles) -> Iterator[Found]:
+    """The messages of each log in their order."""
+    for name in files.names:
+        rows = _csv_rows(files, name) if name.endswith(_CSV) else _json_rows(files, name)
+        for number, row in enumerate(rows, 1):
+            yield _message(row, f"{name}:{number}")
+
+
+def _json_rows(files: SourceFiles, name: str) -> Iterator[Json]:
+    with files.stream(name) as file:
+        yield from map(as_object, JsonElements(file, name))
+
+
+def _csv_rows(files: SourceFiles, name: str) -> Iterator[Json]:
+    with files.stream(name) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+        rows = csv.DictReader(text, delimiter="\t" if name.endswith(".tsv") else ",", strict=True)
+        try:
+            for row in rows:
+                yield {str(field).strip().casefold(): value for field, value in row.items()}
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise ArchiveError(
+                f"{name}, line {rows.line_num + 1}: {error}; nothing was taken in"
+            ) from error
+
+
+def _message(row: Json, origin: str) -> Found:
+    content, who = text_of(row, *_CONTENT), text_of(row, *_ROLE)
+    if not content:
+        return LeftOut(origin, "a row without content")
+    role = role_of(who) or role_of(text_of(row, *_NAME))
+    if role is None and who:
+        return LeftOut(origin, f"a row of the role {who[:40]!r}")
+    name = "" if role_of(text_of(row, *_NAME)) else text_of(row, *_NAME)
+    when = next(filter(None, (time_of(row.get(field)) for field in _TIME)), None)
+    ids = (text_of(row, *_ID), when, name, text_of(row, *_SESSION))
+    return FoundMessage(Message(role or "user", content, *ids), text_of(row, *_CHANNEL))
+
+
+FORMAT = SourceFormat("log", "a log of messages as JSON Lines, JSON or CSV", recognises, read)

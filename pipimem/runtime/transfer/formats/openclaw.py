@@ -1,0 +1,63 @@
+"""A workspace of OpenClaw: `MEMORY.md`, and a page a day in `memory/`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pipimem.notes.kinds import Kind
+from pipimem.runtime.transfer.formats.markdown_files import (
+    is_placeholder,
+    markdown_entries,
+    paragraphs,
+)
+from pipimem.runtime.transfer.formats.values import day_of_name
+from pipimem.runtime.transfer.found import Found, FoundDay, LeftOut, SourceFormat
+from pipimem.runtime.transfer.source_files import SourceFiles
+
+_CURATED = ("MEMORY.md", "memory.md")
+_USER = "USER.md"
+_INSTRUCTIONS = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md")
+_DAY = re.compile(r"(?:.*/)?memory/(?:.*/)?\d{4}-\d{2}-\d{2}[^/]*\.md")
+
+
+def recognises(files: SourceFiles) -> bool:
+    """Whether there is a page of a day, or a MEMORY.md beside a file that says who the agent is."""
+    if any(map(_DAY.fullmatch, files.names)):
+        return True
+    names = set(files.names)
+    return bool(names & set(_CURATED)) and bool(names & set(_INSTRUCTIONS))
+
+
+def read(files: SourceFiles) -> Iterator[Found]:
+    """Entries of MEMORY.md and USER.md, days, and entries of the other pages in `memory/`."""
+    for name in files.named(".md"):
+        if name in _INSTRUCTIONS:
+            yield LeftOut(name, "instructions to the agent")
+        elif _DAY.fullmatch(name):
+            yield from _day(files, name)
+        elif name == _USER:
+            yield from markdown_entries(files.text(name), name, kind=Kind.IDENTITY)
+        elif name in _CURATED or name.startswith("memory/"):
+            yield from markdown_entries(files.text(name), name)
+        else:
+            yield LeftOut(name, "no page of the memory")
+
+
+def _day(files: SourceFiles, name: str) -> Iterator[Found]:
+    base = files.base(name)
+    day = day_of_name(base)
+    said = (one.text for one in paragraphs(files.text(name)))
+    lines = tuple(one for one in said if not is_placeholder(one))
+    if day is None:
+        yield LeftOut(name, "a page of a day that is none")
+    elif lines:
+        yield FoundDay(day, lines, name, _title(base))
+
+
+def _title(base: str) -> str:
+    """What a day's page is about, as its name says behind the day."""
+    return base[10:].removesuffix(".md").strip("-_ ").replace("-", " ")
+
+
+FORMAT = SourceFormat("openclaw", "a workspace of OpenClaw", recognises, read)

@@ -1,0 +1,74 @@
+"""What is found in another program's files: messages, entries, days, and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from pipimem.notes.kinds import Kind
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Trust
+from pipimem.runtime.transfer.source_files import SourceFiles
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage:
+    """A message of a conversation; without an id it is known by what it says.
+
+    `channel` is the source's own name for where it was said, empty where it has none.
+    """
+
+    message: Message
+    channel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEntry:
+    """What a memory holds, for MEMORY.md; `origin` is the file and the place in it.
+
+    `trust` is explicit for what people wrote, inferred for what a model concluded.
+    """
+
+    text: str
+    origin: str
+    kind: Kind = Kind.FACT
+    trust: Trust = Trust.INFERRED
+    speaker: str = ""
+    when: datetime | None = None
+    channel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDay:
+    """What went on in one day, for HISTORY.md: lines, and where they stand."""
+
+    day: date
+    lines: tuple[str, ...]
+    origin: str
+    title: str = ""
+    channel: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What is not taken in, by its place in the source, and why in a few words."""
+
+    origin: str
+    reason: str
+
+
+Found = FoundMessage | FoundEntry | FoundDay | LeftOut
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFormat:
+    """A kind of source: its `name` for `--from`, whether files are of it, and what they hold.
+
+    `read` raises `ArchiveError` for files that are broken.
+    """
+
+    name: str
+    what: str
+    recognises: Callable[[SourceFiles], bool]
+    read: Callable[[SourceFiles], Iterator[Found]]

@@ -1,0 +1,177 @@
+"""What a source holds for one channel, cleaned as all that is written, and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, time
+from hashlib import blake2b
+from itertools import chain
+
+from pipimem.errors import NothingFound
+from pipimem.memory.foreign_entry import foreign_addition, without_hidden
+from pipimem.notes.entry import content_id
+from pipimem.notes.message import Message
+from pipimem.notes.note_draft import bullet_text
+from pipimem.notes.operations import Add, AddBlock, Bullet, Evidence, Trust
+from pipimem.runtime.channel_entries import rememberable
+from pipimem.runtime.intake import Intake
+from pipimem.runtime.transfer.found import FoundDay, FoundEntry, FoundMessage, LeftOut
+from pipimem.runtime.transfer.spool import Spool
+from pipimem.store.transcript.log import YEARS
+from pipimem.text.injection import injection_kind
+from pipimem.text.private import without_marks
+
+_ID_BYTES = 10
+_MARK = "[secret:"
+
+
+@dataclass(slots=True)
+class ImportCounts:
+    """What came of a source for one channel, or for all of them.
+
+    `messages`, `entries` and `days` are new; `known` stood there already. `secrets` were masked,
+    `private` stretches left out, `quoted` entries read like instructions to the bot. `left_out`
+    has how often each reason was met, `examples` the first place of each.
+    """
+
+    messages: int = 0
+    entries: int = 0
+    days: int = 0
+    known: int = 0
+    secrets: int = 0
+    private: int = 0
+    quoted: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+
+    def leave_out(self, one: LeftOut) -> None:
+        """Counts what is not taken in."""
+        self.left_out[one.reason] += 1
+        self.examples.setdefault(one.reason, one.origin)
+
+    def add(self, other: ImportCounts) -> None:
+        """Adds up the counts of another channel."""
+        for name in ("messages", "entries", "days", "known", "secrets", "private", "quoted"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.left_out += other.left_out
+        self.examples = other.examples | self.examples
+
+
+@dataclass(slots=True)
+class Gathering:
+    """Takes what is found for one channel; nothing of it is in memory's files yet.
+
+    `known_ids` are ids of messages in its transcript, `known_texts` ids of entries and lines under
+    its `key`. Messages go to `spool`, where there is one.
+    """
+
+    kind: str
+    key: bytes
+    intake: Intake
+    now: datetime
+    known_ids: Container[str] = frozenset()
+    known_texts: set[str] = field(default_factory=set)
+    spool: Spool | None = None
+    counts: ImportCounts = field(default_factory=ImportCounts)
+    additions: list[Add] = field(default_factory=list)
+    blocks: list[AddBlock] = field(default_factory=list)
+    _same: Counter[str] = field(default_factory=Counter)
+    _taken: set[str] = field(default_factory=set)
+
+    def take_message(self, one: FoundMessage) -> None:
+        """Takes a message: cleaned, under an id that it has each time it is found."""
+        message = replace(one.message, id=self._id(one.message), time=_usable(one.message.time))
+        if message.id in self._taken or message.id in self.known_ids:
+            self.counts.known += 1
+            return
+        cleaned = self.intake.cleaned([message], self.now)
+        if not cleaned or not cleaned[0].content.strip():
+            self.counts.leave_out(LeftOut(message.id, "nothing of it may be written"))
+            return
+        self._count_hidden(message.content, cleaned[0].content)
+        self._taken.add(message.id)
+        self.counts.messages += 1
+        if self.spool is not None:
+            self.spool.add(cleaned[0])
+
+    def take_entry(self, one: FoundEntry) -> None:
+        """Takes an entry: cleaned, as a quote where it reads like an instruction."""
+        try:
+            said = rememberable(without_hidden(one.text), one.speaker, self.now, self.intake)
+        except NothingFound:
+            self.counts.leave_out(LeftOut(one.origin, "nothing of it may be written"))
+            return
+        self._count_hidden(one.text, said.content)
+        when = _usable(one.when) or self.now
+        evidence = Evidence((one.origin,), 0, said.speaker, when, self.now)
+        add = foreign_addition(Add(one.kind, said.content, one.trust, evidence), self.kind)
+        if self._is_new(add.text):
+            self.counts.entries += 1
+            self.counts.quoted += add.trust is Trust.QUOTED
+            self.additions.append(add)
+
+    def take_day(self, one: FoundDay) -> None:
+        """Takes what went on in a day: cleaned, without lines that read like instructions."""
+        bullets = [Bullet(line, (one.origin,)) for line in self._lines(one)]
+        bullets = [bullet for bullet in bullets if self._is_new(bullet.text)]
+        if bullets and one.day.year in YEARS:
+            start = datetime.combine(one.day, time(), self.now.tzinfo)
+            end = datetime.combine(one.day, time(23, 59), self.now.tzinfo)
+            title = without_marks(self.intake.cleaned_text(one.title)).strip()
+            self.counts.days += 1
+            self.blocks.append(AddBlock(start, end, title, tuple(bullets)))
+
+    def _lines(self, one: FoundDay) -> Iterator[str]:
+        for line in one.lines:
+            text = ""
+            with suppress(NothingFound):
+                text = rememberable(without_hidden(line), "", self.now, self.intake).content
+            if not text or injection_kind(text):
+                why = "reads like an instruction to the bot" if text else "nothing of it may be"
+                self.counts.leave_out(LeftOut(one.origin, why if text else f"{why} written"))
+                continue
+            self._count_hidden(line, text)
+            yield bullet_text(text)
+
+    def _is_new(self, text: str) -> bool:
+        name = content_id(self.key, bullet_text(text))
+        if name in self.known_texts:
+            self.counts.known += 1
+            return False
+        self.known_texts.add(name)
+        return True
+
+    def _id(self, message: Message) -> str:
+        """Its own id under the source's name, else one made of what it says, keyed."""
+        if message.id:
+            return f"{self.kind}:{message.id}"
+        when = message.time.isoformat() if message.time else ""
+        said = "\0".join((message.session, message.role, when, message.speaker, message.content))
+        digest = blake2b(
+            said.encode("utf-8", "surrogatepass"), key=self.key[:64], digest_size=_ID_BYTES
+        ).hexdigest()
+        self._same[digest] += 1
+        again = f"-{self._same[digest]}" if self._same[digest] > 1 else ""
+        return f"{self.kind}:{digest}{again}"
+
+    def _count_hidden(self, before: str, after: str) -> None:
+        self.counts.secrets += max(0, after.count(_MARK) - before.count(_MARK))
+        self.counts.private += self.intake.private_counts(before).stretches
+
+    @property
+    def has_notes(self) -> bool:
+        """Whether anything is for MEMORY.md or HISTORY.md."""
+        return bool(self.additions or self.blocks)
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Who is named as the speaker of an entry."""
+        named = chain(add.evidence.speaker for add in self.additions)
+        return tuple(dict.fromkeys(filter(None, named)))
+
+
+def _usable(when: datetime | None) -> datetime | None:
+    return when if when is not None and when.year in YEARS else None

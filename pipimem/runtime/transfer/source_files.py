@@ -1,0 +1,184 @@
+"""The files of a source, whether it is a folder, one file, or a ZIP file; never written to."""
+
+from __future__ import annotations
+
+import io
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+from zipfile import BadZipFile, ZipFile, is_zipfile
+
+from pipimem.errors import ArchiveError
+from pipimem.store.disk.syscalls import opened
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+# A note is a person's reading; what is longer is none.
+_LONGEST_TEXT = 16 * 1024 * 1024
+# A folder with more is no memory: somebody named a home folder.
+_MOST_FILES = 50_000
+_DEPTH = 8
+# As for our own archives: text shrinks to a tenth, a bomb to a thousandth.
+_MOST_SHRUNK, _FLOOR = 200, 64 * 1024 * 1024
+_BUFFER = 256 * 1024
+_BROKEN = (BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error)
+
+
+@dataclass(slots=True)
+class _ReadBytes:
+    """How many bytes were read of all files, and who is told."""
+
+    told: Callable[[int], None] = lambda _: None
+    count: int = 0
+
+    def counting(self, file: BinaryIO) -> BinaryIO:
+        """The file, of which each reading is told."""
+        return io.BufferedReader(_CountedFile(file, self), _BUFFER)
+
+    def add(self, count: int) -> None:
+        """Tells that so many bytes more were read."""
+        self.count += count
+        self.told(self.count)
+
+
+class _CountedFile(io.RawIOBase):
+    """A file that says how much is read of it; whoever opened it closes it."""
+
+    def __init__(self, file: BinaryIO, read: _ReadBytes) -> None:
+        self._file, self._count = file, read
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        data = self._file.read(len(memoryview(buffer)))
+        memoryview(buffer)[: len(data)] = data
+        self._count.add(len(data))
+        return len(data)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFiles:
+    """The regular files of a source by their names in it, with `/` between folders.
+
+    Links are not followed, and hidden folders are left out. What cannot be read raises
+    `ArchiveError`.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    _zip: ZipFile | None = None
+    _read: _ReadBytes = field(default_factory=lambda: _ReadBytes())
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder on the disk."""
+        return self._zip is None and self.path.is_dir()
+
+    def named(self, *endings: str) -> tuple[str, ...]:
+        """The names that end with one of some words."""
+        return tuple(name for name in self.names if name.endswith(endings))
+
+    def base(self, name: str) -> str:
+        """The name without its folders."""
+        return name.rpartition("/")[2]
+
+    def size(self, name: str) -> int:
+        """The bytes of a file."""
+        if self._zip is not None:
+            return self._zip.getinfo(name).file_size
+        return self._place(name).stat().st_size
+
+    @contextmanager
+    def stream(self, name: str) -> Iterator[BinaryIO]:
+        """A file opened for reading."""
+        with _sentences(f"{self.path}: {name}" if self.is_folder or self._zip else str(self.path)):
+            if self._zip is not None:
+                with self._zip.open(name) as member:
+                    yield self._read.counting(cast("BinaryIO", member))
+            else:
+                with os.fdopen(opened(self._place(name)), "rb") as file:
+                    yield self._read.counting(file)
+
+    def text(self, name: str) -> str:
+        """A whole text. Raises `ArchiveError` for one over 16 MiB, and for what is no UTF-8."""
+        with self.stream(name) as file:
+            data = file.read(_LONGEST_TEXT + 1)
+        if len(data) > _LONGEST_TEXT:
+            raise ArchiveError(f"{self.path}: {name} is longer than a text of 16 MiB")
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise ArchiveError(
+                f"{self.path}: {name} is not UTF-8 text (byte {error.start}); save it as UTF-8"
+            ) from error
+
+    def head(self, name: str, size: int = 4096) -> str:
+        """The beginning of a file as text, whatever it is; empty where it cannot be read."""
+        try:
+            with self.stream(name) as file:
+                return file.read(size).decode("utf-8", "ignore").removeprefix("\ufeff")
+        except (ArchiveError, OSError):
+            return ""
+
+    def _place(self, name: str) -> Path:
+        return self.path / name if self.path.is_dir() else self.path
+
+
+@contextmanager
+def _sentences(where: str) -> Iterator[None]:
+    try:
+        yield
+    except _BROKEN as error:
+        raise ArchiveError(f"{where} is damaged ({error}); nothing was taken in") from error
+
+
+@contextmanager
+def opened_source(
+    path: Path, progress: Callable[[int], None] = lambda _: None
+) -> Iterator[SourceFiles]:
+    """The files at a path. Raises `ArchiveError` for a ZIP file that is damaged or a bomb, and
+    for a folder with too many files to be a memory.
+    """
+    if path.is_dir():
+        yield SourceFiles(path, tuple(_files_below(path)), None, _ReadBytes(progress))
+    elif is_zipfile(path):
+        with _sentences(str(path)), ZipFile(path) as packed:
+            _refuse_bomb(path, packed)
+            files = (one for one in packed.infolist() if not one.is_dir())
+            names = tuple(sorted({one.filename for one in files}))
+            yield SourceFiles(path, names, packed, _ReadBytes(progress))
+    else:
+        path.stat()  # what is not there is told by the system
+        yield SourceFiles(path, (path.name,), None, _ReadBytes(progress))
+
+
+def _refuse_bomb(path: Path, packed: ZipFile) -> None:
+    size = sum(one.file_size for one in packed.infolist())
+    if size > max(_FLOOR, _MOST_SHRUNK * path.stat().st_size):
+        raise ArchiveError(f"{path} would unpack to {size / 1e6:,.0f} MB: no export does that")
+
+
+def _files_below(root: Path) -> Iterator[str]:
+    count = 0
+    for folder, folders, names in os.walk(root):
+        here = Path(folder)
+        depth = len(here.relative_to(root).parts)
+        folders[:] = sorted(one for one in folders if _is_looked_into(one) and depth < _DEPTH)
+        for name in sorted(names):
+            path = here / name
+            if path.is_file() and not path.is_symlink():
+                count += 1
+                if count > _MOST_FILES:
+                    raise ArchiveError(f"{root} has more than {_MOST_FILES:,} files; name the one")
+                yield path.relative_to(root).as_posix()
+
+
+def _is_looked_into(folder: str) -> bool:
+    """Whether a folder may hold a memory; one program keeps its own in `.memory`."""
+    return not folder.startswith(".") or folder == ".memory"

@@ -1,0 +1,1 @@
+"""What leaves a workspace in one archive, and what comes into it from one."""

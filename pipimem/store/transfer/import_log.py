@@ -1,0 +1,104 @@
+"""The imports of a workspace: what each brought in, so that it can be taken back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+from pipimem.errors import NothingFound
+from pipimem.notes.files import File
+from pipimem.store.disk import json_lines
+from pipimem.store.disk.folder_lock import FolderLock
+from pipimem.store.disk.json_codec import CodecError, decoded, encoded
+from pipimem.store.disk.json_lines import lines
+from pipimem.store.disk.syscalls import append_synced, make_folder, read_if_there
+from pipimem.store.transcript.log import Transcript
+
+_NAME = "imports.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedChannel:
+    """What an import did to one channel.
+
+    It made it where `is_new`, and left it with this `mark` then. Elsewhere it added the messages of
+    these `numbers` (each a first and a last one), and the `records` of the journal.
+    """
+
+    id: str
+    is_new: bool = False
+    mark: str = ""
+    numbers: tuple[tuple[int, int], ...] = ()
+    records: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRecord:
+    """One import, or with `undoes` the number of one that was taken back."""
+
+    number: int
+    time: str
+    kind: str = ""
+    source: str = ""
+    channels: tuple[ImportedChannel, ...] = field(default=())
+    undoes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ImportLog:
+    """`.pipimem/imports.jsonl` of a workspace: one line an import, and one for each taken back."""
+
+    folder: Path
+
+    def records(self) -> list[ImportRecord]:
+        """All imports, oldest first; a line that is none is passed over."""
+        found = []
+        for data in lines(self.folder / _NAME):
+            try:
+                found.append(decoded(ImportRecord, json_lines.value(data)))
+            except CodecError:
+                continue
+        return found
+
+    def standing(self) -> list[ImportRecord]:
+        """The imports that were not taken back, oldest first; the last line of a number counts."""
+        records = self.records()
+        undone = {record.undoes for record in records}
+        by_number = {one.number: one for one in records if not one.undoes}
+        return [one for number, one in by_number.items() if number not in undone]
+
+    def chosen(self, number: int | None) -> ImportRecord:
+        """The import of a number, without one the newest, of those that still stand.
+
+        Raises `NothingFound`.
+        """
+        found = [one for one in self.standing() if number in (None, one.number)]
+        if not found:
+            which = "no import" if number is None else f"no import {number}"
+            raise NothingFound(f"{which} of this workspace is left to be taken back")
+        return found[-1]
+
+    def next_number(self) -> int:
+        """The number of an import that begins now."""
+        return max((record.number for record in self.records()), default=0) + 1
+
+    def add(self, record: ImportRecord) -> None:
+        """Writes a line, synced."""
+        make_folder(self.folder)
+        torn = not (read_if_there(self.folder / _NAME) or b"\n").endswith(b"\n")
+        data = json_lines.line(encoded(record))
+        append_synced(self.folder / _NAME, b"\n" * torn + data)
+
+
+def content_mark(folder: Path) -> str:
+    """The mark of a channel's notes and of how far its transcript goes; another one says that
+    somebody wrote to it.
+    """
+    digest = blake2b(digest_size=16)
+    for file in File:
+        digest.update(read_if_there(folder / file) or b"")
+        digest.update(b"\0")
+    newest = Transcript(folder, FolderLock(folder / ".pipimem" / "lock")).last_number
+    digest.update(str(newest).encode())
+    return digest.hexdigest()

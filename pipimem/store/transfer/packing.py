@@ -1,0 +1,173 @@
+"""Writes an archive: a ZIP file with the files of channels and a manifest of their checksums."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from pipimem.errors import ArchiveError, StoreError
+from pipimem.store.disk.exchange import put_new
+from pipimem.store.disk.files import HALF, remove, temporary_for
+from pipimem.store.disk.links import resolved
+from pipimem.store.disk.syscalls import FILE_MODE, opened, reading, store_errors, sync_folder
+from pipimem.store.transfer.at_rest import at_rest
+from pipimem.store.transfer.manifest import (
+    CHANNELS,
+    FORMAT,
+    NAME,
+    SHARED,
+    Manifest,
+    PackedChannel,
+    PackedFile,
+    is_of_the_workspace,
+    new_digest,
+    written,
+)
+from pipimem.store.workspace import ChannelInfo, WorkspaceStore
+
+# Read and packed in pieces of so many bytes.
+_PIECE = 256 * 1024
+# A file of more bytes is packed after the lock was given back: only its end can grow.
+_AT_ONCE = 1024 * 1024
+# The first second that a ZIP file can name: the same content gives the same bytes.
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+_ZIP64_FROM = 2**31
+
+
+@dataclass(slots=True)
+class ArchiveWriter:
+    """An archive that is being written; `add` takes one file after the other."""
+
+    _zip: ZipFile
+    files: list[PackedFile] = field(default_factory=list)
+
+    def add(self, prefix: str, path: str, source: BinaryIO, size: int) -> PackedFile:
+        """Packs the first `size` bytes of a source; raises `StoreError` where it has fewer."""
+        digest, left = new_digest(), size
+        with self._zip.open(_member(prefix + path), "w", force_zip64=size >= _ZIP64_FROM) as target:
+            while left:
+                piece = source.read(min(left, _PIECE))
+                if not piece:
+                    raise StoreError(f"{prefix}{path} changed while it was read; try again")
+                digest.update(piece)
+                target.write(piece)
+                left -= len(piece)
+        return PackedFile(path, size, digest.hexdigest())
+
+    def add_bytes(self, name: str, data: bytes) -> None:
+        """Packs some bytes under a name."""
+        self._zip.writestr(_member(name), data)
+
+
+def _member(name: str) -> ZipInfo:
+    member = ZipInfo(name, _NO_TIME)
+    member.compress_type = ZIP_DEFLATED
+    member.external_attr = FILE_MODE << 16
+    return member
+
+
+@contextmanager
+def new_archive(target: Path) -> Iterator[ArchiveWriter]:
+    """A new archive, which stands under its name once it is whole and synced, or not at all.
+
+    Raises `ArchiveError` where something has the name, `StoreError` where the disk refuses.
+    """
+    if os.path.lexists(target):
+        raise ArchiveError(f"{target} is there already; give another name, or move it away")
+    draft = temporary_for(target, HALF)
+    with store_errors("write", target):
+        remove(draft)
+        descriptor = opened(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        try:
+            with os.fdopen(descriptor, "w+b") as file:
+                with ZipFile(file, "w", ZIP_DEFLATED) as packed:
+                    yield ArchiveWriter(packed)
+                file.flush()
+                os.fsync(file.fileno())
+            put_new(draft, target)
+        except FileExistsError as error:
+            raise ArchiveError(f"{target} is there already; give another name") from error
+        finally:
+            remove(draft)
+        sync_folder(target.absolute().parent)
+
+
+def pack(
+    workspace: WorkspaceStore,
+    channels: Sequence[ChannelInfo],
+    target: Path,
+    now: datetime,
+    version: str,
+    *,
+    with_shared: bool,
+    packed: Callable[[int], None] = lambda _: None,
+) -> Manifest:
+    """Writes channels, and with `with_shared` what belongs to all, into a new archive.
+
+    Each channel's files are of one moment, under its lock. `packed` is told how many are done.
+    """
+    found: list[PackedChannel] = []
+    with new_archive(target) as archive:
+        shared = _pack_shared(archive, workspace) if with_shared else ()
+        for channel in channels:
+            found.append(_pack_channel(archive, workspace, channel, now))
+            packed(len(found))
+        made = now.isoformat(timespec="seconds")
+        manifest = Manifest(FORMAT, version, made, tuple(found), shared)
+        archive.add_bytes(NAME, written(manifest))
+    return manifest
+
+
+def _pack_channel(
+    archive: ArchiveWriter, workspace: WorkspaceStore, channel: ChannelInfo, now: datetime
+) -> PackedChannel:
+    prefix = f"{CHANNELS}{channel.folder.name}/"
+    files: list[PackedFile] = []
+    large: list[tuple[str, BinaryIO, int]] = []
+    try:
+        with (
+            at_rest(workspace, channel.id, now) as (held, paths),
+            store_errors("read", channel.folder),
+        ):
+            for name, path in paths.items():
+                file = reading(path)
+                size = os.fstat(file.fileno()).st_size
+                if size > _AT_ONCE:
+                    large.append((name, file, size))
+                    continue
+                with file:
+                    files.append(archive.add(prefix, name, file, size))
+            known = held.channel_folder.identity
+        for name, file, size in large:
+            files.append(archive.add(prefix, name, file, size))
+    finally:
+        for _, file, _ in large:
+            file.close()
+    return PackedChannel(known.id, channel.folder.name, known.kind, known.title, tuple(files))
+
+
+def _pack_shared(archive: ArchiveWriter, workspace: WorkspaceStore) -> tuple[PackedFile, ...]:
+    found = []
+    with store_errors("read", workspace.root):
+        for path in shared_files(workspace.root):
+            name = path.relative_to(workspace.root).as_posix()
+            with reading(resolved(path, workspace.root)) as file:
+                size = os.fstat(file.fileno()).st_size
+                found.append(archive.add(SHARED, name, file, size))
+    return tuple(found)
+
+
+def shared_files(root: Path) -> list[Path]:
+    """The files of a workspace that belong to no channel and are taken along."""
+    found: list[Path] = []
+    for below in (root, root / "prompts", root / ".pipimem"):
+        paths = sorted(below.iterdir()) if below.is_dir() else []
+        named = (one for one in paths if is_of_the_workspace(one.relative_to(root).as_posix()))
+        found += filter(Path.is_file, named)
+    return found

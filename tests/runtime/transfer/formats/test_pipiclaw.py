@@ -1,0 +1,45 @@
+"""A workspace of pipiclaw."""
+
+from __future__ import annotations
+
+from pipimem.runtime.transfer.formats.pipiclaw import FORMAT
+from pipimem.runtime.transfer.found import FoundEntry
+
+from tests.runtime.transfer.formats.fixtures import days, entries, fixture, left_out, said
+
+
+def test_entries_with_their_ids_kinds_and_times() -> None:
+    """Of an `Update` block the kind stands in the metadata; a channel's / is two underscores."""
+    found = fixture(FORMAT)
+    assert entries(found) == [
+        ("preference", "回答用中文"),
+        ("constraint", "The staging database has port 5432"),
+        ("decision", "周五不发布"),
+    ]
+    kept = [one for one in found if isinstance(one, FoundEntry)]
+    assert [(one.channel, one.origin) for one in kept] == [
+        ("dm_alice", "dm_alice/MEMORY.md#m-1a2b3c4d"),
+        ("dm_alice", "dm_alice/MEMORY.md#m-5e6f7a8b"),
+        ("group_cid/AZ==", "group_cid__AZ==/MEMORY.md#m-0f0f0f0f"),
+    ]
+    assert [one.when.isoformat() if one.when else "" for one in kept] == [
+        "2026-03-01T08:00:00+08:00", "2026-03-02T09:10:00+08:00", "",
+    ]  # fmt: skip
+
+
+def test_days_and_messages() -> None:
+    """An answer has another id than what it answers, though their times are the same."""
+    found = fixture(FORMAT)
+    assert days(found) == [
+        ("2026-02-28", ("February: the gateway was rewritten",)),
+        ("2026-03-02", ("The release went out on Monday",)),
+    ]
+    assert said(found) == [
+        ("user", "Alice", "Which port has staging?", "dm_alice"),
+        ("assistant", "", "5432.", "dm_alice"),
+    ]
+    assert left_out(found) == [
+        ("dm_alice/log.jsonl:3", "a message without text"),
+        ("dm_alice/SESSION.md", "what was going on then"),
+        ("dm_alice/.memory/tombstones.jsonl", "marks of what was deleted"),
+    ]
