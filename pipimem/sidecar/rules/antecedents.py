@@ -20,6 +20,8 @@ _REACH = {
     "fragment": 3,
     "done": 8,
 }
+# One's own value may stand so far back.
+_FAR = 6
 # A question of so few letters asks about the statement in front of it.
 _SHORT_QUESTION = 10
 _WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}")
@@ -37,7 +39,8 @@ def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None
     elif need == "restriction":
         reach = max(1, _since_others(kept, one))
     for fits in _FITS.get(need, ()):
-        place = _last(kept, one, reach, fits)
+        far = fits in (_has_its_value_too, _is_own_proposal)
+        place = _last(kept, one, _FAR if far else reach, fits)
         if place is not None:
             return place
     return None
@@ -155,8 +158,11 @@ def _is_near(before: Sentence, one: Sentence) -> bool:
 
 def _has_its_value(before: Sentence, one: Sentence) -> bool:
     """Whether a statement names a number or a day as the later one does."""
-    if not _is_statement(before, one):
-        return False
+    return _is_statement(before, one) and _has_same_kind(before, one)
+
+
+def _has_same_kind(before: Sentence, one: Sentence) -> bool:
+    """Whether both name a number, or both a day."""
     return any(
         matches("concrete", kind, before.text) and matches("concrete", kind, one.text)
         for kind in ("number", "day")
@@ -165,6 +171,11 @@ def _has_its_value(before: Sentence, one: Sentence) -> bool:
 
 def _has_its_value_too(before: Sentence, one: Sentence) -> bool:
     return is_own(before, one) and _has_its_value(before, one)
+
+
+def _is_own_proposal(before: Sentence, one: Sentence) -> bool:
+    """Whether the speaker asked for the same kind of value: "Sunday at six?"."""
+    return is_own(before, one) and before.question and _has_same_kind(before, one)
 
 
 def _is_of_its_subject(before: Sentence, one: Sentence) -> bool:
@@ -184,7 +195,7 @@ def _is_promise(before: Sentence, one: Sentence) -> bool:
 # Which sentences each need asks for, the best first.
 Test = Callable[[Sentence, Sentence], bool]
 _FITS: dict[str, tuple[Test, ...]] = {
-    "change": (_is_near, _has_its_value, _is_statement),
+    "change": (_is_near, _has_its_value_too, _is_own_proposal, _has_its_value, _is_statement),
     "fragment": (_is_near, _is_own_statement),
     "restriction": (_is_near, _is_own_statement, _is_statement),
     "done": (_is_promise,),

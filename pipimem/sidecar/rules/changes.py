@@ -19,6 +19,7 @@ from pipimem.sidecar.rules.change_words import (
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.clauses import (
     clauses_of,
+    dates_of,
     has_its_names,
     matter,
     names_of,
@@ -85,17 +86,18 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
     if not _may_end(new, old):
         return False
     older = clauses_of(old.said, words)
-    if any(_is_cancelled(one, new.said, words) for one in older):
+    is_own = new.speaker == old.speaker
+    if any(_is_cancelled(one, new.said, words, is_own=is_own) for one in older):
         return True
     if _names_its_value(old.said, new.said, words):
         return True
     if not says("change", new.said):
         return False
+    if is_own and _gets_new_day(old.said, new.said):
+        return True
     if any(_gets_new_value(one, new.said, words, old.said) for one in older):
         return True
-    return new.speaker == old.speaker and _is_of_its_topic(
-        older, clauses_of(new.said, words), words
-    )
+    return is_own and _is_of_its_topic(older, clauses_of(new.said, words), words)
 
 
 def _names_its_value(older: str, said: str, words: Words) -> bool:
@@ -106,6 +108,12 @@ def _names_its_value(older: str, said: str, words: Words) -> bool:
     if not matter(older, words) & matter(said, words):
         return False
     return bool(bare_values(older) & values_left(said))
+
+
+def _gets_new_day(older: str, said: str) -> bool:
+    """Whether one date of an older statement is named again beside another date."""
+    was, now = dates_of(older), dates_of(said)
+    return bool(was & now) and bool(now - was)
 
 
 def _is_of_its_topic(older: Sequence[str], newer: Sequence[str], words: Words) -> bool:
@@ -125,9 +133,11 @@ def _is_of_its_topic(older: Sequence[str], newer: Sequence[str], words: Words) -
     return bool({kind for kind, _ in values - old} & {kind for kind, _ in old - values})
 
 
-def _is_cancelled(older: str, said: str, words: Words) -> bool:
-    """Whether what a clause is about is said not to take place."""
+def _is_cancelled(older: str, said: str, words: Words, *, is_own: bool) -> bool:
+    """Whether what a clause is about is said not to take place, or its date by who named it."""
     for clause in clauses_that_cancel(said, words):
+        if is_own and dates_of(clause) & dates_of(older):
+            return True
         subject = matter(clause, words)
         is_of_it = bool(subject | values_of(clause)) and subject <= matter(older, words)
         if is_of_it and values_of(clause) <= values_of(older) and has_its_names(clause, older):

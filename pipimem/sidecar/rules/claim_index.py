@@ -20,6 +20,7 @@ from pipimem.sidecar.rules.changes import OVERCOME
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.clauses import (
     clauses_of,
+    dates_of,
     matter,
     names_of,
     numbers_of,
@@ -114,6 +115,8 @@ def _needs_of(said: str, words: Words) -> tuple[frozenset[Hashable], ...]:
         needs += [matter(without(end, clause), words) | numbers_of(clause) for clause in over]
     for clause in clauses_that_cancel(said, words):
         needs.append(matter(clause, words) | values_of(clause) | _tagged(clause))
+    if needs or says("change", said):
+        needs += [frozenset([("time", date)]) for date in dates_of(said)]
     needs += [frozenset([("bare", value)]) for value in values_left(said)]
     if says("change", said):
         heads = [head for head, _, _ in changes_told(said, words)]

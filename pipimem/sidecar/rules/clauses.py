@@ -106,6 +106,15 @@ def values_of(text: str) -> frozenset[tuple[str, str]]:
 
 
 @lru_cache(_TEXTS_READ)
+def dates_of(text: str) -> frozenset[str]:
+    """The dates of a text: no weekdays, and no time of a day."""
+    found: set[str] = set()
+    for rule in rules("values")["date"]:
+        found |= {"".join(one[0].split()).casefold() for one in rule.pattern.finditer(text)}
+    return frozenset(found)
+
+
+@lru_cache(_TEXTS_READ)
 def numbers_of(text: str) -> frozenset[tuple[str, str]]:
     """The values of a text that are no times."""
     return frozenset((kind, value) for kind, value in values_of(text) if kind != "time")

@@ -232,6 +232,7 @@ def test_what_is_of_another_topic_person_or_type_stands_alone(old: str, new: str
         ),
         ("players: Ada, plus Bo and Cyd of the Monday group", "Cyd pulled out, broken toe"),
         ("we meet at the quarry on the 14th, bring a rope", "Bo, 14th is off, there's a storm"),
+        ("我爸手术定了24号，三医院", "医院来电话，24号那台被占了，最后定25号，周四"),
         ("补充一下，储藏间暂定每月300，车棚80", "经理批了，储藏间降到260，车棚不变"),
     ],
 )
