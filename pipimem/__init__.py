@@ -95,6 +95,10 @@ if TYPE_CHECKING:
         NoteBlock,
         NoteView,
     )
+    from pipimem.runtime.observability.json_logs import (
+        JsonLogFormatter,
+        OperationLog,
+    )
     from pipimem.runtime.pipimem import (
         Pipimem,
     )
@@ -185,6 +189,7 @@ __all__ = [
     "ForgetPreview",
     "Item",
     "JournalError",
+    "JsonLogFormatter",
     "Kind",
     "KnownEntry",
     "Learned",
@@ -207,6 +212,7 @@ __all__ = [
     "ObservabilitySettings",
     "Observer",
     "Operation",
+    "OperationLog",
     "Over",
     "Part",
     "Pipimem",
@@ -267,6 +273,7 @@ _PLACES = {
     "pipimem.runtime.note_edits": "EditConflict EntryPlace ForgetPreview SavedNote",
     "pipimem.runtime.note_files": "NoteFiles",
     "pipimem.runtime.note_view": "NoteBlock NoteView",
+    "pipimem.runtime.observability.json_logs": "JsonLogFormatter OperationLog",
     "pipimem.runtime.search_service": "SearchHit",
     "pipimem.runtime.tools.calls": "ToolResult",
     "pipimem.runtime.usage_sums": "UsageSum",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from pipimem.cli.log_lines import log_observers
 from pipimem.cli.output import Failed
 from pipimem.errors import PipimemError
 from pipimem.notes.files import File
@@ -63,7 +64,10 @@ class Chosen:
         from pipimem.runtime.pipimem import Pipimem  # 60 ms, not for those who only read files
 
         settings = settings or self.settings()
+        observers = log_observers(settings.observability)
         async with Pipimem(self.workspace, self.model, settings=settings, clock=clock) as pipimem:
+            for observer in observers:
+                pipimem.add_observer(observer)
             yield pipimem
 
     def with_channel(self, name: str, work: Callable[[OpenChannel], Awaitable[T]]) -> T:

@@ -14,6 +14,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from pipimem.cli.log_lines import logged
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -71,8 +73,9 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """What goes beside the answer: standard error, dimmed on a terminal."""
-    click.secho(shown(text), err=True, dim=True)
+    """What goes beside the answer: standard error, dimmed on a terminal, or a log line as JSON."""
+    if not logged(text):
+        click.secho(shown(text), err=True, dim=True)
 
 
 def record(value: Mapping[str, object]) -> None:
@@ -238,4 +241,5 @@ class Failed(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002 - click's signature
         """Say it on standard error."""
-        click.echo(f"pipimem: {shown(self.message)}", err=True)
+        if not logged(self.message, "ERROR"):
+            click.echo(f"pipimem: {shown(self.message)}", err=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipimem.cli.log_lines import logged, logs_are_json
 from pipimem.cli.metrics import MetricsOptions, metrics_options
 from pipimem.cli.options import Chosen, as_json, chosen, run
 from pipimem.cli.output import note, one_line, record
@@ -105,6 +106,11 @@ def _record(visit: Visit) -> None:
 
 
 def _tell(visit: Visit) -> None:
+    if logs_are_json():
+        # A line of each job is there already; reasons may hold the words of a model.
+        if visit.problem:
+            logged("a channel cannot be looked after: `pipimem doctor` says why", "WARNING")
+        return
     for line in _lines(visit):
         outcome = f"not done: {line.reason}"
         if line.ran:

@@ -143,3 +143,14 @@ def _usage(operation: Operation) -> dict[str, str | int | float]:
 def _error_type(operation: Operation) -> str:
     """The class of the error, or what the ledger calls the outcome."""
     return operation.error or operation.outcome
+
+
+def trace_ids() -> dict[str, str]:
+    """The ids of the current span as exporters write them; empty without one."""
+    found = trace.get_current_span().get_span_context()
+    if not found.is_valid:
+        return {}
+    return {
+        "trace_id": trace.format_trace_id(found.trace_id),
+        "span_id": trace.format_span_id(found.span_id),
+    }

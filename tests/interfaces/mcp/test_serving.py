@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -435,3 +436,17 @@ def _drive_inspector(words: list[str]) -> None:
     assert len(templates) == 4
     prompts = _inspect(*words, "--method", "prompts/list")["prompts"]
     assert len(prompts) == 3
+
+
+def test_metrics_beside_it_need_no_token(root: Path) -> None:
+    """On an address of their own, over HTTP; they name no conversation."""
+    with over_http(root, "--channel", CHANNEL, "--metrics", "127.0.0.1:0") as server:
+        found = re.search(r"metrics at (http://127\.0\.0\.1:\d+)/metrics", server.told)
+        assert found, server.told
+        assert found[1] not in server.url
+        with urllib.request.urlopen(f"{found[1]}/metrics", timeout=SECONDS) as answer:
+            text = answer.read().decode()
+        with urllib.request.urlopen(f"{found[1]}/readyz", timeout=SECONDS) as answer:
+            assert answer.read() == b"ready\n"
+    assert "pipimem_channels 1\n" in text
+    assert CHANNEL not in text

@@ -47,7 +47,7 @@ async def remembering(
         yield pipimem, opened(await pipimem.channel(CHANNEL, kind="group"))
 
 
-async def talk(channel: OpenChannel) -> None:
+async def talk(channel: OpenChannel, *, forgets: bool = True) -> None:
     """Every operation there is, once at least."""
     for text in (TEXT, f"When is the {SAID} release?"):
         turn = await channel.before_turn(text, speaker="Dana")
@@ -63,4 +63,5 @@ async def talk(channel: OpenChannel) -> None:
     turn = await channel.before_turn("And on Saturday?", speaker="Dana")
     await channel.after_turn(turn, [Message.user("And on Saturday?", speaker="Dana")])
     await channel.maintain(forced=True)
-    await channel.forget(f"the {SAID} is red")
+    if forgets:
+        await channel.forget(f"the {SAID} is red")

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 from tests.interfaces.bots.conftest import GROUP
@@ -174,3 +175,40 @@ async def test_a_second_bot_on_the_workspace_is_refused(
         await dingtalk.connected(2)
         third.terminate()
         assert (await ended(third))[0] == 0
+
+
+async def test_it_is_ready_while_the_stream_connection_stands(
+    workspace: Path, dingtalk: FakeDingTalk
+) -> None:
+    """`/readyz` says so when it ends; `/healthz` and the metrics go on."""
+    async with started(workspace, dingtalk.url, "--metrics", "127.0.0.1:0") as process:
+        await dingtalk.connected(1)
+        assert process.stderr is not None
+        url = ""
+        while not url:
+            line = (await process.stderr.readline()).decode()
+            assert line
+            if line.startswith("metrics at "):
+                url = line.split()[2].removesuffix("/metrics,")
+        async with aiohttp.ClientSession() as session:
+            await dingtalk.say("周五不许发布")
+            await dingtalk.until(lambda: bool(dingtalk.said))
+            async with session.get(f"{url}/readyz") as answer:
+                assert (answer.status, await answer.text()) == (200, "ready\n")
+            async with session.get(f"{url}/metrics") as answer:
+                text = await answer.text()
+            assert 'pipimem_operations_total{operation="turn",outcome="ok"} 1\n' in text
+            assert "周五" not in text
+            assert GROUP not in text
+            dingtalk.refuse = 503
+            dingtalk.break_off()
+            async with asyncio.timeout(20):
+                status = 200
+                while status == 200:
+                    async with session.get(f"{url}/readyz") as answer:
+                        status, told = answer.status, await answer.text()
+            assert (status, told) == (503, "there is no Stream connection\n")
+            async with session.get(f"{url}/healthz") as answer:
+                assert answer.status == 200
+        process.send_signal(signal.SIGTERM)
+        assert (await ended(process))[0] == 0

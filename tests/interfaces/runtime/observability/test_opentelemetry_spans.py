@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from pipimem import ObservabilitySettings
+from pipimem import JsonLogFormatter, ObservabilitySettings
 from pipimem.observer import Observers
 from pipimem.runtime.observability.opentelemetry_spans import OpenTelemetryObserver
 
@@ -192,3 +194,15 @@ def test_without_an_sdk_no_span_is_current() -> None:
     with observers.of("turn", CHANNEL) as operation:
         assert not trace.get_current_span().get_span_context().is_valid
     assert operation.seconds > 0
+
+
+def test_a_log_line_has_the_ids_of_its_span(sdk: Sdk) -> None:
+    """So that a trace leads to its lines, and a line to its trace."""
+    record = logging.LogRecord("pipimem", logging.INFO, "f.py", 1, "hello", (), None)
+    with Observers(OpenTelemetryObserver()).of("turn", CHANNEL):
+        line = json.loads(JsonLogFormatter().format(record))
+    (span,) = sdk.spans
+    assert span.context is not None
+    assert line["trace_id"] == trace.format_trace_id(span.context.trace_id)
+    assert line["span_id"] == trace.format_span_id(span.context.span_id)
+    assert "trace_id" not in json.loads(JsonLogFormatter().format(record))
