@@ -6,9 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipimem.clock import (
-        Clock,
-    )
+    from pipimem.clock import Clock
     from pipimem.errors import (
         AnswerRefused,
         ArchiveError,
@@ -31,21 +29,11 @@ if TYPE_CHECKING:
         UnreadableNote,
         WorkspaceError,
     )
-    from pipimem.llm.embedding import (
-        Embedder,
-    )
-    from pipimem.memory.requests import (
-        MemoryRequest,
-    )
-    from pipimem.notes.files import (
-        File,
-    )
-    from pipimem.notes.kinds import (
-        Kind,
-    )
-    from pipimem.notes.message import (
-        Message,
-    )
+    from pipimem.llm.embedding import Embedder
+    from pipimem.memory.requests import MemoryRequest
+    from pipimem.notes.files import File
+    from pipimem.notes.kinds import Kind
+    from pipimem.notes.message import Message
     from pipimem.notes.operations import (
         Author,
         Bullet,
@@ -61,36 +49,24 @@ if TYPE_CHECKING:
         Item,
         Source,
     )
-    from pipimem.recall.recall import (
-        Recall,
-    )
-    from pipimem.recall.scoring import (
-        Part,
-    )
-    from pipimem.runtime.channel import (
-        Channel,
-    )
-    from pipimem.runtime.channel_entries import (
-        Remembered,
-    )
+    from pipimem.recall.recall import Recall
+    from pipimem.recall.scoring import Part
+    from pipimem.runtime.channel import Channel
+    from pipimem.runtime.channel_entries import Remembered
     from pipimem.runtime.channel_history import (
         ChannelHistory,
         EntryOrigin,
         LoggedChange,
         TakenBack,
     )
-    from pipimem.runtime.entry_list import (
-        ListedEntry,
-    )
+    from pipimem.runtime.entry_list import ListedEntry
     from pipimem.runtime.note_edits import (
         EditConflict,
         EntryPlace,
         ForgetPreview,
         SavedNote,
     )
-    from pipimem.runtime.note_files import (
-        NoteFiles,
-    )
+    from pipimem.runtime.note_files import NoteFiles
     from pipimem.runtime.note_view import (
         NoteBlock,
         NoteView,
@@ -99,22 +75,14 @@ if TYPE_CHECKING:
         JsonLogFormatter,
         OperationLog,
     )
-    from pipimem.runtime.pipimem import (
-        Pipimem,
-    )
-    from pipimem.runtime.search_service import (
-        SearchHit,
-    )
-    from pipimem.runtime.tools.calls import (
-        ToolResult,
-    )
+    from pipimem.runtime.pipimem import Pipimem
+    from pipimem.runtime.search_service import SearchHit
+    from pipimem.runtime.tools.calls import ToolResult
     from pipimem.runtime.turns import (
         Receipt,
         Turn,
     )
-    from pipimem.runtime.usage_sums import (
-        UsageSum,
-    )
+    from pipimem.runtime.usage_sums import UsageSum
     from pipimem.settings import (
         BudgetSettings,
         CompactionSettings,
@@ -148,12 +116,8 @@ if TYPE_CHECKING:
         Tidied,
         Tidy,
     )
-    from pipimem.store.workspace import (
-        ChannelInfo,
-    )
-    from pipimem.text.private import (
-        PrivateCounts,
-    )
+    from pipimem.store.workspace import ChannelInfo
+    from pipimem.text.private import PrivateCounts
 
 __version__ = "0.2.0"
 
