@@ -83,13 +83,8 @@ def before_newest(past: Past) -> int:
 
 def _diff(past: Past, file: File, first: int, last: int | None) -> list[str]:
     """The lines of a diff between two changes (`None`: now)."""
-    old = past.text_after(file, first)
-    new = past.current[file] if last is None else past.text_after(file, last)
-    if old is None or new is None:
-        raise CannotTakeBack(
-            f"what {file} was then cannot be told any more, because a part of .pipimem/ is gone; "
-            "choose a later point"
-        )
+    old = known_text(past, file, first)
+    new = past.current[file] if last is None else known_text(past, file, last)
     from difflib import unified_diff  # 6 ms that a bot need not take
 
     before, after = _bare_lines(old), _bare_lines(new)
@@ -97,6 +92,17 @@ def _diff(past: Past, file: File, first: int, last: int | None) -> list[str]:
         return [f"--- {file}", f"+++ {file}", "only line ends changed"]
     names = f"{file}  {moment(past, first)}", f"{file}  {moment(past, last)}"
     return list(unified_diff(before, after, *names, lineterm=""))
+
+
+def known_text(past: Past, file: File, sequence: int) -> str:
+    """The text of a file right after a change. Raises `CannotTakeBack` where nobody knows it."""
+    text = past.text_after(file, sequence)
+    if text is None:
+        raise CannotTakeBack(
+            f"what {file} was then cannot be told any more, because a part of .pipimem/ is gone; "
+            "choose a later point"
+        )
+    return text
 
 
 def _bare_lines(text: str) -> list[str]:

@@ -123,6 +123,17 @@ class ChannelHistory:
         )
         return "\n".join(filter(None, found))
 
+    async def texts(self, point: Point | None = None) -> dict[File, str]:
+        """The three files as they stood at a time or right after a change, by default as they are.
+
+        Raises `NothingFound` beyond what the journal keeps, `CannotTakeBack` where it has gaps.
+        """
+        return await to_thread.run_sync(self._channel.texts_after, point)
+
+    async def without(self, number: int) -> dict[File, str]:
+        """The files of a change as `undo` would leave them, with nothing changed; raises as it."""
+        return await to_thread.run_sync(self._channel.undone_texts, number)
+
     async def undo(self, number: int | None = None) -> TakenBack:
         """Take one change back, by default the newest that still counts; later ones stay.
 

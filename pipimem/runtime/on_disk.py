@@ -9,10 +9,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from pipimem.notes.files import File
+from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author
+from pipimem.runtime.change_history import known_text
 from pipimem.runtime.forget_preview import Forgettable, forget_targets, forgettable, remains
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.past import Past, Point
@@ -27,6 +28,7 @@ from pipimem.store.history.undo import (
     restore,
     taken_back,
     undo,
+    undone_texts,
 )
 from pipimem.store.journal.records import FORGET, JournalRecord
 from pipimem.store.workspace import WorkspaceStore
@@ -142,6 +144,21 @@ class ChannelOnDisk:
         Raises `CannotTakeBack`, with nothing changed, where later changes stand on it.
         """
         return undo(self._store, number, now, actor=_PERSON)
+
+    def undone_texts(self, number: int) -> dict[File, str]:
+        """The files of a change as an undo would leave them; raises as `undo`."""
+        return undone_texts(self.past(), number)
+
+    def texts_after(self, point: Point | None) -> dict[File, str]:
+        """The texts of the notes at a moment, `None` for now.
+
+        Raises `NothingFound` beyond what the journal keeps, `CannotTakeBack` where a part is gone.
+        """
+        past = self.past()
+        if point is None:
+            return dict(past.current)
+        sequence = past.sequence_at(point)
+        return {file: known_text(past, file, sequence) for file in NOTE_FILES}
 
     def restore(self, point: Point, now: datetime) -> Restored:
         """Put the notes back to how they stood at a moment, as one change."""

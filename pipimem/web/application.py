@@ -11,10 +11,11 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from pipimem.errors import PipimemError, worded
+from pipimem.errors import NothingFound, PipimemError, worded
 from pipimem.resources import web_folder
 from pipimem.serving.open_streams import OpenStreams
 from pipimem.serving.token import Token
+from pipimem.web.changes_page import ChangesPage
 from pipimem.web.channel_page import ChannelPage
 from pipimem.web.editing import Editing
 from pipimem.web.entry_page import EntryPage
@@ -46,6 +47,7 @@ def _routes(pages: Pages, token: Token, session: BrowserSession) -> list[BaseRou
         *ChannelPage(pages).routes(),
         *EntryPage(pages).routes(),
         *Editing(pages).routes(),
+        *ChangesPage(pages).routes(),
         *ChangeEvents(pages).routes(),
         Route("/favicon.ico", _favicon),
         Mount("/static", StaticFiles(directory=web_folder("static"))),
@@ -61,7 +63,7 @@ def _told(pages: Pages, request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         status, why = error.status_code, error.detail
     else:
-        status, why = 409, worded(error)
+        status, why = 404 if isinstance(error, NothingFound) else 409, worded(error)
     if "text/html" in request.headers.get("accept", ""):
         return pages.rendered(request, "problem.html", status, why=why)
     return JSONResponse({"problem": why}, status)

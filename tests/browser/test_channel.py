@@ -248,6 +248,9 @@ PAGES = [
     ("/channel", {}),
     ("/channel", {"file": "SESSION.md"}),
     ("/channel", {"file": "HISTORY.md"}),
+    ("/changes", {}),
+    ("/change", {"number": "1"}),
+    ("/then", {"day": "2026-11-23"}),
 ]
 
 

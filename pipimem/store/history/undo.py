@@ -147,12 +147,21 @@ def taken_back(records: Iterable[JournalRecord]) -> dict[int, int]:
     return undone
 
 
-def _undoing(past: Past, view: View, sequence: int) -> Outcome:
-    """The notes without one change. Raises `CannotTakeBack`, and names what is in the way."""
+def undone_texts(past: Past, sequence: int) -> dict[File, str]:
+    """The files of a change as they would be without it.
+
+    Raises `CannotTakeBack`, and names what is in the way, and `NothingFound`.
+    """
     record = chosen(past, sequence)
     texts = {file: _without(past, record, file) for file in record.files if file in NOTE_FILES}
     if all(text == past.current[file] for file, text in texts.items()):
         raise CannotTakeBack(f"Change {sequence} cannot be taken back: nothing of it is left.")
+    return texts
+
+
+def _undoing(past: Past, view: View, sequence: int) -> Outcome:
+    """The notes without one change. Raises as `undone_texts`."""
+    texts, record = undone_texts(past, sequence), past.record(sequence)
     then = past.ledger_after(sequence - 1)
     return _outcome(view, texts, then, record.delta, f"taken back ({sequence})")
 

@@ -3,5 +3,6 @@ import { listen } from "./keys.js";
 
 listen();
 if (document.getElementById("live")) await import("./channel.js");
+if (document.querySelector("[data-undo]")) await import("./change.js");
 // Only now the buttons are shown: before, a click on one would do nothing.
 document.documentElement.classList.add("scripts");

@@ -1,0 +1,95 @@
+"""The pages of time: who changed what, what it did, how it is taken back, how it was on a day."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.web.building import browsing
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_changes_newest_first(root: Path) -> None:
+    """With who, why and what; a page at a time."""
+    async with browsing(root) as browser:
+        for number in range(35):
+            await browser.channel.remember(f"fact number {number}.", speaker="Alice")
+        html = await browser.page("/changes")
+        assert "fact number 34." in html
+        assert "fact number 2." not in html
+        assert html.index("fact number 34.") < html.index("fact number 20.")
+        assert "Alice" in html
+        older = await browser.page("/changes", before="6")
+        assert "fact number 2." in older
+        assert "fact number 34." not in older
+        by_model = await browser.page("/changes", author="model")
+        assert "None of these changes" in by_model
+        assert (await browser.get("/changes", author="nobody")).status_code == 400
+
+
+async def test_a_change_and_its_undo(root: Path) -> None:
+    """What it did, what taking it back would do; the button does that."""
+    async with browsing(root) as browser:
+        await browser.channel.remember("the port is 8080")
+        await browser.channel.remember("the host is bonn")
+        html = await browser.page("/change", number="1")
+        assert "the port is 8080" in html
+        assert "Take it back" in html
+        stale = await browser.change("POST", "/change/undo", "1", {"number": 1})
+        assert stale.status_code == 412
+        done = await browser.change("POST", "/change/undo", "2", {"number": 1})
+        assert done.json() == {"number": 3}
+        assert "8080" not in browser.read()
+        assert "bonn" in browser.read()
+        html = await browser.page("/change", number="1")
+        assert "It cannot be taken back" in html
+        assert "taken back by 3" in html
+        assert (await browser.get("/change", number="99")).status_code == 404
+
+
+async def test_an_undo_after_an_edit_by_hand_is_looked_at_again(root: Path) -> None:
+    """The preview did not have it."""
+    async with browsing(root) as browser:
+        await browser.channel.remember("the port is 8080")
+        browser.write(browser.read() + "- by hand\n")
+        assert "edited by hand since" in await browser.page("/changes")
+        stale = await browser.change("POST", "/change/undo", "1", {"number": 1})
+        assert stale.status_code == 412
+        assert "8080" in browser.read()
+
+
+@pytest.mark.parametrize("number", ["1", True, 0, -1, None, 1.5])
+async def test_an_undo_of_no_number_is_told(root: Path, number: object) -> None:
+    """400."""
+    async with browsing(root) as browser:
+        await browser.channel.remember("the port is 8080")
+        answer = await browser.change("POST", "/change/undo", "1", {"number": number})
+        assert answer.status_code == 400
+
+
+async def test_the_notes_of_a_day(root: Path) -> None:
+    """As its end left them; before the first change nobody knows."""
+    async with browsing(root) as browser:
+        await browser.channel.remember("the port is 8080")
+        (change,) = await browser.channel.history.log()
+        html = await browser.page("/then", day=change.time[:10])
+        assert "the port is 8080" in html
+        before = await browser.page("/then", day="2001-01-01")
+        assert "the port is 8080" not in before
+        assert (await browser.get("/then", day="yesterday")).status_code == 400
+
+
+async def test_secrets_of_former_days_are_hidden_too(root: Path) -> None:
+    """In the changes, in what each did, in the notes of a day."""
+    async with browsing(root) as browser:
+        browser.write("## Facts\n\n- password: hunter2-Zx9!kd\n- <private>my diary</private> x\n")
+        await browser.channel.remember("another")
+        (change, *_) = await browser.channel.history.log()
+        pages = [await browser.page("/changes"), await browser.page("/then", day=change.time[:10])]
+        numbers = map(str, range(1, change.number + 1))
+        pages += [await browser.page("/change", number=number) for number in numbers]
+        for html in pages:
+            assert "hunter2" not in html
+            assert "diary" not in html
