@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipimem.errors import CannotTakeBack
 from pipimem.notes.files import File
 from pipimem.notes.operations import Author, Trust
 from pipimem.store.commit.past import Past, Point
@@ -83,8 +82,8 @@ def before_newest(past: Past) -> int:
 
 def _diff(past: Past, file: File, first: int, last: int | None) -> list[str]:
     """The lines of a diff between two changes (`None`: now)."""
-    old = known_text(past, file, first)
-    new = past.current[file] if last is None else known_text(past, file, last)
+    old = past.known_text(file, first)
+    new = past.current[file] if last is None else past.known_text(file, last)
     from difflib import unified_diff  # 6 ms that a bot need not take
 
     before, after = _bare_lines(old), _bare_lines(new)
@@ -92,17 +91,6 @@ def _diff(past: Past, file: File, first: int, last: int | None) -> list[str]:
         return [f"--- {file}", f"+++ {file}", "only line ends changed"]
     names = f"{file}  {moment(past, first)}", f"{file}  {moment(past, last)}"
     return list(unified_diff(before, after, *names, lineterm=""))
-
-
-def known_text(past: Past, file: File, sequence: int) -> str:
-    """The text of a file right after a change. Raises `CannotTakeBack` where nobody knows it."""
-    text = past.text_after(file, sequence)
-    if text is None:
-        raise CannotTakeBack(
-            f"what {file} was then cannot be told any more, because a part of .pipimem/ is gone; "
-            "choose a later point"
-        )
-    return text
 
 
 def _bare_lines(text: str) -> list[str]:

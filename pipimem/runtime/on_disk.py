@@ -13,7 +13,6 @@ from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author
-from pipimem.runtime.change_history import known_text
 from pipimem.runtime.forget_preview import Forgettable, forget_targets, forgettable, remains
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.past import Past, Point
@@ -158,7 +157,7 @@ class ChannelOnDisk:
         if point is None:
             return dict(past.current)
         sequence = past.sequence_at(point)
-        return {file: known_text(past, file, sequence) for file in NOTE_FILES}
+        return {file: past.known_text(file, sequence) for file in NOTE_FILES}
 
     def restore(self, point: Point, now: datetime) -> Restored:
         """Put the notes back to how they stood at a moment, as one change."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from pipimem.errors import NothingFound
+from pipimem.errors import CannotTakeBack, NothingFound
 from pipimem.notes.files import NOTE_FILES, File, etag
 from pipimem.notes.ledger import Ledger
 from pipimem.store.commit.manual_edits import View
@@ -121,6 +121,16 @@ class Past:
             if change.sequence <= sequence:
                 return change.after
             text = change.before
+        return text
+
+    def known_text(self, file: File, sequence: int) -> str:
+        """The text of a file right after a record. Raises `CannotTakeBack` where nobody knows."""
+        text = self.text_after(file, sequence)
+        if text is None:
+            raise CannotTakeBack(
+                f"what {file} was then cannot be told any more, because a part of .pipimem/ is "
+                "gone; choose a later point"
+            )
         return text
 
     def ledger_after(self, sequence: int) -> Ledger:
