@@ -113,7 +113,7 @@ class Bot:
     async def idle(self, channel: Channel) -> None:
         """The idle jobs and what waits for an occasion."""
         await channel.maintain(forced=True)
-        await channel.settle()
+        await channel.flush()
 
     async def life(self, channel: Channel) -> None:
         """Another bot of the same process opens the workspace, has a turn and leaves."""

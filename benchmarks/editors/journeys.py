@@ -82,7 +82,7 @@ def _idle(root: Path, say: Say) -> None:  # noqa: ARG001 - idle work promises no
         async with runtime(root) as pipimem:
             channel = await pipimem.channel(CHANNEL)
             await channel.maintain(forced=True)
-            await channel.settle()
+            await channel.flush()
 
     anyio.run(work)
 

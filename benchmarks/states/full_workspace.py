@@ -181,7 +181,7 @@ def _spoken(root: Path) -> None:
             await channel.remember("the spare key hangs behind the door", speaker="bob")
             await channel.before_turn("where is the spare key?")
             await channel.maintain()
-            await channel.settle()
+            await channel.flush()
 
     anyio.run(talk)
 

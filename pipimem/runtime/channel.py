@@ -26,7 +26,7 @@ from pipimem.runtime.transcript_writer import TranscriptWriter, Write
 from pipimem.runtime.turn_recall import TurnRecall
 from pipimem.runtime.turns import Receipt, Turn, session_prompt, turn_of
 from pipimem.settings import Settings
-from pipimem.store.caches.channel_caches import Kept
+from pipimem.store.caches.channel_caches import TurnFigures
 
 # The job, as the operator reads of it.
 _RECALL = "recall"
@@ -56,7 +56,7 @@ class Channel(ChannelMemory):
     # When the channel was last used, in seconds of the clock's monotonic scale.
     _used: float
     _under_way: int = 0
-    _figures: Kept = field(default_factory=Kept)
+    _figures: TurnFigures = field(default_factory=TurnFigures)
     _intake: Intake = field(init=False)
     _shown: set[str] = field(default_factory=set)
     _fresh: bool = True
@@ -135,7 +135,7 @@ class Channel(ChannelMemory):
         finally:
             milliseconds = round((time.perf_counter() - began) * 1000, 3)
             if record:
-                self._figures = self._figures.and_then(Kept(turns=1, waits=(milliseconds,)))
+                self._figures = self._figures.and_then(TurnFigures(turns=1, waits=(milliseconds,)))
 
     async def _recalled_turn(self, message: Turn, sees_from: str | None) -> Turn:
         self._used = self._clock.monotonic()
@@ -285,14 +285,14 @@ class Channel(ChannelMemory):
         return receipt
 
     async def _close(self) -> None:
-        figures, self._figures = self._figures.and_then(self._writer.taken_figures()), Kept()
+        figures, self._figures = self._figures.and_then(self._writer.taken_figures()), TurnFigures()
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(self._write_caches, figures)
 
-    def _write_caches(self, figures: Kept) -> None:
+    def _write_caches(self, figures: TurnFigures) -> None:
         self._store.close()
         with suppress(PipimemError, OSError):  # a start without it takes longer, that is all
-            if figures != Kept():
+            if figures != TurnFigures():
                 self._store.caches.add_figures(figures)
             if figures.turns:
                 self._recall_service.transcript_recall.keep()

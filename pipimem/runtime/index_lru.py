@@ -18,7 +18,7 @@ class Unloadable(Protocol):
     def size(self) -> int:
         """How many entries it holds now."""
 
-    def rest(self) -> None:
+    def unload(self) -> None:
         """Let go of what can be read again."""
 
 
@@ -32,22 +32,22 @@ class IndexLru:
         self._total = 0
 
     def touch(self, one: Unloadable) -> None:
-        """Mark `one` as used last; the least recently used rest while all are too large."""
+        """Mark `one` as used last; the least recently used are unloaded while all are too large."""
         with self._lock:
             self._forget(one)
             size = one.size()
             self._sizes[id(one)] = one, size
             self._total += size
-            resting = []
+            unloaded: list[Unloadable] = []
             while self._total > self._most and len(self._sizes) > 1:
                 oldest, _ = next(iter(self._sizes.values()))
                 self._forget(oldest)
-                resting.append(oldest)
-        for each in resting:
-            each.rest()
+                unloaded.append(oldest)
+        for each in unloaded:
+            each.unload()
 
     def remove(self, one: Unloadable) -> None:
-        """This one rests, of its own accord."""
+        """This one was unloaded of its own accord."""
         with self._lock:
             self._forget(one)
 

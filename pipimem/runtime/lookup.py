@@ -101,7 +101,7 @@ class Lookup:
         seen: Seen | None = None,
     ) -> Recall:
         now, vector = Clock().now(), None
-        if self._embeddings is not None and automatic and service.wants_meaning(text, now):
+        if self._embeddings is not None and automatic and service.wants_vector(text, now):
             vector = self._embeddings.question(text)
         return service.recalled(
             text,

@@ -97,7 +97,7 @@ class OpenChannel(Channel):
         is_read = self._recall_service.is_loaded or self._store.is_awake
         return is_read or self._transcripts is not None
 
-    async def settle(self) -> None:
+    async def flush(self) -> None:
         """Write recall counts, a checkpoint and caches that wait for an idle moment."""
         await self._close()
         await self.keep_search(_INDEXED_AT_ONCE)
@@ -109,12 +109,12 @@ class OpenChannel(Channel):
                 update_search_cache, self._store, self._recall_service.vocabulary, most
             )
 
-    async def rest(self) -> None:
+    async def unload(self) -> None:
         """Free the indexes and notes; the next use reads them again."""
         async with self._searching:
             self._transcripts = None
         await to_thread.run_sync(
-            self._store.drop_cached if self._under_way else self._recall_service.rest
+            self._store.drop_cached if self._under_way else self._recall_service.unload
         )
 
 

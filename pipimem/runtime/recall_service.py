@@ -116,8 +116,8 @@ class RecallService:
         state = self._state
         return self.transcript_recall.size() + (len(state.index_sync.index) if state else 0)
 
-    def rest(self) -> None:
-        """Free index and notes; the next query reads them again."""
+    def unload(self) -> None:
+        """Frees index and notes; the next query reads them again."""
         self._state = None
         self._openings.drop()
         self.transcript_recall.drop()
@@ -242,7 +242,7 @@ class RecallService:
             vectors.read(self.store.caches.kept_vectors(self.embeddings.name))
         return vectors
 
-    def wants_meaning(self, text: str, now: datetime, *, automatic: bool = True) -> bool:
+    def wants_vector(self, text: str, now: datetime, *, automatic: bool = True) -> bool:
         """Whether the vector of a message would be of use: it looks for something."""
         state = self._state
         if self.embeddings is None or not self.embeddings.is_ready:

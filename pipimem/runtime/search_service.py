@@ -101,7 +101,9 @@ class SearchService:
             synonyms=self._vocabulary.synonyms(),
         )
 
-    def said(self, channel: str, query: str, count: int, filters: Filters) -> tuple[HitGroup, ...]:
+    def hit_groups(
+        self, channel: str, query: str, count: int, filters: Filters
+    ) -> tuple[HitGroup, ...]:
         """Hits grouped by equal wording; deeper hits are searched until `count` groups."""
         depth = _LOOKED_AT * count
         while True:
@@ -121,7 +123,7 @@ class SearchService:
         self, channel: str, query: str, count: int, filters: Filters
     ) -> list[SearchHit]:
         """What was said to a question, best first, each with its copies."""
-        groups = self.said(channel, query, count, filters)
+        groups = self.hit_groups(channel, query, count, filters)
         texts = self.excerpts(query, [group.hit for group in groups])
         items = masked_items([group.hit.item for group in groups], self.own)
         return [
@@ -138,7 +140,7 @@ class SearchService:
         found = self.channel_search(channel)
         return masked_items([found.item(found.slot(one)) for one in messages], self.own)
 
-    def clear(self, channel: str, hits: Sequence[Hit]) -> bool:
+    def is_clear(self, channel: str, hits: Sequence[Hit]) -> bool:
         """Whether the first hit is most likely the answer."""
         return is_clear(hits, self.channel_search(channel).index)
 

@@ -21,7 +21,7 @@ from pipimem.store.transcript.reader import ReadPosition, TranscriptReader
 # Called with the number of the message that was read last, and of the newest; they are equal at the
 # end.
 Report = Callable[[int, int], None]
-_TOLD_EVERY = 100
+_REPORT_EVERY = 100
 # Bytes of a transcript, some 200 messages: cutting them takes 30 ms, or in Chinese a tenth of a
 # second. Below, the next start cuts them again.
 _WORTH_KEEPING = 40_000
@@ -82,7 +82,7 @@ class TranscriptSearch:
         message = None
         for message in islice(self._reader.fresh(), most):
             self.index.add((message_item(message),))
-            if message.number % _TOLD_EVERY == 0:
+            if message.number % _REPORT_EVERY == 0:
                 report(message.number, self.store.transcript.last_number)
         if message is not None:
             report(message.number, message.number)

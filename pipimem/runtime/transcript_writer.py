@@ -11,7 +11,7 @@ from datetime import datetime
 from pipimem.errors import PipimemError
 from pipimem.notes.message import Message
 from pipimem.runtime.intake import Intake
-from pipimem.store.caches.channel_caches import Kept
+from pipimem.store.caches.channel_caches import TurnFigures
 from pipimem.store.channel import ChannelStore
 
 Write = Callable[[Sequence[Message], datetime], tuple[Message, ...]]
@@ -56,7 +56,7 @@ class TranscriptWriter:
     _newest: tuple[Message, ...] = ()
     # Whether there was a gate since the last epoch ended.
     _had_gate: bool = False
-    _figures: Kept = field(default_factory=Kept)
+    _figures: TurnFigures = field(default_factory=TurnFigures)
     _has_counted_session: bool = False
 
     def write(self, messages: Sequence[Message], now: datetime) -> tuple[Message, ...]:
@@ -115,9 +115,9 @@ class TranscriptWriter:
         """What is hidden from now on counts for another session."""
         self._has_counted_session = False
 
-    def taken_figures(self) -> Kept:
+    def taken_figures(self) -> TurnFigures:
         """What was hidden of the messages since this was last called."""
-        figures, self._figures = self._figures, Kept()
+        figures, self._figures = self._figures, TurnFigures()
         return figures
 
     def _appended(
@@ -132,7 +132,7 @@ class TranscriptWriter:
                 if counts.messages:
                     session = 0 if self._has_counted_session else 1
                     self._has_counted_session = True
-                    hidden = Kept(private=counts, private_sessions=session)
+                    hidden = TurnFigures(private=counts, private_sessions=session)
                     self._figures = self._figures.and_then(hidden)
         return written
 

@@ -191,7 +191,7 @@ class TurnRecall:
         if embeddings is None:
             return None
         self.request_embedding(self.service)
-        ask = partial(self.service.wants_meaning, text, now, automatic=automatic)
+        ask = partial(self.service.wants_vector, text, now, automatic=automatic)
         if not await self._ask_in_thread(text, ask):
             return None
         found = None

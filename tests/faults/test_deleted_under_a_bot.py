@@ -58,7 +58,7 @@ async def test_whatever_is_deleted_the_next_call_goes_on(
     async with opened(root) as channel:
         await say(channel, "We drink tea at four.")
         await channel.remember("Tea is at four")
-        await channel.settle()
+        await channel.flush()
         for _ in range(2):
             delete(root / "channels" / "room" / ".pipimem" / name)
             caplog.clear()
@@ -155,9 +155,9 @@ async def test_idle_work_goes_on_without_a_channels_state(tmp_path: Path) -> Non
         channel = await pipimem.channel("room")
         await say(channel, "hello")
         delete(root / "channels" / "room")
-        await channel.settle()
+        await channel.flush()
         await channel.maintain()
-        await channel.rest()
+        await channel.unload()
         await anyio.sleep(0)
         write(root, "MEMORY.md", "- typed anew\n")
         assert "typed anew" in (await channel.before_turn("What was typed anew?")).context

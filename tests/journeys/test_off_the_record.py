@@ -80,7 +80,7 @@ async def test_no_journey_leaves_a_trace(tmp_path: Path) -> None:
             # The host kept its messages over the compaction.
             await channel.before_compaction(held)
             await channel.forget("oolong")
-            await as_open(channel).settle()
+            await as_open(channel).flush()
         assert traces(root) == {}
         async with opened(root, hands=hands) as channel:
             await channel.before_compaction([Message.user(f"Xochitl: {text}") for text in SECRETS])

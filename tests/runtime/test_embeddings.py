@@ -205,9 +205,9 @@ async def test_no_index_is_laid_to_rest_under_a_question(root: Path) -> None:
             tasks.start_soon(found, channel)
             while not toy.asked:
                 await anyio.sleep(0.01)
-            await channel.rest()
+            await channel.unload()
             assert channel._recall_service.is_loaded
-        await channel.rest()
+        await channel.unload()
         assert not channel._recall_service.is_loaded
 
 
@@ -216,14 +216,14 @@ async def test_what_is_forgotten_leaves_the_vectors(root: Path) -> None:
     """The file goes at once; what is written again does not hold it."""
     async with room(root, Toy()) as channel:
         await embedded(channel)
-        await channel.settle()
+        await channel.flush()
         path = channel.store.folder / ".pipimem" / stamped.VECTORS
         before = path.stat().st_size
         await channel.forget("the skylight is cracked")
         assert not path.exists()
         await channel.before_turn("anything new?")
         await embedded(channel)
-        await channel.settle()
+        await channel.flush()
         assert 0 < path.stat().st_size < before
 
 

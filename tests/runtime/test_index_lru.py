@@ -16,7 +16,7 @@ class Sized:
     def size(self) -> int:
         return self.entries
 
-    def rest(self) -> None:
+    def unload(self) -> None:
         self.entries = 0
 
 

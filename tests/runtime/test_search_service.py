@@ -304,5 +304,5 @@ async def test_a_turn_keeps_no_index_and_idle_work_does(tmp_path: Path) -> None:
         await say(channel, "the ferry leaves at nine")
     assert not kept.exists()
     async with opened(root) as channel:
-        await channel.settle()
+        await channel.flush()
     assert b"ferri" in kept.read_bytes()

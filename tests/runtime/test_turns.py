@@ -130,7 +130,7 @@ async def test_what_a_question_found_counts_though_it_had_no_room(tmp_path: Path
 
 
 async def _recalls(channel: Channel) -> list[int]:
-    await channel.settle()
+    await channel.flush()
     return [record.recalls for record in (await channel.notes()).ledger.records.values()]
 
 
@@ -391,7 +391,7 @@ async def test_talk_is_kept_though_the_notes_cannot_be_read_again(tmp_path: Path
     async with opened(root) as channel:
         await channel.remember("the roof is red")
         turn = await channel.before_turn("which colour is the roof?")
-        await channel.rest()
+        await channel.unload()
         memory = read(root)
         write(root, "MEMORY.md", "\0")
         await channel.after_turn(turn, [Message.user("which colour?"), Message.assistant("red")])

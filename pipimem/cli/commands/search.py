@@ -175,12 +175,12 @@ class _Found:
 def _searched(
     service: SearchService, asked: BatchQuery, count: int, filters: Filters, *, smart: bool
 ) -> _Found:
-    said = service.said(asked.channel, asked.text, count, filters)
+    said = service.hit_groups(asked.channel, asked.text, count, filters)
     hits = [one.hit for one in said]
     found = _Found(said, service.excerpts(asked.text, hits))
     if not smart or not hits:
         return found
-    if service.clear(asked.channel, hits):
+    if service.is_clear(asked.channel, hits):
         around = service.around(asked.channel, hits[0].slot, _BEFORE, _AFTER)
         return replace(found, clear=True, around=around)
     return replace(found, hint=_hint(hits))

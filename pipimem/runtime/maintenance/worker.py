@@ -229,7 +229,7 @@ class MaintenanceWorker:
             await self._files.note(folder, ScheduledVisit(self._in(_AFTER_A_FAILURE), ""))
             ran = await channel.maintain()
         if idle_for >= _QUIET or (ran and not host):
-            await channel.settle()
+            await channel.flush()
         if idle_for >= _QUIET or ran:
             _, stamps, gates = await to_thread.run_sync(self._inspect, folder, channel)
         due = self._next(folder, gates)
@@ -243,7 +243,7 @@ class MaintenanceWorker:
     ) -> datetime | None:
         """Free the memory of a quiet channel; returns when it is due, if only to free it."""
         if idle_for >= _QUIET:
-            await host.rest()
+            await host.unload()
         elif host.is_awake:
             return min(due or self._in(_QUIET), self._in(_QUIET - idle_for))
         return due

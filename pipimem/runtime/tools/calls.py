@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -141,14 +141,11 @@ async def _message_whole(channel: ChannelMemory, name: str) -> dict[str, Any]:
 
 
 async def _hits(channel: ChannelMemory, hits: Sequence[SearchHit]) -> list[dict[str, Any]]:
-    citations = await cited(channel, [hit.item for hit in hits])
-    return [
-        {"id": hit.item.id, "text": hit.excerpt, "source": citation}
-        for hit, citation in zip(hits, citations, strict=True)
-    ]
+    return await _shown(channel, [replace(hit.item, text=hit.excerpt) for hit in hits])
 
 
 async def _shown(channel: ChannelMemory, items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Each item with its text and where it comes from."""
     citations = await cited(channel, items)
     return [
         {"id": item.id, "text": item.text, "source": citation}
@@ -273,11 +270,12 @@ def _changed(done: Remembered) -> dict[str, Any]:
 
 def _titled(text: str, title: str, tags: Sequence[str]) -> str:
     """The line of an entry: its title in front, its tags behind."""
-    words = [tag.strip().lstrip("#") for tag in tags if tag.strip().lstrip("#")]
-    plain = " ".join(filter(None, [title.strip(), text.strip(), *words]))
+    title, text = title.strip(), text.strip()
+    words = [*filter(None, (tag.strip().lstrip("#") for tag in tags))]
+    plain = " ".join(filter(None, (title, text, *words)))
     if redacted(plain) != plain:
         return plain  # so that the signs of title and tags hide no secret from who masks it
-    line = f"{title.strip()}: {text.strip()}" if title.strip() else text.strip()
+    line = f"{title}: {text}" if title else text
     return " ".join([line, *(f"#{word}" for word in words)])
 
 

@@ -24,7 +24,7 @@ LATEST = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class TurnFigures:
     """How many turns there were, and how many milliseconds the latest waited for recall.
 
     `private` counts what was hidden of messages, in so many sessions.
@@ -35,9 +35,9 @@ class Kept:
     private: PrivateCounts = field(default_factory=PrivateCounts)
     private_sessions: int = 0
 
-    def and_then(self, later: Kept) -> Kept:
+    def and_then(self, later: TurnFigures) -> TurnFigures:
         """These turns and the later ones."""
-        return Kept(
+        return TurnFigures(
             self.turns + later.turns,
             (*self.waits, *later.waits)[-LATEST:],
             self.private + later.private,
@@ -112,15 +112,15 @@ class Caches:
         if self._is_saved:
             search_index.drop(self._own)
 
-    def kept_figures(self) -> Kept:
+    def kept_figures(self) -> TurnFigures:
         """How long turns waited for recall, in all processes that wrote it so far."""
         try:
-            return decoded(Kept, json_lines.value(read_whole(self._own / FIGURES)))
+            return decoded(TurnFigures, json_lines.value(read_whole(self._own / FIGURES)))
         except (OSError, StoreError, CodecError):
-            return Kept()
+            return TurnFigures()
 
     @raises_store_error
-    def add_figures(self, later: Kept) -> None:
+    def add_figures(self, later: TurnFigures) -> None:
         """Adds what a process counted, in a channel that is saved."""
         with self._keeping(None, False) as may:
             if may:

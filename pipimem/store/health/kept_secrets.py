@@ -21,7 +21,7 @@ Moved = Callable[[int], None]
 # Of a channel's transcript and of its journal, so many of the newest bytes are looked through:
 # about 10 s at most.
 _MOST_BYTES = 64 * 1024 * 1024
-_TOLD_EVERY = 256 * 1024
+_REPORT_EVERY = 256 * 1024
 _LOG, _JOURNAL = "log.jsonl", ".pipimem/journal.jsonl"
 _PLACES = 3  # of so many it is said where they stand
 
@@ -101,7 +101,7 @@ def _in_parts(
         for data in json_lines.lines(part):
             _collect(texts(data), found, own)
             read += len(data)
-            if read - told >= _TOLD_EVERY:  # drawing a bar takes longer than reading a line
+            if read - told >= _REPORT_EVERY:  # drawing a bar takes longer than reading a line
                 told = read
                 moved(before + read)
     for kind, several in found.items():

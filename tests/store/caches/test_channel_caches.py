@@ -10,7 +10,7 @@ from pipimem.errors import StoreError
 from pipimem.notes.files import File
 from pipimem.notes.operations import Decision
 from pipimem.store.caches import channel_caches
-from pipimem.store.caches.channel_caches import FIGURES, LATEST, Kept
+from pipimem.store.caches.channel_caches import FIGURES, LATEST, TurnFigures
 from pipimem.store.channel import ChannelStore
 from pipimem.store.transcript.reader import TranscriptReader
 from pipimem.store.workspace import WorkspaceStore
@@ -30,17 +30,17 @@ def adopted(workspace: WorkspaceStore) -> ChannelStore:
 def test_another_object_finds_what_one_kept(channel: ChannelStore) -> None:
     """Nothing of it is held in memory."""
     channel.caches.keep_words("cut", "tea", channel.notes())
-    channel.caches.add_figures(Kept(turns=2))
+    channel.caches.add_figures(TurnFigures(turns=2))
     other = ChannelStore.open(channel.workspace, "team", create=False).caches
     assert (other.kept_words("cut"), other.kept_words("another cut")) == ("tea", "")
-    assert other.kept_figures() == Kept(turns=2)
+    assert other.kept_figures() == TurnFigures(turns=2)
 
 
 def test_looking_at_a_folder_of_people_leaves_nothing_in_it(adopted: ChannelStore) -> None:
     """Words, an index and figures wait until it is a channel of ours."""
     read_position = TranscriptReader(adopted.transcript).read_position()
     adopted.caches.keep_words("cut", "tea", adopted.notes())
-    adopted.caches.add_figures(Kept(turns=1))
+    adopted.caches.add_figures(TurnFigures(turns=1))
     adopted.caches.drop_search()
     assert not adopted.caches.keep_search("cut", read_position, b"index")
     assert [path.name for path in adopted.folder.iterdir()] == [File.MEMORY]
@@ -62,7 +62,7 @@ def test_what_was_read_before_a_forgetting_is_not_kept(
     seen = channel.notes()
     channel.forget("555 0199", keep_transcript=False, now=now)
     channel.caches.keep_words("cut", "0199", seen)
-    channel.caches.add_figures(Kept(turns=1))
+    channel.caches.add_figures(TurnFigures(turns=1))
     assert channel.caches.kept_words("cut") == ""
     assert channel.caches.kept_figures().turns == 1
 
@@ -82,8 +82,8 @@ def test_what_the_system_refuses_names_the_channel(
 
 def test_figures_of_several_processes_are_added_up(channel: ChannelStore) -> None:
     """Counts are summed; of the waits the latest stay."""
-    channel.caches.add_figures(Kept(2, (1.0, 9.0)))
-    channel.caches.add_figures(Kept(LATEST, (2.0,) * (LATEST - 1)))
+    channel.caches.add_figures(TurnFigures(2, (1.0, 9.0)))
+    channel.caches.add_figures(TurnFigures(LATEST, (2.0,) * (LATEST - 1)))
     kept = channel.caches.kept_figures()
     assert kept.turns == LATEST + 2
     assert kept.waits == (9.0, *(2.0,) * (LATEST - 1))
@@ -91,8 +91,8 @@ def test_figures_of_several_processes_are_added_up(channel: ChannelStore) -> Non
 
 def test_the_wait_of_a_share_of_turns(channel: ChannelStore) -> None:
     """Half of them waited at most this long; where there was no turn nothing is claimed."""
-    assert Kept(waits=tuple(map(float, range(100)))).wait(0.5) == 50.0
-    assert Kept(waits=tuple(map(float, range(100)))).wait(0.95) == 95.0
+    assert TurnFigures(waits=tuple(map(float, range(100)))).wait(0.5) == 50.0
+    assert TurnFigures(waits=tuple(map(float, range(100)))).wait(0.95) == 95.0
     assert channel.caches.kept_figures().wait(0.5) is None
 
 
@@ -102,6 +102,6 @@ def test_a_damaged_file_of_figures_counts_from_nothing(
 ) -> None:
     """It is disposable: nobody is bothered with it."""
     (channel.folder / ".pipimem" / FIGURES).write_bytes(damaged)
-    assert channel.caches.kept_figures() == Kept()
-    channel.caches.add_figures(Kept(1, (1.5,)))
-    assert channel.caches.kept_figures() == Kept(1, (1.5,))
+    assert channel.caches.kept_figures() == TurnFigures()
+    channel.caches.add_figures(TurnFigures(1, (1.5,)))
+    assert channel.caches.kept_figures() == TurnFigures(1, (1.5,))
