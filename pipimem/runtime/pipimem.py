@@ -71,14 +71,14 @@ class Pipimem:
         keeps_context: bool | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.store = WorkspaceStore.open(Path(workspace))
+        self.store: WorkspaceStore = WorkspaceStore.open(Path(workspace))
         settings = settings or settings_from(self.store.human_text("pipimem.toml"))
         if keeps_context is not None:
             settings = replace(
                 settings, recall=replace(settings.recall, keeps_context=keeps_context)
             )
         self.settings = settings
-        self.clock = clock or Clock()
+        self.clock: Clock = clock or Clock()
         self.clock.require_offsets()
         self._background = Background(self.clock, self.store.problems)
         self._vocabulary = Vocabulary(self.store)
@@ -92,7 +92,7 @@ class Pipimem:
             assistant,
             self._observers,
         )
-        self.assistant = self._assistants.chosen
+        self.assistant: Assistant = self._assistants.chosen
         self._turn_ended = anyio.Event()
         self._embeddings = embeddings_of(
             self.settings,

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The tests of a release, in an environment of their own (.venv-release). They need the network.
+# usage: bash tests/release/run.sh [--all] [PYTEST_OPTIONS]
+#   without: build, SBOM, types seen from outside, the documentation's site
+#   --all:   also each extra alone and together, and the main job on each Python that is here
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export PIPIMEM_TEST_RELEASE=1
+. examples/environment.sh release .venv-release
+outside=tests/release/outside
+if [ "${1:-}" = --all ]; then
+    shift
+else
+    set -- --ignore=$outside/test_extras.py --ignore=$outside/test_pythons.py "$@"
+fi
+# -rs says which Pythons are not here.
+pytest -rs tests/release "$@"
