@@ -42,7 +42,7 @@ def limits_of(settings: RecallSettings, most: int | None = None) -> Limits:
 class BlockBudget:
     """The characters and tokens that are left for lines of one block; its fence has its own.
 
-    Counted is what stands in the block: escaped, a heading once. `dated` as `context_block` has it.
+    Counted is what stands in the block: escaped, a heading once, with `dated` the day of each text.
     """
 
     chars: int

@@ -32,7 +32,7 @@ _NOTHING_NEAR = "nothing shares a word that matters, or surely means what is ask
 
 
 def no_timing(_stage: str) -> None:
-    """Nobody wants to know how long a step takes."""
+    """Ignores that a step is done."""
 
 
 @dataclass(frozen=True, slots=True)

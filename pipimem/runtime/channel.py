@@ -35,7 +35,7 @@ _TEXT_HINT = "Join the texts of its parts; a message without words is an empty o
 
 
 def no_op(_reading: RecallService) -> None:
-    """Without an embedder nothing is to be embedded."""
+    """Ignores a request: there is no embedder."""
 
 
 @dataclass(slots=True, init=False, eq=False, repr=False)

@@ -131,7 +131,10 @@ class ChannelHistory:
         return await to_thread.run_sync(self._channel.texts_after, point)
 
     async def without(self, number: int) -> dict[File, str]:
-        """The files of a change as `undo` would leave them, with nothing changed; raises as it."""
+        """The files of a change as `undo` would leave them, with nothing changed.
+
+        Raises `CannotTakeBack` where later changes stand on it, `NothingFound` for no such change.
+        """
         return await to_thread.run_sync(self._channel.undone_texts, number)
 
     async def undo(self, number: int | None = None) -> TakenBack:

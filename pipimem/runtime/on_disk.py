@@ -145,7 +145,10 @@ class ChannelOnDisk:
         return undo(self._store, number, now, actor=_PERSON)
 
     def undone_texts(self, number: int) -> dict[File, str]:
-        """The files of a change as an undo would leave them; raises as `undo`."""
+        """The files of a change as an undo would leave them.
+
+        Raises `CannotTakeBack` where later changes stand on it.
+        """
         return undone_texts(self.past(), number)
 
     def texts_after(self, point: Point | None) -> dict[File, str]:
@@ -175,7 +178,7 @@ class ChannelOnDisk:
     ) -> str | list[str]:
         """What to give `forget` for a text, ids, a speaker's words, or one message.
 
-        Raises `NothingFound` and `ArgumentError`; see `forget_preview.forget_targets`.
+        Raises `NothingFound` where nothing is meant, and `ArgumentError` for a text and a message.
         """
         return forget_targets(
             self._store, what, speaker=speaker, message=message, inside_words=inside_words

@@ -253,7 +253,10 @@ class Pipimem:
     async def call_tool(
         self, name: str, arguments: Mapping[str, Any] | str | None = None
     ) -> ToolResult:
-        """As `Channel.call_tool`, in the conversation that the arguments name; it must exist."""
+        """Carry out a call that the model made, in the conversation that the arguments name.
+
+        What is wrong with the arguments stands in the result. Raises `StoreError`.
+        """
         require_type(name, str, "name")
         return await called_in(self.channel, name, arguments)
 

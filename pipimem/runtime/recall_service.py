@@ -89,7 +89,7 @@ class RecallService:
     def notes(self, unchanged: Notes | None = None) -> Notes:
         """Fresh notes with the index updated to them; `unchanged` if the caller just looked.
 
-        Takes long where the notes are others than last time; see `is_up_to`.
+        Takes long where the notes are others than last time.
         """
         began = time.perf_counter()
         self.vocabulary.synonyms()  # the words of words.txt decide how texts are cut

@@ -93,7 +93,7 @@ class TranscriptRecall:
         self._is_warm.clear()
 
     def expect(self) -> None:
-        """Somebody is about to call `warm` in another thread."""
+        """Note that `warm` is about to be called in another thread."""
         self._is_warming.set()
 
     def wait(self, seconds: float) -> None:

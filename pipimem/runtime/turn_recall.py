@@ -132,7 +132,7 @@ class TurnRecall:
         seen: Seen | None = None,
         record: bool = True,
     ) -> Recall:
-        """The recall on the notes as last read; see `RecallService.recalled`.
+        """What the notes, as last read, and the transcript have to say to a message.
 
         What is not on the `record` no embedder sees, and no observer reads.
         """

@@ -21,7 +21,7 @@ REPLY_SECONDS = 120.0
 
 
 class Replies(Protocol):
-    """Whoever answers. A bot of one's own hands in its model here."""
+    """Answers turns: the workspace's model, memory alone, or a host's own model."""
 
     async def reply(self, turn: Turn, context: Sequence[Message], channel: OpenChannel) -> str:
         """The answer to a turn, after `context`; raises `SidecarError` where there is none."""

@@ -171,7 +171,7 @@ class Scheduler:
             self._wake_up()
 
     def _requeue(self, name: str) -> None:
-        """Who came up while it was worked on, or waited for, has lost its place."""
+        """Puts a name back that `_next` took off the heap while it was running or waited for."""
         if name in self._due:
             self._put(name, self._due[name])
 

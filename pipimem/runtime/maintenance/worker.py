@@ -94,7 +94,7 @@ class MaintenanceWorker:
     # ── what the host does ────────────────────────────────────────────────────────────────────────
 
     def message_received(self, folder: str) -> None:
-        """Somebody spoke in a channel: its idle work waits its time from now."""
+        """Put off the idle work of a channel in which a message came."""
         self._scheduler.touch(folder, self.settings.maintenance.idle_seconds)
         if self._message_event is not None:
             self._message_event.set()
