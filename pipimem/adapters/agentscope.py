@@ -139,9 +139,15 @@ class AgentScopeMiddleware(MiddlewareBase):
             # AgentScope carries a compaction out and is cancelled then.
             if agent.state.context is not context or agent.state.summary != summary:
                 with anyio.CancelScope(shield=True):
-                    await self.channel.compacted(receipt)
+                    await self._note_compacted(receipt)
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
+
+    async def _note_compacted(self, receipt: Receipt) -> None:
+        try:
+            await self.channel.compacted(receipt)
+        except (PipimemError, OSError) as error:  # it took place all the same
+            _log.warning("%s: the compaction is not noted, %s", self.channel.id, error)
 
     def _talk(self, agent: Agent) -> _Talk:
         return self._talks.setdefault(agent, _Talk())

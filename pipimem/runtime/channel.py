@@ -261,13 +261,13 @@ class Channel(ChannelMemory):
     async def compacted(self, receipt: Receipt) -> None:
         """Begin a new epoch after the host dropped what `receipt` covers; a snapshot is due."""
         require_type(receipt, Receipt, "receipt", "Give what before_compaction returned.")
-        await begin_epoch(self._jobs, receipt.covered)
-        await to_thread.run_sync(self._writer.end_epoch)
         self._recall_service.transcript_recall.begin_session(receipt.covered)
         self._shown.clear()
         self._unrecorded.clear()
-        self._fresh = True
+        self._fresh = True  # whatever the disk says: the host's model sees nothing any more
         self._writer.begin_session()
+        await begin_epoch(self._jobs, receipt.covered)
+        await to_thread.run_sync(self._writer.end_epoch)
 
     async def reset(self, *, deadline: float | None = None) -> Receipt:
         """The session ends: as before a compaction, then a new one begins."""

@@ -149,7 +149,8 @@ class LangChainMiddleware(AgentMiddleware[Any, Any, Any]):
         opened = self._turns.get(name)
         said = [*said_in(messages[turn_start(messages, place) :])]
         if opened is None:
-            for other in self._turns.values():
+            # Another turn of the conversation may begin or end while this one waits.
+            for other in [*self._turns.values()]:
                 await self._store(other)
             turn = self.turn = await self.channel.before_turn(
                 str(asked.text),
@@ -249,11 +250,14 @@ class LangChainMiddleware(AgentMiddleware[Any, Any, Any]):
             is_unknown = is_made_up(message.id) and message.id not in self._stored
             said.append(replace(message, id="") if is_unknown else message)
         self.receipt = await self.channel.before_compaction(said)
-        if self.receipt.may_compact:
-            await self.channel.compacted(self.receipt)
-        else:
+        if not self.receipt.may_compact:
             _log.warning("%s: no compaction, %s", self.channel.id, self.receipt.reason)
-        return self.receipt.may_compact
+            return False
+        try:
+            await self.channel.compacted(self.receipt)
+        except (PipimemError, OSError) as error:  # it takes place all the same
+            _log.warning("%s: the compaction is not noted, %s", self.channel.id, error)
+        return True
 
 
 class _GatedCompaction(AgentMiddleware[Any, Any, Any]):

@@ -284,5 +284,8 @@ class ChannelSession:
             self._waiting.clear()
             self._popped.clear()
             self._turn = self._prompt = None
-            await self.channel.compacted(receipt)
+            try:
+                await self.channel.compacted(receipt)
+            except (PipimemError, OSError) as error:  # the items are gone all the same
+                _log.warning("%s: the compaction is not noted, %s", self.channel.id, error)
         return receipt

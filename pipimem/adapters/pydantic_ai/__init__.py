@@ -196,7 +196,10 @@ class ChannelCapability(AbstractCapability[Any]):
         self.receipt = await self.channel.before_compaction(said, deadline=self.deadline)
         if not self.receipt.may_compact:
             return None
-        await self.channel.compacted(self.receipt)
+        try:
+            await self.channel.compacted(self.receipt)
+        except (PipimemError, OSError) as error:  # the messages go all the same
+            _log.warning("%s: the compaction is not noted, %s", self.channel.id, error)
         return history[place]
 
     def _said_before_failure(self, ctx: RunContext[Any]) -> list[Message]:

@@ -18,6 +18,7 @@ from agentscope.state import AgentState
 from agentscope.tool import FunctionTool, ToolChunk, Toolkit
 from pipimem import ArgumentError, Channel, ModelUnavailable, Pipimem, StoreError
 from pipimem.adapters.agentscope import AgentScopeMiddleware
+from pipimem.runtime import channel as channel_module
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.testing import ScriptedAssistant
 
@@ -362,6 +363,19 @@ async def test_the_gate_stores_and_learns_before_the_context_is_compacted(
     assert middleware.turn is not None
     assert middleware.turn.first
     assert "8443" in agent.model.calls[-1][0].get_text_content()
+
+
+async def test_a_compaction_that_cannot_be_noted_costs_no_answer(channel: Channel) -> None:
+    """It took place, and the snapshot is due."""
+    agent = agent_of(channel, ScriptedModel("Noted."))
+    await agent.reply(dana("Remember: never use port 8443 for the staging proxy."))
+    with mock.patch.object(channel_module, "begin_epoch", side_effect=StoreError("disk full")):
+        await agent.compress_context(TINY)
+    assert "summary of current_state" in agent.state.summary
+    await agent.reply(dana("good morning"))
+    turn = middleware_of(agent).turn
+    assert turn is not None
+    assert turn.first
 
 
 async def test_the_gate_refuses_a_compaction_when_the_model_cannot_learn(root: Path) -> None:

@@ -16,6 +16,7 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from pipimem import ArgumentError, Channel, ModelUnavailable, Pipimem, StoreError
 from pipimem.adapters.langchain import LangChainMiddleware
+from pipimem.runtime import channel as channel_module
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.testing import ScriptedAssistant
 
@@ -315,6 +316,39 @@ async def test_a_full_disk_costs_no_answer_and_no_message(channel: Channel, root
     assert said(root) == ["one", "ok", "two", "ok"]
 
 
+async def test_a_disk_that_was_full_for_many_turns_spoils_none_afterwards(
+    channel: Channel, root: Path
+) -> None:
+    """More turns wait to be stored than the middleware keeps."""
+    bot = Bot(channel, "ok")
+    with mock.patch.object(OpenChannel, "after_turn", side_effect=StoreError("no space left")):
+        for number in range(25):
+            await bot.hear(f"question {number}")
+    assert await bot.hear("last question") == "ok"
+    assert [text for text in said(root) if text != "ok"] == [
+        *(f"question {number}" for number in range(25)),
+        "last question",
+    ]
+
+
+async def test_turns_of_one_conversation_at_the_same_time_spoil_none(
+    channel: Channel, root: Path
+) -> None:
+    """Two people ask before either is answered; more than the middleware keeps, and again."""
+    memory = LangChainMiddleware(channel)
+    agent = create_agent(ScriptedChatModel.of("ok"), middleware=[memory])
+
+    async def ask(name: str) -> str:
+        state = await agent.ainvoke({"messages": [HumanMessage(f"question {name}", id=name)]})
+        return texts(state["messages"])[-1]
+
+    for turn in range(3):
+        answers = await asyncio.gather(*(ask(f"{turn}-{number}") for number in range(25)))
+        assert answers == ["ok"] * 25
+    asked = [text for text in said(root) if text != "ok"]
+    assert sorted(asked) == sorted(f"question {t}-{n}" for t in range(3) for n in range(25))
+
+
 async def test_a_call_without_an_event_loop_is_refused(channel: Channel, root: Path) -> None:
     """LangChain says what to call instead; nothing is stored."""
     bot = Bot(channel, "ok")
@@ -350,6 +384,20 @@ async def test_the_gate_stores_and_learns_before_messages_are_dropped(
     assert bot.memory.turn.first
     assert "8443" in str(bot.model.calls[-1][0].text)
     assert said(root)[2:] == ["good morning", "Noted.", "and a good day", "Noted."]
+
+
+async def test_a_compaction_that_cannot_be_noted_costs_no_answer(
+    channel: Channel, root: Path
+) -> None:
+    """It takes place, and the snapshot is due."""
+    bot = Bot(channel, "Noted.", compactions=[summing_up()])
+    await bot.hear("Remember: never use port 8443 for the staging proxy.")
+    with mock.patch.object(channel_module, "begin_epoch", side_effect=StoreError("disk full")):
+        state = await bot.heard([HumanMessage("good morning")])
+    assert "They talked." in state[0]
+    assert bot.memory.turn is not None
+    assert bot.memory.turn.first
+    assert said(root)[2:] == ["good morning", "Noted."]
 
 
 async def test_the_gate_refuses_a_compaction_when_the_model_cannot_learn(root: Path) -> None:

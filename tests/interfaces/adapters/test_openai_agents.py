@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from uuid import uuid4
 
 import pytest
@@ -41,6 +42,7 @@ from pipimem import (
     StoreError,
 )
 from pipimem.adapters.openai_agents import ChannelSession
+from pipimem.runtime import channel as channel_module
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.testing import ScriptedAssistant
 
@@ -426,6 +428,20 @@ async def test_the_gate_lets_older_items_go(root: Path) -> None:
         turn = await channel.before_turn("hello")
         assert turn.first
         assert "eleven hours" in turn.standing
+
+
+async def test_a_compaction_that_cannot_be_noted_costs_no_answer(root: Path) -> None:
+    """The items are gone, and the snapshot is due."""
+    async with opened(root) as channel:
+        session = ChannelSession(channel, most_items=2, keep_items=0)
+        model = ScriptedModel(["noted", "ok", "ok"])
+        await run(session, model, "@pipi remember: the kiln takes eleven hours")
+        with mock.patch.object(channel_module, "begin_epoch", side_effect=StoreError("full")):
+            await run(session, model, "one")
+        assert session.receipt is not None
+        assert session.receipt.may_compact
+        assert len(await session.get_items()) == 2
+        assert (await channel.before_turn("hello")).first
 
 
 async def test_a_gate_that_refuses_keeps_every_item(root: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from pipimem import (
@@ -22,6 +23,7 @@ from pipimem import (
     UnreadableNote,
 )
 from pipimem.adapters.pydantic_ai import ChannelCapability
+from pipimem.runtime import channel as channel_module
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.testing import ScriptedAssistant
 from pydantic import BaseModel
@@ -427,6 +429,22 @@ async def test_the_gate_lets_older_messages_go(root: Path) -> None:
         assert "eleven hours" in model.seen[-1][0]
         assert [text for _, text in said(root)][-2:] == ["three", "ok"]
         assert len(said(root)) == 8
+
+
+async def test_a_compaction_that_cannot_be_noted_costs_no_answer(root: Path) -> None:
+    """The messages go, and the snapshot is due."""
+    async with opened(root) as channel:
+        memory = ChannelCapability(channel, most_messages=2, keep_messages=0)
+        bot = agent(Scripted("noted", "ok", "ok"), memory)
+        result = await bot.run("@pipi remember: the kiln takes eleven hours")
+        result = await bot.run("one", message_history=result.all_messages())
+        with mock.patch.object(channel_module, "begin_epoch", side_effect=StoreError("full")):
+            result = await bot.run("two", message_history=result.all_messages())
+        assert memory.receipt is not None
+        assert memory.receipt.may_compact
+        assert result.output == "ok"
+        assert memory.turn is not None
+        assert memory.turn.first
 
 
 async def test_a_gate_that_refuses_keeps_every_message(root: Path) -> None:
