@@ -86,7 +86,7 @@ def share_in(part: frozenset[str], whole: frozenset[str]) -> float:
 
 
 def says_the_same(a: str, b: str) -> bool:
-    """Whether two texts say one thing: nearly the same letters, the very same numbers and denials."""
+    """Whether two texts have nearly the same letters, and the very same numbers and denials."""
     return Statement.of(a).says_the_same(Statement.of(b))
 
 
