@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pipimem.memory.bot_conduct import BotConduct
 from pipimem.memory.promote import named_end
 from pipimem.memory.remember import quoted_addition
 from pipimem.notes.operations import Add
@@ -14,14 +15,18 @@ from pipimem.text.injection import injection_kind
 _TAGS = "\U000e0000", "\U000e007f"
 
 
-def foreign_addition(add: Add, source: str) -> Add:
+def foreign_addition(add: Add, source: str) -> Add | None:
     """The addition with its last day, and as a quote where it reads like an order to the bot.
 
-    A quote stands among the facts and never in what comes with every turn; whose words they are is
-    the speaker, else the name of the `source`.
+    So does a wish on how the bot treats others; with a link, money or a secret in it it is nothing
+    (`None`). A quote stands among the facts and never in what comes with every turn; whose words
+    they are is the speaker, else the name of the `source`.
     """
     add = replace(add, expires=add.expires or named_end(add.text, add.evidence))
-    if not injection_kind(add.text):
+    conduct = BotConduct(()).verdict(add.text)
+    if conduct == "risky":
+        return None
+    if not conduct and not injection_kind(add.text):
         return add
     evidence = replace(add.evidence, speaker=add.evidence.speaker or source)
     return quoted_addition(replace(add, evidence=evidence))

@@ -9,6 +9,7 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from pipimem.errors import ArchiveError, ChannelError
+from pipimem.runtime.transfer.take_back import ARCHIVE
 from pipimem.store.transfer.import_log import (
     ImportedChannel,
     ImportLog,
@@ -27,8 +28,6 @@ from pipimem.store.transfer.packing import pack
 from pipimem.store.transfer.unpacking import OpenedArchive, opened_archive
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
-KIND = "pipimem"
-"""The name of this kind of source."""
 _NAMED = 5
 
 
@@ -105,7 +104,10 @@ def import_archive(
         same = [one for one in channels if is_there(workspace, one.folder)]
         _refuse_others(workspace, source, same)
         found = MovedIn(_ids(new), _ids(same), size=archive.manifest.size)
-        return found if is_dry else _moved_in(workspace, archive, new, found, now, unpacked)
+        if is_dry:
+            archive.verify(unpacked)
+            return found
+        return _moved_in(workspace, archive, new, found, now, unpacked)
 
 
 def _moved_in(
@@ -124,7 +126,7 @@ def _moved_in(
             marks = {one.id: content_mark(ready / CHANNELS / one.folder) for one in new}
             made = tuple(ImportedChannel(name, True, mark) for name, mark in marks.items())
             # Before the channels: where it is killed between, what came can be taken back.
-            log.add(ImportRecord(number, now.isoformat(), KIND, archive.path.name, made))
+            log.add(ImportRecord(number, now.isoformat(), ARCHIVE, archive.path.name, made))
             move_in(workspace, ready, [one.folder for one in new])
         shared, left = move_in_shared(workspace, ready, archive.manifest.shared)
     return MovedIn(found.new, found.same, shared, left, found.size, number)

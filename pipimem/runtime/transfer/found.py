@@ -65,10 +65,12 @@ Found = FoundMessage | FoundEntry | FoundDay | LeftOut
 class SourceFormat:
     """A kind of source: its `name` for `--from`, whether files are of it, and what they hold.
 
-    `read` raises `ArchiveError` for files that are broken.
+    `read` raises `ArchiveError` for files that are broken. `is_group` says of a channel's name
+    whether several people speak there; where it does not know, whoever imports says it.
     """
 
     name: str
     what: str
     recognises: Callable[[SourceFiles], bool]
     read: Callable[[SourceFiles], Iterator[Found]]
+    is_group: Callable[[str], bool] = lambda _: False

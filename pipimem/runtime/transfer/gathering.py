@@ -11,6 +11,7 @@ from hashlib import blake2b
 from itertools import chain
 
 from pipimem.errors import NothingFound
+from pipimem.memory.bot_conduct import BotConduct
 from pipimem.memory.foreign_entry import foreign_addition, without_hidden
 from pipimem.notes.entry import content_id
 from pipimem.notes.message import Message
@@ -26,6 +27,8 @@ from pipimem.text.private import without_marks
 
 _ID_BYTES = 10
 _MARK = "[secret:"
+_NOTHING = "nothing of it may be written"
+_RISKY = "says how the bot is to treat others, with a link, money or a secret in it"
 
 
 @dataclass(slots=True)
@@ -89,7 +92,7 @@ class Gathering:
             return
         cleaned = self.intake.cleaned([message], self.now)
         if not cleaned or not cleaned[0].content.strip():
-            self.counts.leave_out(LeftOut(message.id, "nothing of it may be written"))
+            self.counts.leave_out(LeftOut(message.id, _NOTHING))
             return
         self._count_hidden(message.content, cleaned[0].content)
         self._taken.add(message.id)
@@ -102,13 +105,15 @@ class Gathering:
         try:
             said = rememberable(without_hidden(one.text), one.speaker, self.now, self.intake)
         except NothingFound:
-            self.counts.leave_out(LeftOut(one.origin, "nothing of it may be written"))
+            self.counts.leave_out(LeftOut(one.origin, _NOTHING))
             return
         self._count_hidden(one.text, said.content)
         when = _usable(one.when) or self.now
         evidence = Evidence((one.origin,), 0, said.speaker, when, self.now)
         add = foreign_addition(Add(one.kind, said.content, one.trust, evidence), self.kind)
-        if self._is_new(add.text):
+        if add is None:
+            self.counts.leave_out(LeftOut(one.origin, _RISKY))
+        elif self._is_new(add.text):
             self.counts.entries += 1
             self.counts.quoted += add.trust is Trust.QUOTED
             self.additions.append(add)
@@ -129,9 +134,9 @@ class Gathering:
             text = ""
             with suppress(NothingFound):
                 text = rememberable(without_hidden(line), "", self.now, self.intake).content
-            if not text or injection_kind(text):
-                why = "reads like an instruction to the bot" if text else "nothing of it may be"
-                self.counts.leave_out(LeftOut(one.origin, why if text else f"{why} written"))
+            if not text or injection_kind(text) or BotConduct(()).verdict(text):
+                why = "reads like an instruction to the bot" if text else _NOTHING
+                self.counts.leave_out(LeftOut(one.origin, why))
                 continue
             self._count_hidden(line, text)
             yield bullet_text(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -12,7 +13,8 @@ from pipimem.errors import ArchiveError
 _PIECE = 1024 * 1024
 # A conversation of years has 20 MB; what is longer is no element but a broken file.
 _LONGEST = 64 * 1024 * 1024
-_BETWEEN = " \t\r\n,"
+_BLANK = re.compile(r"[ \t\r\n]*")
+_BETWEEN = re.compile(r"[ \t\r\n,]*")
 
 
 class JsonElements:
@@ -28,7 +30,7 @@ class JsonElements:
         self._count = 0
 
     def __iter__(self) -> Iterator[object]:
-        self._skip("")
+        self._skip(_BLANK)
         is_array = self._text[self._at : self._at + 1] == "["
         self._at += is_array
         while True:
@@ -40,11 +42,11 @@ class JsonElements:
                 return
             yield self._next()
 
-    def _skip(self, more: str) -> None:
-        """Goes on to what is neither white space nor one of some signs."""
+    def _skip(self, signs: re.Pattern[str]) -> None:
+        """Goes on to what is none of some signs."""
         while True:
-            while self._at < len(self._text) and self._text[self._at] in (more or " \t\r\n"):
-                self._at += 1
+            found = signs.match(self._text, self._at)
+            self._at = found.end() if found else self._at
             if self._at < len(self._text) or not self._read(_PIECE):
                 return
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.errors import CannotTakeBack, PipimemError
 from pipimem.store.channel import ChannelStore
-from pipimem.store.history.undo import undo
+from pipimem.store.history.undo import UNDO, undo
 from pipimem.store.transfer.dropped_messages import drop_messages
 from pipimem.store.transfer.import_log import (
     ImportedChannel,
@@ -19,6 +20,10 @@ from pipimem.store.transfer.moving_in import is_there
 from pipimem.store.workspace import WorkspaceStore
 
 _ACTOR = "person"
+ARCHIVE = "pipimem"
+"""The kind of an import of an archive of our own."""
+TASK = "import"
+"""The task of a change that an import made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,8 @@ def take_back(workspace: WorkspaceStore, record: ImportRecord, now: datetime) ->
             removed.append(channel.id)
             continue
         try:
-            dropped, undone = _clean(workspace, channel, now)
+            later = _later(workspace, record, channel.id)
+            dropped, undone = _clean(workspace, record, channel, later, now)
         except PipimemError as error:
             kept.append(f"{channel.id}: {error}")
             continue
@@ -74,23 +80,67 @@ def take_back(workspace: WorkspaceStore, record: ImportRecord, now: datetime) ->
     return ImportTakenBack(record, tuple(removed), tuple(cleaned), messages, changes, tuple(kept))
 
 
-def _clean(workspace: WorkspaceStore, channel: ImportedChannel, now: datetime) -> tuple[int, int]:
+def _later(workspace: WorkspaceStore, record: ImportRecord, channel: str) -> ImportedChannel | None:
+    """What the next import added to a channel; `None` where there was none."""
+    records = [one for one in _log(workspace).records() if one.number > record.number]
+    found = (each for one in records for each in one.channels if each.id == channel)
+    return next(found, None)
+
+
+def _clean(
+    workspace: WorkspaceStore,
+    record: ImportRecord,
+    channel: ImportedChannel,
+    later: ImportedChannel | None,
+    now: datetime,
+) -> tuple[int, int]:
     """Takes out of a channel what an import added; how many messages, and how many changes."""
-    if not channel.numbers and not channel.records:
+    if record.kind == ARCHIVE:
         raise CannotTakeBack(
             "somebody wrote to it since it came; `pipimem remove` deletes it with that"
         )
     store = ChannelStore.open(workspace, channel.id, create=False)
-    undone = 0
-    already = {one.correlation for one in store.journal_records() if one.task == "undo"}
-    for number in sorted(channel.records, reverse=True):
-        if str(number) not in already:
-            undo(store, number, now, actor=_ACTOR)
-            undone += 1
-    numbers = {number for first, last in channel.numbers for number in range(first, last + 1)}
+    undone = _undone(store, _changes(store, record.kind, channel, later), now)
+    numbers = frozenset(_numbers(store, record.kind, channel, later))
     dropped = drop_messages(store.folder, store.transcript, numbers) if numbers else 0
     store.close()
     return dropped, undone
+
+
+def _undone(store: ChannelStore, changes: Sequence[int], now: datetime) -> int:
+    """Takes changes back, the newest first, but those that were; how many."""
+    already = {one.correlation for one in store.journal_records() if one.task == UNDO}
+    wanted = [number for number in sorted(changes, reverse=True) if str(number) not in already]
+    for number in wanted:
+        undo(store, number, now, actor=_ACTOR)
+    return len(wanted)
+
+
+def _changes(
+    store: ChannelStore, kind: str, channel: ImportedChannel, later: ImportedChannel | None
+) -> list[int]:
+    """The records of the journal that are an import's; of one that was killed by what they say."""
+    if channel.is_done:
+        return list(channel.records)
+    upto = later.before if later else None
+    return [
+        one.sequence
+        for one in store.journal_records()
+        if one.task == TASK and one.actor == kind and one.files
+        if one.sequence > channel.before and (upto is None or one.sequence <= upto)
+    ]
+
+
+def _numbers(
+    store: ChannelStore, kind: str, channel: ImportedChannel, later: ImportedChannel | None
+) -> Iterator[int]:
+    """The numbers of an import's messages: what others said meanwhile has other ids."""
+    upto: int | None = channel.last
+    if not channel.is_done:
+        upto = later.first - 1 if later else None
+    for message in store.transcript.window(channel.first - 1, upto):
+        if message.id.startswith(f"{kind}:"):
+            yield message.number
 
 
 def _log(workspace: WorkspaceStore) -> ImportLog:

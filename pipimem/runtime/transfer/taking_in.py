@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -27,6 +27,7 @@ from pipimem.runtime.transfer.found import (
 from pipimem.runtime.transfer.gathering import Gathering, ImportCounts
 from pipimem.runtime.transfer.source_files import SourceFiles
 from pipimem.runtime.transfer.spool import Spool
+from pipimem.runtime.transfer.take_back import TASK
 from pipimem.settings import Settings, settings_from
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.folder_names import folder_name
@@ -41,7 +42,6 @@ from pipimem.store.transfer.manifest import CHANNELS
 from pipimem.store.transfer.moving_in import incoming, is_there, move_in
 from pipimem.store.workspace import WorkspaceStore
 
-TASK = "import"
 # So many messages are appended with one sync.
 _BATCH = 2_000
 
@@ -123,7 +123,8 @@ class _Import:
             standing = ChannelStore.open(self.workspace, name, create=False)
         elif self.ready is not None:
             aside = WorkspaceStore(self.ready)
-            staged = ChannelStore.open(aside, name, create=True, kind=self.options.kind)
+            kind = "group" if self.source_format.is_group(name) else self.options.kind
+            staged = ChannelStore.open(aside, name, create=True, kind=kind)
         store = standing or staged
         key = store.key if store else b""
         intake = Intake(self.settings.private, key, self.settings.secrets)
@@ -234,39 +235,34 @@ def _filled(run: _Import, target: _Target) -> ImportedChannel:
     for batch in _batches(target.gathering):
         store.append(batch)
     last = store.transcript.last_number
-    sequence = _commit(run, target.gathering, store, last)
+    records = _commit(run, target.gathering, store, last)
     store.close()
-    mark, records = content_mark(store.folder), (sequence,) if target.gathering.has_notes else ()
-    return ImportedChannel(target.name, True, mark, ((1, last),) if last else (), records)
+    mark = content_mark(store.folder)
+    return ImportedChannel(target.name, True, mark, last=last, records=records, is_done=True)
 
 
 def _added(run: _Import, target: _Target) -> Iterator[ImportedChannel]:
-    """Adds to a channel that is there; yields what was added so far, after each step."""
+    """Adds to a channel that is there; yields what is its own before the first step and at the end.
+
+    Where it is killed between, its messages are known by their ids.
+    """
     store = target.standing
     if store is None:
         return
-    numbers: list[tuple[int, int]] = []
-    first = store.ledger.cursor + 1
+    store.journal_edits(run.now)
+    first = store.transcript.last_number + 1
+    begun = ImportedChannel(target.name, first=first, before=store.ledger.sequence)
+    yield begun
+    numbers: list[int] = []
     for batch in _batches(target.gathering):
-        numbers = _ranges(numbers, [message.number for message in store.append(batch)])
-        yield ImportedChannel(target.name, numbers=tuple(numbers))
+        numbers += [message.number for message in store.append(batch)]
     # Where somebody spoke meanwhile, the cursor stays: nothing of theirs may be passed over.
-    alone = len(numbers) == 1 and numbers[0][0] == first
-    sequence = _commit(run, target.gathering, store, numbers[0][1] if alone else 0)
+    begins = store.ledger.cursor + 1
+    is_alone = numbers == list(range(begins, begins + len(numbers)))
+    last = numbers[-1] if numbers else 0
+    records = _commit(run, target.gathering, store, last if is_alone else 0)
     store.close()
-    records = (sequence,) if sequence and target.gathering.has_notes else ()
-    yield ImportedChannel(target.name, numbers=tuple(numbers), records=records)
-
-
-def _ranges(ranges: Sequence[tuple[int, int]], numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """The ranges with more numbers, each as its first and last one."""
-    found = list(ranges)
-    for number in numbers:
-        if found and found[-1][1] + 1 == number:
-            found[-1] = found[-1][0], number
-        else:
-            found.append((number, number))
-    return found
+    yield replace(begun, last=last, records=records, is_done=True)
 
 
 def _batches(gathering: Gathering) -> Iterator[list[Message]]:
@@ -276,8 +272,11 @@ def _batches(gathering: Gathering) -> Iterator[list[Message]]:
             yield batch
 
 
-def _commit(run: _Import, gathering: Gathering, store: ChannelStore, last: int) -> int:
-    """Commits entries and days, and where the talk ends; the number of the record, 0 for none."""
+def _commit(run: _Import, gathering: Gathering, store: ChannelStore, last: int) -> tuple[int, ...]:
+    """Commits entries and days, and that the talk up to a message is none to learn from.
+
+    Returns the number of the record, where it changed the notes.
+    """
     progress = Progress()
     if last and not run.options.consolidates and gathering.counts.messages:
         progress = Progress(cursor=last, boundary=last, refreshed=last, epoch_start=last)
@@ -287,7 +286,5 @@ def _commit(run: _Import, gathering: Gathering, store: ChannelStore, last: int) 
     decision = Decision(
         TASK, Author.PERSON, operations, progress, f"from {kind}", speakers=gathering.speakers
     )
-    store.journal_edits(run.now)
-    before = store.ledger.sequence
     done = store.commit(decision, run.now, actor=kind)
-    return done.sequence if done.sequence > before else 0
+    return (done.sequence,) if done.outcome.texts else ()

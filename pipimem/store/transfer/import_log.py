@@ -22,15 +22,19 @@ _NAME = "imports.jsonl"
 class ImportedChannel:
     """What an import did to one channel.
 
-    It made it where `is_new`, and left it with this `mark` then. Elsewhere it added the messages of
-    these `numbers` (each a first and a last one), and the `records` of the journal.
+    It made it where `is_new`, and left it with this `mark` then. Its messages have the numbers from
+    `first` to `last`, its changes of the notes come after the record `before` of the journal; they
+    are `records`. Without a last one, or records, it was killed before it could say.
     """
 
     id: str
     is_new: bool = False
     mark: str = ""
-    numbers: tuple[tuple[int, int], ...] = ()
+    first: int = 1
+    last: int = 0
+    before: int = 0
     records: tuple[int, ...] = ()
+    is_done: bool = False
 
 
 @dataclass(frozen=True, slots=True)

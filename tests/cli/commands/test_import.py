@@ -36,3 +36,51 @@ def test_what_cannot_be_taken_in_is_told_in_a_sentence(call: Call, tmp_path: Pat
     assert call("import", "--undo", "x").code == 2
     told = call("import", "--undo", "--yes")
     assert told.err == "pipimem: no import of this workspace is left to be taken back\n"
+
+
+def test_a_log_comes_in_after_a_dry_run_that_counts(call: Call, bot: Path, tmp_path: Path) -> None:
+    """What is new, hidden and left out, with the reason and its first place."""
+    rows = [
+        '{"role": "user", "name": "Ann", "content": "mine <private>x</private> is fine"}',
+        '{"role": "ghost", "content": "boo"}',
+    ]
+    (tmp_path / "talk.jsonl").write_text("\n".join(rows))
+    told = call("import", "talk.jsonl", "--channel", "room", "--dry-run")
+    assert told.out.splitlines() == [
+        "a log of messages as JSON Lines, JSON or CSV: a dry run, nothing is written",
+        "  room: 0 entries, 0 days, 1 message",
+        "taken in: 0 entries, 0 days, 1 message",
+        "stood there already: 0",
+        "0 secrets masked, 1 private stretch left out",
+        "left out: 1 × a row of the role 'ghost' (as talk.jsonl:2)",
+    ]
+    assert list((bot / "channels").iterdir()) == []
+    done = call("import", "talk.jsonl", "--channel", "room", "--json").object
+    assert (done["from"], done["messages"], done["number"], done["private"]) == ("log", 1, 1, 1)
+    assert done["left_out"] == {"a row of the role 'ghost'": 1}
+    assert list(done["channels"]) == ["room"]  # type: ignore[call-overload]
+    assert call("status", "--json").object["channels"][0]["backlog"] == 0  # type: ignore[index]
+    assert call("import", "--undo", "--json", "--yes").object["removed"] == ["room"]
+
+
+def test_talk_is_learnt_from_where_it_is_asked_for(
+    call: Call, conversation: Path, bot: Path
+) -> None:
+    """And what was learnt goes with the import."""
+    told = call(
+        "import", str(conversation), "--channel", "room", "--kind", "group", "--consolidate"
+    )
+    assert told.code == 0
+    assert "lantern release is on Thursday" in (bot / "channels/room/MEMORY.md").read_text()
+    assert "bob (2026-03-02)" in call("blame", "room", "memory").out
+    assert call("import", "--undo", "--yes").out.endswith("  1 channel removed\n")
+
+
+def test_what_is_not_known_is_named_by_hand(call: Call, tmp_path: Path) -> None:
+    """The sentence says the names; an archive's channels keep theirs."""
+    (tmp_path / "a.txt").write_text("hello")
+    told = call("import", "a.txt")
+    assert (told.code, "Say with --from what it is: chatgpt, claude" in told.err) == (1, True)
+    call("remember", "room", "The port is 8080")
+    call("export", "x.zip")
+    assert call("import", "x.zip", "--channel", "other").code == 2

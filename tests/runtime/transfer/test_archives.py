@@ -148,6 +148,14 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert sorted(path.name for path in other.root.rglob("*")) == ["channels"]
 
 
+def test_a_dry_run_finds_what_is_damaged(tmp_path: Path) -> None:
+    """It reads all of it, and writes nothing."""
+    source = exported(filled(tmp_path / "a"), tmp_path / "x.zip")
+    damaged = remade(source, tmp_path / "y.zip", _other_bytes)
+    with pytest.raises(ArchiveError, match="not what its checksum says"):
+        import_archive(workspace(tmp_path / "b"), damaged, NOW, is_dry=True)
+
+
 def test_files_of_the_workspace_take_the_place_of_nothing_but_the_template(tmp_path: Path) -> None:
     """What a person wrote in the other workspace stays, and is told."""
     made = filled(tmp_path / "a")

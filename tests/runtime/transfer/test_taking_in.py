@@ -177,6 +177,14 @@ def test_talk_is_not_put_behind_what_was_not_learnt_from_yet(tmp_path: Path) -> 
     assert tree(made.root) == before
 
 
+def test_a_group_of_the_source_is_a_group_here(tmp_path: Path) -> None:
+    """Its other channels are of the kind that was asked for."""
+    made = workspace(tmp_path / "a")
+    imported(made, FIXTURES / "pipiclaw")
+    kinds = {info.id: info.kind for info in made.channels()}
+    assert kinds == {"dm_alice": "dm", "group_cid/AZ==": "group"}
+
+
 def test_a_later_export_adds_what_is_new(tmp_path: Path) -> None:
     """By the ids of the messages, and by what they say where they have none."""
     made = workspace(tmp_path / "a")

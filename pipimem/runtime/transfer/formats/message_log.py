@@ -6,10 +6,18 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 
 from pipimem.errors import ArchiveError
 from pipimem.notes.message import Message
-from pipimem.runtime.transfer.formats.values import Json, as_object, role_of, text_of, time_of
+from pipimem.runtime.transfer.formats.values import (
+    Json,
+    as_list,
+    as_object,
+    role_of,
+    text_of,
+    time_of,
+)
 from pipimem.runtime.transfer.found import Found, FoundMessage, LeftOut, SourceFormat
 from pipimem.runtime.transfer.json_elements import JsonElements
 from pipimem.runtime.transfer.source_files import SourceFiles
@@ -23,6 +31,7 @@ _ID = ("id", "message_id", "msg_id", "uuid")
 _SESSION = ("session", "session_id", "conversation_id", "thread_id", "conversation", "thread")
 _CHANNEL = ("channel", "channel_id", "room", "chat_id")
 _SAYS_WHO = (*_ROLE, *_NAME)
+_LOOKED_AT = 3
 _JSON, _CSV = (".jsonl", ".ndjson", ".json"), (".csv", ".tsv")
 
 
@@ -38,11 +47,19 @@ def _is_log(files: SourceFiles, name: str) -> bool:
     if name.endswith(_CSV):
         fields = {field.strip().casefold() for field in _delimited(head, name)}
         return bool(fields & set(_CONTENT)) and bool(fields & set(_SAYS_WHO))
-    try:
-        row, _ = json.JSONDecoder().raw_decode(head.lstrip("[ \t\r\n"))
-    except (ValueError, RecursionError):
-        return False
-    return bool(text_of(as_object(row), *_CONTENT)) and bool(text_of(as_object(row), *_SAYS_WHO))
+    return any(
+        _content(row) and text_of(row, *_SAYS_WHO) for row in map(as_object, _first_rows(head))
+    )
+
+
+def _first_rows(head: str) -> Iterator[object]:
+    """The first values of a file; the very first may say what the file is."""
+    at, decoder = 0, json.JSONDecoder()
+    with suppress(ValueError, RecursionError):
+        for _ in range(_LOOKED_AT):
+            at += len(head[at:]) - len(head[at:].lstrip("[, \t\r\n"))
+            row, at = decoder.raw_decode(head, at)
+            yield row
 
 
 def _delimited(head: str, name: str) -> list[str]:
@@ -76,8 +93,15 @@ def _csv_rows(files: SourceFiles, name: str) -> Iterator[Json]:
             ) from error
 
 
+def _content(row: Json) -> str:
+    """What was said: a text, or the texts among the parts of a message."""
+    parts = [as_object(one) for one in as_list(row.get("content"))]
+    said = [text_of(one, "text") for one in parts if one.get("type") == "text"]
+    return "\n\n".join(filter(None, said)) or text_of(row, *_CONTENT)
+
+
 def _message(row: Json, origin: str) -> Found:
-    content, who = text_of(row, *_CONTENT), text_of(row, *_ROLE)
+    content, who = _content(row), text_of(row, *_ROLE)
     if not content:
         return LeftOut(origin, "a row without content")
     role = role_of(who) or role_of(text_of(row, *_NAME))

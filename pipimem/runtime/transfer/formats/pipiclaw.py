@@ -151,4 +151,9 @@ def _message(row: Mapping[str, object], origin: str, channel: str) -> Found:
     return FoundMessage(message, channel)
 
 
-FORMAT = SourceFormat("pipiclaw", "a workspace of pipiclaw", recognises, read)
+def is_group(channel: str) -> bool:
+    """Whether a channel is a group, as its name says."""
+    return channel.startswith("group_")
+
+
+FORMAT = SourceFormat("pipiclaw", "a workspace of pipiclaw", recognises, read, is_group)

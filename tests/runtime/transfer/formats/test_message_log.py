@@ -60,3 +60,15 @@ def test_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     for name in ("a.csv", "b.jsonl"):
         with pytest.raises(ArchiveError, match=f"{name}.*(UTF-8|utf-8)"):
             found_in(tmp_path / name, FORMAT)
+
+
+def test_a_session_whose_first_line_says_what_it_is(tmp_path: Path) -> None:
+    """And whose messages have parts: texts are taken, a picture is not."""
+    rows = [
+        '{"_type": "metadata", "created_at": "2026-03-02T09:10:00"}',
+        '{"role": "user", "content": [{"type": "text", "text": "hi"}, {"type": "image"}]}',
+    ]
+    (tmp_path / "s.jsonl").write_text("\n".join(rows))
+    found = found_in(tmp_path / "s.jsonl", FORMAT)
+    assert said(found) == [("user", "", "hi", "")]
+    assert left_out(found) == [("s.jsonl:1", "a row without content")]
