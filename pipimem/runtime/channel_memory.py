@@ -25,6 +25,7 @@ from pipimem.notes.message import Role
 from pipimem.recall.items import Item, sources_of
 from pipimem.runtime.channel_entries import ChannelEntries
 from pipimem.runtime.channel_history import ChannelHistory, OpenHistory
+from pipimem.runtime.channel_lock import ChannelLock
 from pipimem.runtime.forget_preview import forget_targets, is_learnt_from
 from pipimem.runtime.note_files import NoteFiles, OpenFiles
 from pipimem.runtime.on_disk import ChannelOnDisk
@@ -53,10 +54,10 @@ class ChannelMemory(ChannelEntries):
     _recall_service: RecallService
     # Called when the transcript has grown or was rewritten, and its index is to follow.
     _request_warming: Callable[[RecallService], None]
-    _lock: anyio.Lock = field(default_factory=anyio.Lock, init=False)
+    _lock: ChannelLock = field(default_factory=ChannelLock, init=False)
     # The index of the transcript and the archive, made at the first search.
     _transcripts: SearchService | None = field(default=None, init=False)
-    _searching: anyio.Lock = field(default_factory=anyio.Lock, init=False)
+    _searching: ChannelLock = field(default_factory=ChannelLock, init=False)
     _unrecorded: UnrecordedTurns = field(default_factory=UnrecordedTurns, init=False)
     # When a text was forgotten, and what does it once more.
     _forgettings: list[tuple[datetime, Callable[[], object]]] = field(
