@@ -12,7 +12,8 @@ from weakref import WeakKeyDictionary
 
 import anyio
 
-from pipimem import ArgumentError, Channel, Message, PipimemError, Receipt, Turn
+from pipimem import Channel, Message, Receipt, Turn
+from pipimem.runtime.adapter_steps import note_compacted, refuse_kept_context, stored
 from pipimem.runtime.tools.definitions import TOOLS, Language
 
 try:
@@ -61,11 +62,7 @@ class AgentScopeMiddleware(MiddlewareBase):
     def __init__(
         self, channel: Channel, *, session_prompt: bool = True, language: Language = "en"
     ) -> None:
-        if channel.keeps_context:
-            raise ArgumentError(
-                "keeps_context must be off: what memory adds to a model's input here does not stay "
-                "in the agent's context."
-            )
+        refuse_kept_context(channel, "in the agent's context")
         self.channel = channel
         self.turn: Turn | None = None
         self.receipt: Receipt | None = None
@@ -139,15 +136,9 @@ class AgentScopeMiddleware(MiddlewareBase):
             # AgentScope carries a compaction out and is cancelled then.
             if agent.state.context is not context or agent.state.summary != summary:
                 with anyio.CancelScope(shield=True):
-                    await self._note_compacted(receipt)
+                    await note_compacted(self.channel, receipt)
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
-
-    async def _note_compacted(self, receipt: Receipt) -> None:
-        try:
-            await self.channel.compacted(receipt)
-        except (PipimemError, OSError) as error:  # it took place all the same
-            _log.warning("%s: the compaction is not noted, %s", self.channel.id, error)
 
     def _talk(self, agent: Agent) -> _Talk:
         return self._talks.setdefault(agent, _Talk())
@@ -185,13 +176,10 @@ class AgentScopeMiddleware(MiddlewareBase):
         turn = talk.turn if not talk.has_ended else None
         if not pending and turn is None:
             return
-        try:
-            await self.channel.after_turn(turn, pending)
-        except (PipimemError, OSError) as error:
-            self.problem = str(error)
-            _log.warning("%s: not stored yet, %s", self.channel.id, self.problem)
+        self.problem = await stored(self.channel, turn, pending)
+        if self.problem:
             return
-        self.problem, talk.has_ended = "", True
+        talk.has_ended = True
         in_context = {message.id for message in _said(agent.state.context, agent.name)}
         talk.taken &= in_context
         talk.taken.update(message.id for message in pending)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pipimem.text.surrogates import storable
+from pipimem.text.surrogates import storable_json
 
 # As the SDK's bound, which answers a longer one with 413.
 _LONGEST_BODY = 4 << 20
@@ -47,7 +46,6 @@ def _repaired(body: bytes) -> bytes:
     if _SURROGATE.search(body) is None:
         return body
     try:
-        text = json.dumps(json.loads(body), ensure_ascii=False)
+        return storable_json(body).encode()
     except (ValueError, RecursionError):
         return body
-    return storable(text).encode()

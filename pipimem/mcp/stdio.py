@@ -7,7 +7,6 @@ what is no message without an answer.
 
 from __future__ import annotations
 
-import json
 import os
 import select
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -31,7 +30,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from pipimem.text.surrogates import storable
+from pipimem.text.surrogates import storable_json
 
 # So long calls that are under way may go on when the input has ended.
 _GRACE = 10.0
@@ -173,9 +172,8 @@ def _message(line: bytes) -> JSONRPCMessage:
     try:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        # Models cut emoji in half: JSON can write that, and only Python's own parser reads it.
-        text = json.dumps(json.loads(line), ensure_ascii=False)
-        return jsonrpc_message_adapter.validate_json(storable(text), by_name=False)
+        # Only Python's own parser reads halves of characters.
+        return jsonrpc_message_adapter.validate_json(storable_json(line), by_name=False)
 
 
 def _refusal(error: Exception) -> JSONRPCError:

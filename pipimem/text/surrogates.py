@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 
 def storable(text: str) -> str:
     """The text with two halves as the character they are, and a lone one as U+FFFD."""
@@ -10,3 +12,11 @@ def storable(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def storable_json(data: bytes) -> str:
+    """The same JSON without halves of characters: models cut emoji in half.
+
+    Raises `ValueError` for what is no JSON, `RecursionError` where it is too deep.
+    """
+    return storable(json.dumps(json.loads(data), ensure_ascii=False))

@@ -14,7 +14,7 @@ from langchain_core.messages import AnyMessage, RemoveMessage, ToolMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from pipimem import ArgumentError, Channel, Message, PipimemError, Receipt, Turn
+from pipimem import Channel, Message, Receipt, Turn
 from pipimem.adapters.langchain.chat_messages import (
     is_made_up,
     newest_of_a_person,
@@ -25,6 +25,7 @@ from pipimem.adapters.langchain.chat_messages import (
     wording,
 )
 from pipimem.adapters.langchain.structured_tools import tools_of
+from pipimem.runtime.adapter_steps import note_compacted, refuse_kept_context, stored
 from pipimem.runtime.tools.definitions import Language
 
 A = TypeVar("A")
@@ -65,11 +66,7 @@ class LangChainMiddleware(AgentMiddleware[Any, Any, Any]):
         language: Language = "en",
     ) -> None:
         super().__init__()
-        if channel.keeps_context:
-            raise ArgumentError(
-                "keeps_context must be off: what memory adds to a request here does not stay among "
-                "the agent's messages."
-            )
+        refuse_kept_context(channel, "among the agent's messages")
         self.channel = channel
         self.tools = tools_of(channel, language) if tools else []
         self.turn: Turn | None = None
@@ -207,13 +204,9 @@ class LangChainMiddleware(AgentMiddleware[Any, Any, Any]):
         pending = [message for message in messages if message.id not in self._stored]
         if not pending and turn is None:
             return True
-        try:
-            await self.channel.after_turn(turn, pending)
-        except (PipimemError, OSError) as error:
-            self.problem = str(error)
-            _log.warning("%s: not stored yet, %s", self.channel.id, self.problem)
+        self.problem = await stored(self.channel, turn, pending)
+        if self.problem:
             return False
-        self.problem = ""
         self._stored.update((message.id, None) for message in pending)
         return True
 
@@ -253,10 +246,7 @@ class LangChainMiddleware(AgentMiddleware[Any, Any, Any]):
         if not self.receipt.may_compact:
             _log.warning("%s: no compaction, %s", self.channel.id, self.receipt.reason)
             return False
-        try:
-            await self.channel.compacted(self.receipt)
-        except (PipimemError, OSError) as error:  # it takes place all the same
-            _log.warning("%s: the compaction is not noted, %s", self.channel.id, error)
+        await note_compacted(self.channel, self.receipt)
         return True
 
 

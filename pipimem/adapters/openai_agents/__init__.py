@@ -6,7 +6,6 @@ has `session.tools()` and `config` is `RunConfig(call_model_input_filter=session
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -18,10 +17,10 @@ from uuid import uuid4
 import anyio
 
 from pipimem.adapters.openai_agents.items import ends_turn, role_of, text_of, with_text_before
-from pipimem.errors import ArgumentError, PipimemError, described
+from pipimem.errors import ArgumentError, PipimemError
 from pipimem.notes.message import Message
+from pipimem.runtime.adapter_steps import note_compacted, refuse_kept_context, stored, tool_text
 from pipimem.runtime.channel import Channel
-from pipimem.runtime.tools.calls import refused
 from pipimem.runtime.tools.definitions import TOOLS, Language
 from pipimem.runtime.turns import Receipt, Turn
 
@@ -34,8 +33,6 @@ except ImportError as missing:
         "pipimem.adapters.openai_agents needs the OpenAI Agents SDK: "
         "pip install 'pipimem[openai-agents]'"
     ) from missing
-
-_log = logging.getLogger("pipimem")
 
 # An item of these roles is something that was said; others are the host's instructions.
 _SAID = {"user": Message.user, "assistant": Message.assistant}
@@ -85,11 +82,7 @@ class ChannelSession:
     _lock: anyio.Lock = field(default_factory=anyio.Lock, init=False)
 
     def __post_init__(self) -> None:
-        if self.channel.keeps_context:
-            raise ArgumentError(
-                "keeps_context must be off: what memory adds to a model's input here does not stay "
-                "in the session's items."
-            )
+        refuse_kept_context(self.channel, "in the session's items")
         if not 0 <= self.keep_items <= self.most_items:
             raise ArgumentError("keep_items must be from 0 to most_items.")
 
@@ -207,21 +200,15 @@ class ChannelSession:
 
     async def _take_in(self, turn: Turn | None) -> None:
         """Store what waits, and end the turn where its answer is among it."""
-        try:
-            await self.channel.after_turn(turn, self._waiting)
-        except (PipimemError, OSError) as error:
-            self.problem = described(error)
-            _log.warning("%s: not stored yet, %s", self.channel.id, self.problem)
+        self.problem = await stored(self.channel, turn, self._waiting)
+        if self.problem:
             return
-        self._waiting, self.problem = [], ""
+        self._waiting = []
         if turn is not None:
             self._turn = None
 
     async def _call_tool(self, name: str, _context: object, arguments: str) -> str:
-        try:
-            return (await self.channel.call_tool(name, arguments)).text
-        except PipimemError as error:  # the disk refuses: the answer can do without
-            return refused(error).text
+        return await tool_text(self.channel, name, arguments)
 
     async def _turn_for(self, text: str, place: int, items: Sequence[TResponseInputItem]) -> Turn:
         """The turn of the newest user message; the same in every call of the model for it."""
@@ -284,8 +271,5 @@ class ChannelSession:
             self._waiting.clear()
             self._popped.clear()
             self._turn = self._prompt = None
-            try:
-                await self.channel.compacted(receipt)
-            except (PipimemError, OSError) as error:  # the items are gone all the same
-                _log.warning("%s: the compaction is not noted, %s", self.channel.id, error)
+            await note_compacted(self.channel, receipt)
         return receipt

@@ -6,7 +6,6 @@ one in for each run: `agent.run(text, capabilities=[ChannelCapability(channel, s
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,10 +13,10 @@ from typing import Any
 
 import anyio
 
-from pipimem.errors import ArgumentError, PipimemError, described
+from pipimem.errors import ArgumentError
 from pipimem.notes.message import Message
+from pipimem.runtime.adapter_steps import note_compacted, refuse_kept_context, stored, tool_text
 from pipimem.runtime.channel import Channel
-from pipimem.runtime.tools.calls import refused
 from pipimem.runtime.tools.definitions import Language
 from pipimem.runtime.turns import Receipt, Turn
 
@@ -41,8 +40,6 @@ except ImportError as missing:
     raise ImportError(
         "pipimem.adapters.pydantic_ai needs Pydantic AI: pip install 'pipimem[pydantic-ai]'"
     ) from missing
-
-_log = logging.getLogger("pipimem")
 
 
 @dataclass(slots=True)
@@ -82,11 +79,7 @@ class ChannelCapability(AbstractCapability[Any]):
     _runs: dict[str, _Run] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.channel.keeps_context:
-            raise ArgumentError(
-                "keeps_context must be off: what memory adds to a model's input here does not stay "
-                "in the history."
-            )
+        refuse_kept_context(self.channel, "in the history")
         if not 0 <= self.keep_messages <= self.most_messages:
             raise ArgumentError("keep_messages must be from 0 to most_messages.")
 
@@ -196,10 +189,7 @@ class ChannelCapability(AbstractCapability[Any]):
         self.receipt = await self.channel.before_compaction(said, deadline=self.deadline)
         if not self.receipt.may_compact:
             return None
-        try:
-            await self.channel.compacted(self.receipt)
-        except (PipimemError, OSError) as error:  # the messages go all the same
-            _log.warning("%s: the compaction is not noted, %s", self.channel.id, error)
+        await note_compacted(self.channel, self.receipt)
         return history[place]
 
     def _said_before_failure(self, ctx: RunContext[Any]) -> list[Message]:
@@ -212,17 +202,8 @@ class ChannelCapability(AbstractCapability[Any]):
 
     async def _take_in(self, turn: Turn | None, said: Sequence[Message]) -> bool:
         """Stores what was said, and ends the turn; false where the disk refuses."""
-        try:
-            await self.channel.after_turn(turn, said)
-        except (PipimemError, OSError) as error:
-            self.problem = described(error)
-            _log.warning("%s: not stored yet, %s", self.channel.id, self.problem)
-            return False
-        self.problem = ""
-        return True
+        self.problem = await stored(self.channel, turn, said)
+        return not self.problem
 
     async def _call_tool(self, name: str, **arguments: Any) -> str:  # noqa: ANN401 - the model's
-        try:
-            return (await self.channel.call_tool(name, arguments)).text
-        except PipimemError as error:  # the disk refuses: the answer can do without
-            return refused(error).text
+        return await tool_text(self.channel, name, arguments)
