@@ -6,12 +6,18 @@ import re
 
 from pipimem.text.patterns import Pattern
 from pipimem.text.secrets.phrases import phrases
-from pipimem.text.secrets.values import has_digit, is_no_secret, looks_made_up, looks_typed_blindly
+from pipimem.text.secrets.values import (
+    has_digit,
+    has_letter,
+    is_no_secret,
+    looks_made_up,
+    looks_typed_blindly,
+)
 
 _PAIR = Pattern(
     r"[^\n/]{0,30}?(?<![\w./@-])(?P<user>[\w.@-]{2,64}?)"
-    r"(?P<sign>[ ]{0,2}[/:|：][ ]{0,2}|[ ]?[，,][ ]?"
-    rf"|{phrases('between an account and its password: english')})"
+    rf"(?P<sign>{phrases('between an account and its password: english')}"
+    r"|[ ]{0,2}[/:|：][ ]{0,2}|[ ]?[，,][ ]?)"
     r"(?P<value>[^\s,，;；。/|\"']{4,64})",
     re.ASCII,
 )
@@ -20,6 +26,8 @@ _BEFORE = Pattern(
 )
 
 
+# The word for a password between an account and it.
+_NAMED = Pattern(r"(?:pass|pwd?)$")
 # "login for grafana: admin / …": the first pair is no account.
 _TRIES = 3
 
@@ -45,6 +53,8 @@ def account_password(text: str, cue: re.Match[str]) -> tuple[int, int] | None:
 def _is_password(value: str, sign: str) -> bool:
     if is_no_secret(value):
         return False
+    if _NAMED().search(sign):  # "user guest, pass Blue-Lake-77": what looks like a name is none
+        return len(value) >= 6 and has_digit(value) and has_letter(value)
     if sign in ("/", "|"):
         return (has_digit(value) or looks_typed_blindly(value)) and not value.endswith(("px", "%"))
     return looks_made_up(value) or (sign == "with" and looks_typed_blindly(value))

@@ -28,7 +28,9 @@ _MAY_HAVE_NO_DIGIT = frozenset(
     )
 )
 # What people choose or encode: neither its length nor its characters tell anything.
-_CHOSEN = frozenset(("password", "basic-credentials", "social-security-number", "key"))
+_CHOSEN = frozenset(
+    ("password", "basic-credentials", "social-security-number", "passport-number", "key")
+)
 _DIGITS_AND_LETTERS = Pattern(r"[A-Za-z0-9]{8}")
 # "bearer authentication-is-required": letters are a key only where cases mix within.
 _MIXED_CASE = Pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -67,7 +69,8 @@ def _is_secret(kind: str, value: str) -> bool:
     if kind == "url-password":
         return value.lower() not in _PLAIN_URL_PASSWORDS
     if kind in _CHOSEN:
-        return len(set(value)) > 2
+        # "xxx" and "xyxy" stand for a value; 1122 is the code of many a door, 0000 of none yet.
+        return len(set(value)) > (1 if value.isdigit() else 2)
     if len(set(value)) < 6:
         return False
     return kind in _MAY_HAVE_NO_DIGIT or _is_random(value)
