@@ -171,8 +171,8 @@ class RecallService:
             done=done,
         )
         if seen is not None:
-            ledger = state.notes.ledger
-            excerpts = self.transcript_recall.excerpts(query, found, ledger, limits, now, seen)
+            notes = state.notes
+            excerpts = self.transcript_recall.excerpts(query, found, notes, limits, now, seen)
             found = replace(found, excerpts=excerpts) if excerpts else found
             done("transcript")
         if timings is not None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
 
 from pipimem.errors import StoreError
 from pipimem.notes.ledger import Ledger
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Trust
 from pipimem.recall.budget import BlockBudget, Limits
 from pipimem.recall.items import Item, Source
 from pipimem.recall.recall import Recall
@@ -56,6 +60,8 @@ class TranscriptRecall:
     _session_start: int = field(init=False)
     _unknown_id: str = ""
     _is_reported: bool = False
+    # The notes as last seen, and what people made of entries in them.
+    _reworded_in: tuple[Notes | None, Mapping[str, str]] = (None, MappingProxyType({}))
     _is_warming: threading.Event = field(default_factory=threading.Event)
     _is_warm: threading.Event = field(default_factory=threading.Event)
     # One thread at a time builds; whoever reads or adds holds the other.
@@ -143,7 +149,7 @@ class TranscriptRecall:
         self,
         query: Query,
         found: Recall,
-        ledger: Ledger,
+        notes: Notes,
         limits: Limits,
         now: datetime,
         seen: Seen,
@@ -151,6 +157,7 @@ class TranscriptRecall:
         """What was said about what is asked, beside the entries; nothing while no index is built.
 
         An entry that holds every word of the question need not answer it, so none keeps them away.
+        What a person reworded in the `notes` beats what was said.
         """
         search = self._search
         if search is None or query.silent:
@@ -158,8 +165,10 @@ class TranscriptRecall:
         if not self._using.acquire(timeout=_PATIENCE_SECONDS):
             return ()
         try:
-            learnt = ledger.cursor - _slots_after(search)
-            room = _room(found, limits, self._first_seen(search, ledger, seen), learnt, seen)
+            learnt = notes.ledger.cursor - _slots_after(search)
+            before = self._first_seen(search, notes.ledger, seen)
+            room = _room(found, limits, before, learnt, seen)
+            room = replace(room, reworded=self._reworded(notes))
             synonyms = self.vocabulary.synonyms()
             return passages(search.index, query, room, now=now, synonyms=synonyms)
         except StoreError:  # rewritten meanwhile: `warm` builds another one
@@ -167,6 +176,22 @@ class TranscriptRecall:
             return ()
         finally:
             self._using.release()
+
+    def _reworded(self, notes: Notes) -> Mapping[str, str]:
+        """What a person made of an entry, by the items of the messages that it was learnt from.
+
+        Of the same notes as last time it is known.
+        """
+        known, found = self._reworded_in
+        if known is not notes:
+            found = {}
+            for entry in notes.memory.entries:
+                record = notes.record(entry.record_name)
+                if record is not None and record.trust is Trust.HUMAN:
+                    items = (f"{Source.LOG}:{source}" for source in record.sources)
+                    found.update(dict.fromkeys(items, entry.text))
+            self._reworded_in = notes, found
+        return found
 
     def _first_seen(self, search: TranscriptSearch, ledger: Ledger, seen: Seen) -> int:
         """The slot of the first message that the model still sees."""

@@ -75,6 +75,25 @@ async def test_a_first_turn_after_a_start_has_excerpts(tmp_path: Path) -> None:
         assert "log:said" in turn.shown
 
 
+async def test_what_a_person_reworded_beats_what_was_said(tmp_path: Path) -> None:
+    """The message that the entry rests on comes with no hit any more; the hit does."""
+    root = workspace(tmp_path)
+    said, asked = "we decided to have dinner at seven", "remember: I'm allergic to peanuts"
+    async with opened(root) as channel:
+        now = Hands().clock().now() - timedelta(days=2)
+        await channel.take_in(
+            Message.user(text, id=text[:2], speaker="Ann", time=now) for text in (said, asked)
+        )
+        await channel.reset()
+    path = root / "channels" / "room" / "MEMORY.md"
+    learnt = path.read_text("utf-8")
+    assert f"{said}\n" in learnt
+    path.write_text(learnt.replace("at seven", "at 7:30 pm"), "utf-8")
+    async with opened(root) as channel:
+        found = await excerpts(channel, "can Ann eat satay sauce with peanuts?")
+    assert found == [asked]
+
+
 async def test_what_was_said_minutes_ago_reaches_a_prompt_that_shows_nothing(
     tmp_path: Path,
 ) -> None:
@@ -359,7 +378,7 @@ async def test_nothing_is_built_on_a_turn(tmp_path: Path) -> None:
     room.wait(60)
     now, words = Hands().clock().now(), room.vocabulary.words
     query = refined(QUESTION, words, now=now)
-    found = room.excerpts(query, Recall(), room.store.ledger, Limits(), now, Seen())
+    found = room.excerpts(query, Recall(), room.store.notes(), Limits(), now, Seen())
     assert (found, room._search) == ((), None)
 
 

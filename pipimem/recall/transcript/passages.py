@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pipimem.recall.budget import BlockBudget
@@ -22,6 +22,8 @@ from pipimem.recall.transcript.quotable import Quotable, Weighed, best, is_fille
 from pipimem.recall.transcript.transcript_index import TranscriptIndex, between
 from pipimem.text.dates import without_days
 from pipimem.text.patterns import Pattern
+from pipimem.text.words.index_words import Words
+from pipimem.text.words.similarity import REWORDED, alike, bigrams
 
 # How much of the question's words, by their rarity, the best message and its neighbours must hold:
 # where somebody of this talk is named, where the question is of those who ask, and else. Asked of
@@ -66,7 +68,8 @@ class Room:
 
     What is shown is taken off the budget. `shown` are ids that are not shown again, `known` texts
     that are there already, in small letters. From the slot `learnt` on no entry was made of the
-    messages yet; None where of all.
+    messages yet; None where of all. `reworded` has for ids of messages the text that a person made
+    of what was learnt from them: it beats the older wording.
     """
 
     before: int
@@ -74,10 +77,18 @@ class Room:
     shown: Collection[str] = ()
     known: Collection[str] = ()
     learnt: int | None = None
+    reworded: Mapping[str, str] = field(default_factory=dict)
 
     def is_new(self, item: Item) -> bool:
         """Whether neither the item nor its text is shown already."""
         return item.id not in self.shown and item.text.casefold() not in self.known
+
+    def is_reworded(self, item: Item, words: Words) -> bool:
+        """Whether a person's text stands in the place of what the item says, without all of it."""
+        instead = self.reworded.get(item.id)
+        if instead is None or alike(bigrams(item.text), bigrams(instead)) < REWORDED:
+            return False
+        return not set(words.words(item.text)) <= set(words.words(instead))
 
 
 def passages(
@@ -242,6 +253,8 @@ def _fitting(
             continue
         item = replace(item, text=excerpt(item.text, wanted, index.words, _LINES))
         least = max(0, spared - _DAY_TOKENS * len(days | {item.section}))
+        if room.is_reworded(item, index.words):
+            continue
         if item.text and room.is_new(item) and room.budget.takes(item, least):
             chosen[slot] = item
             days.add(item.section)
