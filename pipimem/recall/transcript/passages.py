@@ -245,7 +245,7 @@ def _fitting(
     spared = room.budget.tokens - _MOST_TOKENS
     days: set[str] = set()
     chosen: dict[int, Item] = {}
-    for slot in _showable(index, hits, room.before):
+    for slot in _showable(index, hits, room):
         if slot in chosen:
             continue
         item = index.item(slot)
@@ -253,19 +253,18 @@ def _fitting(
             continue
         item = replace(item, text=excerpt(item.text, wanted, index.words, _LINES))
         least = max(0, spared - _DAY_TOKENS * len(days | {item.section}))
-        if room.is_reworded(item, index.words):
-            continue
         if item.text and room.is_new(item) and room.budget.takes(item, least):
             chosen[slot] = item
             days.add(item.section)
     return tuple(chosen[slot] for slot in sorted(chosen))
 
 
-def _showable(index: TranscriptIndex, hits: Sequence[int], before: int) -> Iterator[int]:
-    """The hits and their neighbours, as far as they may be quoted."""
-    quotable = Quotable(index, 0, before)
+def _showable(index: TranscriptIndex, hits: Sequence[int], room: Room) -> Iterator[int]:
+    """The hits and their neighbours, as far as they may be quoted and nobody reworded them."""
+    quotable = Quotable(index, 0, room.before)
     for slot in _with_neighbours(index, hits):
-        if quotable(slot) and (slot in hits or not is_off_the_record(index, slot)):
+        may_be_quoted = quotable(slot) and (slot in hits or not is_off_the_record(index, slot))
+        if may_be_quoted and not room.is_reworded(index.item(slot), index.words):
             yield slot
 
 
