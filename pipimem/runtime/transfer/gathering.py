@@ -167,6 +167,11 @@ class Gathering:
         self.counts.private += self.intake.private_counts(before).stretches
 
     @property
+    def has_news(self) -> bool:
+        """Whether anything is new."""
+        return bool(self.counts.messages) or self.has_notes
+
+    @property
     def has_notes(self) -> bool:
         """Whether anything is for MEMORY.md or HISTORY.md."""
         return bool(self.additions or self.blocks)

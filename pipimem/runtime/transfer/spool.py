@@ -19,19 +19,11 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True)
-class Spool:
-    """Messages of one channel, session by session: whichever began first comes first.
-
-    In memory are 16 bytes of each.
-    """
+class SpoolFile:
+    """The one file in which the messages of all channels are kept."""
 
     path: Path
     _file: BinaryIO | None = None
-    # Where each message begins, and of which session it is.
-    _places: array[int] = field(default_factory=lambda: array("Q"))
-    _sessions: array[int] = field(default_factory=lambda: array("Q"))
-    _numbers: dict[str, int] = field(default_factory=dict)
-    _began: list[datetime] = field(default_factory=list)
     _end: int = 0
 
     def __enter__(self) -> Self:
@@ -48,29 +40,49 @@ class Spool:
         if self._file is not None:
             self._file.close()
 
-    def __len__(self) -> int:
-        return len(self._places)
+    def append(self, data: bytes) -> int:
+        """Writes a line; returns the byte where it begins."""
+        assert self._file is not None
+        begins = self._end
+        self._file.seek(begins)
+        self._file.write(data)
+        self._end += len(data)
+        return begins
+
+    def line_at(self, place: int) -> bytes:
+        """The line that begins at a byte."""
+        assert self._file is not None
+        self._file.seek(place)
+        return self._file.readline()
+
+
+@dataclass(slots=True)
+class Spool:
+    """Messages of one channel, session by session: whichever began first comes first.
+
+    In memory are 16 bytes of each.
+    """
+
+    file: SpoolFile
+    # Where each message begins, and of which session it is.
+    _places: array[int] = field(default_factory=lambda: array("Q"))
+    _sessions: array[int] = field(default_factory=lambda: array("Q"))
+    _numbers: dict[str, int] = field(default_factory=dict)
+    _began: list[datetime] = field(default_factory=list)
 
     def add(self, message: Message) -> None:
         """Keeps a message, which must have an id."""
-        assert self._file is not None
         number = self._numbers.setdefault(message.session, len(self._began))
         if number == len(self._began):
             self._began.append(message.time or _LONG_AGO)
         data = line(replace(message, number=len(self._places) + 1))
-        self._places.append(self._end)
+        self._places.append(self.file.append(data))
         self._sessions.append(number)
-        self._file.write(data)
-        self._end += len(data)
 
     def messages(self) -> Iterator[Message]:
         """All messages in their order, without numbers."""
-        assert self._file is not None
-        self._file.flush()
-        order = sorted(range(len(self._places)), key=self._key)
-        for index in order:
-            self._file.seek(self._places[index])
-            message = parsed(self._file.readline())
+        for index in sorted(range(len(self._places)), key=self._key):
+            message = parsed(self.file.line_at(self._places[index]))
             assert message is not None
             yield replace(message, number=0)
 
