@@ -78,6 +78,11 @@ if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
     from pipimem.runtime.search_service import SearchHit
     from pipimem.runtime.tools.calls import ToolResult
+    from pipimem.runtime.transcript_pages import (
+        TranscriptPage,
+        TranscriptPages,
+    )
+    from pipimem.runtime.turn_preview import TurnPreview
     from pipimem.runtime.turns import (
         Receipt,
         Turn,
@@ -207,8 +212,11 @@ __all__ = [
     "Tidy",
     "ToolResult",
     "TranscriptError",
+    "TranscriptPage",
+    "TranscriptPages",
     "Trust",
     "Turn",
+    "TurnPreview",
     "UnreadableNote",
     "UsageSum",
     "WorkspaceError",
@@ -238,6 +246,8 @@ _PLACES = {
     "pipimem.runtime.note_files": "NoteFiles",
     "pipimem.runtime.note_view": "NoteBlock NoteView",
     "pipimem.runtime.observability.json_logs": "JsonLogFormatter OperationLog",
+    "pipimem.runtime.transcript_pages": "TranscriptPage TranscriptPages",
+    "pipimem.runtime.turn_preview": "TurnPreview",
     "pipimem.runtime.search_service": "SearchHit",
     "pipimem.runtime.tools.calls": "ToolResult",
     "pipimem.runtime.usage_sums": "UsageSum",

@@ -39,7 +39,9 @@ from pipimem.runtime.search_service import (
 )
 from pipimem.runtime.tools.calls import ToolResult, called
 from pipimem.runtime.tools.definitions import Language, Shape, definitions
-from pipimem.runtime.turns import UnrecordedTurns
+from pipimem.runtime.transcript_pages import OpenTranscript, TranscriptPages
+from pipimem.runtime.turn_preview import TurnPreview, turn_preview
+from pipimem.runtime.turns import Turn, UnrecordedTurns
 from pipimem.runtime.usage_sums import UsageSum, usage_sum
 from pipimem.store.forget.cleaning import empty_message
 
@@ -149,6 +151,21 @@ class ChannelMemory(ChannelEntries):
     def files(self) -> NoteFiles:
         """The three files as a person reads and edits them."""
         return OpenFiles(self._store, self._jobs.settings, self._clock)
+
+    @property
+    def transcript(self) -> TranscriptPages:
+        """What was said, page by page."""
+        return OpenTranscript(self._store, self.files.shown)
+
+    async def preview(self, text: str, *, speaker: str = "", first: bool = True) -> TurnPreview:
+        """What a turn would show for a message and why, on a session's `first` turn or a later one.
+
+        The model is taken to have seen nothing else. Nothing is stored, counted or marked as shown.
+        """
+        require_type(text, str, "text", "Give the message as text.")
+        require_type(speaker, str, "speaker", "Without a name it is empty.")
+        message = Turn(text, speaker, self._clock.now(), first=first)
+        return await to_thread.run_sync(turn_preview, self._recall_service, message)
 
     async def usage(self, since: datetime | None = None) -> UsageSum:
         """What models were asked for this channel since a time, and what it cost."""

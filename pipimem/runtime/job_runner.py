@@ -26,6 +26,7 @@ from pipimem.settings import Settings
 from pipimem.sidecar.tasks import Assistant, Call
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.commit import Committed
+from pipimem.store.workspace import REQUIRED
 from pipimem.text.dates.bounds import later
 from pipimem.text.secrets import redacted
 
@@ -127,7 +128,7 @@ class JobRunner:
             return decision
 
         def without_lost() -> Decision:
-            must = self.store.workspace.human_text("recall.must")
+            must = self.store.workspace.human_text(REQUIRED)
             queries = recall_cases(notes.ledger.asked, must)
             if not queries:
                 return decision
@@ -146,7 +147,7 @@ class JobRunner:
     async def must_questions_problem(self) -> str:
         """Why what people want found cannot be asked for; empty where it can."""
         try:
-            await to_thread.run_sync(self.store.workspace.human_text, "recall.must")
+            await to_thread.run_sync(self.store.workspace.human_text, REQUIRED)
         except UnreadableNote as error:
             return str(error)
         return ""

@@ -17,7 +17,8 @@ from pipimem.runtime.embeddings import embeddings_of
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.search_service import Filters, SearchHit, note_hits
 from pipimem.runtime.transcript_recall import Seen
-from pipimem.runtime.turns import Turn, turn_of
+from pipimem.runtime.turn_preview import question_vector, session_turn
+from pipimem.runtime.turns import Turn
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
@@ -70,11 +71,12 @@ class Lookup:
         Nobody waits for a turn here, so the question's vector is waited for, and so is the index of
         the transcript: `excerpts` are those of a turn whose model sees none of the talk.
         """
-        service = self._reading(channel)
+        service, now = self._reading(channel), Clock().now()
         if not automatic:
-            return self._recalled(service, text, speaker, automatic=False)
+            return service.recalled(text, now, speaker=speaker, automatic=False)
         service.transcript_recall.warm()
-        return self._recalled(service, text, speaker, seen=Seen())
+        vector = question_vector(service, text, now)
+        return service.recalled(text, now, speaker=speaker, question=vector, seen=Seen())
 
     def context(self, channel: str, found: Recall) -> str:
         """The block of what was recalled, as a turn has it."""
@@ -82,36 +84,8 @@ class Lookup:
 
     def first_turn(self, channel: str, text: str, speaker: str = "") -> Turn:
         """The turn of a message with which a session begins; nobody is told that it was shown."""
-        service = self._reading(channel)
-        opening = service.opening(first=True)
-        service.transcript_recall.warm()
-        seen = Seen(shown=opening.ids, words=opening.words)
-        found = self._recalled(service, text, speaker, opening.ids, seen=seen)
         message = Turn(text, speaker, Clock().now(), first=True)
-        return turn_of(message, opening, found, service.notes())
-
-    def _recalled(
-        self,
-        service: RecallService,
-        text: str,
-        speaker: str,
-        shown: frozenset[str] = frozenset(),
-        *,
-        automatic: bool = True,
-        seen: Seen | None = None,
-    ) -> Recall:
-        now, vector = Clock().now(), None
-        if self._embeddings is not None and automatic and service.wants_vector(text, now):
-            vector = self._embeddings.question(text)
-        return service.recalled(
-            text,
-            now,
-            speaker=speaker,
-            automatic=automatic,
-            shown=shown,
-            question=vector,
-            seen=seen,
-        )
+        return session_turn(self._reading(channel), message)
 
     def _reading(self, channel: str) -> RecallService:
         known = self._open.get(channel)

@@ -157,7 +157,7 @@ class RecallService:
         nearness = self._nearness(question, state, limits.candidates)
         if nearness is not FAR_FROM_ALL and timings is not None:
             timings("meaning")
-        query = self._query(text, now, speaker, automatic=automatic)
+        query = self.query(text, now, speaker, automatic=automatic)
         done = timings or no_timing
         done("refine")
         found = found_for(
@@ -179,7 +179,8 @@ class RecallService:
             timings.write(self.store.channel_id, found)
         return found.masked(self.own)
 
-    def _query(self, text: str, now: datetime, speaker: str = "", *, automatic: bool) -> Query:
+    def query(self, text: str, now: datetime, speaker: str = "", *, automatic: bool) -> Query:
+        """A message as it is looked for, or why it is not."""
         words, synonyms = self.vocabulary.words, self.vocabulary.synonyms()
         return refined(text, words, now=now, speaker=speaker, synonyms=synonyms, raw=not automatic)
 
@@ -249,7 +250,7 @@ class RecallService:
             return False
         if state is None or not state.vectors:
             return False
-        query = self._query(text, now, automatic=automatic)
+        query = self.query(text, now, automatic=automatic)
         return not query.silent and not query.pure
 
     def texts_without_vectors(self, most: int | None) -> list[str]:

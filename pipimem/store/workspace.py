@@ -20,15 +20,16 @@ from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.files import prepare, read_text, remove, temporary_for
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.folder_names import folder_name, is_plain
-from pipimem.store.disk.links import leads_to_another_channel, real_path
-from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
+from pipimem.store.disk.links import leads_to_another_channel, real_path, resolved
+from pipimem.store.disk.syscalls import append_synced, make_folder, store_errors, sync_folder
 from pipimem.store.job_failures import Problem, Problems
 from pipimem.store.usage.ledger import usage_lines
 from pipimem.store.usage.reservations import UsageStore
 
 _SIGNS = ("pipimem.toml", "channels", ".pipimem")
 WORDS = "words.txt"
-USER_FILES = ("SOUL.md", "AGENTS.md", "MEMORY.md", WORDS, "recall.must")
+REQUIRED = "recall.must"
+USER_FILES = ("SOUL.md", "AGENTS.md", "MEMORY.md", WORDS, REQUIRED)
 """Files at the root that only people write."""
 # Channels that are being deleted.
 _DOOMED = "removed"
@@ -152,6 +153,16 @@ class WorkspaceStore:
     def human_text(self, name: str) -> str:
         """The text of `pipimem.toml`, `words.txt` or another file at the root; empty for none."""
         return read_text(self.root / name, self.root) or ""
+
+    def add_required_question(self, line: str) -> bool:
+        """Add a line to `recall.must` for a person, unless it stands there. Raises `StoreError`."""
+        text = self.human_text(REQUIRED)
+        if line in (each.strip() for each in text.splitlines()):
+            return False
+        path = resolved(self.root / REQUIRED, self.root)
+        begin = "" if not text or text.endswith("\n") else "\n"
+        append_synced(path, f"{begin}{line}\n".encode())
+        return True
 
     @property
     def usage_store(self) -> UsageStore:

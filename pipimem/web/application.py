@@ -17,12 +17,16 @@ from pipimem.serving.open_streams import OpenStreams
 from pipimem.serving.token import Token
 from pipimem.web.changes_page import ChangesPage
 from pipimem.web.channel_page import ChannelPage
+from pipimem.web.costs_page import CostsPage
 from pipimem.web.editing import Editing
 from pipimem.web.entry_page import EntryPage
 from pipimem.web.events import ChangeEvents
 from pipimem.web.guard import BrowserSession, PageGuard
+from pipimem.web.health_page import HealthPage
 from pipimem.web.pages import Pages
+from pipimem.web.playground_page import PlaygroundPage
 from pipimem.web.sign_in import SignIn
+from pipimem.web.talk_page import TalkPage
 from pipimem.web.workspace_page import WorkspacePage
 
 
@@ -48,6 +52,10 @@ def _routes(pages: Pages, token: Token, session: BrowserSession) -> list[BaseRou
         *EntryPage(pages).routes(),
         *Editing(pages).routes(),
         *ChangesPage(pages).routes(),
+        *TalkPage(pages).routes(),
+        *PlaygroundPage(pages).routes(),
+        *CostsPage(pages).routes(),
+        *HealthPage(pages).routes(),
         *ChangeEvents(pages).routes(),
         Route("/favicon.ico", _favicon),
         Mount("/static", StaticFiles(directory=web_folder("static"))),

@@ -3,5 +3,11 @@
 from __future__ import annotations
 
 # The name is that of the text that stands for it in `[page]` of data/web/*.toml.
-WORKSPACE_PAGES = (("channels", "/"),)
-CHANNEL_PAGES = (("notes", "/channel"), ("changes", "/changes"))
+COSTS = ("costs", "/costs")
+WORKSPACE_PAGES = (("channels", "/"), COSTS, ("health", "/health"))
+CHANNEL_PAGES = (
+    ("notes", "/channel"),
+    ("changes", "/changes"),
+    ("talk", "/talk"),
+    ("playground", "/playground"),
+)

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from pipimem.errors import ChannelError
 from pipimem.resources import web_folder, web_texts
 from pipimem.web.markdown import plain, rendered
-from pipimem.web.navigation import CHANNEL_PAGES, WORKSPACE_PAGES
+from pipimem.web.navigation import CHANNEL_PAGES, COSTS, WORKSPACE_PAGES
 
 if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
@@ -68,7 +68,7 @@ class Pages:
             language=self.language(request),
             workspace=self.pipimem.store.root.resolve().name,
             workspace_pages=() if self.only is not None else WORKSPACE_PAGES,
-            channel_pages=CHANNEL_PAGES,
+            channel_pages=CHANNEL_PAGES if self.only is None else (*CHANNEL_PAGES, COSTS),
             path=request.url.path,
             read_only=self.read_only,
             **values,

@@ -4,5 +4,7 @@ import { listen } from "./keys.js";
 listen();
 if (document.getElementById("live")) await import("./channel.js");
 if (document.querySelector("[data-undo]")) await import("./change.js");
+if (document.getElementById("transcript")) await import("./talk.js");
+if (document.querySelector("form[data-keep]")) await import("./playground.js");
 // Only now the buttons are shown: before, a click on one would do nothing.
 document.documentElement.classList.add("scripts");

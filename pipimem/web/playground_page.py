@@ -1,0 +1,142 @@
+"""Why the bot knew something: a message as a turn would take it, with every score taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from pipimem import Candidate, Item, TurnPreview
+from pipimem.runtime.required_questions import add_required_question
+from pipimem.text.token_count import estimate
+from pipimem.web.charts import Bar, score_bar
+from pipimem.web.pages import Pages
+from pipimem.web.request_fields import json_object, matched, text_of
+
+if TYPE_CHECKING:
+    from pipimem.runtime.channel import Channel
+
+_MOST_BELOW = 8
+# What `recall.ranking` calls the nearness of meaning among the parts of a score.
+_MEANING = "near in meaning"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCandidate:
+    """A candidate as the page shows it; `fate` is why it is shown to the bot or is not."""
+
+    rank: int
+    item: Item
+    text: str
+    score: float
+    fate: str
+    bar: Bar
+
+
+class PlaygroundPage:
+    """`/playground`: a form and what a turn would show; `POST` keeps the question."""
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+
+    def routes(self) -> list[Route]:
+        """The page, and what keeps a question in `recall.must`."""
+        return [
+            Route("/playground", self._page, methods=["GET"]),
+            Route("/playground/question", self._keep, methods=["POST"]),
+        ]
+
+    async def _page(self, request: Request) -> Response:
+        channel, said = await self._pages.channel(request), request.query_params
+        text, speaker = said.get("text", ""), said.get("speaker", "").strip()
+        first = said.get("first", "") == "1"
+        preview: TurnPreview | None = None
+        candidates: Sequence[ShownCandidate] = ()
+        below: Sequence[ShownCandidate] = ()
+        if text.strip():
+            preview = await channel.preview(text, speaker=speaker, first=first)
+            rows = CandidateRows(channel, preview)
+            candidates, below = rows.ranked(), rows.below()
+        return self._pages.rendered(
+            request,
+            "playground.html",
+            channel=channel.id,
+            text=text,
+            speaker=speaker,
+            first=first,
+            preview=preview,
+            candidates=candidates,
+            below=below,
+            shown=channel.files.shown,
+            estimate=estimate,
+            keeps=self._pages.only is None,
+        )
+
+    async def _keep(self, request: Request) -> Response:
+        """Keep a question for the whole workspace; a person asks for it, and nobody else."""
+        if self._pages.only is not None:
+            raise HTTPException(403, "Questions are kept for the whole workspace.")
+        if matched(request) != "*":
+            raise HTTPException(412, "A new question stands beside whatever there is: If-Match: *")
+        fields = await json_object(request)
+        words = [word for word in text_of(fields, "words").split(",") if word.strip()]
+        pipimem = self._pages.pipimem
+        is_new = await to_thread.run_sync(
+            add_required_question, pipimem.store, pipimem.settings, text_of(fields, "text"), words
+        )
+        return JSONResponse({"added": is_new})
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRows:
+    """The candidates of a preview as rows; the bars of all have one scale."""
+
+    channel: Channel
+    preview: TurnPreview
+
+    def ranked(self) -> Sequence[ShownCandidate]:
+        """Those that were ranked for the turn."""
+        return [
+            self._row(rank, one, self._fate(one)) for rank, one in enumerate(self._candidates(), 1)
+        ]
+
+    def below(self) -> Sequence[ShownCandidate]:
+        """What shares a word and was not looked at further."""
+        first = len(self._candidates()) + 1
+        found = self.preview.below[:_MOST_BELOW]
+        return [self._row(rank, one, "below") for rank, one in enumerate(found, first)]
+
+    def _candidates(self) -> Sequence[Candidate]:
+        found = self.preview.turn.recall
+        return found.candidates if found is not None else ()
+
+    def _fate(self, one: Candidate) -> str:
+        """Why the bot is shown it, or is not."""
+        found = self.preview.turn.recall
+        if found is not None and one.item.id in found.ids:
+            return "shown"
+        return "above" if one.item.id in self.preview.turn.shown else "no_room"
+
+    def _row(self, rank: int, one: Candidate, fate: str) -> ShownCandidate:
+        circumstances = {name for name, _ in one.circumstances}
+        parts = []
+        for name, value in one.parts:
+            written = self.preview.written.get(name, name)
+            parts.append((written, value, _sort_of(name, circumstances)))
+        scores = [each.score for each in (*self._candidates(), *self.preview.below)]
+        bar = score_bar(parts, max(scores))
+        text = self.channel.files.shown(one.item.text)
+        return ShownCandidate(rank, one.item, text, one.score, fate, bar)
+
+
+def _sort_of(name: str, circumstances: set[str]) -> str:
+    """Evidence by word, by meaning, or by structure."""
+    if name in circumstances:
+        return "structure"
+    return "meaning" if name == _MEANING else "word"

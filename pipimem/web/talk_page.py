@@ -1,0 +1,150 @@
+"""What was said in a channel: the transcript by the page, a search in it, the talk around a hit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Literal, get_args
+
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from pipimem import Item, SearchHit
+from pipimem.errors import NothingFound
+from pipimem.notes.message import Role
+from pipimem.web.highlight import Highlighter
+from pipimem.web.pages import Pages
+from pipimem.web.request_fields import number_of
+
+if TYPE_CHECKING:
+    from pipimem.runtime.channel import Channel
+
+Where = Literal["all", "notes", "log"]
+_HITS = 30
+# A page of the transcript; the script of the page adds the next ones when they come into view.
+_MESSAGES = 100
+_AROUND = 5
+
+
+@dataclass(frozen=True, slots=True)
+class TalkQuery:
+    """What the form of the page says."""
+
+    q: str
+    where: Where
+    speaker: str
+    role: Role | None
+    after: date | None
+    before: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownHit:
+    """A hit as the page shows it: its words marked; `message` is its id where it was said."""
+
+    item: Item
+    text: Markup
+    message: str
+    also: int
+
+
+class TalkPage:
+    """`/talk`: newest messages, or what a search found; `/talk/around`: the talk around one."""
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+
+    def routes(self) -> list[Route]:
+        """The two pages."""
+        return [
+            Route("/talk", self._page, methods=["GET"]),
+            Route("/talk/around", self._around, methods=["GET"]),
+        ]
+
+    async def _page(self, request: Request) -> Response:
+        channel, asked = await self._pages.channel(request), _query_of(request)
+        hits, page = None, None
+        if asked.q.strip():
+            hits = await _found(channel, asked)
+        else:
+            upto = number_of(request, "upto", 0, least=0)
+            page = await channel.transcript.page(upto or None, count=_MESSAGES)
+        return self._pages.rendered(
+            request,
+            "talk.html",
+            channel=channel.id,
+            asked=asked,
+            wheres=get_args(Where),
+            roles=get_args(Role),
+            hits=hits,
+            page=page,
+        )
+
+    async def _around(self, request: Request) -> Response:
+        channel = await self._pages.channel(request)
+        message = request.query_params.get("message", "")
+        try:
+            items = await channel.timeline(message, around=_AROUND)
+        except NothingFound as error:
+            raise HTTPException(404, self._pages.texts(request)["talk"]["gone"]) from error
+        return self._pages.rendered(
+            request,
+            "talk_around.html",
+            channel=channel.id,
+            message=message,
+            items=items,
+            shown=channel.files.shown,
+        )
+
+
+def _query_of(request: Request) -> TalkQuery:
+    """The form. Raises `HTTPException` for what it cannot say."""
+    said = request.query_params
+    where, role = said.get("where") or "all", said.get("role") or None
+    if where not in get_args(Where) or (role is not None and role not in get_args(Role)):
+        raise HTTPException(400, "There is no such place or role.")
+    return TalkQuery(
+        said.get("q", ""),
+        where,  # type: ignore[arg-type]
+        said.get("speaker", "").strip(),
+        role,  # type: ignore[arg-type]
+        _day_of(said.get("after", "")),
+        _day_of(said.get("before", "")),
+    )
+
+
+def _day_of(text: str) -> date | None:
+    if not text:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise HTTPException(400, "Write days as in 2026-03-02.") from error
+
+
+async def _found(channel: Channel, asked: TalkQuery) -> Sequence[ShownHit]:
+    hits = await channel.search(
+        asked.q,
+        count=_HITS,
+        where=asked.where,
+        after=_midnight(asked.after),
+        before=_midnight(asked.before),
+        speaker=asked.speaker,
+        role=asked.role,
+    )
+    marked = Highlighter(asked.q)
+    return [_shown(hit, marked, channel) for hit in hits]
+
+
+def _midnight(day: date | None) -> datetime | None:
+    return datetime(day.year, day.month, day.day).astimezone() if day is not None else None
+
+
+def _shown(hit: SearchHit, marked: Highlighter, channel: Channel) -> ShownHit:
+    source, _, name = hit.item.id.partition(":")
+    text = marked(channel.files.shown(hit.item.text))
+    return ShownHit(hit.item, text, name if source == "log" else "", len(hit.also))

@@ -1,0 +1,112 @@
+"""The page that says why the bot knew something, and keeps a question for a person."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.web.building import browsing
+from tests.interfaces.web.test_markdown import HOSTILE
+
+pytestmark = pytest.mark.anyio
+MEMORY = """## Facts
+
+- Dana: the harbour gate opens at nine
+- Tom: the gate of the car park is green
+- the kitchen is upstairs
+"""
+
+
+async def test_what_a_turn_shows_and_why(root: Path) -> None:
+    """Words, candidates with their parts, the exact block, and what had too little evidence."""
+    async with browsing(root) as browser:
+        browser.write(MEMORY)
+        html = await browser.page("/playground", text="when does the harbour gate open?")
+        for words in ("harbour", "Looked for", "shown", "the harbour gate opens at nine", "<rect"):
+            assert words in html
+        turn = await browser.channel.preview("when does the harbour gate open?", first=False)
+        assert turn.turn.recalled.splitlines()[0] in html
+        assert "about " in html
+        assert re.search(r"</span>opens? \+", html)  # as it was written, not its stem
+
+
+async def test_silence_is_explained(root: Path) -> None:
+    """The reason is the one that recall gives."""
+    async with browsing(root) as browser:
+        browser.write(MEMORY)
+        reason = (await browser.channel.recall("git status")).reason
+        assert reason
+        assert reason in await browser.page("/playground", text="git status")
+
+
+async def test_it_leaves_no_trace(root: Path) -> None:
+    """No file changes, and the next turn is the first one still."""
+    async with browsing(root) as browser:
+        browser.write(MEMORY)
+        await browser.page("/channel")
+        files = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+        await browser.page("/playground", text="when does the harbour gate open?", first="1")
+        assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == files
+        assert (await browser.channel.before_turn("hello")).first
+
+
+async def test_a_question_is_kept_once(root: Path) -> None:
+    """At the end of what people wrote into recall.must."""
+    async with browsing(root) as browser:
+        kept = root / "recall.must"
+        kept.write_text("# ours\nwho is Tom?", "utf-8")
+        body = {"text": "when does the\ngate open?", "words": "nine, harbour"}
+        answer = await browser.change("POST", "/playground/question", "*", body)
+        assert answer.json() == {"added": True}
+        line = "when does the gate open? => nine, harbour"
+        assert kept.read_text("utf-8") == f"# ours\nwho is Tom?\n{line}\n"
+        again = await browser.change("POST", "/playground/question", "*", body)
+        assert again.json() == {"added": False}
+        assert kept.read_text("utf-8").count(line) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"text": " ", "words": ""},
+        {"text": "a => b", "words": ""},
+        {"text": "# a", "words": ""},
+        {"text": "the key ghp_" + "a1B2" * 9, "words": ""},
+        {"text": "<private>a</private> b", "words": ""},
+    ],
+)
+async def test_what_the_file_cannot_say_is_refused(root: Path, body: dict[str, str]) -> None:
+    """With a sentence, and the file as it was."""
+    async with browsing(root) as browser:
+        (root / "recall.must").unlink(missing_ok=True)
+        answer = await browser.change("POST", "/playground/question", "*", body)
+        assert answer.status_code == 409
+        assert not (root / "recall.must").exists()
+
+
+async def test_nobody_keeps_a_question_who_may_not(root: Path) -> None:
+    """Not where one channel alone is shown, nothing read-only, not without a precondition."""
+    body = {"text": "when does the gate open?", "words": ""}
+    path = "/playground/question"
+    async with browsing(root, only="room") as browser:
+        assert (await browser.change("POST", path, "*", body)).status_code == 403
+        assert "recall.must" not in await browser.page("/playground", text="the gate?")
+    async with browsing(root, read_only=True) as browser:
+        assert (await browser.change("POST", path, "*", body)).status_code == 403
+    async with browsing(root) as browser:
+        assert (await browser.change("POST", path, "x", body)).status_code == 412
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+async def test_hostile_messages_and_entries_are_words(root: Path, text: str) -> None:
+    """Wherever the page shows them."""
+    async with browsing(root) as browser:
+        line = " ".join(text.split())
+        browser.write(f"## {line}\n\n- zebra {line}\n")
+        for asked in ("zebra", text[:500]):
+            html = (await browser.get("/playground", text=asked, speaker=line[:60])).text
+            assert html.count("<script") == 1
+            for tag in ("<img", "<style", "<iframe", "<base", "<input onerror", "<svg onload"):
+                assert tag not in html
