@@ -45,7 +45,7 @@ class PipimemPlugin(Star):
         """
         try:
             async with asyncio.timeout(self._seconds):
-                memory = await self._processes.of(event.unified_msg_origin)
+                memory = self._processes.of(event.unified_msg_origin)
                 known = await self._known(memory, req.prompt or "")
         except Exception as error:  # noqa: BLE001 - a process, a pipe, a library of others
             logger.warning(f"{self._command!r} has no memory for this answer: {error!r}")
@@ -89,7 +89,7 @@ class PipimemPlugin(Star):
     async def _called(self, event: AstrMessageEvent, tool: str, **arguments: object) -> str:
         """Calls a tool in the conversation of the event, whatever the model says."""
         async with asyncio.timeout(self._seconds):
-            memory = await self._processes.of(event.unified_msg_origin)
+            memory = self._processes.of(event.unified_msg_origin)
             return await memory.call(tool, **arguments)
 
     async def _known(self, memory: MemoryProcess, asked: str) -> dict[str, object]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import json
+import os
+import signal
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -62,6 +64,15 @@ async def _prompt(plugin: Any, conversation: str, text: str) -> str:
     return str(request.system_prompt)
 
 
+def _kill_children() -> int:
+    """Ends the processes of memory as a lack of memory does; how many there were."""
+    children = Path("/proc/self/task").glob("*/children")
+    numbers = [int(number) for path in children for number in path.read_text().split()]
+    for number in numbers:
+        os.kill(number, signal.SIGKILL)
+    return len(numbers)
+
+
 async def drive(command: str, workspace: str) -> dict[str, Any]:
     module = _plugin()
     schema = json.loads((FOLDER / "_conf_schema.json").read_text("utf-8"))
@@ -81,6 +92,11 @@ async def drive(command: str, workspace: str) -> dict[str, Any]:
     ids = [hit["id"] for hit in found["hits"] if rule in hit["text"]]
     seen["forgotten"] = await plugin.forget(_event(ROOM), ids)
     seen["after"] = await _prompt(plugin, ROOM, "hello")
+    await plugin.save(_event(ROOM), rule, "constraint")
+    seen["killed"] = _kill_children()
+    seen["healed"] = await _prompt(plugin, ROOM, "hello")
+    rooms = [f"dingtalk:GroupMessage:{number}" for number in range(3)]
+    seen["at once"] = await asyncio.gather(*(_prompt(plugin, room, "hello") for room in rooms))
     await plugin.terminate()
     broken = module.PipimemPlugin(None, {**config, "command": "no-such-program"})
     seen["broken"] = await _prompt(broken, ROOM, "hello")

@@ -72,3 +72,15 @@ def test_a_bot_without_memory_answers_all_the_same(seen: dict[str, Any]) -> None
     assert seen["broken"] == "You are pipi."
     (warning,) = seen["warnings"]
     assert "no-such-program" in warning
+
+
+def test_a_process_that_was_killed_is_started_anew(seen: dict[str, Any]) -> None:
+    """The next answer has memory again."""
+    assert seen["killed"] == 1
+    assert "We never deploy on Fridays." in seen["healed"]
+
+
+def test_conversations_that_speak_at_once_wait_for_no_room(seen: dict[str, Any]) -> None:
+    """More than there may be processes: none at work is ended for another."""
+    assert seen["at once"] == ["You are pipi."] * 3
+    assert len(seen["warnings"]) == 1  # that of the program that is not there
