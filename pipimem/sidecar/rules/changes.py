@@ -26,6 +26,7 @@ from pipimem.sidecar.rules.clauses import (
     numbers_of,
     parts_of,
     says,
+    signs_of,
     topic,
     values_of,
     without,
@@ -139,7 +140,9 @@ def _is_cancelled(older: str, said: str, words: Words, *, is_own: bool) -> bool:
         if is_own and dates_of(clause) & dates_of(older):
             return True
         subject = matter(clause, words)
-        is_of_it = bool(subject | values_of(clause)) and subject <= matter(older, words)
+        is_of_it = bool(subject | values_of(clause)) and signs_of(subject) <= signs_of(
+            matter(older, words)
+        )
         if is_of_it and values_of(clause) <= values_of(older) and has_its_names(clause, older):
             return True
     return False
@@ -193,6 +196,8 @@ def _is_same_thing(clause: str, end: str, was: str, trouble: str, words: Words) 
 
 def _may_end(new: Claim, old: Claim) -> bool:
     if Kind.LESSON in (new.kind, old.kind):
+        return False
+    if says("once", new.said) and says("regular", old.said) and not says("regular", new.said):
         return False
     if new.speaker == old.speaker or not old.speaker:
         return True

@@ -25,6 +25,7 @@ from pipimem.sidecar.rules.clauses import (
     names_of,
     numbers_of,
     says,
+    signs_of,
     tokens_of,
     topic,
     values_of,
@@ -94,7 +95,8 @@ def _keys_of(said: str, words: Words) -> frozenset[Hashable]:
     """What a statement may be found by, once it is the older one: its words, values and names."""
     keys = set[Hashable]()
     for clause in clauses_of(said, words):
-        keys |= matter(clause, words) | values_of(clause)
+        about = matter(clause, words)
+        keys |= about | signs_of(about) | values_of(clause)
         keys |= {("name", token) for token in tokens_of(clause)}
         keys.add(("forbids", says("forbids", clause)))
         for trouble, _ in OVERCOME:
@@ -114,7 +116,8 @@ def _needs_of(said: str, words: Words) -> tuple[frozenset[Hashable], ...]:
         over = [clause for clause in clauses if says(end, clause)]
         needs += [matter(without(end, clause), words) | numbers_of(clause) for clause in over]
     for clause in clauses_that_cancel(said, words):
-        needs.append(matter(clause, words) | values_of(clause) | _tagged(clause))
+        subject = signs_of(matter(clause, words))
+        needs.append(subject | values_of(clause) | _tagged(clause))
     if needs or says("change", said):
         needs += [frozenset([("time", date)]) for date in dates_of(said)]
     needs += [frozenset([("bare", value)]) for value in values_left(said)]

@@ -67,6 +67,14 @@ def matter(text: str, words: Words) -> frozenset[str]:
     return frozenset(word for word in _tokens(text, words) if not is_light(word))
 
 
+def signs_of(subject: Iterable[str]) -> frozenset[str]:
+    """The words of a subject, Chinese ones as their characters: they may be cut otherwise there."""
+    found: set[str] = set()
+    for word in subject:
+        found.update([word] if word.isascii() else word)
+    return frozenset(found)
+
+
 def topic(clauses: Sequence[str], words: Words) -> frozenset[str]:
     """What a statement begins with: the words of its first clause that is about something."""
     return next(filter(None, (matter(clause, words) for clause in clauses)), frozenset())

@@ -104,7 +104,7 @@ def together(first: Sentence, second: Sentence) -> Sentence | None:
     text = _in_front(first, second, is_own=is_own) + second.text
     if len(text) > (_MOST_QUOTED_ZH if is_chinese(text) else _MOST_QUOTED):
         return None
-    if _is_of_another_day(first, second):
+    if is_of_another_day(first, second):
         return None
     sources = tuple(dict.fromkeys((*first.sources, *second.sources)))
     asked = first.asked or second.asked
@@ -119,7 +119,7 @@ def together(first: Sentence, second: Sentence) -> Sentence | None:
     )
 
 
-def _is_of_another_day(first: Sentence, second: Sentence) -> bool:
+def is_of_another_day(first: Sentence, second: Sentence) -> bool:
     """Whether the first names a relative day and was not said on the day of the second."""
     if not first.when or not second.when or first.when.date() == second.when.date():
         return False

@@ -9,7 +9,7 @@ from pipimem.sidecar.rules.changes import concerns, ends, is_over
 from pipimem.sidecar.rules.choosing import Choice
 from pipimem.sidecar.rules.claim_index import ClaimIndex
 from pipimem.sidecar.rules.claims import stated, statements
-from pipimem.sidecar.rules.context import together
+from pipimem.sidecar.rules.context import is_of_another_day, together
 from pipimem.sidecar.rules.sentences import Sentence
 from pipimem.text.words.index_words import Words
 
@@ -68,8 +68,9 @@ def with_older(
             older = found[place]
             is_left_out = not ended and ends(one.claim, older.claim, words)
             whole = one.sentence if is_left_out else together(older.sentence, one.sentence)
-            if whole:
+            if whole or is_of_another_day(older.sentence, one.sentence):
                 del found[place]
+            if whole:
                 one = Choice(whole, older.kind, one.weight + _CHANGED)
         found[number] = one
         if known is None:

@@ -233,6 +233,8 @@ def test_what_is_of_another_topic_person_or_type_stands_alone(old: str, new: str
         ("players: Ada, plus Bo and Cyd of the Monday group", "Cyd pulled out, broken toe"),
         ("we meet at the quarry on the 14th, bring a rope", "Bo, 14th is off, there's a storm"),
         ("我爸手术定了24号，三医院", "医院来电话，24号那台被占了，最后定25号，周四"),
+        ("6月9号下午三点办插花体验课，限八人", "坏消息，9号那天停电，插花课办不了，先取消"),
+        ("The raffle costs £4.80 a ticket at the gate", "the raffle went down to £4.20 a ticket"),
         ("补充一下，储藏间暂定每月300，车棚80", "经理批了，储藏间降到260，车棚不变"),
     ],
 )
@@ -247,6 +249,8 @@ def test_what_changes_a_kept_statement_is_quoted_with_it(old: str, new: str) -> 
     [
         ("现场见，梧桐里7号5楼，周二上午十点", "我妈住7楼3床，不是3楼7床，我跑错一次"),
         ("晚上十点后不发消息给李老师", "李老师说这周组会改到周五上午9点半"),
+        ("组会每周四下午2点，在三楼", "这周组会改到周五上午9点半"),
+        ("The choir meets every Thursday at five", "the choir moved to Friday at six this week"),
         ("地下室180个柜子，其中60个已经卖掉", "租金的事：地下室降到260"),
     ],
 )
@@ -255,3 +259,22 @@ def test_a_number_or_person_in_both_makes_no_change(old: str, new: str) -> None:
     assert [
         item.text for item in learnt_from(old, new) if old in item.text and new in item.text
     ] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "the collection moves to Wednesday evenings from next week, at 8pm",
+            "the collection is back to Wednesdays at 7pm, not 8",
+        ),
+        ("摄影展下周六办，门票定198元", "摄影展门票最后定188元，不改了"),
+    ],
+)
+def test_a_relative_day_does_not_save_an_old_value(old: str, new: str) -> None:
+    """It cannot be quoted together with what was said on another day; then it is left out."""
+    first, second = talk(old, new)
+    got = consolidated(Consolidate(NOW, (), (), (first, _later(second, 3))), WORDS)
+    (item,) = got.learned
+    assert item.text.endswith(new)
+    assert old not in item.text
