@@ -57,7 +57,8 @@ def with_older(
 ) -> list[Choice]:
     """The choices, each that changes an earlier one, or one `known`, quoted together with it.
 
-    An earlier one that holds no longer is left out; with `ended` it is quoted as well.
+    An earlier one that holds no longer is left out, and one that cannot be quoted with a later day;
+    with `ended`, for history, both are told.
     """
     first = len(known or ())
     found: dict[int, Choice] = dict(enumerate(known or ()))
@@ -68,7 +69,7 @@ def with_older(
             older = found[place]
             is_left_out = not ended and ends(one.claim, older.claim, words)
             whole = one.sentence if is_left_out else together(older.sentence, one.sentence)
-            if whole or is_of_another_day(older.sentence, one.sentence):
+            if whole or (not ended and is_of_another_day(older.sentence, one.sentence)):
                 del found[place]
             if whole:
                 one = Choice(whole, older.kind, one.weight + _CHANGED)
