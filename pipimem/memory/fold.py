@@ -161,11 +161,11 @@ def _kept_bullets(answer: Folded, originals: Mapping[str, Bullet]) -> list[Bulle
     kept: list[Bullet] = []
     for bullet in answer.bullets:
         text = redacted(bullet.text)
-        if text not in known and _is_refused(text):
+        is_refused = not text.strip() or (text not in known and _is_refused(text))
+        if is_refused or any(says_the_same(text, other.text) for other in kept):
             continue
-        if text.strip() and not any(says_the_same(text, other.text) for other in kept):
-            times = [originals[name].when for name in bullet.sources if name in originals]
-            kept.append(replace(bullet, text=text, when=max(times, default="")))
+        times = [originals[name].when for name in bullet.sources if name in originals]
+        kept.append(replace(bullet, text=text, when=max(times, default="")))
     return kept
 
 

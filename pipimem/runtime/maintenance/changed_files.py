@@ -153,8 +153,7 @@ class ChangedFiles:
             elif self.scheduler.is_running(folder):
                 continue  # it will say itself when it is due again
             elif scheduled.mark not in ("", stamps.mark):
-                if stamps.changed < now - _LONGEST_UNTOLD and not self.scheduler.is_pending(folder):
-                    missed = folder
+                missed = folder if self._is_missed(folder, stamps, now) else missed
                 self.scheduler.expect(folder, self._seconds_until_quiet(stamps, now))
             elif scheduled.due is not None:
                 # Known to the scheduler but at the start; said again, since a machine that slept
@@ -165,6 +164,11 @@ class ChangedFiles:
                 folder, max(self._seconds_until_quiet(found[folder], now), place * _PACE)
             )
         return missed
+
+    def _is_missed(self, folder: str, stamps: ChannelStamp, now: float) -> bool:
+        """Whether the watch should have told of a change by now and has not."""
+        is_old = stamps.changed < now - _LONGEST_UNTOLD
+        return is_old and not self.scheduler.is_pending(folder)
 
     def _seconds_until_quiet(self, stamps: ChannelStamp, now: float) -> float:
         return min(stamps.changed - now, 0.0) + self.idle_seconds

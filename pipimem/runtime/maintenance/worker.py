@@ -186,13 +186,13 @@ class MaintenanceWorker:
     # ── one look ──────────────────────────────────────────────────────────────────────────────────
 
     async def _work(self, folder: str) -> float | None:
+        """Looks at a channel, or at all files; in how many seconds it is to be done again."""
         if folder == SCAN:
             seconds = await self.background.attempt(_SCAN_JOB, self._files.scan)
             return seconds.pause if isinstance(seconds, Failure) else seconds
-        if not self._leader_lock.is_held:
-            is_back = await self.background.attempt(JOB, self._retake_lock)
-            if is_back is not True:
-                return is_back.pause if isinstance(is_back, Failure) else _AFTER_A_FAILURE
+        pause = await self._pause_without_lock()
+        if pause is not None:
+            return pause
         stamps = partial(self._visit_again, folder)
         visit = await self.background.attempt(JOB, stamps, folder, warns=self.report is None)
         if isinstance(visit, Failure):
@@ -202,6 +202,15 @@ class MaintenanceWorker:
         if self.report is not None:
             self.report(visit)
         return None if visit.due is None else max(_SOONEST, self._seconds_to(visit.due))
+
+    async def _pause_without_lock(self) -> float | None:
+        """Takes a lost leader lock again; where that fails, the seconds to the next attempt."""
+        if self._leader_lock.is_held:
+            return None
+        is_back = await self.background.attempt(JOB, self._retake_lock)
+        if isinstance(is_back, Failure):
+            return is_back.pause
+        return None if is_back else _AFTER_A_FAILURE
 
     async def _visit_again(self, folder: str) -> Visit | None:
         visit = await self._visit(folder, self.opened(folder))
