@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 import pipimem
 from pipimem.cli.commands import pipimem as main
+from pipimem.runtime.observability.metric_names import METRICS
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -109,7 +110,29 @@ def api_page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-PAGES = {"settings.md": settings_page, "cli.md": cli_page, "api.md": api_page}
+def metrics_page() -> str:
+    """Every metric that `--metrics` exports."""
+    lines = [
+        "# Metrics",
+        "",
+        "What `--metrics HOST:PORT` exports; how it is turned on and read: "
+        "[observability](../guide/observability.md).",
+        "",
+        "| metric | type | labels | what |",
+        "|---|---|---|---|",
+    ]
+    for metric in METRICS:
+        labels = ", ".join(f"`{label}`" for label in metric.labels)
+        lines.append(f"| `{metric.name}` | {metric.kind} | {labels} | {metric.help} |")
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {
+    "settings.md": settings_page,
+    "cli.md": cli_page,
+    "api.md": api_page,
+    "metrics.md": metrics_page,
+}
 
 
 def outdated() -> list[str]:

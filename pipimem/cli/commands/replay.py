@@ -11,6 +11,7 @@ from typing import Literal
 import click
 
 from pipimem.cli.commands.usage import cost_text
+from pipimem.cli.metrics import MetricsOptions, metrics_options
 from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, kind, run
 from pipimem.cli.output import Failed, counted, fields, progress, record, say
 from pipimem.runtime.open_channel import opened
@@ -45,6 +46,7 @@ class Report:
     help="A compaction every N messages.",
 )
 @click.option("--maintain", is_flag=True, help="Run the idle jobs at the end.")
+@metrics_options
 @as_json
 @chosen
 def command(
@@ -55,6 +57,7 @@ def command(
     compact_every: int | None,
     maintain: bool,
     as_json: bool,
+    metrics: MetricsOptions,
 ) -> None:
     """Feed a recorded conversation to CHANNEL.
 
@@ -62,7 +65,8 @@ def command(
     "content", "session"}; only role and content are needed. CHANNEL is made if it is new. A second
     time adds nothing.
     """
-    report = run(lambda: _replayed(chosen, channel, Path(file), kind, compact_every or 0, maintain))
+    every = compact_every or 0
+    report = run(lambda: _replayed(chosen, channel, Path(file), kind, every, maintain, metrics))
     if as_json:
         record(_json(report))
     else:
@@ -78,7 +82,13 @@ def command(
 
 
 async def _replayed(
-    chosen: Chosen, name: str, file: Path, kind: Literal["dm", "group"], every: int, maintain: bool
+    chosen: Chosen,
+    name: str,
+    file: Path,
+    kind: Literal["dm", "group"],
+    every: int,
+    maintain: bool,
+    metrics: MetricsOptions,
 ) -> Report:
     messages, time = recorded(file), EventTime()
     workspace = chosen.store()
@@ -89,10 +99,11 @@ async def _replayed(
     settings = replace(settings, recall=replace(settings.recall, rerank="never"))
     async with chosen.opened(settings=settings, clock=time.clock()) as pipimem:
         channel = opened(await pipimem.channel(name, kind=kind))
-        with progress(f"replaying {file.name}", len(messages)) as moved:
-            done = await replay(
-                channel, messages, time, compact_every=every, maintain=maintain, progress=moved
-            )
+        async with metrics.served(pipimem):
+            with progress(f"replaying {file.name}", len(messages)) as moved:
+                done = await replay(
+                    channel, messages, time, compact_every=every, maintain=maintain, progress=moved
+                )
     here = chosen.channel(name)
     notes, sizes = here.notes(), {}
     for each in NOTES.values():

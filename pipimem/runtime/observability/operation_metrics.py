@@ -12,6 +12,14 @@ from pipimem.runtime.observability.exposition import Histogram, Labels, Metric, 
 
 # Seconds: a recall takes milliseconds, a model minutes.
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+# There from the beginning: Prometheus sees no increase in what comes to be with its first count.
+_COUNTED = {
+    "turn": ("ok", "silent", "error"),
+    "compaction": ("consolidated", "deferred", "blocked", "failed", "error"),
+    "commit": ("ok", "error"),
+    "search": ("ok", "error"),
+}
+_JOBS = ("consolidate", "refresh", "history", "expire", "tidy", "fold")
 
 
 class OperationMetrics:
@@ -22,7 +30,11 @@ class OperationMetrics:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._ended: Counter[Labels] = Counter()
-        self._jobs: Counter[Labels] = Counter()
+        for kind, outcomes in _COUNTED.items():
+            self._ended.update({(kind, outcome): 0 for outcome in outcomes})
+        self._jobs: Counter[Labels] = Counter(
+            {(task, outcome): 0 for task in _JOBS for outcome in ("ok", "failed")}
+        )
         self._durations: dict[Labels, Histogram] = {}
 
     def begin(self, operation: Operation) -> None:
