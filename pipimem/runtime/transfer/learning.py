@@ -51,7 +51,7 @@ def _note(workspace: WorkspaceStore, number: int, name: str, before: int) -> Non
     log = ImportLog(workspace.root / ".pipimem")
     store = ChannelStore.open(workspace, name, create=False)
     changed = (one for one in store.journal_records() if one.sequence > before and one.files)
-    ours = tuple(one.sequence for one in changed if one.author is not Author.EDITOR)
+    ours = tuple(one.sequence for one in changed if one.author is Author.MODEL)
     found = log.chosen(number)
     channels = [
         replace(one, mark=content_mark(store.folder), records=one.records + ours)

@@ -26,6 +26,28 @@ def test_an_archive_comes_in_and_is_taken_back(call: Call, bot: Path, tmp_path: 
     assert (bot / "channels" / "room" / "MEMORY.md").exists()
 
 
+def test_memory_answers_the_same_in_the_other_workspace(
+    call: Call, conversation: Path, tmp_path: Path
+) -> None:
+    """Recall, search, blame and log, to the ids and scores; also after a further entry."""
+    other = tmp_path / "other"
+    call("init", str(other))
+    call("replay", "room", str(conversation), "--kind", "group")
+    call("remember", "room", "The port is 8080")
+    call("export", "x.zip")
+    call("import", "x.zip", workspace=other)
+    for asked in (
+        ("recall", "room", "when is the lantern release", "--json"),
+        ("search", "room", "上线窗口", "--json"),
+        ("blame", "room", "--json"),
+        ("log", "room", "--json"),
+        ("list", "room", "--json"),
+    ):
+        assert call(*asked, workspace=other).lines == call(*asked).lines
+    assert call("undo", "room", "--yes", workspace=other).code == 0
+    assert "8080" not in (other / "channels/room/MEMORY.md").read_text()
+
+
 def test_what_cannot_be_taken_in_is_told_in_a_sentence(call: Call, tmp_path: Path) -> None:
     """No archive, no file, no source, no import to undo."""
     (tmp_path / "x.zip").write_text("PK, but not really")

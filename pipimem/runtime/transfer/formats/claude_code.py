@@ -39,15 +39,31 @@ def _is_fact(fields: dict[str, str]) -> bool:
 
 
 def read(files: SourceFiles) -> Iterator[Found]:
-    """An entry for each fact, and for what the index and CLAUDE.md say themselves."""
+    """An entry for each fact, and for what the index, CLAUDE.md and pages of topics say."""
+    folders = {_folder(name) for name in files.names if files.base(name) == _INDEX}
     for name in files.named(".md"):
-        text = files.text(name)
-        if files.base(name) in _PEOPLES:
+        base = files.base(name)
+        if base in _PEOPLES:
+            text = files.text(name)
             yield from markdown_entries(text, name, kind=Kind.PREFERENCE, trust=Trust.EXPLICIT)
-        elif files.base(name) == _INDEX:
-            yield from _index(text, name)
+        elif base == _INDEX:
+            yield from _index(files.text(name), name)
+        elif _folder(name) in folders:
+            yield from _page(files.text(name), name)
         else:
-            yield from _fact(text, name)
+            yield LeftOut(name, "no page of a memory folder")
+
+
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _page(text: str, name: str) -> Iterator[Found]:
+    """A fact with front matter, else a page on a topic."""
+    if _is_fact(front_matter(text)):
+        yield from _fact(text, name)
+    else:
+        yield from markdown_entries(text, name)
 
 
 def _index(text: str, name: str) -> Iterator[Found]:

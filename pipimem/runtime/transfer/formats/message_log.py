@@ -24,13 +24,13 @@ from pipimem.runtime.transfer.source_files import SourceFiles
 
 # The fields of the logs that people have, the likeliest first.
 _CONTENT = ("content", "text", "message", "body", "msg")
-_ROLE = ("role", "sender_type", "author_role", "type")
+_ROLE = ("role", "sender_type", "author_role")
 _NAME = ("name", "speaker", "user_name", "username", "sender", "author", "from", "user")
 _TIME = ("ts", "timestamp", "time", "created_at", "datetime", "date", "create_time")
 _ID = ("id", "message_id", "msg_id", "uuid")
 _SESSION = ("session", "session_id", "conversation_id", "thread_id", "conversation", "thread")
 _CHANNEL = ("channel", "channel_id", "room", "chat_id")
-_SAYS_WHO = (*_ROLE, *_NAME)
+_SAYS_WHO = (*_ROLE, *_NAME, "type")
 _LOOKED_AT = 3
 _JSON, _CSV = (".jsonl", ".ndjson", ".json"), (".csv", ".tsv")
 
@@ -104,7 +104,8 @@ def _message(row: Json, origin: str) -> Found:
     content, who = _content(row), text_of(row, *_ROLE)
     if not content:
         return LeftOut(origin, "a row without content")
-    role = role_of(who) or role_of(text_of(row, *_NAME))
+    # In some logs the type is who spoke, in others that it is a message.
+    role = role_of(who) or role_of(text_of(row, "type")) or role_of(text_of(row, *_NAME))
     if role is None and who:
         return LeftOut(origin, f"a row of the role {who[:40]!r}")
     name = "" if role_of(text_of(row, *_NAME)) else text_of(row, *_NAME)

@@ -27,3 +27,16 @@ def test_what_people_wrote_into_claude_md_is_asked_for(tmp_path: Path) -> None:
     found = found_in(tmp_path, FORMAT)
     assert entries(found) == [("preference", "use pnpm"), ("preference", "Style: short names")]
     assert {one.trust for one in found} == {"explicit"}  # type: ignore[union-attr]
+
+
+def test_other_pages_of_a_repository_are_no_memory(tmp_path: Path) -> None:
+    """A page on a topic is one where it lies beside an index."""
+    (tmp_path / "CLAUDE.md").write_text("- use pnpm\n")
+    (tmp_path / "README.md").write_text("A program.\n")
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "MEMORY.md").write_text("- the port is 8080\n")
+    (tmp_path / "memory" / "debugging.md").write_text("# Debugging\n\n- start with the log\n")
+    found = found_in(tmp_path, FORMAT)
+    said = {text for _, text in entries(found)}
+    assert said == {"use pnpm", "start with the log", "the port is 8080"}
+    assert left_out(found) == [("README.md", "no page of a memory folder")]

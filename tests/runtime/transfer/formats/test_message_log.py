@@ -72,3 +72,14 @@ def test_a_session_whose_first_line_says_what_it_is(tmp_path: Path) -> None:
     found = found_in(tmp_path / "s.jsonl", FORMAT)
     assert said(found) == [("user", "", "hi", "")]
     assert left_out(found) == [("s.jsonl:1", "a row without content")]
+
+
+def test_a_type_that_is_no_role_says_nothing_of_who_spoke(tmp_path: Path) -> None:
+    """As in logs of chat platforms, whose times are seconds with more behind the point."""
+    rows = [
+        '{"type": "message", "user": "U1", "text": "hi", "ts": "1772413860.000216"}',
+        '{"type": "ai", "text": "hello"}',
+    ]
+    (tmp_path / "s.jsonl").write_text("\n".join(rows))
+    found = found_in(tmp_path / "s.jsonl", FORMAT)
+    assert said(found) == [("user", "U1", "hi", ""), ("assistant", "", "hello", "")]
