@@ -110,12 +110,11 @@ def _import_source(
     chosen: Chosen, source: Path, named: str, options: ImportOptions, *, as_json: bool
 ) -> None:
     workspace = chosen.store()
-    with (
-        progress(f"reading {source.name}", _size(source)) as moved,
-        opened_source(source, moved) as files,
-    ):
+    with opened_source(source) as files:
         found = format_of(files, named)
-        done = import_source(workspace, files, found, options, Clock().now())
+        with progress(f"reading {source.name}", files.size) as moved:
+            files.told(moved)
+            done = import_source(workspace, files, found, options, Clock().now())
     if as_json:
         record(_report(done, options))
     else:
@@ -123,12 +122,6 @@ def _import_source(
         _tell_undo(done.number)
     if options.consolidates and done.number:
         _consolidate(chosen, done)
-
-
-def _size(source: Path) -> int:
-    if source.is_dir():
-        return sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
-    return source.stat().st_size
 
 
 def _report(done: ImportReport, options: ImportOptions) -> dict[str, object]:

@@ -95,7 +95,8 @@ def import_archive(
     """Takes the channels of an archive into a workspace.
 
     A channel that is there already with the same bytes is passed over, so that a second time adds
-    nothing and an import that was killed goes on. Raises `ArchiveError`, with nothing written,
+    nothing and an import that was killed goes on. `unpacked` is told how many bytes of the archive
+    are done. Raises `ArchiveError`, with nothing written,
     where one is there with other bytes and for an archive that is damaged or made to do harm.
     """
     with opened_archive(source) as archive:
@@ -104,10 +105,15 @@ def import_archive(
         same = [one for one in channels if is_there(workspace, one.folder)]
         _refuse_others(workspace, source, same)
         found = MovedIn(_ids(new), _ids(same), size=archive.manifest.size)
+        packed, size = source.stat().st_size, max(1, archive.manifest.size)
+
+        def moved(done: int) -> None:
+            unpacked(done * packed // size)
+
         if is_dry:
-            archive.verify(unpacked)
+            archive.verify(moved)
             return found
-        return _moved_in(workspace, archive, new, found, now, unpacked)
+        return _moved_in(workspace, archive, new, found, now, moved)
 
 
 def _moved_in(

@@ -88,11 +88,16 @@ class SourceFiles:
         """The name without its folders."""
         return name.rpartition("/")[2]
 
-    def size(self, name: str) -> int:
-        """The bytes of a file."""
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
         if self._zip is not None:
-            return self._zip.getinfo(name).file_size
-        return self._place(name).stat().st_size
+            return sum(self._zip.getinfo(name).file_size for name in self.names)
+        return sum(self._place(name).stat().st_size for name in self.names)
+
+    def told(self, progress: Callable[[int], None]) -> None:
+        """Has somebody told how many bytes were read of all files together."""
+        self._read.told = progress
 
     @contextmanager
     def stream(self, name: str) -> Iterator[BinaryIO]:
@@ -139,23 +144,21 @@ def _sentences(where: str) -> Iterator[None]:
 
 
 @contextmanager
-def opened_source(
-    path: Path, progress: Callable[[int], None] = lambda _: None
-) -> Iterator[SourceFiles]:
+def opened_source(path: Path) -> Iterator[SourceFiles]:
     """The files at a path. Raises `ArchiveError` for a ZIP file that is damaged or a bomb, and
     for a folder with too many files to be a memory.
     """
     if path.is_dir():
-        yield SourceFiles(path, tuple(_files_below(path)), None, _ReadBytes(progress))
+        yield SourceFiles(path, tuple(_files_below(path)))
     elif is_zipfile(path):
         with _sentences(str(path)), ZipFile(path) as packed:
             _refuse_bomb(path, packed)
             files = (one for one in packed.infolist() if not one.is_dir())
             names = tuple(sorted({one.filename for one in files}))
-            yield SourceFiles(path, names, packed, _ReadBytes(progress))
+            yield SourceFiles(path, names, packed)
     else:
         path.stat()  # what is not there is told by the system
-        yield SourceFiles(path, (path.name,), None, _ReadBytes(progress))
+        yield SourceFiles(path, (path.name,))
 
 
 def _refuse_bomb(path: Path, packed: ZipFile) -> None:
