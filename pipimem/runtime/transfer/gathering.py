@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time
@@ -14,9 +14,10 @@ from pipimem.errors import NothingFound
 from pipimem.memory.bot_conduct import BotConduct
 from pipimem.memory.foreign_entry import foreign_addition, without_hidden
 from pipimem.notes.entry import content_id
+from pipimem.notes.ledger import Tombstone, tombstone_names
 from pipimem.notes.message import Message
 from pipimem.notes.note_draft import bullet_text
-from pipimem.notes.operations import Add, AddBlock, Bullet, Evidence, Trust
+from pipimem.notes.operations import Add, AddBlock, Bullet, Evidence, Operation, Trust
 from pipimem.runtime.channel_entries import rememberable
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.transfer.found import FoundDay, FoundEntry, FoundMessage, LeftOut
@@ -28,6 +29,7 @@ from pipimem.text.private import without_marks
 _ID_BYTES = 10
 _MARK = "[secret:"
 _NOTHING = "nothing of it may be written"
+_TAKEN_OUT = "taken out of this memory before"
 _RISKY = "says how the bot is to treat others, with a link, money or a secret in it"
 
 
@@ -77,6 +79,8 @@ class Gathering:
     now: datetime
     known_ids: Container[str] = frozenset()
     known_texts: set[str] = field(default_factory=set)
+    taken_out: Mapping[str, Tombstone] = field(default_factory=dict)
+    may_come_again: set[str] = field(default_factory=set)
     spool: Spool | None = None
     counts: ImportCounts = field(default_factory=ImportCounts)
     additions: list[Add] = field(default_factory=list)
@@ -109,18 +113,30 @@ class Gathering:
             return
         self._count_hidden(one.text, said.content)
         when = _usable(one.when) or self.now
-        evidence = Evidence((one.origin,), 0, said.speaker, when, self.now)
+        evidence = Evidence((self.intake.named(one.origin),), 0, said.speaker, when, self.now)
         add = foreign_addition(Add(one.kind, said.content, one.trust, evidence), self.kind)
         if add is None:
             self.counts.leave_out(LeftOut(one.origin, _RISKY))
         elif self._is_new(add.text):
-            self.counts.entries += 1
-            self.counts.quoted += add.trust is Trust.QUOTED
-            self.additions.append(add)
+            self._add(one, add)
+
+    def _add(self, one: FoundEntry, add: Add) -> None:
+        """Takes a new addition, unless somebody took its text out of this memory."""
+        name = content_id(self.key, bullet_text(add.text))
+        found = [self.taken_out[key] for key in tombstone_names(name) if key in self.taken_out]
+        if found and name not in self.may_come_again:
+            self.counts.leave_out(LeftOut(one.origin, _TAKEN_OUT))
+            return
+        if found:  # it rests on what is newer than the taking back
+            newest = 1 + max(tombstone.upto for tombstone in found)
+            add = replace(add, evidence=replace(add.evidence, newest=newest))
+        self.counts.entries += 1
+        self.counts.quoted += add.trust is Trust.QUOTED
+        self.additions.append(add)
 
     def take_day(self, one: FoundDay) -> None:
         """Takes what went on in a day: cleaned, without lines that read like instructions."""
-        bullets = [Bullet(line, (one.origin,)) for line in self._lines(one)]
+        bullets = [Bullet(line, (self.intake.named(one.origin),)) for line in self._lines(one)]
         bullets = [bullet for bullet in bullets if self._is_new(bullet.text)]
         if bullets and one.day.year in YEARS:
             start = datetime.combine(one.day, time(), self.now.tzinfo)
@@ -165,6 +181,16 @@ class Gathering:
     def _count_hidden(self, before: str, after: str) -> None:
         self.counts.secrets += max(0, after.count(_MARK) - before.count(_MARK))
         self.counts.private += self.intake.private_counts(before).stretches
+
+    def refuse(self, operation: Operation, reason: str) -> None:
+        """Counts as left out what the notes refused as they stood when it was written."""
+        match operation:
+            case Add(evidence=evidence):
+                self.counts.entries -= 1
+                self.counts.leave_out(LeftOut(" ".join(evidence.sources), reason))
+            case AddBlock(title=title):
+                self.counts.days -= 1
+                self.counts.leave_out(LeftOut(title, reason))
 
     @property
     def has_news(self) -> bool:

@@ -22,9 +22,11 @@ from pipimem.runtime.transfer.found import (
 )
 from pipimem.runtime.transfer.gathering import Gathering, ImportCounts
 from pipimem.runtime.transfer.spool import Spool, SpoolFile
+from pipimem.runtime.transfer.take_back import TASK
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.folder_names import folder_name
+from pipimem.store.history.undo import UNDO
 from pipimem.store.transfer.import_log import ImportedChannel, ImportLog
 from pipimem.store.transfer.moving_in import is_there
 from pipimem.store.workspace import WorkspaceStore
@@ -114,6 +116,7 @@ class ImportRun:
         if standing is not None:
             gathering.known_ids = {message.id for message in standing.transcript.messages()}
             gathering.known_texts = set(_texts(standing))
+            _look_at_earlier(standing, gathering)
         if self.file is not None:
             gathering.spool = Spool(self.file)
         unfinished = self._unfinished(name) if standing else None
@@ -136,6 +139,26 @@ class ImportRun:
     def is_own(self, message: Message) -> bool:
         """Whether a message came with an import of this kind."""
         return message.id.startswith(f"{self.source_format.name}:")
+
+
+def _look_at_earlier(store: ChannelStore, gathering: Gathering) -> None:
+    """Tells what earlier imports brought, and what was taken out of this memory.
+
+    What an import brought that stands is known, though people have reworded it or taken it out;
+    what one brought that was taken back may come again.
+    """
+    brought: dict[int, set[str]] = {}
+    for record in store.journal_records():
+        if record.task == TASK:
+            names = (name for name, known in record.delta.records.items() if known)
+            brought[record.sequence] = {name.rpartition(":")[2] for name in names}
+        elif record.task == UNDO and record.correlation.isdecimal():
+            taken_back = brought.pop(int(record.correlation), set())
+            gathering.may_come_again |= taken_back
+    for standing in brought.values():
+        gathering.known_texts |= standing
+        gathering.may_come_again -= standing
+    gathering.taken_out = store.ledger.tombstones
 
 
 def _texts(store: ChannelStore) -> Iterator[str]:

@@ -55,11 +55,11 @@ def import_source(
         run = ImportRun(workspace, source_format, options, settings, now, ready, file)
         for one in source_format.read(files):
             run.take(one)
-        by_channel = {name: target.gathering.counts for name, target in run.targets.items()}
-        for counts in by_channel.values():
-            run.total.add(counts)
         _refuse_backlog(run)
         number = written(run, files.path.name, ready) if ready is not None else 0
+    by_channel = {name: target.gathering.counts for name, target in run.targets.items()}
+    for counts in by_channel.values():
+        run.total.add(counts)
     return ImportReport(source_format.name, by_channel, run.total, number)
 
 

@@ -115,4 +115,6 @@ def _commit(
         TASK, Author.PERSON, operations, progress, f"from {kind}", speakers=gathering.speakers
     )
     done = store.commit(decision, run.now, actor=kind)
+    for refusal in done.outcome.refused:
+        gathering.refuse(refusal.operation, refusal.reason)
     return (done.sequence,) if done.outcome.texts else ()

@@ -76,8 +76,8 @@ def test_what_came_into_a_channel_that_is_in_use_is_taken_out_again(
     channel.append([Message.user("hello", id="h1", time=NOW)])
     channel.commit(Decision("x", Author.RULE, progress=Progress(cursor=1)), NOW)
     channel.commit(remembered("The gate code is kept by Ann"), NOW)
-    own = (channel.notes().memory.text, channel.notes().history.text)
-    imported(made, FIXTURES / kind, channel="room")
+    counts = imported(made, FIXTURES / kind, channel="room").total
+    came = (counts.messages, counts.entries, counts.days)
     channel = ChannelStore.open(made, "room", create=False)
     channel.append([Message.user("later", id="h2", time=NOW)])
     taken = take_back(made, import_to_take_back(made, None), NOW)
@@ -85,9 +85,14 @@ def test_what_came_into_a_channel_that_is_in_use_is_taken_out_again(
     channel = ChannelStore.open(made, "room", create=False)
     assert [message.id for message in channel.transcript.messages()] == ["h1", "h2"]
     notes = channel.notes()
-    assert notes.memory.text.split() == own[0].split() or "Ann" in notes.memory.text
     assert [entry.text for entry in notes.memory.entries] == ["The gate code is kept by Ann"]
     assert notes.history.entries == ()
+    last = channel.transcript.last_number
+    channel.commit(Decision("x", Author.RULE, progress=Progress(cursor=last)), NOW)
+    counts = imported(made, FIXTURES / kind, channel="room").total
+    assert (counts.messages, counts.entries, counts.days) == came
+    channel = ChannelStore.open(made, "room", create=False)
+    assert len(channel.notes().memory.entries) == 1 + counts.entries
 
 
 def test_blame_says_where_an_entry_came_from(tmp_path: Path) -> None:
@@ -114,6 +119,33 @@ def test_old_entries_do_not_grow_stale_on_the_day_they_come_in(tmp_path: Path) -
     store = ChannelStore.open(made, "mem0", create=False)
     (record,) = store.ledger.records.values()
     assert record.learnt[:10] == "2026-03-02"
+
+
+def test_what_people_reworded_or_took_out_does_not_come_back(tmp_path: Path) -> None:
+    """Neither entries nor lines of a day; a repeat adds nothing, whatever they made of it."""
+    made = workspace(tmp_path / "a")
+    imported(made, FIXTURES / "openclaw")
+    folder = made.folder_of("openclaw")
+    memory, history = folder / "MEMORY.md", folder / "HISTORY.md"
+    kept = memory.read_text().replace("- likes short answers\n", "").replace("pnpm", "yarn")
+    memory.write_text(kept)
+    history.write_text(history.read_text().replace("- lunch with Bob\n", ""))
+    again = imported(made, FIXTURES / "openclaw")
+    assert (again.total.entries, again.total.days, again.number) == (0, 0, 0)
+    assert (memory.read_text(), "Bob" in history.read_text()) == (kept, False)
+
+
+def test_what_was_taken_out_here_before_stays_out(tmp_path: Path) -> None:
+    """Though it was never imported: the report says so."""
+    made = workspace(tmp_path / "a")
+    channel = ChannelStore.open(made, "mem0", create=True)
+    channel.commit(remembered("Likes to play cricket"), NOW)
+    path = made.folder_of("mem0") / "MEMORY.md"
+    path.write_text(path.read_text().replace("- Likes to play cricket\n", ""))
+    channel.journal_edits(NOW)
+    done = imported(made, FIXTURES / "mem0")
+    assert (done.total.entries, done.total.left_out["taken out of this memory before"]) == (1, 1)
+    assert "cricket" not in path.read_text()
 
 
 def test_secrets_and_private_stretches_never_reach_the_disk(tmp_path: Path) -> None:
