@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pipimem.bots.dingtalk.wording import Wording
 from pipimem.notes.message import Message
-from pipimem.runtime.lookup import headed
+from pipimem.runtime.search_service import headed
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
