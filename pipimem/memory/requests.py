@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from pipimem.notes.message import Message
 from pipimem.sidecar.rules.asking import forgotten
-from pipimem.sidecar.rules.patterns import matches
+from pipimem.sidecar.rules.patterns import first_match, matches, rules
 from pipimem.sidecar.rules.sentences import split, without_front
 
 # Put in the place of a request where a model or the rules read the talk.
@@ -39,7 +39,7 @@ def requests(text: str, speaker: str = "", message: str | None = None) -> tuple[
     """
     if len(text) > _MOST_CHARS:
         return ()
-    found = (forgotten(sentence)[0] for sentence in split(text))
+    found = (forgotten(clause)[0] for clause in _clauses(text))
     return tuple(MemoryRequest("forget", what, speaker, message) for what in found if what)
 
 
@@ -51,10 +51,20 @@ def without_requests(text: str) -> str:
     if not requests(text):
         return text
     kept: list[str] = []
-    for sentence in split(text):
-        what, behind = forgotten(sentence)
-        kept += [_IN_ITS_PLACE, behind] if what else [sentence]
+    for clause in _clauses(text):
+        what, behind = forgotten(clause)
+        kept += [_IN_ITS_PLACE, behind] if what else [clause]
     return " ".join(filter(None, kept))
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """The sentences of a text, each divided where a further request begins in it."""
+    for sentence in split(text):
+        rest = sentence
+        while found := first_match(rules("requests")["further"], rest):
+            yield rest[: found.start()]
+            rest = rest[found.end() :]
+        yield rest
 
 
 def withheld(messages: Iterable[Message], learnt: Container[str]) -> tuple[str, ...]:

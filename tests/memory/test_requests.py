@@ -26,6 +26,15 @@ from pipimem.notes.message import Message
         ("Delete my phone number, thanks", "my phone number"),
         ("Forget everything you know about me", "everything you know about me"),
         ("忘掉我提到的那件事", "我提到的那件事"),
+        ("remember that the deploy is on 3 Dec, and forget that Bob is vegan", "Bob is vegan"),
+        ("会议改到周五，另外忘掉我的手机号", "我的手机号"),
+        ("Please remove what you know about my salary", "my salary"),
+        ("scratch that, forget the chess thing", "chess"),
+        ("stop remembering my birthday", "my birthday"),
+        ("please forget everything about my dentist", "my dentist"),
+        ("不要记住我的工资", "我的工资"),
+        ("你记得的关于我前男友的都删掉", "我前男友"),
+        ("忘掉我说的买琴那件事吧", "买琴"),
     ],
 )
 def test_a_request_says_what_is_to_be_forgotten(said: str, about: str) -> None:
@@ -46,6 +55,9 @@ def test_a_request_says_what_is_to_be_forgotten(said: str, about: str) -> None:
         "Delete my branch when you merge",
         "Delete what I wrote in the draft",
         "我忘了带伞",
+        "Actually I forgot the salad, and forgot my keys, too",
+        "Stop remembering!",
+        "会议改到周五，然后别忘了带伞",
         "别忘了周五的会",
         "忘了我的密码，怎么找回？",
         "我把钥匙忘在办公室了",
@@ -62,6 +74,8 @@ def test_a_request_is_taken_out_of_what_is_learnt_from() -> None:
     text = "Forget that my phone is a Pixel 9. I moved to Lyon in May."
     assert without_requests(text) == "[a request to memory] I moved to Lyon in May."
     assert without_requests("I moved to Lyon.\nIn May.") == "I moved to Lyon.\nIn May."
+    both = "The demo is on Friday, and forget that Bob is vegan."
+    assert without_requests(both) == "The demo is on Friday [a request to memory]"
 
 
 def test_a_clause_that_says_how_it_is_after_all_is_learnt() -> None:
