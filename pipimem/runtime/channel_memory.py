@@ -60,6 +60,7 @@ class ChannelMemory(ChannelEntries):
     # The index of the transcript and the archive, made at the first search.
     _transcripts: SearchService | None = field(default=None, init=False)
     _searching: ChannelLock = field(default_factory=ChannelLock, init=False)
+    _files: NoteFiles | None = field(default=None, init=False)
     _unrecorded: UnrecordedTurns = field(default_factory=UnrecordedTurns, init=False)
     # When a text was forgotten, and what does it once more.
     _forgettings: list[tuple[datetime, Callable[[], object]]] = field(
@@ -150,7 +151,9 @@ class ChannelMemory(ChannelEntries):
     @property
     def files(self) -> NoteFiles:
         """The three files as a person reads and edits them."""
-        return OpenFiles(self._store, self._jobs.settings, self._clock)
+        if self._files is None:
+            self._files = OpenFiles(self._store, self._jobs.settings, self._clock)
+        return self._files
 
     @property
     def transcript(self) -> TranscriptPages:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -67,11 +67,20 @@ def _is_meant(
 
 def all_listed(notes: Notes, file: File, now: datetime) -> Iterator[ListedEntry]:
     """The entries of a file, as its `Note` has them."""
+    listed = listing(notes, file, now)
+    return map(listed, notes.note(file).entries)
+
+
+def listing(notes: Notes, file: File, now: datetime) -> Callable[[Entry], ListedEntry]:
+    """A function that tells what is known of an entry of a file."""
     over = ends(notes, now) if file is File.MEMORY else {}
-    for entry in notes.note(file).entries:
+
+    def listed(entry: Entry) -> ListedEntry:
         record = notes.record(entry.record_name) or Record(Trust.HUMAN)
-        listed = _listed(entry, record, *over.get(entry.ref, (None, "")))
-        yield replace(listed, heard_by=notes.ledger.heard_by(record))
+        found = _listed(entry, record, *over.get(entry.ref, (None, "")))
+        return replace(found, heard_by=notes.ledger.heard_by(record))
+
+    return listed
 
 
 def _listed(entry: Entry, record: Record, end: datetime | None, why: str) -> ListedEntry:

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from anyio import CancelScope, to_thread
 
 from pipimem.clock import Clock
-from pipimem.errors import PipimemError, require_one_of, require_type
+from pipimem.errors import PipimemError, require_count, require_one_of, require_type
 from pipimem.memory.expire import is_pinned, with_pin, without_pins
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Delta
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Notes, Outcome
+from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Change, Decision, Move
 from pipimem.notes.reconcile import reconciled
 from pipimem.runtime.drafts import replaced_lines, undrafted, with_block, with_newlines
 from pipimem.runtime.forget_preview import forgettable
 from pipimem.runtime.note_edits import EditConflict, EntryPlace, ForgetPreview, SavedNote
-from pipimem.runtime.note_view import NoteView, note_view
+from pipimem.runtime.note_view import NoteView, NoteViewer
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.manual_edits import View, described_edit, file_change
@@ -50,15 +50,28 @@ class NoteFiles:
     _store: ChannelStore
     _settings: Settings
     _clock: Clock
+    # By file: a text, and that text as it may be shown. Looking for secrets takes long.
+    _masked: dict[File, tuple[str, str]] = field(default_factory=dict)
 
-    async def view(self, file: File) -> NoteView:
-        """A file as it stands, without secrets and private stretches."""
+    async def view(self, file: File, *, begin: int = 0, count: int | None = None) -> NoteView:
+        """A file as it stands, without secrets and private stretches; all its blocks, or a part."""
         require_one_of(file, NOTE_FILES, "file")
-        return await to_thread.run_sync(self._view, file)
+        require_count(begin, "begin", least=0)
+        return await to_thread.run_sync(self._view, file, begin, count)
 
-    def _view(self, file: File) -> NoteView:
+    def _view(self, file: File, begin: int, count: int | None) -> NoteView:
         notes = self._store.with_pending_recalls(self._store.notes())
-        return note_view(notes, file, self._clock.now(), self.shown, is_pinned)
+        shown = self._shown_note(notes.note(file))
+        viewer = NoteViewer(notes, file, shown, self.shown, is_pinned)
+        return viewer.view(self._clock.now(), begin, count)
+
+    def _shown_note(self, note: Note) -> str:
+        """The text of a file as it may be shown, kept until it is another one."""
+        text, shown = self._masked.get(note.file, ("", ""))
+        if text != note.text:
+            text, shown = note.text, self.shown(note.text)
+            self._masked[note.file] = text, shown
+        return shown
 
     def shown(self, text: str) -> str:
         """A text as it may be shown: secrets and private stretches masked, line for line."""
@@ -88,10 +101,10 @@ class NoteFiles:
             note = notes.note(file)
             if note.etag != etag:
                 raise _IsStale(notes)
-            return self._rewritten(notes, file, undrafted(note.text, self.shown(note.text), clean))
+            return self._rewritten(notes, file, undrafted(note.text, self._shown_note(note), clean))
 
         def conflict(notes: Notes) -> EditConflict:
-            current = with_newlines(self.shown(notes.note(file).text))
+            current = with_newlines(self._shown_note(notes.note(file)))
             made_of = with_newlines(base)
             return EditConflict(
                 file,
@@ -227,13 +240,13 @@ class NoteFiles:
         for entry in note.entries:
             is_there = place.section in (entry.section, self.shown(entry.section))
             if is_there and entry.ref == place.id:
-                shown = with_newlines(self._shown_lines(note.text, entry))
+                shown = with_newlines(self._shown_lines(note, entry))
                 return entry if shown == place.source else None
         return None
 
-    def _shown_lines(self, text: str, entry: Entry) -> str:
+    def _shown_lines(self, note: Note, entry: Entry) -> str:
         """The lines of an entry as a view of the whole file shows them."""
-        lines, shown = split_lines(text), split_lines(self.shown(text))
+        lines, shown = note.document.lines, split_lines(self._shown_note(note))
         if len(lines) == len(shown):
             return "".join(shown[entry.start : entry.end])
         return self.shown("".join(lines[entry.start : entry.end]))
@@ -241,7 +254,7 @@ class NoteFiles:
     def _entry_conflict(self, place: EntryPlace, draft: str, notes: Notes) -> EditConflict:
         """The file as it stands, and with the draft as one more entry of the section."""
         note = notes.note(place.file)
-        current = with_newlines(self.shown(note.text))
+        current = with_newlines(self._shown_note(note))
         both = with_block(current, place.section, draft) if draft.strip() else current
         return EditConflict(place.file, note.etag, current, both, (place.source,))
 

@@ -11,7 +11,7 @@ from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
 from pipimem.notes.notes import Note, Notes
 from pipimem.runtime.drafts import with_newlines
-from pipimem.runtime.entry_list import ListedEntry, all_listed
+from pipimem.runtime.entry_list import ListedEntry, listing
 from pipimem.text.markdown.blocks import BlockKind, Document, MarkdownBlock
 from pipimem.text.markdown.parser import parsed
 
@@ -38,9 +38,10 @@ class NoteBlock:
 
 @dataclass(frozen=True, slots=True)
 class NoteView:
-    """One file: the mark of its exact text, the text as it may be shown, and its blocks.
+    """One file: the mark of its exact text, the text as it may be shown, and a part of its blocks.
 
-    `hides` says whether something is hidden in it.
+    `blocks` are those from the one of number `begin` on, of `total`; `entries` counts the entries
+    of all. `hides` says whether something is hidden in the file.
     """
 
     file: File
@@ -48,30 +49,49 @@ class NoteView:
     text: str
     blocks: tuple[NoteBlock, ...]
     hides: bool
+    begin: int
+    total: int
+    entries: int
 
 
-def note_view(
-    notes: Notes,
-    file: File,
-    now: datetime,
-    mask: Callable[[str], str],
-    is_pinned: Callable[[str], bool],
-) -> NoteView:
-    """The view of a file; `mask` takes out what may not be shown."""
-    note = notes.note(file)
-    shown = mask(note.text)
-    document = note.document if shown == note.text else parsed(shown)
-    known = dict(zip(note.entries, all_listed(notes, file, now), strict=True))
-    by_line = _by_line(note, document)
-    blocks = []
-    for section in document.sections:
-        for block in section.blocks:
-            if block.kind in _UNSEEN:
-                continue
+@dataclass(frozen=True, slots=True)
+class NoteViewer:
+    """Makes views of a file: `shown` is its text as it may be shown, `mask` takes out the rest."""
+
+    notes: Notes
+    file: File
+    shown: str
+    mask: Callable[[str], str]
+    is_pinned: Callable[[str], bool]
+
+    def view(self, now: datetime, begin: int, count: int | None) -> NoteView:
+        """The blocks from a number on, so many or all."""
+        note = self.notes.note(self.file)
+        document = note.document if self.shown == note.text else parsed(self.shown)
+        visible = [
+            (section, block)
+            for section in document.sections
+            for block in section.blocks
+            if block.kind not in _UNSEEN
+        ]
+        end = len(visible) if count is None else begin + count
+        by_line = _by_line(note, document)
+        listed = listing(self.notes, self.file, now)
+        blocks = []
+        for section, block in visible[begin:end]:
             entry = by_line.get(block.start) if _is_entry(block) else None
-            listed = _masked(known[entry], block, mask) if entry is not None else None
-            blocks.append(_block(document, section.title, block, listed, is_pinned))
-    return NoteView(file, note.etag, with_newlines(shown), tuple(blocks), shown != note.text)
+            known = None if entry is None else _masked(listed(entry), block, self.mask)
+            blocks.append(_block(document, section.title, block, known, self.is_pinned))
+        return NoteView(
+            self.file,
+            note.etag,
+            with_newlines(self.shown),
+            tuple(blocks),
+            self.shown != note.text,
+            begin,
+            len(visible),
+            len(note.entries),
+        )
 
 
 def _masked(entry: ListedEntry, block: MarkdownBlock, mask: Callable[[str], str]) -> ListedEntry:

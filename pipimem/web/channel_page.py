@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from pipimem.notes.files import NOTE_FILES
 from pipimem.notes.kinds import Kind
-from pipimem.runtime.note_view import NoteBlock, NoteView
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import file_of, number_of
 
@@ -33,9 +30,9 @@ class ChannelPage:
 
     async def _page(self, request: Request) -> Response:
         channel, file = await self._pages.channel(request), file_of(request)
-        view = await channel.files.view(file)
         begin = number_of(request, "from", 0, least=0)
-        shown = page_of(view.blocks, begin)
+        view = await channel.files.view(file, begin=begin, count=_BLOCKS)
+        after = begin + len(view.blocks)
         return self._pages.rendered(
             request,
             "channel.html",
@@ -43,28 +40,13 @@ class ChannelPage:
             file=file,
             files=NOTE_FILES,
             view=view,
-            blocks=shown,
-            begin=begin,
             before=max(0, begin - _BLOCKS) if begin else None,
-            after=begin + len(shown) if begin + len(shown) < len(view.blocks) else None,
-            entries=_count(view),
+            after=after if after < view.total else None,
             kinds=list(Kind),
         )
 
     async def _source(self, request: Request) -> Response:
         """The file as it may be edited, and its mark."""
         channel, file = await self._pages.channel(request), file_of(request)
-        view = await channel.files.view(file)
+        view = await channel.files.view(file, count=0)
         return JSONResponse({"text": view.text, "etag": view.etag, "hides": view.hides})
-
-
-def page_of(blocks: Sequence[NoteBlock], begin: int) -> Sequence[NoteBlock]:
-    """The blocks of one page, with the headings above the first of them."""
-    page = blocks[begin : begin + _BLOCKS]
-    if not begin or not page or page[0].kind == "heading":
-        return page
-    return page
-
-
-def _count(view: NoteView) -> int:
-    return sum(block.kind == "entry" for block in view.blocks)
