@@ -64,10 +64,11 @@ class ChannelStatus:
 
 def channel_statuses(workspace: WorkspaceStore, now: datetime) -> list[ChannelStatus]:
     """All channels, by id; one that cannot be read says why."""
-    return [_status(workspace, info, now) for info in workspace.channels()]
+    return [channel_status(workspace, info, now) for info in workspace.channels()]
 
 
-def _status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> ChannelStatus:
+def channel_status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> ChannelStatus:
+    """How one channel stands; one that cannot be read says why."""
     try:
         store = ChannelStore.open(workspace, info.id, create=False)
         notes, last = store.notes(), store.transcript.last_number

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
+import anyio
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -37,8 +39,19 @@ def web_app(pages: Pages, token: Token, hosts: Sequence[str], port: int) -> Open
     async def told(request: Request, error: Exception) -> Response:
         return _told(pages, request, error)
 
+    channels = WorkspacePage(pages)
+
+    @asynccontextmanager
+    async def running(_app: Starlette) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as tasks:
+            if pages.only is None:
+                tasks.start_soon(channels.warm)
+            yield
+            tasks.cancel_scope.cancel()
+
     app = Starlette(
-        routes=_routes(pages, token, session),
+        routes=[*channels.routes(), *_routes(pages, token, session)],
+        lifespan=running,
         exception_handlers={HTTPException: told, PipimemError: told, OSError: told},
     )
     return OpenStreams(PageGuard(app, session, hosts, pages.read_only))
@@ -47,7 +60,6 @@ def web_app(pages: Pages, token: Token, hosts: Sequence[str], port: int) -> Open
 def _routes(pages: Pages, token: Token, session: BrowserSession) -> list[BaseRoute]:
     return [
         *SignIn(pages, token, session).routes(),
-        *WorkspacePage(pages).routes(),
         *ChannelPage(pages).routes(),
         *EntryPage(pages).routes(),
         *Editing(pages).routes(),

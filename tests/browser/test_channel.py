@@ -232,6 +232,8 @@ def test_everybody_can_use_it(view: View, language: str, dark: bool, width: int)
     words = {"en": "Edit the whole file", "zh-CN": "编辑整个文件"}[language]
     for path, query in PAGES:
         page = viewer.open(path, **query)
+        if path == "/" and width > 400:
+            viewer.screenshot(f"channels-{language[:2]}-{'dark' if dark else 'light'}")
         assert viewer.violations() == [], path
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
     page = viewer.open()

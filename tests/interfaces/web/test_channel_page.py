@@ -53,7 +53,7 @@ async def test_a_long_file_comes_in_pages(root: Path) -> None:
         first = await browser.page("/channel")
         assert "entry number 10\n" in first
         assert "entry number 400\n" not in first
-        assert "500 entries" in first
+        assert "Entries: 500" in first
         last = await browser.page("/channel", **{"from": "350"})
         assert "entry number 400\n" in last
 

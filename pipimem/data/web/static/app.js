@@ -2,7 +2,8 @@
 import { listen } from "./keys.js";
 
 listen();
-if (document.getElementById("live")) await import("./channel.js");
+if (document.querySelector("[data-file]")) await import("./channel.js");
+if (document.querySelector("[data-waits]")) await import("./channels.js");
 if (document.querySelector("[data-undo]")) await import("./change.js");
 if (document.getElementById("transcript")) await import("./talk.js");
 if (document.querySelector("form[data-keep]")) await import("./playground.js");

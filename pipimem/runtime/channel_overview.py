@@ -1,0 +1,176 @@
+"""All channels of a workspace by the page: found, sorted, and how those of the page stand."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from threading import Lock
+from typing import Literal, get_args
+
+from pipimem.clock import Clock
+from pipimem.errors import require_one_of
+from pipimem.runtime.channel_status import ChannelStatus, channel_status
+from pipimem.runtime.usage_sums import UsageSum, usage_sums
+from pipimem.store.disk.syscalls import store_errors
+from pipimem.store.schedule import channel_stamp
+from pipimem.store.workspace import ChannelInfo, WorkspaceStore
+
+Order = Literal["talk", "name"]
+ORDERS = get_args(Order)
+
+# How channels stand takes ten milliseconds each: so long a page may take over it, in seconds. What
+# is left is known when the page is asked for again.
+_PATIENCE = 0.08
+_KEPT_STATUSES = 2_000
+# Costs of the day are read again after so many seconds.
+_COSTS_EVERY = 5.0
+_LOG = "log.jsonl"
+# Looking through 20,000 folders takes a third of a second: what takes longer than `_QUICK` is done
+# after the page, which then shows what was there at most `_OLDEST` seconds ago.
+_QUICK = 0.04
+_FRESH = 1.0
+_OLDEST = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewRow:
+    """One channel: when somebody last talked, how it stands, what models cost it today.
+
+    `status` is `None` where the page had no time to find out.
+    """
+
+    info: ChannelInfo
+    talked: datetime | None
+    status: ChannelStatus | None
+    today: UsageSum | None
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewPage:
+    """A page of channels, of `total` that were found; `today` is what the whole workspace cost.
+
+    `is_old`: there are so many that they were not looked through again; `refresh` does it.
+    """
+
+    rows: tuple[OverviewRow, ...]
+    total: int
+    begin: int
+    today: UsageSum | None
+    is_old: bool = False
+
+
+@dataclass(slots=True)
+class ChannelOverview:
+    """The channels of a workspace; what was read is kept until it is another one."""
+
+    store: WorkspaceStore
+    clock: Clock
+    # By folder; and when somebody last talked there, in nanoseconds.
+    _infos: dict[str, ChannelInfo | None] = field(default_factory=dict)
+    _talked: dict[str, int] = field(default_factory=dict)
+    # When all were looked through, and how long that took, in seconds.
+    _looked: float = -_OLDEST
+    _took: float = 0.0
+    _statuses: OrderedDict[str, tuple[str, ChannelStatus]] = field(default_factory=OrderedDict)
+    _costs: tuple[float, dict[str, UsageSum], UsageSum | None] = (0.0, {}, None)
+    _reading: Lock = field(default_factory=Lock)
+
+    def page(
+        self, words: str = "", *, order: Order = "talk", begin: int = 0, count: int = 25
+    ) -> OverviewPage:
+        """The channels with some words in their id or title, those of the newest talk first.
+
+        Raises `StoreError`.
+        """
+        require_one_of(order, ORDERS, "order")
+        with self._reading:
+            age = time.monotonic() - self._looked
+            if age > _OLDEST or self._took < _QUICK:
+                self._look()
+            found = self._found(words.casefold())
+            found.sort(key=_ORDER[order])
+            costs, whole = self._today()
+            until = time.monotonic() + _PATIENCE
+            rows = [
+                OverviewRow(info, _time(talked), self._status(info, until), costs.get(info.id))
+                for talked, info in found[begin : begin + count]
+            ]
+        is_old = _FRESH < age <= _OLDEST and self._took >= _QUICK
+        return OverviewPage(tuple(rows), len(found), begin, whole, is_old)
+
+    def refresh(self) -> None:
+        """Look through all channels again, unless that was done just now. Raises `StoreError`."""
+        with self._reading:
+            if time.monotonic() - self._looked > _FRESH:
+                self._look()
+
+    def _look(self) -> None:
+        """Find the channels, and when somebody last talked in each."""
+        began, top = time.monotonic(), self.store.channels_folder
+        with store_errors("read", top):
+            names = [entry.name for entry in os.scandir(top)] if top.is_dir() else []
+        self._infos = {name: self._infos.get(name) or self._info(name) for name in names}
+        self._talked = {name: _talked(f"{top}/{name}/{_LOG}") for name in names}
+        self._looked = time.monotonic()
+        self._took = self._looked - began
+
+    def _found(self, words: str) -> list[tuple[int, ChannelInfo]]:
+        """The channels with the words, each with the time of its newest message."""
+        found = []
+        for name, info in self._infos.items():
+            if info and (not words or words in f"{info.id}\n{info.title}".casefold()):
+                found.append((self._talked[name], info))
+        return found
+
+    def _info(self, folder: str) -> ChannelInfo | None:
+        return self.store.channel_in(folder)
+
+    def _status(self, info: ChannelInfo, until: float) -> ChannelStatus | None:
+        """How a channel stands; `None` where that is not known yet and the time is over."""
+        name, mark = info.folder.name, channel_stamp(info.folder).mark
+        kept, status = self._statuses.get(name, ("", None))
+        if status is not None and (kept == mark or time.monotonic() > until):
+            return status
+        if time.monotonic() > until:
+            return None
+        status = channel_status(self.store, info, self.clock.now())
+        self._statuses[name] = mark, status
+        self._statuses.move_to_end(name)
+        if len(self._statuses) > _KEPT_STATUSES:
+            self._statuses.popitem(last=False)
+        return status
+
+    def _today(self) -> tuple[dict[str, UsageSum], UsageSum | None]:
+        """What models cost since midnight, by channel and all together."""
+        read, costs, whole = self._costs
+        if not read or time.monotonic() - read > _COSTS_EVERY:
+            midnight = self.clock.wall().replace(hour=0, minute=0, second=0, microsecond=0)
+            calls = list(self.store.usages(midnight))
+            costs = usage_sums(calls, "channel")
+            whole = next(iter(usage_sums(calls, "day").values()), None)
+            self._costs = time.monotonic(), costs, whole
+        return costs, whole
+
+
+def _talked(log: str) -> int:
+    try:
+        # For each of 20,000 channels: a Path would double the time.
+        return os.stat(log).st_mtime_ns  # noqa: PTH116 - see above
+    except OSError:
+        return 0
+
+
+def _time(nanoseconds: int) -> datetime | None:
+    if not nanoseconds:
+        return None
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).astimezone()
+
+
+_ORDER: dict[str, Callable[[tuple[int, ChannelInfo]], tuple[int, str]]] = {
+    "talk": lambda one: (-one[0], one[1].id),
+    "name": lambda one: (0, (one[1].title or one[1].id).casefold()),
+}
