@@ -42,7 +42,7 @@ from pipimem.runtime.tools.definitions import Language, Shape, definitions
 from pipimem.runtime.transcript_pages import OpenTranscript, TranscriptPages
 from pipimem.runtime.turn_preview import TurnPreview, turn_preview
 from pipimem.runtime.turns import Turn, UnrecordedTurns
-from pipimem.runtime.usage_sums import UsageSum, usage_sum
+from pipimem.runtime.usage_sums import UsageSum, usage_of_channel
 from pipimem.store.forget.cleaning import empty_message
 
 T = TypeVar("T")
@@ -172,11 +172,8 @@ class ChannelMemory(ChannelEntries):
 
     async def usage(self, since: datetime | None = None) -> UsageSum:
         """What models were asked for this channel since a time, and what it cost."""
-        return await to_thread.run_sync(self._usage, since)
-
-    def _usage(self, since: datetime | None) -> UsageSum:
-        calls = self._store.workspace.usages(since)
-        return usage_sum([call for call in calls if call.channel == self.id])
+        calls = self._store.workspace.usages(since)  # read as they are added up
+        return await to_thread.run_sync(usage_of_channel, calls, self.id)
 
     # ── changing it ───────────────────────────────────────────────────────────────────────────────
 
