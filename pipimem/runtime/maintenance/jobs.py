@@ -13,7 +13,7 @@ from pipimem.notes.apply import applied
 from pipimem.notes.files import File
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Decision
-from pipimem.observer import CorrelationScope
+from pipimem.observer import CorrelationScope, correlate
 from pipimem.runtime.job_runner import Done, JobRunner
 from pipimem.runtime.maintenance.background import Background, Failure
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
@@ -109,7 +109,7 @@ async def maintained(
             ran.append(Ran(task, ran=False, reason=AFTER_A_FAILURE))
             continue
         job = partial(_run_if_open, channel_jobs, task, run, forced=forced)
-        # What is logged of a failure has the id of the call that failed.
+        # Until the failure is logged, under the id of the call that failed.
         with CorrelationScope():
             outcome = await background.attempt(task, job, folder, passes=(PipimemError, OSError))
         ran.append(
@@ -128,12 +128,14 @@ async def _run_if_open(
     gate = await channel_jobs.gate(task, forced=forced)
     missing = await channel_jobs.must_questions_problem() if gate and task in _TAKING else ""
     if gate and not missing:
-        with channel_jobs.observers.of(
-            "job", channel_jobs.store.channel_id, task=task
-        ) as operation:
-            ran = await _job(task, gate.reason, run)
-            operation.outcome = "ok" if ran.ran else "failed"
-            operation.records = sum(len(done.outcome.changes) for done in ran.done)
+        observation = channel_jobs.observers.of("job", channel_jobs.store.channel_id, task=task)
+        try:
+            with observation as operation:
+                ran = await _job(task, gate.reason, run)
+                operation.outcome = "ok" if ran.ran else "failed"
+                operation.records = sum(len(done.outcome.changes) for done in ran.done)
+        finally:
+            correlate(observation.operation.correlation)
         return ran
     return Ran(task, ran=False, reason=missing or gate.reason)
 

@@ -10,8 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipimem import AnswerRefused, JsonLogFormatter, Operation, OperationLog, SettingsError
+from pipimem import (
+    AnswerRefused,
+    JsonLogFormatter,
+    Message,
+    Operation,
+    OperationLog,
+    SettingsError,
+)
 from pipimem.observer import CorrelationScope, Observers, correlate
+from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.observability.json_logs import wants_json
 
 from tests.runtime.observability.talk import (
@@ -192,3 +200,28 @@ def test_the_variable_goes_before_the_setting() -> None:
     assert not wants_json("json", {"PIPIMEM_LOG": "text"})
     with pytest.raises(SettingsError, match="PIPIMEM_LOG must be text or json, not 'xml'"):
         wants_json("text", {"PIPIMEM_LOG": "xml"})
+
+
+async def test_a_bug_in_a_job_has_the_id_of_its_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: Lines
+) -> None:
+    """The line that tells of it leads to what was asked; the job after it has an id of its own."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError(SAID)
+
+    async with (
+        model_on_loopback(monkeypatch),
+        remembering(tmp_path, OperationLog()) as (_, channel),
+    ):
+        turn = await channel.before_turn("The release is on Friday", speaker="Dana")
+        await channel.after_turn(turn, [Message.user("The release is on Friday", speaker="Dana")])
+        with monkeypatch.context() as patch:
+            patch.setattr(ChannelJobs, "done", broken)
+            await channel.maintain(forced=True)
+        consolidate, *others = channel.store.workspace.usages()
+    (told,) = [line for line in lines.objects if "RuntimeError" in line["message"]]
+    assert told["correlation"] == consolidate.correlation
+    refresh = lines.of(operation="job", task="refresh")[0]
+    assert refresh["correlation"] in {usage.correlation for usage in others}
+    assert SAID not in lines.text
