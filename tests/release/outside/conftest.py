@@ -17,7 +17,8 @@ from tests.release.conftest import ROOT, Built
 
 collect_ignore_glob = [] if os.environ.get("PIPIMEM_TEST_RELEASE") else ["*"]
 
-_PLAIN = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+_LEFT = {"PYTHONPATH", "SOURCE_DATE_EPOCH"}
+_PLAIN = {name: value for name, value in os.environ.items() if name not in _LEFT}
 
 
 def called(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -8,12 +8,13 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from tests.release.conftest import ROOT
-from tests.release.outside.conftest import called
+from tests.release.conftest import ROOT, Built, copied
+from tests.release.outside.conftest import called, uv
 
 _CLASSIFIERS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["classifiers"]
 _PREFIX = "Programming Language :: Python :: 3."
@@ -24,7 +25,8 @@ warnings.simplefilter("error", DeprecationWarning)
 import pipimem
 for name in pipimem.__all__:
     getattr(pipimem, name)
-apart = ("pipimem.mcp", "pipimem.web", "pipimem.serving", "pipimem.bots", "pipimem.adapters")
+apart = ("mcp", "web", "serving", "bots", "adapters", "runtime.observability.opentelemetry_spans")
+apart = tuple("pipimem." + name for name in apart)
 for module in pkgutil.walk_packages(pipimem.__path__, "pipimem."):
     if not module.name.startswith(apart):
         importlib.import_module(module.name)
@@ -46,6 +48,24 @@ def _is(python: str, version: str) -> bool:
     told = "import sys; print(*sys.version_info[:2], sep='.')"
     done = subprocess.run([python, "-c", told], capture_output=True, text=True, check=False)
     return done.stdout.strip() == version
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_another_python_builds_the_same_bytes(version: str, here: Built, tmp_path: Path) -> None:
+    """Its tables of characters, its JSON and its order of sets do not show in what is published."""
+    interpreter = _interpreter(version)
+    if not interpreter:
+        pytest.skip(f"no Python {version} here")
+    uv("venv", "--quiet", "--no-project", "--python", interpreter, tmp_path / "venv", cwd=tmp_path)
+    python = tmp_path / "venv/bin/python"
+    locked = ROOT / "requirements" / "run.txt"
+    uv("pip", "install", "--quiet", "--python", python, "--requirements", locked, cwd=tmp_path)
+    tree = copied(tmp_path / "tree")
+    done = called(python, "-m", "hatchling", "build", "-d", "dist", cwd=tree)
+    assert done.returncode == 0, done.stderr
+    for file in here:
+        made = (tree / "dist" / file.name).read_bytes()
+        assert sha256(made).digest() == sha256(file.read_bytes()).digest(), file.name
 
 
 @pytest.mark.parametrize("version", VERSIONS)
