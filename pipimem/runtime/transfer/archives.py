@@ -15,6 +15,7 @@ from pipimem.store.transfer.import_log import (
     ImportLog,
     ImportRecord,
     content_mark,
+    key_mark,
 )
 from pipimem.store.transfer.manifest import CHANNELS, NAME, Manifest, PackedChannel
 from pipimem.store.transfer.moving_in import (
@@ -129,13 +130,16 @@ def _moved_in(
         log, number = ImportLog(workspace.root / ".pipimem"), 0
         if new:
             number = log.next_number()
-            marks = {one.id: content_mark(ready / CHANNELS / one.folder) for one in new}
-            made = tuple(ImportedChannel(name, True, mark) for name, mark in marks.items())
+            made = tuple(_made(one.id, ready / CHANNELS / one.folder) for one in new)
             # Before the channels: where it is killed between, what came can be taken back.
             log.add(ImportRecord(number, now.isoformat(), ARCHIVE, archive.path.name, made))
             move_in(workspace, ready, [one.folder for one in new])
         shared, left = move_in_shared(workspace, ready, archive.manifest.shared)
     return MovedIn(found.new, found.same, shared, left, found.size, number)
+
+
+def _made(name: str, folder: Path) -> ImportedChannel:
+    return ImportedChannel(name, key_mark(folder), True, content_mark(folder), is_done=True)
 
 
 def _refuse_others(workspace: WorkspaceStore, source: Path, there: Sequence[PackedChannel]) -> None:

@@ -15,6 +15,7 @@ from pipimem.store.transfer.import_log import (
     ImportLog,
     ImportRecord,
     content_mark,
+    key_mark,
 )
 from pipimem.store.transfer.moving_in import is_there
 from pipimem.store.workspace import WorkspaceStore
@@ -59,8 +60,8 @@ def take_back(workspace: WorkspaceStore, record: ImportRecord, now: datetime) ->
     messages = changes = 0
     for channel in record.channels:
         folder = workspace.folder_of(channel.id)
-        if not is_there(workspace, folder.name):
-            continue
+        if not is_there(workspace, folder.name) or key_mark(folder) != channel.key:
+            continue  # gone, or another that was made under its name
         if channel.is_new and content_mark(folder) == channel.mark:
             (info,) = [one for one in workspace.channels() if one.id == channel.id]
             workspace.remove(info)

@@ -14,7 +14,7 @@ from pipimem.runtime.transfer.import_run import ImportRun, ImportTarget
 from pipimem.runtime.transfer.take_back import TASK
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.folder_names import folder_name
-from pipimem.store.transfer.import_log import ImportedChannel, ImportRecord, content_mark
+from pipimem.store.transfer.import_log import ImportedChannel, ImportRecord, content_mark, key_mark
 from pipimem.store.transfer.moving_in import move_in
 
 # So many messages are appended with one sync.
@@ -63,8 +63,8 @@ def _filled(run: ImportRun, target: ImportTarget) -> ImportedChannel:
     last = store.transcript.last_number
     records = _commit(run, target.gathering, store, last)
     store.close()
-    mark = content_mark(store.folder)
-    return ImportedChannel(target.name, True, mark, last=last, records=records, is_done=True)
+    key, mark = key_mark(store.folder), content_mark(store.folder)
+    return ImportedChannel(target.name, key, True, mark, last=last, records=records, is_done=True)
 
 
 def _added(run: ImportRun, target: ImportTarget) -> Iterator[ImportedChannel]:
@@ -77,7 +77,8 @@ def _added(run: ImportRun, target: ImportTarget) -> Iterator[ImportedChannel]:
         return
     store.journal_edits(run.now)
     first = store.transcript.last_number + 1
-    begun = ImportedChannel(target.name, first=first, before=store.ledger.sequence)
+    key, before = key_mark(store.folder), store.ledger.sequence
+    begun = ImportedChannel(target.name, key, first=first, before=before)
     yield begun
     last = 0
     for batch in _batches(target.gathering):

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from pipimem.errors import NothingFound
+from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.files import File
+from pipimem.store import identity
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
@@ -24,10 +25,12 @@ class ImportedChannel:
 
     It made it where `is_new`, and left it with this `mark` then. Its messages have the numbers from
     `first` to `last`, its changes of the notes come after the record `before` of the journal; they
-    are `records`. Without a last one, or records, it was killed before it could say.
+    are `records`. Where it is not done, it was killed before it could say the last two. `key` is
+    the mark of the channel's key: one made anew under the same id since is another.
     """
 
     id: str
+    key: str
     is_new: bool = False
     mark: str = ""
     first: int = 1
@@ -93,6 +96,15 @@ class ImportLog:
         torn = not (read_if_there(self.folder / _NAME) or b"\n").endswith(b"\n")
         data = json_lines.line(encoded(record))
         append_synced(self.folder / _NAME, b"\n" * torn + data)
+
+
+def key_mark(folder: Path) -> str:
+    """The mark of the key in a channel's `channel.json`; empty where there is none to be read."""
+    try:
+        known = identity.load(folder)
+    except PipimemError:
+        return ""
+    return blake2b(known.key, digest_size=8).hexdigest() if known else ""
 
 
 def content_mark(folder: Path) -> str:

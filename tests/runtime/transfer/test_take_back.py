@@ -10,7 +10,9 @@ from pipimem.runtime.transfer.archives import import_archive
 from pipimem.runtime.transfer.take_back import import_to_take_back, take_back
 from pipimem.store.channel import ChannelStore
 
+from tests.runtime.transfer.formats.fixtures import FIXTURES
 from tests.runtime.transfer.test_archives import NOW, exported, filled, remembered, tree, workspace
+from tests.runtime.transfer.test_taking_in import imported
 
 
 def test_the_channels_of_an_archive_go_and_may_come_again(tmp_path: Path) -> None:
@@ -37,3 +39,15 @@ def test_what_was_written_since_stays(tmp_path: Path) -> None:
     assert taken.kept[0].startswith("dm: somebody wrote to it since")
     assert "- new" in (other.folder_of("dm") / "MEMORY.md").read_text()
     assert import_to_take_back(other, None).number == 1
+
+
+def test_another_channel_that_was_made_under_the_same_name_stays(tmp_path: Path) -> None:
+    """Its changes have the same numbers as those of the one that came and was removed."""
+    other = workspace(tmp_path / "b")
+    imported(other, FIXTURES / "mem0")
+    (info,) = other.channels()
+    other.remove(info)
+    ChannelStore.open(other, "mem0", create=True).commit(remembered("mine"), NOW)
+    before = tree(other.root)
+    taken = take_back(other, import_to_take_back(other, None), NOW)
+    assert (taken.removed, taken.cleaned, tree(other.root)) == ((), (), before)
