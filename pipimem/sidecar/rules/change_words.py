@@ -9,6 +9,7 @@ from functools import lru_cache
 from pipimem.sidecar.rules.clauses import (
     clauses_of,
     matter,
+    numbers_of,
     says,
     values_of,
     without,
@@ -46,6 +47,13 @@ def changes_told(said: str, words: Words) -> tuple[tuple[str, str, str], ...]:
             head = f"{clauses[place - 1]} {head}"
         told.append((head, tail, clause))
     return tuple(told)
+
+
+def numbers_of_subject(said: str, words: Words) -> frozenset[tuple[str, str]]:
+    """The numbers of what gets a new value, and of the topic in front: 1 of "gateway 1 moved"."""
+    topic = clauses_of(said, words)[0]
+    subjects = [head for head, _, _ in changes_told(said, words)]
+    return numbers_of(", ".join([*subjects, *([] if says("change", topic) else [topic])]))
 
 
 def new_only_values(said: str, words: Words) -> list[tuple[Hashable, str]]:

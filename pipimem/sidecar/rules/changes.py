@@ -13,6 +13,7 @@ from pipimem.sidecar.rules.change_words import (
     changes_told,
     clauses_that_cancel,
     new_only_values,
+    numbers_of_subject,
     only_values,
     values_left,
 )
@@ -98,7 +99,7 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
         return True
     if any(_gets_new_value(one, new.said, words, old.said) for one in older):
         return True
-    return is_own and _is_of_its_topic(older, clauses_of(new.said, words), words)
+    return is_own and _is_of_its_topic(older, new.said, words)
 
 
 def _names_its_value(older: str, said: str, words: Words) -> bool:
@@ -117,11 +118,15 @@ def _gets_new_day(older: str, said: str) -> bool:
     return bool(was & now) and bool(now - was)
 
 
-def _is_of_its_topic(older: Sequence[str], newer: Sequence[str], words: Words) -> bool:
+def _is_of_its_topic(older: Sequence[str], said: str, words: Words) -> bool:
     """Whether both begin with one topic, and the newer gives it another value of a type.
 
-    "Fees: 80 each" and "the fees, as we need buses as well, rise to 100".
+    "Fees: 80 each" and "the fees, as we need buses as well, rise to 100". A number of the topic
+    makes another one of it: gateway 1 is not gateway 0.
     """
+    newer = clauses_of(said, words)
+    if not numbers_of_subject(said, words) <= numbers_of(", ".join(older)):
+        return False
     was, now = topic(older, words), topic(newer, words)
     shared = {word for word in was & now if not matches("concrete", "people", word)}
     if not shared or len(shared) < _SAME_TOPIC * min(len(was), len(now)):

@@ -13,6 +13,7 @@ from pipimem.sidecar.rules.change_words import (
     changes_told,
     clauses_that_cancel,
     new_only_values,
+    numbers_of_subject,
     only_values,
     values_left,
 )
@@ -72,9 +73,11 @@ class ClaimIndex:
         needs = [*_needs_of(said, self._words), *_needs_of_outcome(said, self._words)]
         found = {place for need in needs for place in self._having(need)}
         if says("change", said):
+            numbers = numbers_of_subject(said, self._words)
             for word in topic(clauses_of(said, self._words), self._words):
                 places = self._places.get(word, ())
-                found.update(places if len(places) <= _MOST_OF_A_TOPIC else ())
+                if len(places) <= _MOST_OF_A_TOPIC:
+                    found.update(place for place in places if numbers <= self._keys[place])
         return sorted(found)
 
     def _having(self, need: frozenset[Hashable]) -> Iterable[int]:

@@ -249,6 +249,8 @@ def test_what_changes_a_kept_statement_is_quoted_with_it(old: str, new: str) -> 
     [
         ("现场见，梧桐里7号5楼，周二上午十点", "我妈住7楼3床，不是3楼7床，我跑错一次"),
         ("晚上十点后不发消息给李老师", "李老师说这周组会改到周五上午9点半"),
+        ("we decided to move gateway 0 to hall 7", "we decided to move gateway 1 to hall 8"),
+        ("第1组改到11楼开会", "第2组改到21楼开会"),
         ("组会每周四下午2点，在三楼", "这周组会改到周五上午9点半"),
         ("The choir meets every Thursday at five", "the choir moved to Friday at six this week"),
         ("地下室180个柜子，其中60个已经卖掉", "租金的事：地下室降到260"),
