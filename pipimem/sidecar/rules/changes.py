@@ -241,9 +241,6 @@ def _is_swapped(older: str, head: str, tail: str) -> bool:
     kept, old = values_of(head), values_of(older)
     if not kept <= old:
         return False
-    numbers = numbers_of(older)
-    if len(numbers) > 1 and not numbers & (numbers_of(head) | numbers_of(tail)):
-        return False  # gateway 1 to hall 8 says nothing of gateway 0 in hall 7
     gone = {kind for kind, _ in old - kept}
     new = {kind for kind, _ in values_of(tail)}
     if says("provisional", older) and gone & new:
