@@ -51,6 +51,10 @@ class OpenChannel(Channel):
         """When it was last used, in seconds of the clock's monotonic scale."""
         return self._used
 
+    def recall_in_threads(self) -> None:
+        """Keep recall off the event loop, for a host that owes others an answer within 20 ms."""
+        self._turn_recall.in_threads = True
+
     def gates(self) -> dict[str, Gate]:
         """The gate of every job, from counters and stamps alone; call in a thread."""
         return self._jobs.due()

@@ -62,6 +62,8 @@ class TranscriptRecall:
     _is_reported: bool = False
     # The notes as last seen, and what people made of entries in them.
     _reworded_in: tuple[Notes | None, Mapping[str, str]] = (None, MappingProxyType({}))
+    # The index in which the oldest message that the model sees was found last, and its slot there.
+    _seen_in: tuple[TranscriptSearch | None, int] = (None, 0)
     _is_warming: threading.Event = field(default_factory=threading.Event)
     _is_warm: threading.Event = field(default_factory=threading.Event)
     # One thread at a time builds; whoever reads or adds holds the other.
@@ -213,9 +215,13 @@ class TranscriptRecall:
 
     def _slot_of(self, search: TranscriptSearch, since: str, indexed: int) -> int | None:
         """Where the message of an id stands among the newest, behind all if it is not indexed."""
-        count = len(search.index)
+        count, name = len(search.index), f"{Source.LOG}:{since}"
+        known, slot = self._seen_in
+        if known is search and slot < count and search.item(slot).id == name:
+            return slot  # the same as last time: to look back costs a read of each message
         for slot in range(count - 1, max(-1, count - 1 - _LOOKED_BACK), -1):
-            if search.item(slot).id == f"{Source.LOG}:{since}":
+            if search.item(slot).id == name:
+                self._seen_in = search, slot
                 return slot
         waiting = self.store.transcript.window(indexed)
         return count if any(message.id == since for message in waiting) else None

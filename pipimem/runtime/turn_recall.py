@@ -67,6 +67,8 @@ class TurnRecall:
     settings: Settings
     background: Background
     request_embedding: Callable[[RecallService], None]
+    # Whether no question is asked on the event loop, however quick it is.
+    in_threads: bool = False
     # The first question compiles patterns and opens dictionaries.
     _has_asked: bool = False
 
@@ -179,7 +181,8 @@ class TurnRecall:
     async def _ask_in_thread(self, text: str, ask: Callable[[], T]) -> T:
         """Call `ask`, in a thread where it may take long: a long text, or words not loaded."""
         words, asked = self.service.vocabulary.words, both_ends(text)
-        if self._has_asked and len(asked) <= _LONG_QUESTION and words.is_ready_for(asked):
+        is_quick = self._has_asked and len(asked) <= _LONG_QUESTION and words.is_ready_for(asked)
+        if is_quick and not self.in_threads:
             return ask()
         found = await to_thread.run_sync(ask)
         self._has_asked = True

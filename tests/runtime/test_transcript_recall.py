@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 from anyio import to_thread
 from pipimem import Message, Pipimem, Receipt
 from pipimem.recall.budget import Limits
+from pipimem.recall.items import Item
 from pipimem.recall.recall import Recall
 from pipimem.recall.refinement import refined
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.lookup import Lookup
+from pipimem.runtime.open_channel import opened as open_channel
 from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
+from pipimem.runtime.transcript_search import TranscriptSearch
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
@@ -390,3 +395,50 @@ async def test_the_command_shows_the_excerpts_of_a_first_turn(tmp_path: Path) ->
     turn = lookup.first_turn("room", QUESTION, "Dana")
     assert SAID in turn.context
     assert "log:said" in turn.shown
+
+
+async def test_what_the_model_still_sees_is_looked_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each message looked at is read from the disk; of the same index its place is known."""
+    root = workspace(tmp_path)
+    await talked(root, more=150)
+    looked_at = 0
+    real = TranscriptSearch.item
+
+    def item(self: TranscriptSearch, slot: int) -> Item:
+        nonlocal looked_at
+        looked_at += 1
+        return real(self, slot)
+
+    monkeypatch.setattr(TranscriptSearch, "item", item)
+    async with opened(root) as channel:
+        assert await excerpts(channel, sees_from="x5") == [SAID]
+        before, looked_at = looked_at, 0
+        assert await excerpts(channel, sees_from="x5") == [SAID]
+        assert before - looked_at > 100
+        assert await excerpts(channel, sees_from="said") == []
+        assert await excerpts(channel, sees_from="x5") == [SAID]
+
+
+@pytest.mark.parametrize("is_kept_off", [False, True])
+async def test_a_host_may_keep_recall_off_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_kept_off: bool
+) -> None:
+    """Else a quick question is asked there, all but the first."""
+    root = workspace(tmp_path)
+    await talked(root)
+    threads: list[int] = []
+    real = TranscriptRecall.excerpts
+
+    def excerpts_of(self: TranscriptRecall, *given: Any) -> tuple[Item, ...]:
+        threads.append(threading.get_ident())
+        return real(self, *given)
+
+    monkeypatch.setattr(TranscriptRecall, "excerpts", excerpts_of)
+    async with opened(root) as channel:
+        if is_kept_off:
+            open_channel(channel).recall_in_threads()
+        for _ in range(3):
+            assert await excerpts(channel) == [SAID]
+    assert (threading.get_ident() in threads[1:]) is not is_kept_off

@@ -171,6 +171,7 @@ class Conversation:
                         self.id, kind=message.kind, title=message.title
                     )
                 self.channel = opened(made)
+                self.channel.recall_in_threads()
             except (StoreError, OSError) as error:
                 if pause is None:
                     raise
