@@ -88,6 +88,21 @@ class Asked:
     found: tuple[str, ...] = ()
 
 
+def sources_by_name(records: Mapping[str, Record], name: str) -> tuple[str, ...]:
+    """The ids of the messages that an entry rests on, by the name of its record.
+
+    A line that the runtime put into SESSION.md keeps none: those of the same text in MEMORY.md or
+    HISTORY.md are its own. Of equal texts there is one record.
+    """
+    bare = name.partition(".")[0]
+    names = [name, bare]
+    if bare.startswith("session:"):
+        text = bare.removeprefix("session:")
+        names += [text, f"history:{text}"]
+    found = (records[known].sources for known in names if known in records)
+    return next(filter(None, found), ())
+
+
 V = TypeVar("V")
 
 # The newest questions say what a channel's memory is asked for; more would only make the check of a

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of, read_heading, section_of
-from pipimem.notes.ledger import Record
+from pipimem.notes.ledger import Record, sources_by_name
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.resources import sections
@@ -185,9 +185,7 @@ def sources_of(items: Iterable[Item], records: Mapping[str, Record]) -> tuple[st
         if item.source is Source.LOG:
             found[item.id.removeprefix(f"{Source.LOG}:")] = None
         elif item.source is not Source.WORKSPACE:
-            # Of equal texts there is one record.
-            record = records.get(name) or records.get(name.partition(".")[0])
-            found.update(dict.fromkeys(record.sources if record else ()))
+            found.update(dict.fromkeys(sources_by_name(records, name)))
     return tuple(found)
 
 

@@ -193,7 +193,7 @@ def _origin(one: Origin) -> EntryOrigin:
         entry.text,
         who,
         when,
-        known.sources,
+        one.sources,
         known.trust,
         number,
         one.heard_by,

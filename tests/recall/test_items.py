@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
-from pipimem.recall.items import history_items, with_copies
+from pipimem.recall.items import history_items, sources_of, with_copies
 
 from tests.recall.conftest import items_of, notes_from
 
@@ -138,6 +138,18 @@ def test_of_a_quote_the_name_is_searched_and_the_day_is_its_time() -> None:
     assert item.text == "Tom (2026-11-12): the gate closes at ten"
     assert item.when is not None
     assert f"{item.when:%Y-%m-%d}" == "2026-11-12"
+
+
+def test_a_line_of_session_rests_on_what_the_same_words_rest_on() -> None:
+    """Recall shows one of the two; a text of MEMORY.md has the messages of its own record alone."""
+    notes = notes_from(session="# Worklog\n\n- 2.4 is live\n", memory="## Facts\n- 2.5 is not\n")
+    live, other = items_of(notes)
+    text = live.id.removeprefix("session:")
+    said = Record(Trust.INFERRED, sources=("m7",))
+    for name in (live.id, text, f"history:{text}"):
+        assert sources_of([live], {name: said}) == ("m7",), name
+    typed = other.id.removeprefix("memory:")
+    assert sources_of([other], {f"history:{typed}": said}) == ()
 
 
 def test_a_text_that_was_shown_is_known_in_the_other_files_too() -> None:

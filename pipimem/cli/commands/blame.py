@@ -38,7 +38,7 @@ def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> No
 
 
 def _row(one: Origin) -> tuple[str, ...]:
-    sources = one.record.sources if one.record else ()
+    sources = one.sources
     more = f" +{len(sources) - _SOURCES}" if len(sources) > _SOURCES else ""
     messages = " ".join(sources[-_SOURCES:]) + more
     place = " · ".join(filter(None, (str(one.entry.file), one.entry.section)))
@@ -68,7 +68,8 @@ def _json(one: Origin) -> dict[str, object]:
         "text": entry.text,
         "who": who,
         "when": when,
-        **fields(known, "sources", "trust", "predecessor"),
+        "sources": one.sources,
+        **fields(known, "trust", "predecessor"),
         "heard_by": one.heard_by,
         "seq": change.sequence if change else None,
         **(fields(change, *names) if change else dict.fromkeys(names, "")),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
-from pipimem.notes.ledger import Record
+from pipimem.notes.ledger import Record, sources_by_name
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author
 from pipimem.store.journal.records import FORGET, JournalRecord
@@ -17,6 +17,7 @@ from pipimem.store.journal.records import FORGET, JournalRecord
 class Origin:
     """An entry, what the ledger knows of it, and the change that added it, as far as known.
 
+    `sources` are the ids of the messages that it rests on.
     `brought_back` is the undo or restore that added it once more, where there was one. `heard_by`
     are the people who were there when it was learnt.
     """
@@ -26,6 +27,7 @@ class Origin:
     change: JournalRecord | None
     brought_back: JournalRecord | None = None
     heard_by: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 def origins(notes: Notes, records: Iterable[JournalRecord], files: Iterable[File]) -> list[Origin]:
@@ -41,7 +43,8 @@ def origins(notes: Notes, records: Iterable[JournalRecord], files: Iterable[File
             change = added.by_name.get(name) or added.by_line.get((file, _first_line(entry.text)))
             known = notes.ledger.records.get(name)
             heard_by = notes.ledger.heard_by(known) if known else ()
-            found.append(Origin(entry, known, change, added.again.get(name), heard_by))
+            sources = sources_by_name(notes.ledger.records, name)
+            found.append(Origin(entry, known, change, added.again.get(name), heard_by, sources))
     return found
 
 

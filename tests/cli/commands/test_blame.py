@@ -39,6 +39,23 @@ def test_blame_tells_who_when_from_what_and_by_which_thought(
     assert ["bob", "r2"] in [row[1:3] for row in rows]
 
 
+def test_blame_tells_from_what_a_line_of_session_comes(
+    call: Call, bot: Path, conversation: Path
+) -> None:
+    """It keeps no messages of its own: they are those of the same words in the other files; a line
+    that a hand wrote rests on none.
+    """
+    call("replay", "room", str(conversation))
+    session = bot / "channels/room/SESSION.md"
+    session.write_text(session.read_text() + "- by hand\n")
+    lines = call("blame", "room", "session", "--json").lines
+    sources = {str(line["text"]): line["sources"] for line in lines}
+    assert sources[
+        "bob (2026-03-02): We decided: the lantern release is on Thursday 2026-03-12"
+    ] == ["r2"]
+    assert sources["by hand"] == []
+
+
 def test_blame_of_other_files_and_of_a_folder_made_by_hand(
     call: Call, bot: Path, conversation: Path
 ) -> None:
