@@ -11,7 +11,6 @@ fi
 folder=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$root"
 . examples/environment.sh run .venv-build
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-export SOURCE_DATE_EPOCH
+export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}"
 python -m hatchling build -d "$folder"
 (cd "$folder" && sha256sum -- *)
