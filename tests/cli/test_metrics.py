@@ -57,3 +57,12 @@ def test_what_is_no_address_is_a_sentence(call: Call, bot: Path) -> None:
     ran = call("watch", "--metrics", "nonsense")
     assert ran.code == 1
     assert "'nonsense' is no address for metrics: write HOST:PORT, or PORT" in ran.err
+
+
+def test_a_replay_can_be_looked_at(call: Call, bot: Path, conversation: Path) -> None:
+    """For the dashboard; the answer of the command is as it was."""
+    plain = call("replay", "plain", str(conversation))
+    watched = call("replay", "watched", str(conversation), "--metrics", "0")
+    assert (watched.code, plain.code) == (0, 0)
+    assert watched.out.replace("watched", "plain") == plain.out
+    assert "metrics at http://127.0.0.1:" in watched.err

@@ -34,6 +34,7 @@ from pipimem.llm.request import (
     PromptMessage,
 )
 from pipimem.notes.usage import Reservation, Usage
+from pipimem.observer import Operation
 from pipimem.settings import BudgetSettings, Limit
 from pipimem.store.usage.reservations import UsageStore
 
@@ -589,3 +590,53 @@ async def test_a_request_that_never_left_is_neither_counted_nor_billed(tmp_path:
     assert list(bank.usage_store.tail(MORNING).fresh()) == []
     assert bank.usage_store.held() == {}
     assert (await bank.ask()).text == "ok"
+
+
+@dataclass
+class Watcher:
+    """Keeps the operations that ended."""
+
+    wants_content: bool = False
+    ended: list[Operation] = field(default_factory=list)
+
+    def begin(self, operation: Operation) -> object:
+        return None
+
+    def end(self, operation: Operation, begun: object) -> None:
+        self.ended.append(operation)
+
+
+async def test_an_attempt_is_observed_as_the_ledger_has_it(tmp_path: Path) -> None:
+    """What was answered, what was refused after it was billed, and what never left."""
+    bank, watcher = Bank(tmp_path, limits()), Watcher()
+    bank.admission.observers.add(watcher)
+    bank.answers = [Completion("ok", "stop", 70, 7), ModelBusy("busy"), NeverSent("late")]
+    await bank.ask()
+    for expected in (ModelBusy, NeverSent):
+        with pytest.raises(expected):
+            await bank.ask()
+    told = [(each.outcome, each.error, each.tokens_in, each.tokens_out) for each in watcher.ended]
+    assert told[0] == ("ok", "", 70, 7)
+    assert told[2] == ("unsent", "NeverSent", 0, 0)
+    assert [each.correlation for each in watcher.ended] == ["c1", "c2", "c3"]
+    lines = list(bank.usage_store.tail(MORNING - timedelta(hours=1)).fresh())
+    assert [line.outcome for line in lines] == [each.outcome for each in watcher.ended[:2]]
+    assert told[1][2:] == (lines[1].estimated_in, lines[1].estimated_out)
+
+
+def test_an_embedding_is_observed_in_its_thread(tmp_path: Path) -> None:
+    """Embedders ask without an event loop."""
+    bank, watcher = Bank(tmp_path, limits()), Watcher()
+    bank.admission.observers.add(watcher)
+    request = ModelRequest("openai/e", (PromptMessage("user", "x"),), 5.0, 0, task="embed")
+
+    def embed() -> None:
+        with bank.admission.admit_in_thread(request, PRICE) as attempt:
+            attempt.completion = Completion("", "stop", 3, 0)
+
+    thread = threading.Thread(target=embed)
+    thread.start()
+    thread.join()
+    (operation,) = watcher.ended
+    assert (operation.kind, operation.task, operation.model) == ("model", "embed", "openai/e")
+    assert (operation.outcome, operation.tokens_in) == ("ok", 3)
