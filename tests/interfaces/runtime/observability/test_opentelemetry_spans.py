@@ -14,7 +14,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from pipimem import JsonLogFormatter, ObservabilitySettings
+from pipimem import JsonLogFormatter, ObservabilitySettings, Operation
 from pipimem.observer import Observers
 from pipimem.runtime.observability.opentelemetry_spans import OpenTelemetryObserver
 
@@ -171,6 +171,31 @@ async def test_content_and_channels_are_opt_in(
     assert any(SAID in str(each.get("gen_ai.memory.records")) for each in recalls)
     assert recalls[0]["gen_ai.memory.store.id"] == CHANNEL
     assert [word for word in (SECRET, PRIVATE) if word in sdk.everything()] == []
+
+
+class Curious:
+    """An observer of the host's that wants to read."""
+
+    wants_content = True
+
+    def begin(self, operation: Operation) -> object:
+        return None
+
+    def end(self, operation: Operation, begun: object) -> None:
+        return None
+
+
+async def test_what_another_observer_reads_is_not_exported(
+    sdk: Sdk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Content is opted in to by each on its own."""
+    asked = ObservabilitySettings("always")
+    async with (
+        model_on_loopback(monkeypatch),
+        remembering(tmp_path, Curious(), observability=asked) as (_, channel),
+    ):
+        await talk(channel)
+    assert [word for word in UNSPEAKABLE if word in sdk.everything()] == []
 
 
 async def test_a_failure_is_an_error_without_words(
