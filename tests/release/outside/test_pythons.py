@@ -18,7 +18,9 @@ from tests.release.outside.conftest import called, uv
 
 _CLASSIFIERS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["classifiers"]
 _PREFIX = "Programming Language :: Python :: 3."
-VERSIONS = ["3." + line.removeprefix(_PREFIX) for line in _CLASSIFIERS if line.startswith(_PREFIX)]
+_NAMED = ["3." + line.removeprefix(_PREFIX) for line in _CLASSIFIERS if line.startswith(_PREFIX)]
+# Named in pyproject.toml once it has been seen to pass.
+VERSIONS = [*_NAMED, "3.14"]
 _IMPORTS = """\
 import importlib, pkgutil, sys, warnings
 warnings.simplefilter("error", DeprecationWarning)
