@@ -184,7 +184,7 @@ def _undo(chosen: Chosen, number: str | None, *, yes: bool, as_json: bool) -> No
     found = import_to_take_back(workspace, int(number) if number else None)
     if not yes:
         channels = counted(len(found.channels), "channel")
-        note(f"import {found.number} of {minute(found.time)}: {found.source}, {channels}")
+        note(f"import {found.number} of {minute(found.time)}: {found.kind}, {channels}")
         confirmed(f"Take import {found.number} back?", "nothing was taken back")
     done = take_back(workspace, found, Clock().now())
     if as_json:

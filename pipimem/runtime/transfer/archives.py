@@ -132,7 +132,7 @@ def _moved_in(
             number = log.next_number()
             made = tuple(_made(one.id, ready / CHANNELS / one.folder) for one in new)
             # Before the channels: where it is killed between, what came can be taken back.
-            log.add(ImportRecord(number, now.isoformat(), ARCHIVE, archive.path.name, made))
+            log.add(ImportRecord(number, now.isoformat(), ARCHIVE, made))
             move_in(workspace, ready, [one.folder for one in new])
         shared, left = move_in_shared(workspace, ready, archive.manifest.shared)
     return MovedIn(found.new, found.same, shared, left, found.size, number)

@@ -56,7 +56,7 @@ def import_source(
         for one in source_format.read(files):
             run.take(one)
         _refuse_backlog(run)
-        number = written(run, files.path.name, ready) if ready is not None else 0
+        number = written(run, ready) if ready is not None else 0
     by_channel = {name: target.gathering.counts for name, target in run.targets.items()}
     for counts in by_channel.values():
         run.total.add(counts)

@@ -21,13 +21,13 @@ from pipimem.store.transfer.moving_in import move_in
 _BATCH = 2_000
 
 
-def written(run: ImportRun, source: str, ready: Path) -> int:
+def written(run: ImportRun, ready: Path) -> int:
     """Writes what was gathered; returns the number of the import, 0 where nothing was new."""
     changed = run.changed()
     if not changed:
         return 0
     new = [target for target in changed if target.staged is not None]
-    line = _WrittenLine(run, source, [_filled(run, target) for target in new])
+    line = _WrittenLine(run, [_filled(run, target) for target in new])
     line.note()
     move_in(run.workspace, ready, [folder_name(target.name) for target in new])
     for target in changed:
@@ -40,10 +40,10 @@ def written(run: ImportRun, source: str, ready: Path) -> int:
 class _WrittenLine:
     """The line of an import in the log, written again with each step."""
 
-    def __init__(self, run: ImportRun, source: str, done: list[ImportedChannel]) -> None:
+    def __init__(self, run: ImportRun, done: list[ImportedChannel]) -> None:
         self._log = run.log
         self.number = self._log.next_number()
-        self._run, self._source = run, source
+        self._run = run
         self._done = {one.id: one for one in done}
 
     def note(self, step: ImportedChannel | None = None) -> None:
@@ -51,7 +51,7 @@ class _WrittenLine:
             self._done[step.id] = step
         kind, channels = self._run.source_format.name, tuple(self._done.values())
         when = self._run.now.isoformat()
-        self._log.add(ImportRecord(self.number, when, kind, self._source, channels))
+        self._log.add(ImportRecord(self.number, when, kind, channels))
 
 
 def _filled(run: ImportRun, target: ImportTarget) -> ImportedChannel:

@@ -112,18 +112,19 @@ def _cleaned_block(document: Document, block: MarkdownBlock, targets: ForgetTarg
 def blanked_ledger(ledger: Ledger, targets: ForgetTargets, said: Iterable[Message] = ()) -> Ledger:
     """A ledger without the targets.
 
-    Speakers and reasons that hold one are emptied, pending bullets and questions removed. Of the
-    people who were there, those go too who said nothing but targets, as far as `said` tells.
+    Speakers and reasons that hold one are emptied, pending bullets and questions removed, and so
+    are sources: those of an import are names of files. Of the people who were there, those go too
+    who said nothing but targets, as far as `said` tells.
     """
     gone = _speakers_of_nothing_else(said, targets)
 
     def blank(text: str) -> str:
         return "" if text and targets.are_in(text) else text
 
-    records = {
-        name: replace(record, speaker=blank(record.speaker))
-        for name, record in ledger.records.items()
-    }
+    records = {}
+    for name, record in ledger.records.items():
+        sources = tuple(source for source in record.sources if blank(source))
+        records[name] = replace(record, speaker=blank(record.speaker), sources=sources)
     # The reason of a newer word may be that word.
     tombstones = {
         name: replace(stone, reason=blank(stone.reason))

@@ -42,12 +42,14 @@ class ImportedChannel:
 
 @dataclass(frozen=True, slots=True)
 class ImportRecord:
-    """One import, or with `undoes` the number of one that was taken back."""
+    """One import, or with `undoes` the number of one that was taken back.
+
+    It has no name of a file: that may be somebody's, whom a forgetting would have to find here.
+    """
 
     number: int
     time: str
     kind: str = ""
-    source: str = ""
     channels: tuple[ImportedChannel, ...] = field(default=())
     undoes: int = 0
 

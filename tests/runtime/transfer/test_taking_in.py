@@ -189,6 +189,22 @@ def test_orders_to_the_bot_are_quotes_and_what_nobody_sees_is_no_part(tmp_path: 
     assert [entry.text for entry in notes.history.entries] == ["lunch"]
 
 
+def test_a_forgetting_finds_what_an_import_left_too(tmp_path: Path) -> None:
+    """Names of files and ids of the source say where an entry came from, and may say who it is."""
+    made = workspace(tmp_path / "a")
+    source = tmp_path / "zanzibar"
+    (source / "memory").mkdir(parents=True)
+    (source / "MEMORY.md").write_text("- zanzibar prefers tea\n- the port is 8080\n")
+    day = source / "memory" / "2026-03-02-zanzibar.md"
+    day.write_text("- lunch with zanzibar\n- the release went out\n")
+    imported(made, source)
+    ChannelOnDisk.opened(made, "openclaw").forget("zanzibar", NOW)
+    written = {path: path.read_bytes() for path in made.root.rglob("*") if path.is_file()}
+    assert [path for path, data in written.items() if b"zanzibar" in data] == []
+    notes = ChannelStore.open(made, "openclaw", create=False).notes()
+    assert [one.text for one in notes.history.entries] == ["the release went out"]
+
+
 def test_talk_waits_for_no_model_unless_it_is_asked_for(tmp_path: Path) -> None:
     """It lies before the cursor; with `consolidates` it is a backlog."""
     source = log(tmp_path / "a.jsonl", rows("one", "two"))
