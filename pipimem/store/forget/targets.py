@@ -10,7 +10,7 @@ from unicodedata import normalize
 from pipimem.errors import NothingFound
 from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.files import NOTE_FILES
-from pipimem.notes.ledger import Ledger
+from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.reconcile import Restatements
@@ -121,10 +121,8 @@ def blanked_ledger(ledger: Ledger, targets: ForgetTargets, said: Iterable[Messag
     def blank(text: str) -> str:
         return "" if text and targets.are_in(text) else text
 
-    records = {}
-    for name, record in ledger.records.items():
-        sources = tuple(source for source in record.sources if blank(source))
-        records[name] = replace(record, speaker=blank(record.speaker), sources=sources)
+    known = ledger.records.items()
+    records = {name: _blanked_record(record, targets) for name, record in known}
     # The reason of a newer word may be that word.
     tombstones = {
         name: replace(stone, reason=blank(stone.reason))
@@ -139,6 +137,13 @@ def blanked_ledger(ledger: Ledger, targets: ForgetTargets, said: Iterable[Messag
         holes=tuple(hole._replace(reason=blank(hole.reason)) for hole in ledger.holes),
         asked=tuple(asked for asked in ledger.asked if not targets.are_in(asked.text)),
     )
+
+
+def _blanked_record(record: Record, targets: ForgetTargets) -> Record:
+    """A record without a speaker and sources that hold a target."""
+    sources = tuple(source for source in record.sources if not targets.are_in(source))
+    speaker = "" if record.speaker and targets.are_in(record.speaker) else record.speaker
+    return replace(record, speaker=speaker, sources=sources)
 
 
 def _speakers_of_nothing_else(said: Iterable[Message], targets: ForgetTargets) -> set[str]:
