@@ -37,6 +37,7 @@ class Viewer:
     context: BrowserContext
     process: subprocess.Popen[str]
     problems: list[str] = field(default_factory=list)
+    scripts: bool = True
 
     @property
     def origin(self) -> str:
@@ -54,6 +55,8 @@ class Viewer:
         """Goes to a page, by default that of the example's channel."""
         said = urlencode({"id": CHANNEL} | query if path != "/" else query)
         self.page.goto(f"{self.origin}{path}?{said}")
+        if self.scripts:
+            self.page.wait_for_selector("html.scripts")
         return self.page
 
     def new_tab(self) -> Viewer:
@@ -134,7 +137,7 @@ def viewing(
             java_script_enabled=scripts,
         )
         page = context.new_page()
-        viewer = Viewer(root, address, page, context, process)
+        viewer = Viewer(root, address, page, context, process, scripts=scripts)
         _listen(page, viewer.problems)
         if scripts:
             page.goto(address)

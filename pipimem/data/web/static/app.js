@@ -1,11 +1,11 @@
 // What every page does; the page of a channel has its editors besides.
 import { listen } from "./keys.js";
 
-listen();
 if (document.querySelector("[data-file]")) await import("./channel.js");
-if (document.querySelector("[data-waits]")) await import("./channels.js");
 if (document.querySelector("[data-undo]")) await import("./change.js");
 if (document.getElementById("transcript")) await import("./talk.js");
 if (document.querySelector("form[data-keep]")) await import("./playground.js");
-// Only now the buttons are shown: before, a click on one would do nothing.
+// Only now: before, a key or a button would do nothing.
+listen();
 document.documentElement.classList.add("scripts");
+if (document.querySelector("[data-waits]")) await import("./channels.js");
