@@ -35,6 +35,7 @@ class EditConflict:
 
     `etag` and `current` are of the file as it stands, `merged` is that with what the draft changed:
     where both changed the same lines, both stand there. `clashing` are such lines as they were.
+    `theirs` is what an entry most likely was reworded to; empty where nothing is like it.
     """
 
     file: File
@@ -42,6 +43,7 @@ class EditConflict:
     current: str
     merged: str
     clashing: tuple[str, ...] = ()
+    theirs: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,11 @@ from pipimem.store.schedule import STAMPED, channel_stamp
 from pipimem.text.markdown.lines import split_lines
 from pipimem.text.private import without_private
 from pipimem.text.secrets import redacted
+from pipimem.text.words.similarity import alike, bigrams
 
 _TASK, _PERSON = "edit", "person"
+# An entry that shares less with the one that was edited is another one.
+_ALIKE = 0.3
 
 
 class _IsStale(Exception):
@@ -256,7 +259,17 @@ class NoteFiles:
         note = notes.note(place.file)
         current = with_newlines(self._shown_note(note))
         both = with_block(current, place.section, draft) if draft.strip() else current
-        return EditConflict(place.file, note.etag, current, both, (place.source,))
+        theirs = self._most_alike(note, place.source)
+        return EditConflict(place.file, note.etag, current, both, (place.source,), theirs)
+
+    def _most_alike(self, note: Note, source: str) -> str:
+        """The lines of the entry that says most nearly what these lines say; empty for none."""
+        wanted = bigrams(source)
+        likeness = [(alike(bigrams(entry.text), wanted), entry) for entry in note.entries]
+        best = max(likeness, key=lambda pair: pair[0], default=None)
+        if best is None or best[0] < _ALIKE:
+            return ""
+        return with_newlines(self._shown_lines(note, best[1]))
 
 
 @dataclass(slots=True, eq=False, repr=False)

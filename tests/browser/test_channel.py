@@ -125,6 +125,7 @@ def test_a_conflict_shows_both_and_loses_neither(view: View) -> None:
     page.locator(".editor textarea").press("Control+Enter")
     dialog = page.locator("#conflict")
     expect(dialog).to_be_visible()
+    expect(dialog.locator("[data-yours] ins")).to_have_text("+ - Dana does QA in Bonn")
     merged = dialog.locator("[data-merged]").input_value()
     assert "- Dana does QA in Essen\n" in merged
     assert "- Dana does QA in Bonn\n" in merged

@@ -159,6 +159,7 @@ async def test_an_entry_is_edited_whatever_else_changed(root: Path) -> None:
         assert "- The host is essen\n- The port is 9090\n" not in gone.merged
         assert "- The port is 9090\n- The host is essen\n" in gone.merged
         assert "- The port is 7070\n" in gone.merged
+        assert gone.theirs == "- The port is 9090\n"
         assert "7070" not in read(root)
 
 

@@ -106,13 +106,16 @@ export async function editFile() {
   });
 }
 
+const trimmed = (text) => (text ?? "").replace(/\n$/, "");
+
 // Both sides and the merge; only what a person saves from here is written.
 export function conflict(found, editor, base, draft) {
   const dialog = conflictDialog;
   const merged = dialog.querySelector("[data-merged]");
+  // Of a whole file its text as it was, of an entry its lines.
   const whole = editor?.base === base && base !== undefined;
-  show(dialog.querySelector("[data-theirs]"), whole ? base : (found.clashing[0] ?? ""), whole ? found.current : "");
-  show(dialog.querySelector("[data-yours]"), base ?? "", draft ?? "");
+  show(dialog.querySelector("[data-theirs]"), trimmed(base), trimmed(whole ? found.current : found.theirs));
+  show(dialog.querySelector("[data-yours]"), trimmed(base), trimmed(draft ?? base));
   dialog.querySelector("[data-clash]").hidden = found.clashing.length === 0;
   merged.value = found.merged;
   problem(dialog, "");
