@@ -349,7 +349,10 @@ async def test_what_is_said_is_stored_while_turns_wait_for_a_model(
 
     monkeypatch.setattr(OpenChannel, "before_turn", slow)
     async with running(replies=ScriptedReplies(), grace=0.1):
-        for number in range(8):
+        for number in range(2):
+            await dingtalk.say(f"question {number}", channel=f"cid{number}")
+        await dingtalk.until(lambda: waiting == 2)
+        for number in range(2, 8):
             await dingtalk.say(f"question {number}", channel=f"cid{number}")
         await dingtalk.until(lambda: logs_of(workspace).count("question") == 8)
         assert waiting == 2
