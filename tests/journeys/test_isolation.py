@@ -14,7 +14,19 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
-from pipimem import Channel, ChannelHistory, Message, Pipimem, PipimemError, StoreError
+from pipimem import (
+    Channel,
+    ChannelHistory,
+    EntryPlace,
+    File,
+    Kind,
+    Message,
+    NoteFiles,
+    Pipimem,
+    PipimemError,
+    StoreError,
+    TranscriptPages,
+)
 from pipimem.cli.commands import pipimem as main
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
@@ -95,6 +107,11 @@ def others(text: str, number: int | None) -> set[str]:
     }
 
 
+def place(theirs: str) -> EntryPlace:
+    """An entry of another channel, as a page that was made up would name it."""
+    return EntryPlace(File.MEMORY, "Facts", theirs, f"- {theirs}")
+
+
 Calls = Mapping[str, Callable[[], Awaitable[object]]]
 
 
@@ -135,11 +152,25 @@ def channel_calls(channel: Channel, other: int) -> Calls:
         "compacted": compact,
         "history.log": lambda: history.log(100),
         "history.blame": history.blame,
+        "history.change": lambda: history.change(1),
+        "history.texts": history.texts,
+        "history.without": lambda: history.without(1),
+        "transcript.page": channel.transcript.page,
+        "files.view": lambda: channel.files.view(File.MEMORY),
+        "files.stamp": channel.files.stamp,
+        "files.forget_preview": lambda: channel.files.forget_preview("falcon"),
+        "files.save": lambda: channel.files.save(
+            File.MEMORY, "- the falcon gate is open\n", base="", etag=theirs
+        ),
+        "files.save_entry": lambda: channel.files.save_entry(place(theirs), "- it is shut"),
+        "files.pin": lambda: channel.files.pin(place(theirs), pinned=True),
+        "files.move": lambda: channel.files.move(place(theirs), Kind.FACT),
         "history.diff": lambda: history.diff(0),
         "history.undo": history.undo,
         "history.restore": lambda: history.restore(1),
         "forget": lambda: channel.forget("green falcon", message=""),
         "retract": lambda: channel.retract(theirs),
+        "preview": lambda: channel.preview(QUESTION, speaker="Dana"),
         "reset": channel.reset,
         "close": channel.close,
     }
@@ -223,6 +254,8 @@ async def test_no_call_returns_another_channels_text(root: Path) -> None:
     # The check sees something: nearly every turn, recall and search tells the channel's own.
     assert told > 2.5 * CHANNELS
     missing = public(Channel) | {f"history.{name}" for name in public(ChannelHistory)}
+    missing |= {f"files.{name}" for name in public(NoteFiles)}
+    missing |= {f"transcript.{name}" for name in public(TranscriptPages)}
     missing |= {f"pipimem.{name}" for name in public(Pipimem) - {"start", "aclose", "watch"}}
     assert missing - done == set()
 
@@ -261,6 +294,9 @@ COMMANDS: Mapping[str, list[list[str]]] = {
     "maintain": [["maintain", "{id}", "--dry-run"], ["maintain", "{id}"]],
     "watch": [["watch", "--help"]],
     "mcp": [["mcp", "--help"]],
+    "ui": [["ui", "--help"]],
+    "export": [["export", "{id}", "{archive}"]],
+    "import": [["import", "{replayed}", "--channel", "{id}", "--dry-run"], ["import", "{replayed}", "--channel", "{id}"]],
     "dingtalk": [["dingtalk", "--help"]],
     "channels": [["channels"], ["channels", "--json"]],
     "remove": [["remove", "{id}-not-there", "--yes"]],
@@ -290,6 +326,7 @@ def test_no_command_prints_another_channels_text(
         values = {
             "id": IDS[number],
             "replayed": str(replayed),
+            "archive": str(tmp_path / f"{number}.tar.gz"),
             "theirs": f"id-{other}-1",
             "folder": store.folder_of(IDS[other]).name,
         }

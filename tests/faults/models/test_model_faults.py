@@ -105,9 +105,9 @@ THINKING_TOOK_ALL = Reply("", finish_reason="length")
 # Faults of the line, the server and the envelope: what the door sees, and it works differently on
 # each event loop.
 CARRIED: dict[str, Hurt] = {
-    "no answer in time": Hurt(always(Reply("{}", delay=30)), 1, "no answer within", deadline=3),
+    "no answer in time": Hurt(always(Reply("{}", delay=30)), 1, "no answer within", deadline=6),
     "a body that drips": Hurt(
-        always(Reply("{}" * 500, drip=0.1)), 1, "no answer within", deadline=3
+        always(Reply("{}" * 500, drip=0.1)), 1, "no answer within", deadline=6
     ),
     "a body cut in the middle": Hurt(
         lambda _, honest: Reply(honest, cut=80), 3, "failed|connection"

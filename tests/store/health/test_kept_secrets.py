@@ -96,7 +96,7 @@ def test_of_very_long_logs_the_newest_are_looked_through(
 def test_it_tells_how_far_it_is(channel: ChannelStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to all the bytes there are."""
     channel.append([Message.user("tea"), Message.user("cake")])
-    monkeypatch.setattr(kept_secrets, "_TOLD_EVERY", 1)
+    monkeypatch.setattr(kept_secrets, "_REPORT_EVERY", 1)
     moved: list[int] = []
     assert list(secrets_in_logs(channel.workspace, moved.append)) == []
     assert moved == sorted(moved)
