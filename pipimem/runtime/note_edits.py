@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
+from pipimem.notes.notes import Notes
+from pipimem.notes.reconcile import REWORDED
+from pipimem.text.words.similarity import alike, bigrams
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +56,19 @@ class ForgetPreview:
 
     entries: tuple[str, ...]
     messages: tuple[str, ...]
+
+
+def successor(notes: Notes, place: EntryPlace) -> Entry | None:
+    """What an entry that is not there any more was reworded to, where that can be told.
+
+    What the ledger knows as its rewording, else the entry that says most nearly the same.
+    """
+    old, entries = place.id.partition(".")[0], notes.note(place.file).entries
+    for entry in entries:
+        record = notes.record(entry.id)
+        if record is not None and record.predecessor == old:
+            return entry
+    wanted = bigrams(place.source)
+    likeness = [(alike(bigrams(entry.text), wanted), entry) for entry in entries]
+    best = max(likeness, key=lambda pair: pair[0], default=None)
+    return best[1] if best is not None and best[0] >= REWORDED else None

@@ -21,7 +21,13 @@ from pipimem.notes.operations import Author, Change, Decision, Move
 from pipimem.notes.reconcile import reconciled
 from pipimem.runtime.drafts import replaced_lines, undrafted, with_block, with_newlines
 from pipimem.runtime.forget_preview import forgettable
-from pipimem.runtime.note_edits import EditConflict, EntryPlace, ForgetPreview, SavedNote
+from pipimem.runtime.note_edits import (
+    EditConflict,
+    EntryPlace,
+    ForgetPreview,
+    SavedNote,
+    successor,
+)
 from pipimem.runtime.note_view import NoteView, NoteViewer
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
@@ -32,11 +38,8 @@ from pipimem.store.schedule import STAMPED, channel_stamp
 from pipimem.text.markdown.lines import split_lines
 from pipimem.text.private import without_private
 from pipimem.text.secrets import redacted
-from pipimem.text.words.similarity import alike, bigrams
 
 _TASK, _PERSON = "edit", "person"
-# An entry that shares less with the one that was edited is another one.
-_ALIKE = 0.3
 
 
 class _IsStale(Exception):
@@ -259,17 +262,9 @@ class NoteFiles:
         note = notes.note(place.file)
         current = with_newlines(self._shown_note(note))
         both = with_block(current, place.section, draft) if draft.strip() else current
-        theirs = self._most_alike(note, place.source)
+        heir = successor(notes, place)
+        theirs = with_newlines(self._shown_lines(note, heir)) if heir is not None else ""
         return EditConflict(place.file, note.etag, current, both, (place.source,), theirs)
-
-    def _most_alike(self, note: Note, source: str) -> str:
-        """The lines of the entry that says most nearly what these lines say; empty for none."""
-        wanted = bigrams(source)
-        likeness = [(alike(bigrams(entry.text), wanted), entry) for entry in note.entries]
-        best = max(likeness, key=lambda pair: pair[0], default=None)
-        if best is None or best[0] < _ALIKE:
-            return ""
-        return with_newlines(self._shown_lines(note, best[1]))
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -163,6 +163,25 @@ async def test_an_entry_is_edited_whatever_else_changed(root: Path) -> None:
         assert "7070" not in read(root)
 
 
+async def test_what_an_entry_became_is_known_beside_another_like_it(root: Path) -> None:
+    """The ledger tells, where a record was carried along; likeness alone would take the other."""
+    write(root, "MEMORY.md", "## Facts\n\n")
+    async with opened(root) as channel:
+        for text in ("I'm Dana, I do QA and run the release", "I'd rather not release at nine"):
+            await channel.remember(text, speaker="Dana")
+        view = await channel.files.view(File.MEMORY)
+        dana = place(File.MEMORY, entry(view.blocks, "I do QA"))
+        other = "I'm Dana's deputy, I do QA and run the release"
+        await channel.remember(other, speaker="Tom")
+        text = read(root)
+        line = next(line for line in text.splitlines() if "I'm Dana, I do QA" in line)
+        write(root, "MEMORY.md", text.replace(line, "- Dana runs the release and does QA in Essen"))
+        await channel.entries()
+        found = await channel.files.save_entry(dana, "- Dana does QA in Bonn")
+        assert isinstance(found, EditConflict)
+        assert found.theirs == "- Dana runs the release and does QA in Essen\n"
+
+
 async def test_an_entry_is_taken_out_by_an_empty_draft(root: Path) -> None:
     """It is not a forgetting: an undo brings it back."""
     write(root, "MEMORY.md", MEMORY)
