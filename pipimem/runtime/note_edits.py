@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
 from pipimem.notes.notes import Notes
-from pipimem.notes.reconcile import REWORDED
-from pipimem.text.words.similarity import alike, bigrams
+from pipimem.text.words.similarity import REWORDED, alike, bigrams
 
 
 @dataclass(frozen=True, slots=True)
