@@ -2,8 +2,8 @@
 const MOST = 4_000_000;
 
 export function diff(before, after) {
-  const a = before.split("\n");
-  const b = after.split("\n");
+  const a = lines(before);
+  const b = lines(after);
   let head = 0;
   while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
   let tail = 0;
@@ -13,6 +13,9 @@ export function diff(before, after) {
   ) tail += 1;
   return between(a.slice(head, a.length - tail), b.slice(head, b.length - tail));
 }
+
+// No text has no line; an empty one would be shown as an empty line.
+const lines = (text) => (text === "" ? [] : text.split("\n"));
 
 function between(a, b) {
   if (a.length * b.length > MOST) return [...a.map((line) => ["del", line]), ...b.map((line) => ["ins", line])];
