@@ -64,7 +64,13 @@ def _corrected(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None
         return _last(kept, one, near, _has_its_value_too) if place is None else place
     reach = near if need == "denial" else _REACH["correction"]
     others = _is_statement if need == "denial" else _has_its_value
-    for fits, back in ((others, near), (_has_its_value_too, reach), (_is_own_statement, reach)):
+    named = (_has_its_value_of_it, reach)
+    for fits, back in (
+        named,
+        (others, near),
+        (_has_its_value_too, reach),
+        (_is_own_statement, reach),
+    ):
         place = _last(kept, one, back, fits)
         if place is not None:
             return place
@@ -103,8 +109,12 @@ def _may_speak_of(before: Sentence, one: Sentence) -> bool:
         return True
     if one.speaker and one.speaker in before.text:
         return True
-    shared = _words(before.text) & _words(one.text) - general() - stop_words()
-    return bool(shared) or matches("left_out", "you", before.text)
+    return bool(_shared(before, one)) or matches("left_out", "you", before.text)
+
+
+def _shared(before: Sentence, one: Sentence) -> set[str]:
+    """The words that both have, and that mean something."""
+    return (_words(before.text) & _words(one.text)) - general() - stop_words()
 
 
 def _reach_of_denial(kept: Sequence[Sentence], one: Sentence) -> int:
@@ -171,6 +181,11 @@ def _has_same_kind(before: Sentence, one: Sentence) -> bool:
 
 def _has_its_value_too(before: Sentence, one: Sentence) -> bool:
     return is_own(before, one) and _has_its_value(before, one)
+
+
+def _has_its_value_of_it(before: Sentence, one: Sentence) -> bool:
+    """Whether the speaker told a value of a thing that the later one names, too: of the train."""
+    return _has_its_value_too(before, one) and bool(_shared(before, one))
 
 
 def _is_own_proposal(before: Sentence, one: Sentence) -> bool:

@@ -37,7 +37,10 @@ _CLAUSE = re.compile(rf"[,，;；:：。、]|(?<=[{HAN}])\s+(?=[{HAN}])")
 _LEAST_LETTERS = 4
 _LIST_MARK = re.compile(r"^(?:[-*•]\s|\d{1,2}(?:[.)]\s|、))\s*")
 # A full stop ends a sentence before a space, but not behind a title or a single letter.
-_ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|vs|etc|e\.g|i\.e|approx|No|[A-Z])\.$")
+_ABBREVIATED = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|Inc|Ltd|Ave|Blvd"
+    r"|vs|etc|e\.g|i\.e|approx|incl|excl|ca|tel|ext|No|[A-Z])\.$"
+)
 _END = re.compile(
     r"(?:[。！？!?；\n]|…(?!」))+[”』」\"')）]*|(?<=\w\w)(?!(?<=\b[Nn]o)\.\s\d)\.+[\"')]*(?=\s|$)"
     rf"|\.+[\"')]*(?=\s+[\"'(@]?[A-Z{HAN}]|\s*$)|;(?=\s)"
