@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
-from pipimem.notes.notes import Notes
+from pipimem.notes.notes import Notes, Outcome
 from pipimem.text.words.similarity import REWORDED, alike, bigrams
 
 
@@ -71,3 +71,20 @@ def successor(notes: Notes, place: EntryPlace) -> Entry | None:
     likeness = [(alike(bigrams(entry.text), wanted), entry) for entry in entries]
     best = max(likeness, key=lambda pair: pair[0], default=None)
     return best[1] if best is not None and best[0] >= REWORDED else None
+
+
+def with_predecessor(notes: Notes, outcome: Outcome, place: EntryPlace) -> Outcome:
+    """The outcome of an edit of one entry, whose new wording is known as that in the ledger.
+
+    Without it the ledger would tell a rewording by its likeness alone.
+    """
+    known = {entry.id for entry in notes.memory.entries}
+    records = outcome.delta.records
+    fresh = [name for name, record in records.items() if record is not None and name not in known]
+    if len(fresh) != 1:
+        return outcome
+    record = records[fresh[0]]
+    assert record is not None
+    renamed = replace(record, predecessor=place.id.partition(".")[0])
+    delta = replace(outcome.delta, records={**records, fresh[0]: renamed})
+    return replace(outcome, delta=delta)

@@ -27,6 +27,7 @@ from pipimem.runtime.note_edits import (
     ForgetPreview,
     SavedNote,
     successor,
+    with_predecessor,
 )
 from pipimem.runtime.note_view import NoteView, NoteViewer
 from pipimem.settings import Settings
@@ -135,7 +136,9 @@ class NoteFiles:
         def change(raw: str, shown: str) -> str:
             return undrafted(raw, shown, clean)
 
-        changed = partial(self._entry_changed, place, change)
+        def changed(notes: Notes) -> Outcome:
+            return with_predecessor(notes, self._entry_changed(place, change, notes), place)
+
         saved = await self._saved(place.file, changed, partial(self._entry_conflict, place, clean))
         return _hiding(saved, clean != with_newlines(draft))
 

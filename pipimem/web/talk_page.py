@@ -81,6 +81,7 @@ class TalkPage:
             wheres=get_args(Where),
             roles=get_args(Role),
             hits=hits,
+            most=_HITS,
             page=page,
         )
 
@@ -97,6 +98,7 @@ class TalkPage:
             channel=channel.id,
             message=message,
             items=items,
+            q=request.query_params.get("q", ""),
             shown=channel.files.shown,
         )
 

@@ -182,6 +182,17 @@ async def test_what_an_entry_became_is_known_beside_another_like_it(root: Path) 
         assert found.theirs == "- Dana runs the release and does QA in Essen\n"
 
 
+async def test_two_edits_of_one_entry_know_of_each_other(root: Path) -> None:
+    """However little the words of the first have in common with what stood there."""
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        port = place(File.MEMORY, entry((await channel.files.view(File.MEMORY)).blocks, "port"))
+        assert isinstance(await channel.files.save_entry(port, "- It listens at 1"), SavedNote)
+        found = await channel.files.save_entry(port, "- It listens at 2")
+        assert isinstance(found, EditConflict)
+        assert found.theirs == "- It listens at 1\n"
+
+
 async def test_an_entry_is_taken_out_by_an_empty_draft(root: Path) -> None:
     """It is not a forgetting: an undo brings it back."""
     write(root, "MEMORY.md", MEMORY)

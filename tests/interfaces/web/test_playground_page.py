@@ -6,6 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from pipimem import Source
+from pipimem.recall.circumstances import _TRUST, NAMES_THE_TIME
+from pipimem.recall.intents import Intent
+from pipimem.recall.ranking import _BESIDE_WORDS
+from pipimem.resources import web_texts
 
 from tests.interfaces.web.building import browsing
 from tests.interfaces.web.test_markdown import HOSTILE
@@ -30,6 +35,20 @@ async def test_what_a_turn_shows_and_why(root: Path) -> None:
         assert turn.turn.recalled.splitlines()[0] in html
         assert "about " in html
         assert re.search(r"</span>opens? \+", html)  # as it was written, not its stem
+
+
+async def test_the_parts_of_a_score_are_told_in_the_language_of_the_page(root: Path) -> None:
+    """Every name that recall gives to what is no word has a text in both languages."""
+    named = {f"source {source}" for source in Source} | {f"intent {intent}" for intent in Intent}
+    named |= {f"trust {trust}" for trust, lift in _TRUST.items() if lift}
+    named |= {"recent", "date asked for", "recalled before", NAMES_THE_TIME, *_BESIDE_WORDS}
+    for language in ("en", "zh"):
+        assert set(web_texts(language)["part"]) == named
+    async with browsing(root, language="zh-CN") as browser:
+        browser.write(MEMORY)
+        html = await browser.page("/playground", text="when does the harbour gate open?")
+        assert "在记忆中" in html
+        assert "source memory" not in html
 
 
 async def test_silence_is_explained(root: Path) -> None:
