@@ -210,7 +210,7 @@ def _by_month(found: Iterable[HistoryBlock]) -> dict[str, list[HistoryBlock]]:
 def _month(block: HistoryBlock) -> str:
     """The month that most of a block's quotes are of; without quotes that of its end.
 
-    By the text alone: an archived block is of the same month for ever.
+    By the text alone: the month of an archived block never changes.
     """
     days = (read_quote(bullet.text).day for bullet in block.bullets)
     months = Counter(day[:7] for day in days if day)

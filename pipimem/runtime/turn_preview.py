@@ -23,8 +23,9 @@ class TurnPreview:
 
     `turn` has the blocks, and the candidates with their scores. `words` are what was looked for and
     how much each counts in the question, `written` are those of which scores name the stem. `names`
-    are what the message quotes or names, `intents` what it is after. `below` are entries that share
-    a word with it and have too little evidence for a turn, best first.
+    are what the message quotes or names, `intents` what it is after. `below` are entries that a
+    search finds and that are no candidates of the turn: their evidence is too little, or others say
+    the same or come first.
     """
 
     turn: Turn

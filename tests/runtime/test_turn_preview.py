@@ -29,8 +29,8 @@ async def test_it_is_the_turn_that_comes(tmp_path: Path) -> None:
         assert "harbour" in {part.name for part in first.words}
 
 
-async def test_it_says_what_had_too_little_evidence(tmp_path: Path) -> None:
-    """What shares a word and is no candidate; and refuses what is no text."""
+async def test_it_says_what_a_search_alone_finds(tmp_path: Path) -> None:
+    """What is no candidate of the turn; and it refuses what is no text."""
     async with Pipimem(workspace(tmp_path), "offline", settings=settings()) as pipimem:
         channel = await pipimem.channel("room")
         for number in range(30):

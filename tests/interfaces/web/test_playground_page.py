@@ -25,7 +25,7 @@ MEMORY = """## Facts
 
 
 async def test_what_a_turn_shows_and_why(root: Path) -> None:
-    """Words, candidates with their parts, the exact block, and what had too little evidence."""
+    """Words, candidates with their parts, the exact block, and what a search alone finds."""
     async with browsing(root) as browser:
         browser.write(MEMORY)
         html = await browser.page("/playground", text="when does the harbour gate open?")

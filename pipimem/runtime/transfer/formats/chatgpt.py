@@ -10,6 +10,7 @@ from pipimem.runtime.transfer.formats.values import (
     as_list,
     as_object,
     role_of,
+    session_label,
     text_of,
     time_of,
 )
@@ -20,7 +21,6 @@ from pipimem.runtime.transfer.source_files import SourceFiles
 # Large exports have conversations-000.json, -001 … in its place.
 _BEGINS, _ENDS = "conversations", ".json"
 _SHOWN = ("text", "multimodal_text")
-_TITLE = 60
 
 
 def conversation_files(files: SourceFiles) -> list[str]:
@@ -46,8 +46,7 @@ def read(files: SourceFiles) -> Iterator[Found]:
 def _conversation(row: Json, name: str) -> Iterator[Found]:
     mapping = as_object(row.get("mapping"))
     key = text_of(row, "conversation_id", "id")
-    title = text_of(row, "title")[:_TITLE]
-    session = f"{title} ({key[:8]})".strip() if key else title
+    session = session_label(text_of(row, "title"), key)
     shown = _branch(mapping, text_of(row, "current_node"))
     for node in shown:
         message = as_object(as_object(mapping[node]).get("message"))

@@ -11,14 +11,13 @@ from pipimem.runtime.transfer.formats.values import (
     as_list,
     as_object,
     role_of,
+    session_label,
     text_of,
     time_of,
 )
 from pipimem.runtime.transfer.found import Found, FoundMessage, LeftOut, SourceFormat
 from pipimem.runtime.transfer.json_elements import JsonElements
 from pipimem.runtime.transfer.source_files import SourceFiles
-
-_TITLE = 60
 
 
 def recognises(files: SourceFiles) -> bool:
@@ -36,8 +35,8 @@ def read(files: SourceFiles) -> Iterator[Found]:
 
 
 def _conversation(row: Json, name: str) -> Iterator[Found]:
-    key, title = text_of(row, "uuid"), text_of(row, "name")[:_TITLE]
-    session = f"{title} ({key[:8]})".strip() if key else title
+    key = text_of(row, "uuid")
+    session = session_label(text_of(row, "name"), key)
     for number, one in enumerate(as_list(row.get("chat_messages")), 1):
         message = as_object(one)
         origin = f"{name}#{key}/{text_of(message, 'uuid') or number}"

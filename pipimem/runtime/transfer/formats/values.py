@@ -24,6 +24,14 @@ _ROLES: Mapping[str, Role] = {
 }
 # Seconds since 1970 have ten digits until 2286; more of them are thousandths.
 _MILLISECONDS_FROM = 100_000_000_000
+# Of a conversation's title so much names its session.
+_TITLE = 60
+
+
+def session_label(title: str, key: str) -> str:
+    """The label of a conversation's session: its title, and the beginning of its id."""
+    short = title[:_TITLE]
+    return f"{short} ({key[:8]})".strip() if key else short
 
 
 def text_of(row: Json, *names: str) -> str:
