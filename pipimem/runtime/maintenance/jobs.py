@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Self
@@ -84,11 +84,15 @@ class DryRun(ChannelJobs):
 
 
 async def maintained(
-    channel_jobs: ChannelJobs, background: Background, *, forced: bool = False
+    channel_jobs: ChannelJobs,
+    background: Background,
+    *,
+    forced: bool = False,
+    only: Collection[str] = (),
 ) -> list[Ran]:
     """Run the jobs that are due; one that fails waits and does not stop the others.
 
-    `forced` skips the pauses, not the gates.
+    `forced` skips the pauses, not the gates. `only` names the jobs that are run; empty for all.
 
     Raises only what says that the channel cannot be used now: `PipimemError`, `OSError`.
     """
@@ -105,6 +109,8 @@ async def maintained(
     folder = channel_jobs.store.folder.name
     ran = []
     for task, run in jobs.items():
+        if only and task not in only:
+            continue
         if background.pause(task, folder) and not forced:
             ran.append(Ran(task, ran=False, reason=AFTER_A_FAILURE))
             continue

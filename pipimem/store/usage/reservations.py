@@ -53,8 +53,7 @@ class UsageStore:
 
     def append(self, usage: Usage) -> None:
         """Adds a line to the ledger, without a reason that may quote what was forgotten since."""
-        with quotable(self._folder.parent / "channels", usage) as safe:
-            append_usage(self._folder, safe)
+        append_quotable(self._folder, usage)
 
     def held(self) -> dict[str, Reservation]:
         """The reservations of all processes, by name; damaged ones are passed over."""
@@ -70,6 +69,12 @@ class UsageStore:
     def release(self, name: str) -> bool:
         """Removes a reservation; whether it was still there."""
         return self._holds.remove(name)
+
+
+def append_quotable(folder: Path, usage: Usage, host: str = "") -> None:
+    """Adds a line to the ledger, without a reason that may quote what was forgotten since."""
+    with quotable(folder.parent / "channels", usage) as safe:
+        append_usage(folder, safe, host)
 
 
 def _has_time(hold: Reservation) -> bool:

@@ -1,0 +1,120 @@
+"""Idle jobs as tasks of Procrastinate: one a channel and kind, one at a time a channel.
+
+This is the one place that imports Procrastinate, which runs on asyncio alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+import anyio
+from procrastinate import App, PsycopgConnector
+from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+
+from pipimem.errors import StoreError
+
+_TASK = "pipimem.idle_job"
+_QUEUE = "pipimem"
+# A worker tells that it lives every 10 s; one that was silent for so many seconds is gone.
+_HEARTBEAT_SECONDS = 10.0
+STALLED_AFTER = 30.0
+# What a worker that was asked to stop lets its jobs take; then they are cancelled, which loses
+# nothing: a decision is committed whole or not at all.
+_GRACEFUL_SECONDS = 20.0
+# Jobs are announced; whoever missed that looks so often.
+_POLL_SECONDS = 5.0
+
+# The order in which the jobs of one channel run, where several are open.
+_PRIORITIES = {
+    "consolidate": 60,
+    "refresh": 50,
+    "history": 40,
+    "expire": 30,
+    "tidy": 20,
+    "fold": 10,
+}
+
+RunJob = Callable[[str, str], Awaitable[None]]
+
+
+@dataclass(slots=True, eq=False)
+class JobQueue:
+    """The queue of a workspace. `conninfo` is libpq's; `run` does the job of a folder and kind.
+
+    Methods raise `StoreError` where the database cannot be reached.
+    """
+
+    app: App
+
+    @classmethod
+    def of(cls, conninfo: str, run: RunJob) -> JobQueue:
+        """The queue with its one task; `run` must bear being called twice for one job."""
+        app = App(connector=PsycopgConnector(conninfo=conninfo))
+
+        @app.task(name=_TASK, queue=_QUEUE)
+        async def idle_job(folder: str, kind: str) -> None:
+            await run(folder, kind)
+
+        return cls(app)
+
+    async def defer(self, folder: str, kinds: Iterable[str]) -> int:
+        """Puts jobs of a channel into the queue; how many were not there already."""
+        added = 0
+        for kind in kinds:
+            task = self.app.configure_task(
+                _TASK,
+                lock=folder,
+                queueing_lock=f"{folder}:{kind}",
+                priority=_PRIORITIES.get(kind, 0),
+            )
+            try:
+                await task.defer_async(folder=folder, kind=kind)
+            except AlreadyEnqueued:
+                continue
+            except ConnectorException as error:
+                raise _unreachable(error) from error
+            added += 1
+        return added
+
+    async def rescue(self) -> int:
+        """Puts the jobs of workers that are gone back into the queue; how many there were."""
+        manager = self.app.job_manager
+        try:
+            stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_AFTER))
+            for job in stalled:
+                await manager.retry_job(job)
+        except ConnectorException as error:
+            raise _unreachable(error) from error
+        return len(stalled)
+
+    async def work(self, concurrency: int) -> None:
+        """Does jobs until cancelled; then those under way have 20 s to end."""
+        worker = asyncio.create_task(
+            self.app.run_worker_async(
+                queues=[_QUEUE],
+                concurrency=concurrency,
+                install_signal_handlers=False,
+                delete_jobs="always",
+                shutdown_graceful_timeout=_GRACEFUL_SECONDS,
+                update_heartbeat_interval=_HEARTBEAT_SECONDS,
+                stalled_worker_timeout=STALLED_AFTER,
+                fetch_job_polling_interval=_POLL_SECONDS,
+            )
+        )
+        try:
+            await asyncio.wait({worker})
+        finally:
+            # One cancellation asks it to stop; anyio's scopes would repeat theirs at each await.
+            worker.cancel()
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait({worker})
+        if not worker.cancelled():
+            worker.result()
+
+
+def _unreachable(error: Exception) -> StoreError:
+    # The message of the driver may hold the address, and with it a password.
+    cause = error.__cause__ or error
+    return StoreError(f"the database of the fleet did not answer: {type(cause).__name__}")

@@ -1,0 +1,156 @@
+"""What budgets are counted by where several hosts share a workspace: tables of the database.
+
+Each host also writes its calls to a file of its own in `.pipimem/`, which is its record: the
+database can be filled again from it. No text of memory goes to the database: the reason of a failed
+call, which may quote an answer, stays in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from os import urandom
+from pathlib import Path
+from typing import Any, Protocol
+
+from pipimem.notes.usage import Reservation, Usage
+from pipimem.store.disk.json_codec import encoded
+from pipimem.store.disk.json_lines import line
+from pipimem.store.usage.ledger import host_lines
+from pipimem.store.usage.reservations import append_quotable
+from pipimem.text.dates.bounds import local
+
+_NAME_BYTES = 8
+# The columns of `usage` that are a call's fields, in this order.
+_COLUMNS = tuple(each.name for each in fields(Usage) if each.name != "reason")
+# One statement, so that rows are numbered in the order in which others see them: who reads up to a
+# number has missed none below it.
+_INSERT = f"""
+    with alone as materialized (select pg_advisory_xact_lock(%s))
+    insert into usage (line, at, {", ".join(_COLUMNS)})
+    select %s, %s, {", ".join(["%s"] * len(_COLUMNS))} from alone
+    on conflict (line) do nothing
+"""  # noqa: S608 - names of our own columns
+_SELECT = f"select id, {', '.join(_COLUMNS)} from usage"  # noqa: S608 - names of our own columns
+# Keys of advisory locks, unlike those of other programs: "pipimem" and a number.
+_ORDER_LOCK = 0x706970696D656D01
+_RESERVING_LOCK = 0x706970696D656D02
+
+
+class Rows(Protocol):
+    """The database, as far as counting needs it."""
+
+    def rows(self, statement: str, parameters: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+        """Runs one statement, committed when it returns. Raises `StoreError`."""
+
+    def locked(self, key: int) -> AbstractContextManager[None]:
+        """While it lasts, no other process holds this advisory lock. Raises `StoreError`."""
+
+
+@dataclass(slots=True)
+class FleetUsage:
+    """`UsageStore` of several hosts: budgets, reservations and calls count across all of them.
+
+    `folder` is the workspace's `.pipimem/`, `host` the name under which this host's file lies in
+    it. Raises `StoreError` where the database cannot be reached: then no model is asked.
+    """
+
+    folder: Path
+    host: str
+    database: Rows
+    # Whether what this host's file has of today was looked for in the database.
+    _has_caught_up: bool = False
+
+    def locked(self) -> AbstractContextManager[None]:
+        """While it is held, no other process on any host reserves anything."""
+        return self.database.locked(_RESERVING_LOCK)
+
+    def tail(self, since: datetime) -> FleetTail:
+        """Reads the calls of all hosts since a time, then each new one."""
+        if not self._has_caught_up:
+            self._catch_up(since)
+        return FleetTail(self.database, since)
+
+    def append(self, usage: Usage) -> None:
+        """Adds a call to this host's file, then to the database."""
+        append_quotable(self.folder, usage, self.host)
+        self._insert(usage)
+
+    def held(self) -> dict[str, Reservation]:
+        """The reservations of all hosts, by name.
+
+        Their ends are given by this host's clock, whatever the clocks of the others say.
+        """
+        now = datetime.now().astimezone()
+        found = {}
+        statement = "select name, extract(epoch from until - now()), fields from reservation"
+        for name, seconds, values in self.database.rows(statement):
+            until = now + timedelta(seconds=float(seconds))
+            reservation = Reservation(**values)
+            found[name] = replace(reservation, until=until.isoformat(timespec="seconds"))
+        return found
+
+    def place(self, hold: Reservation) -> str:
+        """Writes a reservation and returns its name."""
+        name = f"{self.host}-{urandom(_NAME_BYTES).hex()}"
+        now = datetime.now().astimezone()
+        seconds = (local(datetime.fromisoformat(hold.until)) - now).total_seconds()
+        self.database.rows(
+            "insert into reservation (name, until, fields)"
+            " values (%s, now() + make_interval(secs => %s), %s::jsonb)",
+            (name, seconds, line(encoded(hold)).decode()),
+        )
+        return name
+
+    def release(self, name: str) -> bool:
+        """Removes a reservation; whether it was still there."""
+        statement = "delete from reservation where name = %s returning name"
+        return bool(self.database.rows(statement, (name,)))
+
+    def _catch_up(self, since: datetime) -> None:
+        """Gives the database what only this host's file has: calls that ended while it was gone."""
+        for usage in host_lines(self.folder, self.host, since):
+            self._insert(usage)
+        self._has_caught_up = True
+
+    def _insert(self, usage: Usage) -> None:
+        bare = replace(usage, reason="")
+        mark = blake2b(line(encoded(bare)), digest_size=16).hexdigest()
+        values = tuple(getattr(bare, name) for name in _COLUMNS)
+        try:
+            self.database.rows(_INSERT, (_ORDER_LOCK, mark, _when(usage), *values))
+        except Exception:
+            self._has_caught_up = False
+            raise
+
+
+@dataclass(slots=True)
+class FleetTail:
+    """The calls of all hosts since a time, each given once."""
+
+    database: Rows
+    since: datetime
+    _newest: int = field(default=0)
+
+    @property
+    def rewritten(self) -> bool:
+        """Rows of the database are never rewritten."""
+        return False
+
+    def fresh(self) -> list[Usage]:
+        """The calls that were not given before."""
+        return list(self._fresh())
+
+    def _fresh(self) -> Iterator[Usage]:
+        statement = f"{_SELECT} where id > %s and at >= %s order by id"
+        for number, *values in self.database.rows(statement, (self._newest, self.since)):
+            self._newest = number
+            named: Mapping[str, Any] = dict(zip(_COLUMNS, values, strict=True))
+            yield Usage(**named)
+
+
+def _when(usage: Usage) -> datetime:
+    return local(datetime.fromisoformat(usage.time))
