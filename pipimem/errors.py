@@ -5,6 +5,7 @@ PipimemError
 ├── SettingsError            pipimem.toml says something that is not understood
 ├── WorkspaceError           the folder is not a workspace, or cannot be used as one
 ├── ChannelError             a channel is unknown, or its folder belongs to another channel
+│   └── ChannelMoved         it was moved to another workspace, or is being moved
 ├── UnreadableNote           a Markdown file is binary, too large or not UTF-8
 ├── TranscriptError          a recorded conversation has a broken line
 ├── ArchiveError             an archive or another program's files cannot be taken in
@@ -53,6 +54,10 @@ class WorkspaceError(PipimemError):
 
 class ChannelError(PipimemError):
     """A channel is unknown, or its folder belongs to another channel."""
+
+
+class ChannelMoved(ChannelError):
+    """A channel was moved to another workspace, or is being moved; nothing is written here."""
 
 
 class UnreadableNote(PipimemError):

@@ -27,6 +27,7 @@ from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.identity import ChannelFolder, Identity
 from pipimem.store.journal.records import FORMAT
 from pipimem.store.journal.state import State
+from pipimem.store.moved import refuse_moved
 from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace import WorkspaceStore
@@ -99,6 +100,7 @@ class OpenedChannel:
             raise ChannelError(identity.of_another(folder, saved.id, channel_id))
         if saved is None and not create and not is_there:
             raise ChannelError(_unknown(workspace, channel_id))
+        refuse_moved(folder / ".pipimem", channel_id)
         known = saved or new
         if create and new.title:
             known = replace(known, title=new.title)
@@ -169,6 +171,7 @@ class OpenedChannel:
             with self.mutex:
                 self.make_channel()
                 with self.channel_folder.lock.held():
+                    self._refuse_moved()
                     working_copy = self._ready(now, until)
                     if working_copy and (time.monotonic() >= until or not is_held(working_copy)):
                         yield working_copy
@@ -178,8 +181,12 @@ class OpenedChannel:
     def make_channel(self) -> None:
         """Makes the folder a channel of ours; what was read is dropped where it was another's."""
         with self.mutex:
+            self._refuse_moved()
             if self.channel_folder.make_channel():
                 self.working_copy = None
+
+    def _refuse_moved(self) -> None:
+        refuse_moved(self.channel_folder.own, self.channel_folder.identity.id)
 
     def loaded(self) -> WorkingCopy:
         """The working copy, read at its first use."""

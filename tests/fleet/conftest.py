@@ -48,8 +48,22 @@ def server() -> Iterator[Path]:
         data.mkdir(mode=0o700)
         shutil.chown(data, "nobody") if os.geteuid() == 0 else None
         sudo = _as_nobody(folder)
-        run = lambda *words: subprocess.run([*sudo, *map(str, words)], check=True, cwd=folder, stdout=subprocess.DEVNULL)  # noqa: E731
-        run(binaries / "initdb", "-D", data, "-U", "fleet", "-A", "trust", "-N", "--locale=C.UTF-8", "-E", "UTF8")
+        run = lambda *words: subprocess.run(
+            [*sudo, *map(str, words)], check=True, cwd=folder, stdout=subprocess.DEVNULL
+        )  # noqa: E731
+        run(
+            binaries / "initdb",
+            "-D",
+            data,
+            "-U",
+            "fleet",
+            "-A",
+            "trust",
+            "-N",
+            "--locale=C.UTF-8",
+            "-E",
+            "UTF8",
+        )
         options = f"-k {folder} -h '' -c fsync=off -c max_connections=200"
         run(binaries / "pg_ctl", "-D", data, "-o", options, "-l", folder / "log", "-w", "start")
         try:

@@ -41,7 +41,9 @@ def _hold(seconds: float = 60.0) -> Reservation:
 
 
 @pytest.fixture
-def host(conninfo: str, tmp_path: Path, connect: Callable[[str], Database]) -> Callable[[str], FleetUsage]:
+def host(
+    conninfo: str, tmp_path: Path, connect: Callable[[str], Database]
+) -> Callable[[str], FleetUsage]:
     """Makes the usage store of a host; all of them share a workspace and a database."""
     own = tmp_path / ".pipimem"
     own.mkdir()
@@ -67,9 +69,7 @@ def test_a_call_of_yesterday_is_not_todays(host: Callable[[str], FleetUsage]) ->
     assert [usage.correlation for usage in one.tail(_MIDNIGHT).fresh()] == ["c2"]
 
 
-def test_each_host_has_a_file_of_its_own(
-    host: Callable[[str], FleetUsage], tmp_path: Path
-) -> None:
+def test_each_host_has_a_file_of_its_own(host: Callable[[str], FleetUsage], tmp_path: Path) -> None:
     """Its record has the reason, which the database has not."""
     host("one").append(_usage(reason="words"))
     host("two").append(_usage(correlation="c2"))

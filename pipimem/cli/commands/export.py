@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-
 import click
 
 from pipimem import __version__
 from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.output import counted, progress, record, say
 from pipimem.clock import Clock
+from pipimem.runtime.on_disk import WorkspaceStore
 from pipimem.runtime.transfer.archives import chosen_channels, export_archive
+from pipimem.runtime.transfer.move_out import cancel_move, move_out
 from pipimem.runtime.transfer.readable import export_markdown, export_redacted
 
 
@@ -18,6 +19,8 @@ from pipimem.runtime.transfer.readable import export_markdown, export_redacted
 @click.argument("channels", nargs=-1, metavar="[CHANNEL]...")
 @click.argument("archive")
 @click.option("--plain", is_flag=True, help="The Markdown alone, for reading anywhere.")
+@click.option("--move", is_flag=True, help="Move one channel: this workspace refuses it then.")
+@click.option("--cancel-move", is_flag=True, help="Keep a channel whose move was begun.")
 @click.option("--redacted", is_flag=True, help="The Markdown alone, without names and secrets.")
 @as_json
 @chosen
@@ -27,6 +30,8 @@ def command(
     archive: str,
     plain: bool,
     redacted: bool,
+    move: bool,
+    cancel_move: bool,
     as_json: bool,
 ) -> None:
     """Write channels to ARCHIVE, a ZIP file.
@@ -47,6 +52,10 @@ def command(
             files = export_markdown(workspace, channels, target, packed)
         elif redacted:
             files = export_redacted(workspace, channels, target, packed)
+        elif move:
+            now = Clock().now()
+            moved = move_out(workspace, channels[0], target, now, __version__, packed)
+            files = sum(1 for _ in moved.members())
         else:
             now = Clock().now()
             made = export_archive(workspace, channels, target, now, __version__, packed)
@@ -57,3 +66,12 @@ def command(
     else:
         what = f"{counted(count, 'channel')}, {counted(files, 'file')}, {size:,} bytes"
         say(f"{target}: {what}")
+
+
+def _cancel(workspace: WorkspaceStore, names: list[str]) -> None:
+    """`--cancel-move CHANNEL [ARCHIVE]`."""
+    if len(names) > 2:
+        raise click.UsageError("--cancel-move takes one CHANNEL, and the ARCHIVE if it is whole.")
+    archive = Path(names[1]) if len(names) == 2 else None
+    is_lifted = cancel_move(workspace, names[0], archive)
+    say(f"{names[0]}: " + ("it stays here" if is_lifted else "it was not being moved"))

@@ -16,7 +16,6 @@ from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from pipimem.errors import StoreError
 
 _TASK = "pipimem.idle_job"
-_QUEUE = "pipimem"
 # A worker tells that it lives every 10 s; one that was silent for so many seconds is gone.
 _HEARTBEAT_SECONDS = 10.0
 STALLED_AFTER = 30.0
@@ -41,23 +40,27 @@ RunJob = Callable[[str, str], Awaitable[None]]
 
 @dataclass(slots=True, eq=False)
 class JobQueue:
-    """The queue of a workspace. `conninfo` is libpq's; `run` does the job of a folder and kind.
+    """The queue of a workspace, under its name in the database.
 
     Methods raise `StoreError` where the database cannot be reached.
     """
 
     app: App
+    workspace: str
 
     @classmethod
-    def of(cls, conninfo: str, run: RunJob) -> JobQueue:
-        """The queue with its one task; `run` must bear being called twice for one job."""
+    def of(cls, conninfo: str, workspace: str, run: RunJob) -> JobQueue:
+        """The queue at libpq's `conninfo`.
+
+        `run` does the job of a folder and kind, and must bear being called twice for one job.
+        """
         app = App(connector=PsycopgConnector(conninfo=conninfo))
 
-        @app.task(name=_TASK, queue=_QUEUE)
+        @app.task(name=_TASK, queue=_queue(workspace))
         async def idle_job(folder: str, kind: str) -> None:
             await run(folder, kind)
 
-        return cls(app)
+        return cls(app, workspace)
 
     async def defer(self, folder: str, kinds: Iterable[str]) -> int:
         """Puts jobs of a channel into the queue; how many were not there already."""
@@ -65,8 +68,8 @@ class JobQueue:
         for kind in kinds:
             task = self.app.configure_task(
                 _TASK,
-                lock=folder,
-                queueing_lock=f"{folder}:{kind}",
+                lock=f"{self.workspace}/{folder}",
+                queueing_lock=f"{self.workspace}/{folder}:{kind}",
                 priority=_PRIORITIES.get(kind, 0),
             )
             try:
@@ -82,7 +85,10 @@ class JobQueue:
         """Puts the jobs of workers that are gone back into the queue; how many there were."""
         manager = self.app.job_manager
         try:
-            stalled = list(await manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_AFTER))
+            found = await manager.get_stalled_jobs(
+                queue=_queue(self.workspace), seconds_since_heartbeat=STALLED_AFTER
+            )
+            stalled = list(found)
             for job in stalled:
                 await manager.retry_job(job)
         except ConnectorException as error:
@@ -93,7 +99,7 @@ class JobQueue:
         """Does jobs until cancelled; then those under way have 20 s to end."""
         worker = asyncio.create_task(
             self.app.run_worker_async(
-                queues=[_QUEUE],
+                queues=[_queue(self.workspace)],
                 concurrency=concurrency,
                 install_signal_handlers=False,
                 delete_jobs="always",
@@ -112,6 +118,10 @@ class JobQueue:
                 await asyncio.wait({worker})
         if not worker.cancelled():
             worker.result()
+
+
+def _queue(workspace: str) -> str:
+    return f"pipimem {workspace}"
 
 
 def _unreachable(error: Exception) -> StoreError:

@@ -54,7 +54,7 @@ class FleetWorker:
 
     async def run(self, conninfo: str) -> None:
         """Claims channels and does jobs until cancelled; a failing database costs pauses."""
-        queue = JobQueue.of(conninfo, self.do_job)
+        queue = JobQueue.of(conninfo, self.visits.workspace, self.do_job)
         async with queue.app.open_async(), anyio.create_task_group() as tasks:
             tasks.start_soon(self.background.keep, _JOB, partial(self._dispatch, queue))
             tasks.start_soon(self.background.keep, _JOB, partial(self._rescue, queue))
@@ -111,9 +111,7 @@ class FleetWorker:
         if self.report is not None:
             self.report(Visit(channel.id, tuple(outcome), due))
 
-    async def _set_due(
-        self, folder: str, channel: OpenChannel, done: str = ""
-    ) -> datetime | None:
+    async def _set_due(self, folder: str, channel: OpenChannel, done: str = "") -> datetime | None:
         """Notes when a channel is next due by the clock, once the job `done` was done, if any.
 
         A gate that its own job left open has a job that could do nothing: tomorrow again. While

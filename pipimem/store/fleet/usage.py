@@ -7,7 +7,7 @@ call, which may quote an answer, stays in the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.store.disk.json_codec import encoded
 from pipimem.store.disk.json_lines import line
+from pipimem.store.disk.write_lock import WriteLock
 from pipimem.store.usage.ledger import host_lines
 from pipimem.store.usage.reservations import append_quotable
 from pipimem.text.dates.bounds import local
@@ -29,50 +30,63 @@ _COLUMNS = tuple(each.name for each in fields(Usage) if each.name != "reason")
 # One statement, so that rows are numbered in the order in which others see them: who reads up to a
 # number has missed none below it.
 _INSERT = f"""
-    with alone as materialized (select pg_advisory_xact_lock(%s))
-    insert into usage (line, at, {", ".join(_COLUMNS)})
-    select %s, %s, {", ".join(["%s"] * len(_COLUMNS))} from alone
-    on conflict (line) do nothing
+    with alone as materialized (select pg_advisory_xact_lock(%(order)s))
+    insert into pipimem.usage (workspace, line, at, {", ".join(_COLUMNS)})
+    select %(workspace)s, %(line)s, %(at)s, {", ".join(f"%({name})s" for name in _COLUMNS)} from alone
+    on conflict (workspace, line) do nothing
 """  # noqa: S608 - names of our own columns
-_SELECT = f"select id, {', '.join(_COLUMNS)} from usage"  # noqa: S608 - names of our own columns
-# Keys of advisory locks, unlike those of other programs: "pipimem" and a number.
+_SELECT = f"""
+    select id, {", ".join(_COLUMNS)} from pipimem.usage
+    where workspace = %(workspace)s and at >= %(since)s and id > %(newest)s order by id
+"""  # noqa: S608 - names of our own columns
+_PLACE = """
+    insert into pipimem.reservation (workspace, name, until, fields)
+    values (%(workspace)s, %(name)s, now() + %(seconds)s * interval '1 second', %(fields)s::jsonb)
+"""
+_HELD = """
+    select name, extract(epoch from until - now())::float8, fields from pipimem.reservation
+    where workspace = %(workspace)s
+"""
+_RELEASE = "delete from pipimem.reservation where name = %(name)s returning name"
+# The key of an advisory lock, unlike those of other programs: "pipimem" and a number.
 _ORDER_LOCK = 0x706970696D656D01
-_RESERVING_LOCK = 0x706970696D656D02
 
 
 class Rows(Protocol):
     """The database, as far as counting needs it."""
 
-    def rows(self, statement: str, parameters: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
-        """Runs one statement, committed when it returns. Raises `StoreError`."""
-
-    def locked(self, key: int) -> AbstractContextManager[None]:
-        """While it lasts, no other process holds this advisory lock. Raises `StoreError`."""
+    def rows(
+        self, statement: str, values: Mapping[str, object] | None = None
+    ) -> Sequence[tuple[Any, ...]]:
+        """Runs one statement, committed when it returns. Raises `DatabaseUnavailable`."""
 
 
 @dataclass(slots=True)
 class FleetUsage:
     """`UsageStore` of several hosts: budgets, reservations and calls count across all of them.
 
-    `folder` is the workspace's `.pipimem/`, `host` the name under which this host's file lies in
-    it. Raises `StoreError` where the database cannot be reached: then no model is asked.
+    `folder` is the `.pipimem/` of a workspace and `workspace` its name in the database, `host` the
+    name under which this host's file lies in that folder, `lock` keeps the other hosts out. Raises `DatabaseUnavailable` where the database does not
+    answer: then no model is asked.
     """
 
     folder: Path
+    workspace: str
     host: str
     database: Rows
+    lock: WriteLock
     # Whether what this host's file has of today was looked for in the database.
     _has_caught_up: bool = False
 
     def locked(self) -> AbstractContextManager[None]:
         """While it is held, no other process on any host reserves anything."""
-        return self.database.locked(_RESERVING_LOCK)
+        return self.lock.held()
 
     def tail(self, since: datetime) -> FleetTail:
         """Reads the calls of all hosts since a time, then each new one."""
         if not self._has_caught_up:
             self._catch_up(since)
-        return FleetTail(self.database, since)
+        return FleetTail(self.database, self.workspace, since)
 
     def append(self, usage: Usage) -> None:
         """Adds a call to this host's file, then to the database."""
@@ -86,9 +100,8 @@ class FleetUsage:
         """
         now = datetime.now().astimezone()
         found = {}
-        statement = "select name, extract(epoch from until - now()), fields from reservation"
-        for name, seconds, values in self.database.rows(statement):
-            until = now + timedelta(seconds=float(seconds))
+        for name, seconds, values in self.database.rows(_HELD, {"workspace": self.workspace}):
+            until = now + timedelta(seconds=seconds)
             reservation = Reservation(**values)
             found[name] = replace(reservation, until=until.isoformat(timespec="seconds"))
         return found
@@ -98,17 +111,18 @@ class FleetUsage:
         name = f"{self.host}-{urandom(_NAME_BYTES).hex()}"
         now = datetime.now().astimezone()
         seconds = (local(datetime.fromisoformat(hold.until)) - now).total_seconds()
-        self.database.rows(
-            "insert into reservation (name, until, fields)"
-            " values (%s, now() + make_interval(secs => %s), %s::jsonb)",
-            (name, seconds, line(encoded(hold)).decode()),
-        )
+        values = {
+            "workspace": self.workspace,
+            "name": name,
+            "seconds": seconds,
+            "fields": line(encoded(hold)).decode(),
+        }
+        self.database.rows(_PLACE, values)
         return name
 
     def release(self, name: str) -> bool:
         """Removes a reservation; whether it was still there."""
-        statement = "delete from reservation where name = %s returning name"
-        return bool(self.database.rows(statement, (name,)))
+        return bool(self.database.rows(_RELEASE, {"name": name}))
 
     def _catch_up(self, since: datetime) -> None:
         """Gives the database what only this host's file has: calls that ended while it was gone."""
@@ -119,9 +133,15 @@ class FleetUsage:
     def _insert(self, usage: Usage) -> None:
         bare = replace(usage, reason="")
         mark = blake2b(line(encoded(bare)), digest_size=16).hexdigest()
-        values = tuple(getattr(bare, name) for name in _COLUMNS)
+        values = {
+            **{name: getattr(bare, name) for name in _COLUMNS},
+            "workspace": self.workspace,
+            "order": _ORDER_LOCK,
+            "line": mark,
+            "at": local(datetime.fromisoformat(usage.time)),
+        }
         try:
-            self.database.rows(_INSERT, (_ORDER_LOCK, mark, _when(usage), *values))
+            self.database.rows(_INSERT, values)
         except Exception:
             self._has_caught_up = False
             raise
@@ -132,6 +152,7 @@ class FleetTail:
     """The calls of all hosts since a time, each given once."""
 
     database: Rows
+    workspace: str
     since: datetime
     _newest: int = field(default=0)
 
@@ -145,12 +166,8 @@ class FleetTail:
         return list(self._fresh())
 
     def _fresh(self) -> Iterator[Usage]:
-        statement = f"{_SELECT} where id > %s and at >= %s order by id"
-        for number, *values in self.database.rows(statement, (self._newest, self.since)):
+        span = {"workspace": self.workspace, "newest": self._newest, "since": self.since}
+        for number, *values in self.database.rows(_SELECT, span):
             self._newest = number
             named: Mapping[str, Any] = dict(zip(_COLUMNS, values, strict=True))
             yield Usage(**named)
-
-
-def _when(usage: Usage) -> datetime:
-    return local(datetime.fromisoformat(usage.time))

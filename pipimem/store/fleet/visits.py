@@ -1,10 +1,11 @@
-"""When each channel is next due, in the table `channel`, claimed by one host at a time."""
+"""When each channel is next due, in the table `visit`, claimed by one host at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from pipimem.store.fleet.usage import Rows
 
@@ -12,30 +13,34 @@ from pipimem.store.fleet.usage import Rows
 _CLAIMED_FOR = 600.0
 _CLAIM = """
     with due as (
-        select id from channel where due <= now() order by due limit %s for update skip locked
+        select id from pipimem.visit where workspace = %(workspace)s and due <= now()
+        order by due limit %(most)s for update skip locked
     )
-    update channel set due = now() + make_interval(secs => %s)
-    from due where channel.id = due.id returning channel.id
+    update pipimem.visit set due = now() + %(seconds)s * interval '1 second'
+    from due where visit.workspace = %(workspace)s and visit.id = due.id returning visit.id
 """
-
 _SET = """
-    insert into channel (id, due) values (%s, now() + make_interval(secs => %s))
-    on conflict (id) do update set due = excluded.due
+    insert into pipimem.visit (workspace, id, due)
+    values (%(workspace)s, %(id)s, now() + %(seconds)s::float8 * interval '1 second')
+    on conflict (workspace, id) do update set due = excluded.due
 """
 _BRING_FORWARD = """
-    insert into channel (id, due) values (%s, now() + make_interval(secs => %s))
-    on conflict (id) do update set due = least(channel.due, excluded.due)
+    insert into pipimem.visit (workspace, id, due)
+    values (%(workspace)s, %(id)s, now() + %(seconds)s * interval '1 second')
+    on conflict (workspace, id) do update set due = least(visit.due, excluded.due)
 """
 _MARK = """
-    insert into channel (id, mark, due)
-    select id, mark, now() + make_interval(secs => %s)
-    from unnest(%s::text[], %s::text[]) as found (id, mark)
-    on conflict (id) do update set
-        mark = excluded.mark,
-        due = case when channel.mark is distinct from excluded.mark
-            then least(channel.due, excluded.due) else channel.due end
-    where channel.mark is distinct from excluded.mark
+    insert into pipimem.visit (workspace, id, mark, due)
+    select %(workspace)s, id, mark, now() + %(seconds)s * interval '1 second'
+    from unnest(%(ids)s::text[], %(marks)s::text[]) as found (id, mark)
+    on conflict (workspace, id) do update set
+        mark = excluded.mark, due = least(visit.due, excluded.due)
+    where visit.mark is distinct from excluded.mark
     returning id
+"""
+_WAITING = """
+    select count(*), min(due) from pipimem.visit
+    where workspace = %(workspace)s and due <= now()
 """
 # So many marks a statement: 100 KB.
 _MARKED_AT_ONCE = 2_000
@@ -43,13 +48,14 @@ _MARKED_AT_ONCE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Visits:
-    """The due times of a workspace's channels, by the names of their folders.
+    """The due times of the channels of a workspace, by the names of their folders.
 
-    All methods raise `StoreError` where the database cannot be reached. Only the clock of the
+    All methods raise `DatabaseUnavailable` where the database does not answer. Only the clock of the
     database counts.
     """
 
     database: Rows
+    workspace: str
 
     def claim(self, most: int) -> list[str]:
         """The folders of up to `most` channels that are due, the longest due first.
@@ -57,18 +63,16 @@ class Visits:
         No other host is given them. They are due again after ten minutes unless `set` says
         otherwise.
         """
-        return [folder for (folder,) in self.database.rows(_CLAIM, (most, _CLAIMED_FOR))]
+        values = {"most": most, "seconds": _CLAIMED_FOR}
+        return [folder for (folder,) in self._rows(_CLAIM, values)]
 
     def set(self, folder: str, seconds: float | None) -> None:
         """A channel is due in so many seconds; `None` for not by the clock alone."""
-        if seconds is None:
-            self.database.rows("update channel set due = null where id = %s", (folder,))
-        else:
-            self.database.rows(_SET, (folder, seconds))
+        self._rows(_SET, {"id": folder, "seconds": seconds})
 
     def bring_forward(self, folder: str, seconds: float) -> None:
         """A channel is due in so many seconds, or before."""
-        self.database.rows(_BRING_FORWARD, (folder, seconds))
+        self._rows(_BRING_FORWARD, {"id": folder, "seconds": seconds})
 
     def mark(self, marks: Mapping[str, str], seconds: float) -> list[str]:
         """Channels whose files' mark is another than was noted last are due in so many seconds.
@@ -79,16 +83,21 @@ class Visits:
         folders: Sequence[str] = sorted(marks)
         for start in range(0, len(folders), _MARKED_AT_ONCE):
             some = list(folders[start : start + _MARKED_AT_ONCE])
-            values = (seconds, some, [marks[folder] for folder in some])
-            found += [folder for (folder,) in self.database.rows(_MARK, values)]
+            values = {
+                "seconds": seconds,
+                "ids": some,
+                "marks": [marks[folder] for folder in some],
+            }
+            found += [folder for (folder,) in self._rows(_MARK, values)]
         return found
 
     def waiting(self) -> tuple[int, datetime | None]:
         """How many channels are due by now, and since when the oldest is."""
-        ((count, oldest),) = self.database.rows(
-            "select count(*), min(due) from channel where due <= now()"
-        )
+        ((count, oldest),) = self._rows(_WAITING, {})
         return count, oldest
+
+    def _rows(self, statement: str, values: Mapping[str, object]) -> Sequence[tuple[Any, ...]]:
+        return self.database.rows(statement, {**values, "workspace": self.workspace})
 
 
 def seconds_until(due: datetime, now: datetime) -> float:

@@ -17,6 +17,7 @@ from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.json_lines import parts, set_aside
 from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
 from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
+from pipimem.store.moved import refuse_moved
 from pipimem.text.dates.bounds import aware
 
 _NAME = "log.jsonl"
@@ -72,6 +73,7 @@ class Transcript:
         if not messages:
             return ()
         with self.lock.held():
+            refuse_moved(self.folder / ".pipimem", self.folder.name)
             self._mend()
             ids = self._known()
             first = max(self._last, after) + 1

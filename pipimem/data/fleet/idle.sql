@@ -1,7 +1,18 @@
+-- When the idle work of a channel is due, and the mark of its files as they were last seen.
+create table if not exists pipimem.visit (
+    workspace text not null,
+    id text not null,
+    due timestamptz,
+    mark text,
+    primary key (workspace, id)
+);
+create index if not exists visit_due on pipimem.visit (workspace, due) where due is not null;
+
 -- Calls of models by all hosts, and what requests under way may cost at most. No text of memory.
-create table if not exists usage (
+create table if not exists pipimem.usage (
     id bigint generated always as identity primary key,
-    line text not null unique,
+    workspace text not null,
+    line text not null,
     at timestamptz not null,
     time text not null,
     channel text not null,
@@ -17,11 +28,13 @@ create table if not exists usage (
     estimated_in bigint not null,
     estimated_out bigint not null,
     estimated_cost double precision,
-    prompt text not null
+    prompt text not null,
+    unique (workspace, line)
 );
-create index if not exists usage_at on usage (at);
-create table if not exists reservation (
+create index if not exists usage_at on pipimem.usage (workspace, at);
+create table if not exists pipimem.reservation (
     name text primary key,
+    workspace text not null,
     until timestamptz not null,
     fields jsonb not null
 );
