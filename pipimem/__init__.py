@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         BudgetSpent,
         CannotTakeBack,
         ChannelError,
+        DatabaseUnavailable,
         JournalError,
         LockLost,
         LockTimeout,
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
         BudgetSettings,
         CompactionSettings,
         EmbedderSettings,
+        FleetSettings,
         MaintenanceSettings,
         ModelSettings,
         ObservabilitySettings,
@@ -147,12 +149,14 @@ __all__ = [
     "CompactionSettings",
     "Consolidate",
     "Consolidated",
+    "DatabaseUnavailable",
     "EditConflict",
     "Embedder",
     "EmbedderSettings",
     "EntryOrigin",
     "EntryPlace",
     "File",
+    "FleetSettings",
     "Fold",
     "Folded",
     "ForgetPreview",
@@ -254,9 +258,9 @@ _PLACES = {
     "pipimem.store.workspace": "ChannelInfo",
     "pipimem.text.private": "PrivateCounts",
     "pipimem.settings": (
-        "BudgetSettings CompactionSettings EmbedderSettings MaintenanceSettings ModelSettings "
-        "ObservabilitySettings PrivateSettings RecallSettings SecretSettings Settings "
-        "SnapshotSettings"
+        "BudgetSettings CompactionSettings EmbedderSettings FleetSettings MaintenanceSettings "
+        "ModelSettings ObservabilitySettings PrivateSettings RecallSettings SecretSettings "
+        "Settings SnapshotSettings"
     ),
     "pipimem.sidecar.tasks": (
         "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over Refile "

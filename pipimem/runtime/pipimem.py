@@ -71,7 +71,7 @@ class Pipimem:
         keeps_context: bool | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.store: WorkspaceStore = WorkspaceStore.open(Path(workspace))
+        self.store: WorkspaceStore = WorkspaceStore.open(Path(workspace), settings)
         settings = settings or settings_from(self.store.human_text("pipimem.toml"))
         if keeps_context is not None:
             settings = replace(
