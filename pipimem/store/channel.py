@@ -129,6 +129,11 @@ class ChannelStore:
         self._opened.read_again()
         return done
 
+    @raises_store_error
+    def make_channel(self) -> None:
+        """Makes the folder a channel of ours, unless it is one."""
+        self._opened.make_channel()
+
     def append(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Adds the messages the transcript lacks, numbered, and returns those; they are synced."""
         return self._append(tuple(messages))

@@ -42,6 +42,7 @@ class Fence(Protocol):
 
 _MOVING, _TRASH = "to-", "gone-"
 _held: ContextVar[Fence | None] = ContextVar("pipimem_fence", default=None)
+_thought: ContextVar[Fence | None] = ContextVar("pipimem_thought", default=None)
 
 
 @contextmanager
@@ -52,6 +53,19 @@ def fenced_by(fence: Fence) -> Iterator[None]:
         yield
     finally:
         _held.reset(token)
+
+
+@contextmanager
+def thinking_under(fence: Fence | None) -> Iterator[None]:
+    """While this lasts, what this task commits counts only while its own `fence` stands, too.
+
+    A thought takes minutes and holds no lock to write; threads started for it are told of this.
+    """
+    token = _thought.set(fence)
+    try:
+        yield
+    finally:
+        _thought.reset(token)
 
 
 def current_fence() -> Fence | None:
@@ -68,8 +82,12 @@ def fence_number() -> int:
 def check_fence() -> None:
     """Raises `LockLost` where this thread has a fence that another holder has passed."""
     fence = _held.get()
-    if fence is not None:
-        fence.check()
+    if fence is None:
+        return
+    fence.check()
+    thought = _thought.get()
+    if thought is not None and thought.folder == fence.folder:
+        thought.check()
 
 
 def draft_on_desk() -> Path | None:
@@ -92,7 +110,7 @@ def take_name(path: Path) -> None:
         return
     if not os.path.lexists(path):
         return
-    fence.check()
+    check_fence()
     trash = _free(fence.desk, _TRASH)
     try:
         path.rename(trash)
@@ -120,7 +138,7 @@ def on_desk(path: Path, target: Path | None = None) -> Iterator[Path]:
     if fence is None:
         yield path
         return
-    fence.check()
+    check_fence()
     ours = fence.desk / _name_on_desk(fence.folder, target or path)
     path.rename(ours)
     try:

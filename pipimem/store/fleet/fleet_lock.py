@@ -7,12 +7,12 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipimem.errors import LockLost, LockTimeout, StoreError
-from pipimem.store.disk.fencing import current_fence, fenced_by
+from pipimem.store.disk.fencing import check_fence, fenced_by, thinking_under
 from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.fence import PlantedFence, standing_number
 from pipimem.store.fleet.lease import Leases, WriteLease
@@ -44,6 +44,13 @@ class Fleet:
         """The lock that on one host is the file at `path`."""
         return FleetLock(self, path)
 
+    def thought(self, folder: Path, timeout: float) -> HeldLock:
+        """The right to think about the channel in a folder: one host at a time has it.
+
+        Raises `LockTimeout` after `timeout` seconds, and `DatabaseUnavailable`.
+        """
+        return self.lock(folder / ".pipimem" / "thought.lock").taken(timeout)
+
     @property
     def leases(self) -> Leases:
         """The leases of this process; after a fork those of another one."""
@@ -65,6 +72,18 @@ class Fleet:
         """What orders the threads of this process that want one lock."""
         with self._mutex:
             return self._threads.setdefault(name, threading.Lock())
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLock:
+    """A lock that is ours until `give_back`, whichever thread calls it."""
+
+    fence: PlantedFence
+    _stack: ExitStack
+
+    def give_back(self) -> None:
+        """Gives it back."""
+        self._stack.close()
 
 
 class FleetLock:
@@ -115,12 +134,26 @@ class FleetLock:
                 if fence is not None:
                     yield fence
                     return
+            if time.monotonic() >= until:
+                raise self._timeout(timeout)
+
+    def taken(self, timeout: float) -> HeldLock:
+        """The lock, taken until it is given back, in whatever thread.
+
+        Raises as `held` does, and as `check` does not: this thread writes nothing under it.
+        """
+        with ExitStack() as stack:
+            until = time.monotonic() + timeout
+            threads = self._fleet.thread_lock(self._id)
+            if not threads.acquire(timeout=timeout):
+                raise self._timeout(timeout)
+            stack.callback(threads.release)
+            fence = stack.enter_context(self._fenced(self._fleet.leases, until, timeout))
+            return HeldLock(fence, stack.pop_all())
 
     def check(self) -> None:
         """Raises `LockLost` where this thread holds the lock and another one may have it."""
-        fence = current_fence()
-        if fence is not None:
-            fence.check()
+        check_fence()
 
     def _acquired(self, leases: Leases, until: float, timeout: float) -> WriteLease:
         attempt, pause = os.urandom(_NAME_BYTES).hex(), _FIRST_PAUSE
@@ -140,7 +173,7 @@ class FleetLock:
         try:
             fence.plant()
             if lease.taken_over:
-                with fenced_by(fence):
+                with fenced_by(fence), thinking_under(None):
                     replace_appended(self._path)
             fence.check()
         except LockLost:
