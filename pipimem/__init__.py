@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         CannotTakeBack,
         ChannelError,
         ChannelMoved,
+        DatabaseUnavailable,
         JournalError,
         LockLost,
         LockTimeout,
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
         BudgetSettings,
         CompactionSettings,
         EmbedderSettings,
+        FleetSettings,
         MaintenanceSettings,
         ModelSettings,
         ObservabilitySettings,
@@ -142,19 +144,21 @@ __all__ = [
     "Change",
     "Channel",
     "ChannelError",
-    "ChannelMoved",
     "ChannelHistory",
     "ChannelInfo",
+    "ChannelMoved",
     "Clock",
     "CompactionSettings",
     "Consolidate",
     "Consolidated",
+    "DatabaseUnavailable",
     "EditConflict",
     "Embedder",
     "EmbedderSettings",
     "EntryOrigin",
     "EntryPlace",
     "File",
+    "FleetSettings",
     "Fold",
     "Folded",
     "ForgetPreview",
@@ -256,9 +260,9 @@ _PLACES = {
     "pipimem.store.workspace": "ChannelInfo",
     "pipimem.text.private": "PrivateCounts",
     "pipimem.settings": (
-        "BudgetSettings CompactionSettings EmbedderSettings MaintenanceSettings ModelSettings "
-        "ObservabilitySettings PrivateSettings RecallSettings SecretSettings Settings "
-        "SnapshotSettings"
+        "BudgetSettings CompactionSettings EmbedderSettings FleetSettings MaintenanceSettings "
+        "ModelSettings ObservabilitySettings PrivateSettings RecallSettings SecretSettings "
+        "Settings SnapshotSettings"
     ),
     "pipimem.sidecar.tasks": (
         "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over Refile "

@@ -11,7 +11,8 @@ PipimemError
 ├── ArchiveError             an archive or another program's files cannot be taken in
 ├── StoreError               the disk refused: full, read-only, broken
 │   ├── LockTimeout          another process holds the channel for too long
-│   ├── LockLost             the lock file was deleted or replaced while it was held
+│   ├── LockLost             the lock was taken by another, or its file replaced, while it was held
+│   ├── DatabaseUnavailable  the database of a fleet does not answer
 │   └── JournalError         the journal of a channel is damaged
 ├── SidecarError             the model could not think
 │   ├── ModelUnavailable     no key, unknown model, no connection, refused
@@ -81,7 +82,14 @@ class LockTimeout(StoreError):
 
 
 class LockLost(StoreError):
-    """The lock file was deleted or replaced while it was held; nothing was written."""
+    """The lock was taken by another, or its file replaced, while it was held; nothing was written.
+
+    In a fleet what was just being written may be there: it is looked for before it is tried again.
+    """
+
+
+class DatabaseUnavailable(StoreError):
+    """The database in which several hosts agree who writes does not answer, or refuses."""
 
 
 class JournalError(StoreError):

@@ -57,11 +57,12 @@ async def consolidated_receipt(jobs: ChannelJobs, covered: int, seconds: float) 
     """
     steps: list[str] = []
     try:
-        before = jobs.store.ledger
         with anyio.fail_after(seconds):
-            if before.refreshed < covered <= before.cursor:
-                steps.append(f"refresh: {await _refreshed(jobs, seconds)}")
-            await jobs.consolidate(seconds, boundary=True, upto=covered)
+            async with jobs.thinking(seconds):
+                before = jobs.store.ledger
+                if before.refreshed < covered <= before.cursor:
+                    steps.append(f"refresh: {await _refreshed(jobs, seconds)}")
+                await jobs.consolidate(seconds, boundary=True, upto=covered)
         ledger = jobs.store.ledger
     except TimeoutError:
         return _failed_receipt(

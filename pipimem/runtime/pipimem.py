@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import anyio
 from anyio import to_thread
@@ -40,9 +40,13 @@ from pipimem.settings import Settings, settings_from
 from pipimem.sidecar.tasks import Assistant
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
+if TYPE_CHECKING:
+    from pipimem.runtime.fleet.due_times import DueTimes
+
 _KINDS = ("dm", "group")
-# The job, as the operator reads of it.
+# The jobs, as the operator reads of them.
 _LIBRARY = "loading litellm"
+DUE_TIMES = "telling the fleet of talk"
 
 
 class Pipimem:
@@ -71,7 +75,7 @@ class Pipimem:
         keeps_context: bool | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.store: WorkspaceStore = WorkspaceStore.open(Path(workspace))
+        self.store: WorkspaceStore = WorkspaceStore.open(Path(workspace), settings)
         settings = settings or settings_from(self.store.human_text("pipimem.toml"))
         if keeps_context is not None:
             settings = replace(
@@ -127,6 +131,11 @@ class Pipimem:
             self._channels.open_for_visit,
             self._background,
         )
+        self._due_times: DueTimes | None = None
+        if self.store.fleet is not None:
+            from pipimem.runtime.fleet.due_times import due_times_of  # of a fleet alone
+
+            self._due_times = due_times_of(self.store.fleet, settings.maintenance)
         self._lifetime: Lifetime | None = None
         # Whoever starts or closes waits for a closing that is under way.
         self._closing = anyio.Lock()
@@ -190,7 +199,10 @@ class Pipimem:
         """All that runs beside the turns, until cancelled."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._background.keep, _LIBRARY, self._load_library)
-            if self.settings.maintenance.enabled:
+            if self._due_times is not None:
+                # The workers of the fleet do the idle work: `pipimem watch --fleet`.
+                tasks.start_soon(self._background.keep, DUE_TIMES, self._due_times.run)
+            elif self.settings.maintenance.enabled:
                 tasks.start_soon(self._background.keep, IDLE, self._idle.run_beside)
             tasks.start_soon(self._background.keep, WARMING, self._warming.run)
             if self._embedding is not None:
@@ -268,6 +280,8 @@ class Pipimem:
     def _after_turn(self, folder: str) -> None:
         self._turn_ended.set()
         self._idle.message_received(folder)
+        if self._due_times is not None:
+            self._due_times.message_received(folder)
 
     async def watch(
         self,
@@ -280,8 +294,14 @@ class Pipimem:
         `began` is called once this process holds the leader lock, `report` takes each look; what it
         raises ends the watch.
 
-        Raises `WorkspaceError` where another process does it already.
+        Raises `WorkspaceError` where another process does it already, and where several hosts share
+        the workspace: `work_for_fleet` is theirs.
         """
+        if self.store.fleet is not None:
+            raise WorkspaceError(
+                "[fleet] database is set: several hosts share this workspace. "
+                "`pipimem watch --fleet` does the idle work on each."
+            )
         if not await self._idle.take_leadership():
             raise WorkspaceError(
                 f"{self._idle.holder()} does the idle work of {self.store.root} already. "
@@ -290,6 +310,36 @@ class Pipimem:
             )
         began()
         await self._idle.run_reporting(report)
+
+    async def work_for_fleet(
+        self,
+        report: Callable[[Visit], None] | None = None,
+        *,
+        began: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Do idle work of the channels that are due, beside the workers of other hosts.
+
+        On asyncio, until cancelled; jobs under way then have 20 s to end. `began` is called at the
+        beginning, `report` takes each look. Raises `WorkspaceError` without `[fleet] database`.
+        """
+        if self.store.fleet is None or self._due_times is None:
+            raise WorkspaceError(
+                "There is no fleet: set database under [fleet] in pipimem.toml, or leave --fleet "
+                "out."
+            )
+        from pipimem.runtime.fleet.worker import FleetWorker  # Procrastinate: of a fleet alone
+
+        worker = FleetWorker(
+            self.store,
+            self.settings.maintenance,
+            self.clock,
+            self._due_times.visits,
+            self._channels.open_for_visit,
+            self._background,
+            report,
+        )
+        began()
+        await worker.run(self.settings.fleet.database)
 
     async def reply(self, messages: Sequence[Message], *, channel: str, timeout: float) -> str:
         """What the model answers to a conversation, within `timeout` seconds.

@@ -19,7 +19,7 @@ from pipimem.notes.message import Message, Role
 from pipimem.runtime.maintenance.jobs import Ran
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.runtime.turns import Receipt
-from pipimem.store.transcript.log import YEARS
+from pipimem.store.transcript.message_line import YEARS
 
 _STANDARD_INPUT = Path("-")
 

@@ -18,14 +18,16 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
-from pipimem.store.commit.commit import CarryOut, Committed, Recalls, commit, journal_edits
+from pipimem.store.commit.commit import CarryOut, Committed, Recalls, journal_edits
+from pipimem.store.commit_retry import CommitRetry
 from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import raises_store_error
 from pipimem.store.identity import ChannelFolder
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.off_the_record import OffTheRecord
-from pipimem.store.opened_channel import OpenedChannel, retried_when_deleted
+from pipimem.store.opened_channel import OpenedChannel
+from pipimem.store.retrying import retried_when_deleted
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace import WorkspaceStore
 
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
     from pipimem.store.forget.forget import Forgotten
 
 # `past` and `forget` are imported where they are used: a recall that starts cold saves 5 ms.
-# After so many attempts on a fresher text, what is saved meanwhile is merged instead.
-_TRIES = 2
 
 
 @dataclass(slots=True)
@@ -108,7 +108,6 @@ class ChannelStore:
         """
         return self._opened.notes(refresh=refresh)
 
-    @retried_when_deleted
     @raises_store_error
     def commit(
         self,
@@ -123,27 +122,17 @@ class ChannelStore:
         `now` is the conversation's time, `wall` the real one for the journal where it is another. A
         decision that changes nothing writes nothing. Raises `StoreError` with everything as it was.
         """
-        wall = wall or now
-        deadline = time.monotonic() + SAVE_GRACE_SECONDS
-        done: Committed | None = None
-        tries = 0
-        while done is None:
-            with self._opened.writing(wall, until=deadline) as working_copy:
-                done = commit(
-                    working_copy,
-                    decision,
-                    now,
-                    actor,
-                    wall,
-                    self._recalls,
-                    insists=tries == _TRIES,
-                    carry_out=carry_out,
-                )
-                if done is not None:
-                    self._opened.after_writing(wall)
-            tries += 1
+        retry = CommitRetry(
+            self._opened, self._recalls, decision, now, actor, wall or now, carry_out
+        )
+        done = retry.done()
         self._opened.read_again()
         return done
+
+    @raises_store_error
+    def make_channel(self) -> None:
+        """Makes the folder a channel of ours, unless it is one."""
+        self._opened.make_channel()
 
     def append(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Adds the messages the transcript lacks, numbered, and returns those; they are synced."""
@@ -180,6 +169,7 @@ class ChannelStore:
         """The marks of messages that are never written."""
         return self._opened.off_the_record
 
+    @retried_when_deleted
     @raises_store_error
     def checkpoint(self) -> None:
         """Makes the files alone sufficient, so that the next start reads no journal."""

@@ -64,8 +64,8 @@ def refuse_moved(own: Path, channel_id: str) -> None:
         return
     if move.is_complete:
         raise ChannelMoved(
-            f"{channel_id!r} was moved to {move.archive} on {move.since}: use it where that archive "
-            f"was imported. What stands here is of before; `pipimem remove` deletes it."
+            f"{channel_id!r} was moved to {move.archive} on {move.since}: use it where that "
+            f"archive was imported. What stands here is of before; `pipimem remove` deletes it."
         )
     raise ChannelMoved(
         f"{channel_id!r} is being moved to {move.archive} since {move.since}. Run the same "

@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from pipimem.errors import ChannelError, LockLost, StoreError
 from pipimem.notes.files import NOTE_FILES, File
@@ -33,37 +31,6 @@ from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace import WorkspaceStore
 
 _PAUSE = 0.05
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-
-
-class _HasFolder(Protocol):
-    @property
-    def channel_folder(self) -> ChannelFolder: ...
-
-
-_S = TypeVar("_S", bound=_HasFolder)
-
-
-def retried_when_deleted(
-    method: Callable[Concatenate[_S, _P], _T],
-) -> Callable[Concatenate[_S, _P], _T]:
-    """A method that is called again where `.pipimem/` was deleted during the first call.
-
-    Or the lock file in it alone: then it is taken anew.
-    """
-
-    @wraps(method)
-    def call(self: _S, /, *args: _P.args, **options: _P.kwargs) -> _T:
-        try:
-            return method(self, *args, **options)
-        except StoreError as error:
-            if not (isinstance(error, LockLost) or self.channel_folder.is_deleted):
-                raise
-            return method(self, *args, **options)
-
-    return call
 
 
 @dataclass(slots=True)
@@ -105,7 +72,7 @@ class OpenedChannel:
         if create and new.title:
             known = replace(known, title=new.title)
         known = replace(known, format=FORMAT)
-        ours = ChannelFolder(folder, known, is_saved=known == saved)
+        ours = ChannelFolder(folder, known, is_saved=known == saved, make_lock=workspace.make_lock)
         opened = cls(workspace.root, ours, Transcript(folder, ours.lock))
         if create:
             opened.make_channel()
@@ -276,6 +243,15 @@ class OpenedChannel:
                 return
             with self.channel_folder.lock.held():
                 yield seen is None or seen.ledger.forgotten == self.ledger.forgotten
+
+    @property
+    def is_lock_lost(self) -> bool:
+        """Whether another holder took the lock from this thread."""
+        try:
+            self.channel_folder.lock.check()
+        except LockLost:
+            return True
+        return False
 
     def misses_records(self) -> bool:
         """Whether this object wrote here and records are lost since: it has read them."""

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from benchmarks.house import FILES, HOUSE, RULES, longest_chain
 
 MOST_LINES = 300
-LONGEST_CHAIN = 21
+# One more since `store.commit_retry`: a commit that a takeover left unsure is looked for in between.
+LONGEST_CHAIN = 22
 MOST_BRANCHES = 10
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+
 import click
 
 from pipimem import __version__
@@ -42,10 +43,19 @@ def command(
 
     `--redacted` leaves the transcript out, and puts `[P1]`, `[P2]` … in the place of the names of
     those who spoke. A name that is only mentioned stays: read it before you give it away.
+
+    `--move CHANNEL ARCHIVE` moves one channel out: from then on nothing is written to it here.
+    Interrupted, it goes on with the same command. `--cancel-move CHANNEL` keeps it here while its
+    archive is not whole; a whole ARCHIVE must be given behind it, and is deleted.
     """
-    if plain and redacted:
-        raise click.UsageError("Give --plain or --redacted, not both.")
+    if plain + redacted + move + cancel_move > 1:
+        raise click.UsageError("Give one of --plain, --redacted, --move and --cancel-move.")
     workspace, target = chosen.store(), Path(archive)
+    if cancel_move:
+        _cancel(workspace, [*channels, archive])
+        return
+    if move and len(channels) != 1:
+        raise click.UsageError("--move takes one CHANNEL and the ARCHIVE.")
     count = len(chosen_channels(workspace, channels))
     with progress(f"writing {target.name}", count) as packed:
         if plain:

@@ -62,6 +62,17 @@ class JobQueue:
 
         return cls(app, workspace)
 
+    @classmethod
+    async def create(cls, conninfo: str) -> None:
+        """Makes Procrastinate's tables, where they are missing."""
+        app = App(connector=PsycopgConnector(conninfo=conninfo))
+        try:
+            async with app.open_async():
+                if not await app.check_connection_async():
+                    await app.schema_manager.apply_schema_async()
+        except ConnectorException as error:
+            raise _unreachable(error) from error
+
     async def defer(self, folder: str, kinds: Iterable[str]) -> int:
         """Puts jobs of a channel into the queue; how many were not there already."""
         added = 0

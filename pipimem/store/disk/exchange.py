@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from pipimem.store.disk.fencing import name_off_desk, on_desk
 from pipimem.store.disk.files import free_name
 from pipimem.store.disk.syscalls import store_errors
 
@@ -31,18 +32,27 @@ def displace(prepared: Path, target: Path) -> Path | None:
     is lost.
     """
     with store_errors("replace", target):
-        for _ in range(_TRIES):
-            try:
-                return _exchanged(prepared, target)
-            except FileNotFoundError:
-                if not prepared.exists():
-                    raise
-            try:
-                put_new(prepared, target)
-            except FileExistsError:
-                continue
-            return None
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+        with on_desk(prepared) as ours:
+            found = _displaced(ours, target)
+        if found is None or ours == prepared:
+            return found
+        # A second name was made on the desk, and is beside the prepared file's own now.
+        return prepared if found == ours else prepared.with_name(name_off_desk(found))
+
+
+def _displaced(prepared: Path, target: Path) -> Path | None:
+    for _ in range(_TRIES):
+        try:
+            return _exchanged(prepared, target)
+        except FileNotFoundError:
+            if not prepared.exists():
+                raise
+        try:
+            put_new(prepared, target)
+        except FileExistsError:
+            continue
+        return None
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
 
 
 def _exchanged(prepared: Path, target: Path) -> Path:

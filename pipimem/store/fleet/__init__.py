@@ -1,1 +1,1 @@
-"""What several hosts that share a workspace agree on in a database; never loaded on one host."""
+"""Several hosts on one workspace: locks by a database's leases, made good at the files."""

@@ -19,7 +19,8 @@ from typing import Any, Protocol
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.store.disk.json_codec import encoded
 from pipimem.store.disk.json_lines import line
-from pipimem.store.disk.write_lock import WriteLock
+from pipimem.store.disk.write_lock import MakeLock
+from pipimem.store.fleet.fleet_lock import Fleet
 from pipimem.store.usage.ledger import host_lines
 from pipimem.store.usage.reservations import append_quotable
 from pipimem.text.dates.bounds import local
@@ -27,12 +28,13 @@ from pipimem.text.dates.bounds import local
 _NAME_BYTES = 8
 # The columns of `usage` that are a call's fields, in this order.
 _COLUMNS = tuple(each.name for each in fields(Usage) if each.name != "reason")
+_VALUES = ", ".join(f"%({name})s" for name in _COLUMNS)
 # One statement, so that rows are numbered in the order in which others see them: who reads up to a
 # number has missed none below it.
 _INSERT = f"""
     with alone as materialized (select pg_advisory_xact_lock(%(order)s))
     insert into pipimem.usage (workspace, line, at, {", ".join(_COLUMNS)})
-    select %(workspace)s, %(line)s, %(at)s, {", ".join(f"%({name})s" for name in _COLUMNS)} from alone
+    select %(workspace)s, %(line)s, %(at)s, {_VALUES} from alone
     on conflict (workspace, line) do nothing
 """  # noqa: S608 - names of our own columns
 _SELECT = f"""
@@ -66,21 +68,29 @@ class FleetUsage:
     """`UsageStore` of several hosts: budgets, reservations and calls count across all of them.
 
     `folder` is the `.pipimem/` of a workspace and `workspace` its name in the database, `host` the
-    name under which this host's file lies in that folder, `lock` keeps the other hosts out. Raises `DatabaseUnavailable` where the database does not
-    answer: then no model is asked.
+    name under which this host's file lies in that folder, `make_lock` makes the
+    locks that keep other hosts out.
+
+    Raises `DatabaseUnavailable` where the database does not answer: then no model is asked.
     """
 
     folder: Path
     workspace: str
     host: str
     database: Rows
-    lock: WriteLock
+    make_lock: MakeLock
     # Whether what this host's file has of today was looked for in the database.
     _has_caught_up: bool = False
 
+    @classmethod
+    def of(cls, fleet: Fleet) -> FleetUsage:
+        """What this process counts by in a fleet."""
+        own = fleet.root / ".pipimem"
+        return cls(own, fleet.name, fleet.host, fleet.database, fleet.lock)
+
     def locked(self) -> AbstractContextManager[None]:
         """While it is held, no other process on any host reserves anything."""
-        return self.lock.held()
+        return self.make_lock(self.folder / "usage.lock").held()
 
     def tail(self, since: datetime) -> FleetTail:
         """Reads the calls of all hosts since a time, then each new one."""
@@ -90,7 +100,7 @@ class FleetUsage:
 
     def append(self, usage: Usage) -> None:
         """Adds a call to this host's file, then to the database."""
-        append_quotable(self.folder, usage, self.host)
+        append_quotable(self.folder, usage, self.make_lock, self.host)
         self._insert(usage)
 
     def held(self) -> dict[str, Reservation]:

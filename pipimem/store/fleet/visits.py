@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,6 +22,12 @@ _CLAIM = """
 _SET = """
     insert into pipimem.visit (workspace, id, due)
     values (%(workspace)s, %(id)s, now() + %(seconds)s::float8 * interval '1 second')
+    on conflict (workspace, id) do update set due = excluded.due
+"""
+_TALKED = """
+    insert into pipimem.visit (workspace, id, due)
+    select %(workspace)s, id, now() + %(seconds)s * interval '1 second'
+    from unnest(%(ids)s::text[]) as talked (id)
     on conflict (workspace, id) do update set due = excluded.due
 """
 _BRING_FORWARD = """
@@ -50,8 +56,8 @@ _MARKED_AT_ONCE = 2_000
 class Visits:
     """The due times of the channels of a workspace, by the names of their folders.
 
-    All methods raise `DatabaseUnavailable` where the database does not answer. Only the clock of the
-    database counts.
+    All methods raise `DatabaseUnavailable` where the database does not answer. Only the clock of
+    the database counts.
     """
 
     database: Rows
@@ -69,6 +75,10 @@ class Visits:
     def set(self, folder: str, seconds: float | None) -> None:
         """A channel is due in so many seconds; `None` for not by the clock alone."""
         self._rows(_SET, {"id": folder, "seconds": seconds})
+
+    def put_off(self, folders: Collection[str], seconds: float) -> None:
+        """There was talk in these channels: they are due in so many seconds, and not before."""
+        self._rows(_TALKED, {"ids": sorted(folders), "seconds": seconds})
 
     def bring_forward(self, folder: str, seconds: float) -> None:
         """A channel is due in so many seconds, or before."""

@@ -93,7 +93,7 @@ def test_killed_anywhere_it_goes_on_with_the_same_command(
     monkeypatch: pytest.MonkeyPatch,
     where: object,
     name: str,
-    is_after: bool,  # noqa: FBT001 - a case
+    is_after: bool,
 ) -> None:
     """After each kill it is marked or writable here, and not complete; then the move is done."""
     here = filled(tmp_path / "a")
@@ -163,7 +163,7 @@ def test_what_was_moved_is_not_moved_again_nor_imported_over(tmp_path: Path) -> 
     here = filled(tmp_path / "a")
     archive = tmp_path / "moved.zip"
     move_out(here, _CHANNEL, archive, NOW, "1")
-    with pytest.raises(ArchiveError, match="was moved to .* already"):
+    with pytest.raises(ArchiveError, match=r"was moved to .* already"):
         move_out(here, _CHANNEL, tmp_path / "second.zip", NOW, "1")
     with pytest.raises(ArchiveError, match="was moved out of"):
         import_archive(here, archive, NOW)

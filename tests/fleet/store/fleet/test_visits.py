@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-
 from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.visits import Visits
 
 
 @pytest.fixture
-def visits(conninfo: str, connect: Callable[[str], Database]) -> Visits:
+def visits(database: Database) -> Visits:
     """The due times in a fresh database."""
-    return Visits(connect(conninfo))
+    return Visits(database, "w")
 
 
 def _left(visits: Visits, folder: str) -> timedelta | None:
-    ((left,),) = visits.database.rows("select due - now() from channel where id = %s", (folder,))
+    statement = "select due - now() from pipimem.visit where id = %(id)s"
+    ((left,),) = visits.database.rows(statement, {"id": folder})
     return left  # type: ignore[no-any-return]
 
 
@@ -69,3 +68,13 @@ def test_what_waits_is_counted(visits: Visits) -> None:
     count, oldest = visits.waiting()
     assert count == 1
     assert oldest is not None
+
+
+def test_a_workspace_has_due_times_of_its_own(visits: Visits) -> None:
+    """Another one in the same database is not given its channels."""
+    visits.set("a", -1)
+    other = Visits(visits.database, "other")
+    assert other.claim(9) == []
+    other.put_off(["a", "b"], -1)
+    assert sorted(other.claim(9)) == ["a", "b"]
+    assert visits.claim(9) == ["a"]

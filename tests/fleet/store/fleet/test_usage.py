@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-
-from pipimem.errors import StoreError
+from pipimem.errors import DatabaseUnavailable
 from pipimem.notes.usage import Reservation, Usage
+from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.fleet_lock import Fleet
 from pipimem.store.fleet.usage import FleetUsage
 
 _NOW = datetime.now().astimezone().replace(microsecond=0)
@@ -41,13 +42,16 @@ def _hold(seconds: float = 60.0) -> Reservation:
 
 
 @pytest.fixture
-def host(
-    conninfo: str, tmp_path: Path, connect: Callable[[str], Database]
-) -> Callable[[str], FleetUsage]:
+def host(database: Database, tmp_path: Path) -> Callable[[str], FleetUsage]:
     """Makes the usage store of a host; all of them share a workspace and a database."""
     own = tmp_path / ".pipimem"
     own.mkdir()
-    return lambda name: FleetUsage(own, name, connect(conninfo))
+
+    def made(name: str) -> FleetUsage:
+        fleet = Fleet(tmp_path, "w", database, lease_seconds=1.0)
+        return FleetUsage(own, "w", name, database, fleet.lock)
+
+    return made
 
 
 def test_a_call_of_one_host_is_read_once_by_each(host: Callable[[str], FleetUsage]) -> None:
@@ -83,8 +87,9 @@ def test_a_call_that_ended_while_the_database_was_gone_is_counted_later(
     host: Callable[[str], FleetUsage], tmp_path: Path
 ) -> None:
     """It stands in the host's file, and goes to the database with the next reading, once."""
-    gone = FleetUsage(tmp_path / ".pipimem", "one", Database("host=/nowhere dbname=x"))
-    with pytest.raises(StoreError, match="did not answer"):
+    nowhere = Database("postgresql:///x?host=/nowhere")
+    gone = replace(host("one"), database=nowhere, make_lock=FolderLock)
+    with pytest.raises(DatabaseUnavailable, match="does not answer"):
         gone.append(_usage())
     one, two = host("one"), host("two")
     assert one.tail(_MIDNIGHT).fresh() == [_usage()]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import anyio
 import pytest
-
 from pipimem import Message, Pipimem
 from pipimem.clock import Clock
 from pipimem.runtime.fleet.job_queue import JobQueue
@@ -36,12 +35,17 @@ def anyio_backend() -> str:
 class _LaterClock(Clock):
     """An hour after the talk, so that it has been quiet for long enough."""
 
-    def now(self):  # noqa: ANN202 - as the base class
+    def now(self):
         return super().now() + timedelta(hours=1)
 
 
+@pytest.fixture(autouse=True)
+async def tables(database: Database) -> None:
+    """Procrastinate's."""
+    await JobQueue.create(database.address)
+
+
 async def _talked(workspace: Path, channels: int) -> None:
-    WorkspaceStore.init(workspace)
     pipimem = Pipimem(workspace)
     for number in range(channels):
         channel = await pipimem.channel(f"c{number}", kind="group")
@@ -54,13 +58,20 @@ async def _talked(workspace: Path, channels: int) -> None:
             await channel.after_turn(turn, said)
 
 
-def _worker(workspace: Path, database: Database, seen: list[Visit]) -> FleetWorker:
-    pipimem = Pipimem(workspace, clock=_LaterClock())
+def _visits(root: Path, database: Database) -> Visits:
+    fleet = WorkspaceStore.open(root).fleet
+    assert fleet is not None
+    return Visits(database, fleet.name)
+
+
+def _worker(root: Path, seen: list[Visit]) -> FleetWorker:
+    pipimem = Pipimem(root, clock=_LaterClock())
+    assert pipimem._due_times is not None
     return FleetWorker(
         pipimem.store,
         pipimem.settings.maintenance,
         pipimem.clock,
-        Visits(database),
+        pipimem._due_times.visits,
         pipimem._channels.open_for_visit,
         pipimem._background,
         seen.append,
@@ -73,24 +84,21 @@ async def _until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
             await anyio.sleep(0.1)
 
 
-async def test_two_workers_do_each_channels_jobs_once(
-    tmp_path: Path, conninfo: str, connect: Callable[[str], Database]
-) -> None:
+async def test_two_workers_do_each_channels_jobs_once(root: Path, database: Database) -> None:
     """Talk that waits is consolidated, whichever host claims its channel; nothing is done twice."""
-    await _talked(tmp_path, 6)
+    await _talked(root, 6)
     seen: list[Visit] = []
-    database = connect(conninfo)
-    Visits(database).mark({f"c{number}": "new" for number in range(6)}, -1)
+    _visits(root, database).mark({f"c{number}": "new" for number in range(6)}, -1)
     async with anyio.create_task_group() as tasks:
         for _ in range(2):
-            worker = _worker(tmp_path, connect(conninfo), seen)
+            worker = _worker(root, seen)
             worker._last_scan = float("inf")
-            tasks.start_soon(worker.run, conninfo)
+            tasks.start_soon(worker.run, database.address)
         await _until(lambda: len({visit.channel for visit in seen}) == 6)
         tasks.cancel_scope.cancel()
     ran = [(visit.channel, job.task) for visit in seen for job in visit.ran if job.ran]
     assert sorted(ran) == [(f"c{number}", "consolidate") for number in range(6)]
-    memory = (tmp_path / "channels" / "c3" / "MEMORY.md").read_text()
+    memory = (root / "channels" / "c3" / "MEMORY.md").read_text()
     assert memory.count("never deploy on Fridays") == 1
     # Graceful: no job is left half done, and no worker counts as alive.
     assert database.rows("select count(*) from procrastinate_jobs where status = 'doing'") == [(0,)]
@@ -98,32 +106,30 @@ async def test_two_workers_do_each_channels_jobs_once(
 
 
 async def test_a_job_is_queued_once_however_often_its_channel_is_looked_at(
-    tmp_path: Path, conninfo: str, connect: Callable[[str], Database]
+    root: Path, database: Database
 ) -> None:
     """One task a channel and kind waits."""
-    await _talked(tmp_path, 1)
-    worker = _worker(tmp_path, connect(conninfo), [])
-    queue = JobQueue.of(conninfo, worker.do_job)
+    await _talked(root, 1)
+    worker = _worker(root, [])
+    queue = JobQueue.of(database.address, worker.visits.workspace, worker.do_job)
     async with queue.app.open_async():
         await worker.look_at("c0", queue)
         await worker.look_at("c0", queue)
         assert await queue.defer("c0", ("consolidate", "tidy")) == 1
     rows = worker.visits.database.rows("select lock, queueing_lock from procrastinate_jobs")
     kinds = ("consolidate", "refresh", "tidy")
-    assert sorted(rows) == [("c0", f"c0:{kind}") for kind in kinds]
+    name = f"{worker.visits.workspace}/c0"
+    assert sorted(rows) == [(name, f"{name}:{kind}") for kind in kinds]
 
 
-async def test_the_job_of_a_worker_that_is_gone_is_put_back(
-    conninfo: str, connect: Callable[[str], Database]
-) -> None:
+async def test_the_job_of_a_worker_that_is_gone_is_put_back(database: Database) -> None:
     """A worker that was silent for 30 s has died; another one does its job."""
     done: list[tuple[str, str]] = []
 
     async def run(folder: str, kind: str) -> None:
         done.append((folder, kind))
 
-    database = connect(conninfo)
-    queue = JobQueue.of(conninfo, run)
+    queue = JobQueue.of(database.address, "w", run)
     async with queue.app.open_async():
         await queue.defer("c0", ("tidy",))
         (worker,) = database.rows(
@@ -141,29 +147,29 @@ async def test_the_job_of_a_worker_that_is_gone_is_put_back(
 
 
 async def test_a_channel_with_nothing_to_do_is_due_when_its_gate_opens(
-    tmp_path: Path, conninfo: str, connect: Callable[[str], Database]
+    root: Path, database: Database
 ) -> None:
     """And not again before that."""
-    await _talked(tmp_path, 1)
-    worker = _worker(tmp_path, connect(conninfo), [])
+    await _talked(root, 1)
+    worker = _worker(root, [])
     await worker.do_job("c0", "consolidate")
-    queue = JobQueue.of(conninfo, worker.do_job)
+    queue = JobQueue.of(database.address, worker.visits.workspace, worker.do_job)
     async with queue.app.open_async():
         worker.visits.set("c0", -1)
         assert worker.visits.claim(1) == ["c0"]
         await worker.look_at("c0", queue)
-    ((left,),) = worker.visits.database.rows("select due - now() from channel where id = 'c0'")
+    ((left,),) = worker.visits.database.rows(
+        "select due - now() from pipimem.visit where id = 'c0'"
+    )
     assert left is None or left > timedelta(minutes=10)
 
 
-async def test_a_folder_that_is_no_channel_is_due_no_more(
-    tmp_path: Path, conninfo: str, connect: Callable[[str], Database]
-) -> None:
+async def test_a_folder_that_is_no_channel_is_due_no_more(root: Path, database: Database) -> None:
     """It is left alone."""
-    await _talked(tmp_path, 1)
-    worker = _worker(tmp_path, connect(conninfo), [])
+    await _talked(root, 1)
+    worker = _worker(root, [])
     worker.visits.set("gone", -1)
-    queue = JobQueue.of(conninfo, worker.do_job)
+    queue = JobQueue.of(database.address, worker.visits.workspace, worker.do_job)
     async with queue.app.open_async():
         await worker.look_at("gone", queue)
     assert worker.visits.claim(9) == []
