@@ -51,6 +51,11 @@ class Server:
         """Options for it alone."""
         return os.environ.get("PIPIMEM_TEST_POSTGRES", "")
 
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started, and not stopped since."""
+        return (Path(self._data) / "postmaster.pid").exists()
+
     def stop(self, how: str = "immediate") -> None:
         """Stops it, as a crash does by default."""
         self._run("pg_ctl", "-D", self._data, "-w", "-m", how, "stop")

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipimem.errors import PipimemError, StoreError
+from pipimem.errors import DatabaseUnavailable, PipimemError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Asked, Ledger
 from pipimem.notes.message import Message
@@ -141,7 +141,8 @@ class ChannelStore:
     @retried_when_deleted
     @raises_store_error
     def _append(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        self._opened.make_channel()
+        with suppress(DatabaseUnavailable):
+            self._opened.make_channel()
         newest = 0
         # A damaged journal is reported where it is needed; the talk must reach the disk.
         with suppress(PipimemError):
@@ -185,14 +186,18 @@ class ChannelStore:
         Does nothing where `.pipimem/` was deleted since.
         """
         with self._opened.mutex:
-            if self.channel_folder.is_deleted:
-                return
-            if self._opened.now is not None and self._recalls.are_worth_writing(self.ledger):
-                self._recalls.are_due = True
-                self.commit(Decision("recalls", Author.RULE), self._opened.now)
-            if self._opened.has_written or self._opened.misses_records():
-                self.checkpoint()
-                self._opened.has_written = False
+            if not self.channel_folder.is_deleted:
+                # Counts of recalls are lost with a database that is gone, talk waits on the disk.
+                with suppress(DatabaseUnavailable):
+                    self._close()
+
+    def _close(self) -> None:
+        if self._opened.now is not None and self._recalls.are_worth_writing(self.ledger):
+            self._recalls.are_due = True
+            self.commit(Decision("recalls", Author.RULE), self._opened.now)
+        if self._opened.has_written or self._opened.misses_records():
+            self.checkpoint()
+            self._opened.has_written = False
 
     @property
     def is_awake(self) -> bool:

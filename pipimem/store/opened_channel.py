@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import ChannelError, LockLost, StoreError
+from pipimem.errors import ChannelError, DatabaseUnavailable, LockLost, StoreError
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.history import newest_end
 from pipimem.notes.ledger import Ledger
@@ -73,9 +73,11 @@ class OpenedChannel:
             known = replace(known, title=new.title)
         known = replace(known, format=FORMAT)
         ours = ChannelFolder(folder, known, is_saved=known == saved, make_lock=workspace.make_lock)
-        opened = cls(workspace.root, ours, Transcript(folder, ours.lock))
+        transcript = Transcript(folder, ours.lock, workspace.spool_in(folder))
+        opened = cls(workspace.root, ours, transcript)
         if create:
-            opened.make_channel()
+            with suppress(DatabaseUnavailable):  # talk waits beside; the first commit makes it
+                opened.make_channel()
         return opened
 
     @property
@@ -160,7 +162,8 @@ class OpenedChannel:
         if self.working_copy is None:
             folder, key = self.channel_folder.folder, self.channel_folder.identity.key
             state = State.load(folder, self.transcript, self._history_end)
-            self.working_copy = WorkingCopy(folder, self.root, key, state)
+            beside = self.transcript.spool.watched if self.transcript.spool else ()
+            self.working_copy = WorkingCopy(folder, self.root, key, state, beside)
         return self.working_copy
 
     def _history_end(self) -> datetime | None:
@@ -191,6 +194,7 @@ class OpenedChannel:
         if saving and time.monotonic() < until:
             return None
         publish(working_copy, now)
+        self.transcript.take_in_spool()
         if working_copy.state.place.is_of_format_1:
             self.now = now
             self.checkpoint()

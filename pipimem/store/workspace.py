@@ -27,6 +27,7 @@ from pipimem.store.disk.links import leads_to_another_channel, real_path, resolv
 from pipimem.store.disk.syscalls import append_synced, make_folder, store_errors, sync_folder
 from pipimem.store.disk.write_lock import MakeLock
 from pipimem.store.job_failures import Problem, Problems
+from pipimem.store.transcript.spool import TalkSpool
 from pipimem.store.usage.ledger import usage_lines
 from pipimem.store.usage.reservations import UsageStore
 
@@ -108,6 +109,10 @@ class WorkspaceStore:
     def make_lock(self) -> MakeLock:
         """Makes the locks of this workspace: those of files, or between hosts."""
         return self.fleet.lock if self.fleet else FolderLock
+
+    def spool_in(self, folder: Path) -> TalkSpool | None:
+        """Where talk waits while a channel cannot be written to; `None` on one host."""
+        return TalkSpool(folder / ".pipimem" / "spool", self.fleet.owner) if self.fleet else None
 
     def folder_of(self, channel_id: str) -> Path:
         """Where the folder of a channel is, or would be."""

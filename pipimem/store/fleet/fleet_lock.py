@@ -69,6 +69,11 @@ class Fleet:
                 self._leases = Leases(self.database, owner, self.lease_seconds)
             return self._leases
 
+    @property
+    def owner(self) -> str:
+        """What this process is called among all hosts."""
+        return self.leases.owner
+
     def id_of(self, path: Path) -> str:
         """What a lock is called in the database: names of folders, no texts."""
         inside = path.relative_to(self.root) if path.is_relative_to(self.root) else path

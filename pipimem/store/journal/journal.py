@@ -15,7 +15,7 @@ from pathlib import Path
 from pipimem.errors import JournalError, LockLost
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.fencing import fence_number
-from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
+from pipimem.store.disk.files import NEVER, Stamp, put_whole, remove, stamp
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import (
     TAIL_LENGTH,
@@ -64,6 +64,15 @@ class Journal:
     def stamp(self) -> Stamp | None:
         """What changes with every record, `None` without a journal: one `stat`."""
         return stamp(self.path)
+
+    def stamp_at(self, place: Place) -> Stamp | None:
+        """The stamp if the journal ends at a place, else that of nothing that was read.
+
+        A process that is suspended behind its last look at the lock finds others' records there.
+        """
+        status = self.stamp()
+        size = status[1] if status else 0
+        return status if size == place.offset else NEVER
 
     def ends_at(self, place: Place) -> bool:
         """Whether nothing lies behind a place where this journal was read to its end."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pipimem.errors import DatabaseUnavailable, LockTimeout
 from pipimem.notes.message import Message
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import NEVER, Stamp, stamp
@@ -17,6 +18,7 @@ from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sy
 from pipimem.store.disk.write_lock import WriteLock
 from pipimem.store.moved import refuse_moved
 from pipimem.store.transcript.message_line import line, parsed, stored
+from pipimem.store.transcript.spool import TalkSpool
 
 _NAME = "log.jsonl"
 # Small enough to open in an editor, large enough that most channels never rotate.
@@ -24,6 +26,8 @@ _ROTATE_AT = 8 * 1024 * 1024
 # A line begins with id and number, so that neither needs the rest of it. The blanks after : and ,
 # may be missing.
 _HEAD = re.compile(rb'^\{"id": ?("(?:[^"\\]|\\.)*"), ?"n": ?(\d{1,15})\b')
+# In a fleet a turn waits so many seconds for another host; then its talk waits beside.
+_PATIENCE = 2.0
 # Halving stops here: one read shows it all.
 _NEAR = 64 * 1024
 
@@ -37,6 +41,8 @@ class Transcript:
 
     folder: Path
     lock: WriteLock
+    # Where talk waits while the hosts of a fleet cannot agree who writes; `None` on one host.
+    spool: TalkSpool | None = None
     _ids: set[str] | None = None
     _last: int = 0
     # The stamp of log.jsonl when `_last` was found out.
@@ -69,25 +75,43 @@ class Transcript:
         messages = tuple(messages)
         if not messages:
             return ()
-        with self.lock.held():
-            refuse_moved(self.folder / ".pipimem", self.folder.name)
+        try:
+            with self.lock.held(_PATIENCE if self.spool else None):
+                refuse_moved(self.folder / ".pipimem", self.folder.name)
+                self.take_in_spool()
+                self._mend()
+                return self._landed(messages) or self._added(messages, after)
+        except (DatabaseUnavailable, LockTimeout):
+            if self.spool is None:
+                raise
+            return self.spool.append(messages, max(self.last_number, after))
+
+    def take_in_spool(self) -> None:
+        """Adds what hosts kept while they could not write here; the caller holds the lock."""
+        for path, messages in self.spool.taken() if self.spool else ():
             self._mend()
-            landed = self._landed(messages)
-            if landed:
-                return landed
-            ids = self._known()
-            first = max(self._last, after) + 1
-            added: list[Message] = []
-            for message in messages:
-                named = self._renamed(message, added) if message.id in ids else message
-                if not named.id or named.id not in ids:
-                    added.append(stored(named, first + len(added), ids))
-                    ids.add(added[-1].id)
-            if added:
-                self._unsure = messages, tuple(added)
-                self._write(added)
-                self._unsure = (), ()
-            return tuple(added)
+            self._added(tuple(messages), 0)
+            assert self.spool is not None
+            self.spool.drop(path)
+
+    def spooled(self) -> Iterator[Message]:
+        """What waits to be added, numbered for the time, oldest first."""
+        return self.spool.messages() if self.spool else iter(())
+
+    def _added(self, messages: tuple[Message, ...], after: int) -> tuple[Message, ...]:
+        ids = self._known()
+        first = max(self._last, after) + 1
+        added: list[Message] = []
+        for message in messages:
+            named = self._renamed(message, added) if message.id in ids else message
+            if not named.id or named.id not in ids:
+                added.append(stored(named, first + len(added), ids))
+                ids.add(added[-1].id)
+        if added:
+            self._unsure = messages, tuple(added)
+            self._write(added)
+            self._unsure = (), ()
+        return tuple(added)
 
     def _landed(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """What stands here of the same messages since another host took the lock over."""
@@ -181,11 +205,11 @@ class Transcript:
 
     def _write(self, added: list[Message]) -> None:
         fresh = not self.path.exists()
-        if not fresh and self.path.stat().st_size > _ROTATE_AT:
-            set_aside(self.path)
-            fresh = True
         lines = b"".join(line(message) for message in added)
         try:
+            if not fresh and self.path.stat().st_size > _ROTATE_AT:
+                set_aside(self.path)
+                fresh = True
             self.lock.check()
             append_synced(self.path, lines)
             if fresh:
@@ -198,7 +222,9 @@ class Transcript:
         part = self._read.prefixes[-1]
         part.take(lines)
         part.stamp = stamp(self.path)
-        self._last, self._seen = added[-1].number, part.stamp
+        # What others added while this process was suspended is looked for.
+        is_newest = part.stamp is not None and part.stamp[1] == part.end
+        self._last, self._seen = added[-1].number, part.stamp if is_newest else NEVER
         self._greatest = self._last
 
 
