@@ -177,7 +177,13 @@ def general(near: Near, *, misses: bool) -> None:
 
 
 if __name__ == "__main__":
-    sets = {"--fresh": FRESH, "--unseen": UNSEEN, "--blind": BLIND, "--third": THIRD, "--fourth": FOURTH}
+    sets = {
+        "--fresh": FRESH,
+        "--unseen": UNSEEN,
+        "--blind": BLIND,
+        "--third": THIRD,
+        "--fourth": FOURTH,
+    }
     nearness = ByMeaning() if "--local" in sys.argv[1:] else nowhere
     if "--general" in sys.argv[1:]:
         general(nearness, misses="--misses" in sys.argv[1:])
