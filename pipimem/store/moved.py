@@ -15,7 +15,7 @@ _NAME = "moved.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class ChannelMove:
     """A move: the archive it goes to, since when (ISO 8601), and the digest of the whole archive.
 
     `digest` is empty until the archive is whole and synced: until then the channel is here.
@@ -31,7 +31,7 @@ class Move:
         return bool(self.digest)
 
 
-def read_move(own: Path) -> Move | None:
+def read_move(own: Path) -> ChannelMove | None:
     """The move of a channel, by its `.pipimem/`; `None` for a channel that stays.
 
     A damaged mark counts as a move that is not complete: nothing is written until it is lifted.
@@ -40,12 +40,12 @@ def read_move(own: Path) -> Move | None:
     if data is None:
         return None
     try:
-        return decoded(Move, checked_value(data))
+        return decoded(ChannelMove, checked_value(data))
     except CodecError:
-        return Move("", "")
+        return ChannelMove("", "")
 
 
-def write_move(own: Path, move: Move) -> None:
+def write_move(own: Path, move: ChannelMove) -> None:
     """Marks a channel; the caller holds its lock. Durable when it returns."""
     put_whole(own / _NAME, checked_line(encoded(move)))
     sync_folder(own)

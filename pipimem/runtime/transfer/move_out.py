@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pipimem.errors import ArchiveError
 from pipimem.runtime.transfer.archives import chosen_channels
-from pipimem.store.moved import Move, lift_move, read_move, write_move
+from pipimem.store.moved import ChannelMove, lift_move, read_move, write_move
 from pipimem.store.opened_channel import OpenedChannel
 from pipimem.store.transfer.manifest import Manifest
 from pipimem.store.transfer.moving_in import differing
@@ -44,18 +44,18 @@ def move_out(
     if begun is not None:
         manifest = _made_before(workspace, channel, target)
         if manifest is not None:
-            write_move(own, Move(place, since, _digest(target)))
+            write_move(own, ChannelMove(place, since, _digest(target)))
             return manifest
         # Nothing of it is anywhere else: it is packed anew, as it stands then.
         lift_move(own)
 
     def mark(held: OpenedChannel) -> None:
-        write_move(held.channel_folder.own, Move(place, since))
+        write_move(held.channel_folder.own, ChannelMove(place, since))
 
     manifest = pack(
         workspace, (channel,), target, now, version, with_shared=False, packed=packed, at_rest=mark
     )
-    write_move(own, Move(place, since, _digest(target)))
+    write_move(own, ChannelMove(place, since, _digest(target)))
     return manifest
 
 
