@@ -10,17 +10,6 @@ from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
-    """A message on its way through a conversation; without `record` nothing of it is stored."""
-
-    message: Incoming
-    command: str = ""
-    record: bool = True
-    # What the bot asked and this message answers.
-    answers: Pending | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Arrived:
     """What the platform delivered; `stored` is done when it is on the disk, or will not be."""
 
@@ -31,3 +20,15 @@ class Arrived:
         """Say what became of it."""
         if not self.stored.done():
             self.stored.set_result(is_stored)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message on its way through a conversation; without `record` nothing of it is stored."""
+
+    message: Incoming
+    arrived: Arrived
+    command: str = ""
+    record: bool = True
+    # What the bot asked and this message answers.
+    answers: Pending | None = None

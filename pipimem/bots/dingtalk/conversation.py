@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -17,8 +17,9 @@ from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS, Replies, with_advice
 from pipimem.bots.dingtalk.state import BotState
 from pipimem.bots.dingtalk.wording import Wording
-from pipimem.errors import NothingFound, PipimemError, SidecarError, StoreError
+from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarError, StoreError
 from pipimem.notes.message import Message
+from pipimem.runtime.arrival_journal import Arrival
 from pipimem.runtime.open_channel import OpenChannel, opened
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Conversation:
     _arrived: deque[Arrived] = field(default_factory=deque, repr=False)
     _waiting: deque[Received] = field(default_factory=deque, repr=False)
     _taken_back: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_REVOKED), repr=False)
+    # Commands that may put the conversation off the record, or on it, and have not done so yet.
+    _switches: int = 0
     _is_storing: bool = False
     _is_answering: bool = False
 
@@ -79,10 +82,16 @@ class Conversation:
         """
         arrived = Arrived(what, asyncio.get_running_loop().create_future())
         self._arrived.append(arrived)
+        if isinstance(what, Incoming) and command_in(what.text) == "/private":
+            self._switches += 1
+            arrived.stored.add_done_callback(self._switched)
         if not self._is_storing:
             self._is_storing = True
             self.shared.spawn(self._store_arrived())
         return arrived.stored
+
+    def _switched(self, _stored: asyncio.Future[bool]) -> None:
+        self._switches -= 1
 
     # ── storing ───────────────────────────────────────────────────────────────────────────────────
 
@@ -101,37 +110,48 @@ class Conversation:
             self._is_storing = False
 
     async def _store_next(self) -> None:
-        first, is_stored = self._arrived[0], False
+        first = self._arrived[0]
         if isinstance(first.what, TakenBackMessage):
             self._arrived.popleft()
-            first.end(is_stored=True)
-            await self._take_back(first.what.id)
+            first.end(is_stored=await self._take_back(first.what.id))
             return
-        received, arrived = self._next_received()
+        received = self._next_received()
         try:
             self._waiting.extend(await self._stored(received))
-            is_stored = True
-        finally:
-            for one in arrived:
-                one.end(is_stored=is_stored)
+        except BaseException:
+            _end(received, is_stored=False)
+            raise
 
-    def _next_received(self) -> tuple[list[Received], list[Arrived]]:
+    def _next_received(self) -> list[Received]:
         """All messages that arrived, up to one that was taken back."""
         received: list[Received] = []
-        arrived: list[Arrived] = []
-        while self._arrived and isinstance(message := self._arrived[0].what, Incoming):
-            arrived.append(self._arrived.popleft())
-            received.append(self._classified(message))
+        while self._arrived and isinstance(self._arrived[0].what, Incoming):
+            received.append(self._classified(self._arrived.popleft()))
             if received[-1].command == "/private":
                 # What follows is stored or not by what it says.
                 break
-        return received, arrived
+        return received
 
-    def _classified(self, message: Incoming) -> Received:
+    def journalled(self, message: Incoming) -> Arrival | None:
+        """What may be written of a message before it is known what it is to this conversation.
+
+        `None` for a command, an answer to the bot, and what is off the record or may become so:
+        nothing of these is written.
+        """
+        is_answer = self.pending is not None and message.sender == self.pending.sender
+        is_private = self._switches > 0 or self.id in self.shared.state.private
+        if is_answer or is_private or command_in(message.text):
+            return None
+        return Arrival(self.id, self._message(message), message.kind, message.title)
+
+    def _classified(self, arrived: Arrived) -> Received:
+        message = arrived.what
+        assert isinstance(message, Incoming)
         command = command_in(message.text) if message.addressed else ""
         record = self.id not in self.shared.state.private
         answers = self._answered_by(message)
-        return Received(message, command, record and not command and answers is None, answers)
+        is_recorded = record and not command and answers is None
+        return Received(message, arrived, command, is_recorded, answers)
 
     def _answered_by(self, message: Incoming) -> Pending | None:
         """What the bot asked its sender, if this message says yes or no to it."""
@@ -156,7 +176,9 @@ class Conversation:
                 written = {message.id for message in await channel.take_in(messages)}
         except (PipimemError, OSError) as error:
             _log.error("%d messages are not stored yet: %s", len(messages), error)
+            _end(one for one in received if not one.record)
             return received  # `after_turn` and the gate try again
+        _end(received)
         return [one for one in received if not one.record or one.message.id in written]
 
     async def _opened(self, message: Incoming) -> OpenChannel:
@@ -187,22 +209,30 @@ class Conversation:
         local = time.astimezone(now.tzinfo) if time else None
         return Message.user(message.text, id=message.id, time=local, speaker=message.speaker)
 
-    async def _take_back(self, name: str) -> None:
-        """A person took a message back: it goes from the log, and from what the model is shown."""
+    async def _take_back(self, name: str) -> bool:
+        """A person took a message back: it goes from the log, and from what the model is shown.
+
+        Whether that is done: where the disk refuses it is tried again at the next start.
+        """
         self._taken_back.append(name)
         self._waiting = deque(one for one in self._waiting if one.message.id != name)
         self.context = [one for one in self.context if one[0].id != name]
         if self.channel is None:
             try:
                 self.channel = opened(await self.shared.pipimem.channel(self.id, create=False))
-            except PipimemError:
-                return  # nothing was ever said there
+            except ChannelError:
+                return True  # nothing was ever said there
+            except (PipimemError, OSError) as error:
+                _log.error("a message that was taken back is not emptied: %s", error)
+                return False
         try:
             await self.channel.retract(name)
         except NothingFound:
             pass  # it was off the record, or a command
         except (PipimemError, OSError) as error:
             _log.error("a message that was taken back is not emptied: %s", error)
+            return False
+        return True
 
     # ── answering ─────────────────────────────────────────────────────────────────────────────────
 
@@ -240,6 +270,7 @@ class Conversation:
         if one.record:
             async with self.shared.turns:
                 await self.channel.after_turn(None, [message])
+            _end([one])
 
     async def _turn(self, one: Received) -> None:
         shared, channel, message = self.shared, self.channel, one.message
@@ -267,6 +298,7 @@ class Conversation:
         self._remember(self._kept(turn, said), one)
         async with shared.turns:
             await channel.after_turn(turn, said)
+        _end([one])
 
     def _remember(self, said: list[Message], one: Received) -> None:
         """Show the model this from now on, unless it was taken back meanwhile."""
@@ -298,3 +330,9 @@ class Conversation:
             self.context.clear()
         else:
             _log.warning("the context is kept: %s", receipt.reason)
+
+
+def _end(received: Iterable[Received], *, is_stored: bool = True) -> None:
+    """Say of messages what became of them; what was said first stands."""
+    for one in received:
+        one.arrived.end(is_stored=is_stored)
