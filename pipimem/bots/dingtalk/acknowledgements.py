@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,6 +15,8 @@ from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal, ArrivalKey
 
 # DingTalk waits a few seconds; what is not on the disk by then is to be delivered again.
 _LONGEST_WAIT = 10.0
+# What the transcript has by then needs no journal: one wait for the disk less.
+_HEAD_START = 0.004
 # What is over is cut off the journal so long after the last message: a quiet bot keeps none.
 _REST_SECONDS = 0.05
 
@@ -29,13 +32,16 @@ class Acknowledgements:
     _added: list[Arrival] = field(default_factory=list, repr=False)
     _written: dict[ArrivalKey, asyncio.Future[bool]] = field(default_factory=dict, repr=False)
     _over: list[ArrivalKey] = field(default_factory=list, repr=False)
+    # Set where something is to be written, and where somebody waits for it.
     _work: asyncio.Event = field(default_factory=asyncio.Event)
+    _urgent: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def durable(self, arrival: Arrival | None, stored: asyncio.Future[bool]) -> bool:
         """Whether a message is on the disk, or need not be; `False` where that took too long.
 
         `stored` says so of the transcript. Without an arrival nothing of it may be in the journal.
         """
+        await asyncio.wait({stored}, timeout=_HEAD_START)
         if arrival is None or stored.done():
             return await _any({stored})
         written = self._written.get(arrival.key)
@@ -43,6 +49,7 @@ class Acknowledgements:
             written = self._written[arrival.key] = asyncio.get_running_loop().create_future()
             self._added.append(arrival)
             self._work.set()
+            self._urgent.set()
         self.watch(arrival.key, stored)
         return await _any({stored, written})
 
@@ -65,9 +72,11 @@ class Acknowledgements:
         """Write what arrives, until cancelled."""
         while True:
             await self._work.wait()
-            if not self._added:
-                await asyncio.sleep(_REST_SECONDS)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_REST_SECONDS):
+                    await self._urgent.wait()
             self._work.clear()
+            self._urgent.clear()
             await self.write()
 
     async def write(self) -> None:
