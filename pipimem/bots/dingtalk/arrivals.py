@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pipimem.bots.dingtalk.commands import Pending
@@ -32,3 +33,9 @@ class Received:
     record: bool = True
     # What the bot asked and this message answers.
     answers: Pending | None = None
+
+
+def end_all(received: Iterable[Received], *, is_stored: bool = True) -> None:
+    """Say of messages what became of them; what was said first stands."""
+    for one in received:
+        one.arrived.end(is_stored=is_stored)

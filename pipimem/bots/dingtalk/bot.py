@@ -14,7 +14,7 @@ import aiohttp
 
 from pipimem.bots.dingtalk.acknowledgements import Acknowledgements
 from pipimem.bots.dingtalk.api import DingTalkApi
-from pipimem.bots.dingtalk.conversation import Conversation, Surroundings
+from pipimem.bots.dingtalk.conversation import Conversation
 from pipimem.bots.dingtalk.credentials import Credentials
 from pipimem.bots.dingtalk.delivery import Delivery
 from pipimem.bots.dingtalk.frames import CALLBACK, CARDS, EVENT, MESSAGES, Ack, AckCode, Frame
@@ -27,10 +27,12 @@ from pipimem.bots.dingtalk.incoming import (
     incoming_of,
     taken_back_of,
 )
+from pipimem.bots.dingtalk.permissions import Permissions
 from pipimem.bots.dingtalk.recovery import take_in_left
 from pipimem.bots.dingtalk.replies import Replies, replies_of
 from pipimem.bots.dingtalk.review_card import ReviewCards
 from pipimem.bots.dingtalk.state import BotState
+from pipimem.bots.dingtalk.surroundings import Surroundings
 from pipimem.bots.dingtalk.wording import BotLanguage, Wording
 from pipimem.notes.message import Message
 from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal
@@ -99,7 +101,8 @@ class DingTalkBot:
 
     async def _run(self, stop: asyncio.Event) -> None:
         state = BotState.load(self._pipimem.store.root)
-        self._cards = ReviewCards(self._pipimem, state, self._wording)
+        permissions = Permissions(self._pipimem.settings.dingtalk, state)
+        self._cards = ReviewCards(self._pipimem, permissions, self._wording)
         # litellm's own sessions are others; nothing of the environment's proxies is taken for it.
         async with aiohttp.ClientSession(trust_env=True) as session:
             api = DingTalkApi(session, self._credentials, self._pipimem.clock.monotonic)
@@ -113,6 +116,7 @@ class DingTalkBot:
                 self._spawn,
                 asyncio.Semaphore(_AT_ONCE),
                 asyncio.Semaphore(self._turns_at_once()),
+                permissions,
                 self._options.review_template,
             )
             self._gateway = StreamGateway(api, self.receive, self._report, self._pause)

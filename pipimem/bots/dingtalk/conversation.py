@@ -5,25 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from pipimem.bots.dingtalk.arrivals import Arrived, Received
-from pipimem.bots.dingtalk.commands import ChatCommands, Pending, command_in
-from pipimem.bots.dingtalk.delivery import Delivery
-from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
-from pipimem.bots.dingtalk.replies import REPLY_SECONDS, Replies, with_advice
-from pipimem.bots.dingtalk.state import BotState
-from pipimem.bots.dingtalk.wording import Wording
+from pipimem.bots.dingtalk.arrivals import Arrived, Received, end_all
+from pipimem.bots.dingtalk.commands import ChatCommands, command_in
+from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage, message_of
+from pipimem.bots.dingtalk.open_question import OpenQuestion
+from pipimem.bots.dingtalk.replies import REPLY_SECONDS, with_advice
+from pipimem.bots.dingtalk.surroundings import Surroundings
 from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarError, StoreError
 from pipimem.notes.message import Message
 from pipimem.runtime.arrival_journal import Arrival
 from pipimem.runtime.open_channel import OpenChannel, opened
 
 if TYPE_CHECKING:
-    from pipimem.runtime.pipimem import Pipimem
     from pipimem.runtime.turns import Turn
 
 # About 8,000 tokens of Chinese: beyond it the context is made durable and dropped.
@@ -32,30 +28,10 @@ _MOST_CONTEXT = 12_000
 _TRY_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0)
 # What is taken back comes within minutes.
 _MOST_REVOKED = 100
-# A message whose time is older has a wrong clock, or waited longer than any talk goes on.
-_OLDEST = timedelta(days=30)
+# Commands after which a conversation may be off the record, or on it again.
+_SWITCHES = ("/private", "/confirm")
 
 _log = logging.getLogger("pipimem.dingtalk")
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What all conversations of a bot share.
-
-    `spawn` runs work beside; `storing` bounds how many conversations store what arrived at a time,
-    `turns` how many turns read and write, so that threads leave the event loop its share.
-    """
-
-    pipimem: Pipimem
-    replies: Replies
-    delivery: Delivery
-    wording: Wording
-    state: BotState
-    spawn: Callable[[Coroutine[object, object, None]], None]
-    storing: asyncio.Semaphore
-    turns: asyncio.Semaphore
-    # The id of the review card's template, empty for none.
-    review_template: str = ""
 
 
 @dataclass(slots=True)
@@ -66,7 +42,7 @@ class Conversation:
     id: str
     channel: OpenChannel | None = None
     context: list[tuple[Message, bool]] = field(default_factory=list, repr=False)
-    pending: Pending | None = None
+    question: OpenQuestion = field(init=False)
     _arrived: deque[Arrived] = field(default_factory=deque, repr=False)
     _waiting: deque[Received] = field(default_factory=deque, repr=False)
     _taken_back: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_REVOKED), repr=False)
@@ -75,6 +51,9 @@ class Conversation:
     _is_storing: bool = False
     _is_answering: bool = False
 
+    def __post_init__(self) -> None:
+        self.question = OpenQuestion(self.shared)
+
     def receive(self, what: Incoming | TakenBackMessage) -> asyncio.Future[bool]:
         """Take what the platform delivered; it is stored and answered beside.
 
@@ -82,7 +61,7 @@ class Conversation:
         """
         arrived = Arrived(what, asyncio.get_running_loop().create_future())
         self._arrived.append(arrived)
-        if isinstance(what, Incoming) and command_in(what.text) == "/private":
+        if isinstance(what, Incoming) and command_in(what.text) in _SWITCHES:
             self._switches += 1
             arrived.stored.add_done_callback(self._switched)
         if not self._is_storing:
@@ -119,7 +98,7 @@ class Conversation:
         try:
             self._waiting.extend(await self._stored(received))
         except BaseException:
-            _end(received, is_stored=False)
+            end_all(received, is_stored=False)
             raise
 
     def _next_received(self) -> list[Received]:
@@ -127,7 +106,7 @@ class Conversation:
         received: list[Received] = []
         while self._arrived and isinstance(self._arrived[0].what, Incoming):
             received.append(self._classified(self._arrived.popleft()))
-            if received[-1].command == "/private":
+            if received[-1].command in _SWITCHES:
                 # What follows is stored or not by what it says.
                 break
         return received
@@ -138,7 +117,7 @@ class Conversation:
         `None` for a command, an answer to the bot, and what is off the record or may become so:
         nothing of these is written.
         """
-        is_answer = self.pending is not None and message.sender == self.pending.sender
+        is_answer = self.question.is_put_to(message.sender)
         is_private = self._switches > 0 or self.id in self.shared.state.private
         if is_answer or is_private or command_in(message.text):
             return None
@@ -149,36 +128,27 @@ class Conversation:
         assert isinstance(message, Incoming)
         command = command_in(message.text) if message.addressed else ""
         record = self.id not in self.shared.state.private
-        answers = self._answered_by(message)
+        answers = self.question.answered_by(message)
         is_recorded = record and not command and answers is None
         return Received(message, arrived, command, is_recorded, answers)
-
-    def _answered_by(self, message: Incoming) -> Pending | None:
-        """What the bot asked its sender, if this message says yes or no to it."""
-        pending = self.pending
-        if pending is None or not message.addressed or message.sender != pending.sender:
-            return None
-        if not pending.sender:  # two whom the platform does not name are not one person
-            return None
-        self.pending = None
-        says = self.shared.wording.says(message.text)
-        return replace(pending, is_agreed=says) if says is not None else None
 
     async def _stored(self, received: list[Received]) -> list[Received]:
         """Those that were not delivered before, with the others stored."""
         channel = await self._opened(received[0].message)
         for one in received:
-            if one.command == "/private":
-                await ChatCommands(self.shared, channel).switch(one.message)
+            if one.command in _SWITCHES:
+                await ChatCommands(self.shared, channel).switch(one.message, one.answers)
+            elif one.record:
+                await self.shared.state.learnt(one.message.speaker, one.message.sender)
         messages = [self._message(one.message) for one in received if one.record]
         try:
             async with self.shared.storing:
                 written = {message.id for message in await channel.take_in(messages)}
         except (PipimemError, OSError) as error:
             _log.error("%d messages are not stored yet: %s", len(messages), error)
-            _end(one for one in received if not one.record)
+            end_all(one for one in received if not one.record)
             return received  # `after_turn` and the gate try again
-        _end(received)
+        end_all(received)
         return [one for one in received if not one.record or one.message.id in written]
 
     async def _opened(self, message: Incoming) -> OpenChannel:
@@ -203,11 +173,7 @@ class Conversation:
         return self.channel
 
     def _message(self, message: Incoming) -> Message:
-        now, time = self.shared.pipimem.clock.now(), message.time
-        if time is not None and not now - _OLDEST <= time <= now:
-            time = None
-        local = time.astimezone(now.tzinfo) if time else None
-        return Message.user(message.text, id=message.id, time=local, speaker=message.speaker)
+        return message_of(message, self.shared.pipimem.clock.now())
 
     async def _take_back(self, name: str) -> bool:
         """A person took a message back: it goes from the log, and from what the model is shown.
@@ -253,7 +219,7 @@ class Conversation:
             commands = ChatCommands(self.shared, self.channel)
             done = await commands.run(one.message, one.command, one.answers)
             if done.pending:
-                self.pending = done.pending
+                self.question.asked = done.pending
             if done.drops_context:
                 self.context.clear()
         elif one.message.addressed:
@@ -270,7 +236,7 @@ class Conversation:
         if one.record:
             async with self.shared.turns:
                 await self.channel.after_turn(None, [message])
-            _end([one])
+            end_all([one])
 
     async def _turn(self, one: Received) -> None:
         shared, channel, message = self.shared, self.channel, one.message
@@ -298,7 +264,7 @@ class Conversation:
         self._remember(self._kept(turn, said), one)
         async with shared.turns:
             await channel.after_turn(turn, said)
-        _end([one])
+        end_all([one])
 
     def _remember(self, said: list[Message], one: Received) -> None:
         """Show the model this from now on, unless it was taken back meanwhile."""
@@ -330,9 +296,3 @@ class Conversation:
             self.context.clear()
         else:
             _log.warning("the context is kept: %s", receipt.reason)
-
-
-def _end(received: Iterable[Received], *, is_stored: bool = True) -> None:
-    """Say of messages what became of them; what was said first stands."""
-    for one in received:
-        one.arrived.end(is_stored=is_stored)
