@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
-from typing import Literal
 
 from pipimem.bots.dingtalk.state import BotState
 from pipimem.settings import DingTalkSettings
@@ -21,17 +20,13 @@ class Permissions:
         """Whether one of a person's ids is an admin's."""
         return not set(self.settings.admins).isdisjoint(ids)
 
-    def may_alone(
-        self, kind: Literal["dm", "group"], sender: str, ids: Iterable[str], names: Set[str]
-    ) -> bool:
+    def may_alone(self, kind: str, sender: str, ids: Iterable[str], names: Set[str]) -> bool:
         """Whether a person needs nobody else to change what rests on the words of some names."""
         if kind == "dm" or self.settings.confirmed_by == "self" or self.is_admin(ids):
             return True
         return bool(names) and all(self.state.is_name_of(name, sender) for name in names)
 
-    def may_record_again(
-        self, kind: Literal["dm", "group"], channel: str, sender: str, ids: Iterable[str]
-    ) -> bool:
+    def may_record_again(self, kind: str, channel: str, sender: str, ids: Iterable[str]) -> bool:
         """Whether a person may end that a conversation is off the record: who began it may."""
         put_by = self.state.private.get(channel, "")
         is_theirs = bool(put_by) and put_by == self.state.mark(sender)

@@ -103,8 +103,7 @@ class ReviewCards:
         store = opened(channel).store
         here = ChannelOnDisk(store)
         names = await to_thread.run_sync(here.speakers_of_entry, entry)
-        kind = "dm" if store.channel_folder.identity.kind == "dm" else "group"
-        ids = (click.sender,)
+        kind, ids = store.channel_folder.identity.kind, (click.sender,)
         if self.permissions.may_alone(kind, click.sender, ids, names):
             return ""
         if click.action == "edit":
