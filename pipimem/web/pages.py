@@ -17,6 +17,7 @@ from pipimem.errors import ChannelError
 from pipimem.resources import web_folder, web_texts
 from pipimem.web.markdown import plain, rendered
 from pipimem.web.navigation import CHANNEL_PAGES, COSTS, WORKSPACE_PAGES
+from pipimem.web.sentences import sentence
 
 if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
@@ -46,6 +47,7 @@ class Pages:
             "day": _day,
             "minute": _minute,
             "moment": _moment,
+            "sentence": sentence,
         }
         templates.globals["url"] = url
         object.__setattr__(self, "_templates", templates)
