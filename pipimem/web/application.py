@@ -45,8 +45,7 @@ def web_app(pages: Pages, token: Token, hosts: Sequence[str], port: int) -> Open
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
         async with anyio.create_task_group() as tasks:
-            if pages.only is None:
-                tasks.start_soon(channels.warm)
+            tasks.start_soon(channels.warm)
             yield
             tasks.cancel_scope.cancel()
 

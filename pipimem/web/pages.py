@@ -52,6 +52,12 @@ class Pages:
         templates.globals["url"] = url
         object.__setattr__(self, "_templates", templates)
 
+    def prepare(self) -> None:
+        """Compile the templates, so that the first page does not wait for it."""
+        for name in self._templates.list_templates():
+            self._templates.get_template(name)
+        rendered("")
+
     def language(self, request: Request) -> str:
         """`zh` for a browser that prefers Chinese to English, else `en`."""
         return preferred_language(request.headers.get("accept-language", ""))
