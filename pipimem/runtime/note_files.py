@@ -164,7 +164,9 @@ class NoteFiles:
         """
 
         def change(raw: str, _shown: str) -> str:
-            return with_pin(raw) if pinned and not is_pinned(raw) else _unpinned(raw, pinned=pinned)
+            if not pinned:
+                return without_pins(raw)
+            return raw if is_pinned(raw) else with_pin(raw)
 
         def changed(notes: Notes) -> Outcome:
             outcome = self._entry_changed(place, change, notes)
@@ -288,10 +290,6 @@ class NoteFiles:
 @dataclass(slots=True, eq=False, repr=False)
 class OpenFiles(NoteFiles):
     """A `NoteFiles` as the runtime makes it."""
-
-
-def _unpinned(raw: str, *, pinned: bool) -> str:
-    return raw if pinned else without_pins(raw)
 
 
 def _hiding(saved: SavedNote | EditConflict, hides: bool) -> SavedNote | EditConflict:
