@@ -212,14 +212,23 @@ def speakers_of(store: ChannelStore, found: Forgettable) -> frozenset[str]:
 
     What the bot said counts with what people said beside it, if they did.
     """
-    names = {one.speaker for one in found.messages if one.role == "user"}
+    names = _names(found.messages)
     notes = store.notes()
     records = [notes.record(entry.record_name) for entry in found.entries]
-    sources = {name for record in records if record for name in record.sources}
-    said = {one.id: one for one in store.transcript.messages() if one.id in sources}
+    said = _messages_named(store, [record for record in records if record])
     for record in records:
         names |= _speakers_of(record, said)
     return frozenset(names or {""})
+
+
+def _messages_named(store: ChannelStore, records: Sequence[Record]) -> dict[str, Message]:
+    """The messages that entries were learnt from, by id; what is gone is left out."""
+    sources = {name for record in records for name in record.sources}
+    return {one.id: one for one in store.transcript.messages() if one.id in sources}
+
+
+def _names(messages: Iterable[Message | None]) -> set[str]:
+    return {one.speaker for one in messages if one and one.role == "user"}
 
 
 def _speakers_of(record: Record | None, said: Mapping[str, Message]) -> set[str]:
@@ -228,7 +237,7 @@ def _speakers_of(record: Record | None, said: Mapping[str, Message]) -> set[str]
     if not record.sources:
         return {record.speaker}
     sources = [said.get(name) for name in record.sources]
-    names = {one.speaker for one in sources if one and one.role == "user"}
+    names = _names(sources)
     return names | {""} if None in sources or not names else names
 
 

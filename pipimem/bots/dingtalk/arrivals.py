@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pipimem.bots.dingtalk.commands import Pending
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
+from pipimem.bots.dingtalk.pending import Pending
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,7 @@ class DingTalkBot:
                 asyncio.Semaphore(_AT_ONCE),
                 asyncio.Semaphore(self._turns_at_once()),
                 permissions,
+                self._cards,
                 self._options.review_template,
             )
             self._gateway = StreamGateway(api, self.receive, self._report, self._pause)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
 from pipimem.bots.dingtalk.api import DingTalkRefusal
+from pipimem.bots.dingtalk.command_text import argument_in, command_in
 from pipimem.bots.dingtalk.delivery import new_card
 from pipimem.bots.dingtalk.incoming import Incoming
+from pipimem.bots.dingtalk.pending import Pending
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS
-from pipimem.bots.dingtalk.review_card import ReviewCards
 from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.files import NOTE_FILES
 from pipimem.runtime.forget_preview import Forgettable
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from pipimem.bots.dingtalk.surroundings import Surroundings
     from pipimem.runtime.open_channel import OpenChannel
 
-_NAMES = ("/help", "/memory", "/review", "/forget", "/confirm", "/private", "/new", "/usage")
-_COMMAND = re.compile(r"[/／]([a-z]+)(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
 # What one answer shows of a file, and of what would be forgotten.
 _MOST_CHARS = 3_000
 _MOST_LINES = 20
@@ -40,21 +37,6 @@ _log = logging.getLogger("pipimem.dingtalk")
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
-    """What the bot asked a person, and what they said to it in their next message.
-
-    `what` is a text to forget, or empty for going on the record again. With `by_another` somebody
-    else is to agree, before `ends`, in seconds of the clock's monotonic scale.
-    """
-
-    what: str
-    sender: str
-    by_another: bool = False
-    ends: float = inf
-    is_agreed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class CommandOutcome:
     """What a command leaves: what the bot asks next, and whether its context is over."""
 
@@ -63,19 +45,6 @@ class CommandOutcome:
 
 
 NOTHING = CommandOutcome()
-
-
-def command_in(text: str) -> str:
-    """The command that a text calls, empty for none; another word behind a slash is talk."""
-    found = _COMMAND.fullmatch(text.strip())
-    name = f"/{found[1].casefold()}" if found else ""
-    return name if name in _NAMES else ""
-
-
-def argument_in(text: str) -> str:
-    """What stands behind a command."""
-    found = _COMMAND.fullmatch(text.strip())
-    return (found[2] or "").strip() if found else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +135,7 @@ class ChatCommands:
         """Send the review card; the answer is why there is none."""
         if not self.shared.review_template:
             return self._say("review_no_card")
-        cards = ReviewCards(self.shared.pipimem, self.shared.permissions, self.shared.wording)
-        started = await cards.started(self.channel)
+        started = await self.shared.cards.started(self.channel)
         if started is None:
             return self._say("review_none")
         card, values = started

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pipimem.bots.dingtalk.arrivals import Arrived, Received, end_all
-from pipimem.bots.dingtalk.commands import ChatCommands, command_in
+from pipimem.bots.dingtalk.command_text import command_in
+from pipimem.bots.dingtalk.commands import ChatCommands
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage, message_of
 from pipimem.bots.dingtalk.open_question import OpenQuestion
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS, with_advice
@@ -136,10 +137,7 @@ class Conversation:
         """Those that were not delivered before, with the others stored."""
         channel = await self._opened(received[0].message)
         for one in received:
-            if one.command in _SWITCHES:
-                await ChatCommands(self.shared, channel).switch(one.message, one.answers)
-            elif one.record:
-                await self.shared.state.learnt(one.message.speaker, one.message.sender)
+            await self._note_state(channel, one)
         messages = [self._message(one.message) for one in received if one.record]
         try:
             async with self.shared.storing:
@@ -150,6 +148,13 @@ class Conversation:
             return received  # `after_turn` and the gate try again
         end_all(received)
         return [one for one in received if not one.record or one.message.id in written]
+
+    async def _note_state(self, channel: OpenChannel, one: Received) -> None:
+        """Keep what the bot must know of a message whatever becomes of it: on record, whose name."""
+        if one.command in _SWITCHES:
+            await ChatCommands(self.shared, channel).switch(one.message, one.answers)
+        elif one.record:
+            await self.shared.state.learnt(one.message.speaker, one.message.sender)
 
     async def _opened(self, message: Incoming) -> OpenChannel:
         """The channel, made where it is new; a disk that refuses is asked again for 15 s."""

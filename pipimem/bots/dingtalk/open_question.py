@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pipimem.bots.dingtalk.commands import Pending, command_in
+from pipimem.bots.dingtalk.command_text import command_in
 from pipimem.bots.dingtalk.incoming import Incoming
+from pipimem.bots.dingtalk.pending import Pending
 from pipimem.bots.dingtalk.surroundings import Surroundings
 
 

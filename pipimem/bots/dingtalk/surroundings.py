@@ -14,6 +14,7 @@ from pipimem.bots.dingtalk.state import BotState
 from pipimem.bots.dingtalk.wording import Wording
 
 if TYPE_CHECKING:
+    from pipimem.bots.dingtalk.review_card import ReviewCards
     from pipimem.runtime.pipimem import Pipimem
 
 
@@ -34,5 +35,6 @@ class Surroundings:
     storing: asyncio.Semaphore
     turns: asyncio.Semaphore
     permissions: Permissions
+    cards: ReviewCards
     # The id of the review card's template, empty for none.
     review_template: str = ""
