@@ -150,7 +150,7 @@ class Conversation:
         return [one for one in received if not one.record or one.message.id in written]
 
     async def _note_state(self, channel: OpenChannel, one: Received) -> None:
-        """Keep what the bot must know of a message whatever becomes of it: on record, whose name."""
+        """Keep what stays known of a message: off the record or on it, and whose name it is."""
         if one.command in _SWITCHES:
             await ChatCommands(self.shared, channel).switch(one.message, one.answers)
         elif one.record:
