@@ -147,10 +147,14 @@ class WorkingCopy:
         is_pending = self.is_pending(file)
         if is_pending and self._is_merged(file, incoming, base):
             return base
-        if not is_pending and self._is_plain_deletion(base, incoming.text, found):
+        had_forgotten = incoming.removed > 0
+        if not (is_pending or had_forgotten) and self._is_plain_deletion(
+            base, incoming.text, found
+        ):
             return incoming.text
         past = past_texts(self.state, file, is_placed=not is_pending)
-        return merged(merge_base(incoming.text, past), base, incoming.text)
+        origin = merge_base(incoming.text, past, had_forgotten=had_forgotten)
+        return merged(origin, base, incoming.text)
 
     def incoming_text(self, file: File, text: str) -> IncomingText:
         """Returns what is merged of a text that a person saved.
