@@ -30,7 +30,7 @@ class PastText(NamedTuple):
     marked: tuple[str, ...] = ()
 
 
-def merge_base(text: str, past: Iterable[PastText], *, had_forgotten: bool = False) -> str:
+def merge_base(text: str, past: Iterable[PastText]) -> str:
     """Returns the past text that is the fewest changed characters from `text`; of two the newer.
 
     `past` are the texts that stood in the file, newest first; without any it is "". A line that
@@ -47,12 +47,7 @@ def merge_base(text: str, past: Iterable[PastText], *, had_forgotten: bool = Fal
 
     An empty text was made of the newest that is not empty. What stood before, word for word, is a
     restore, so it was made of the newest; but a person's own text was only saved again.
-
-    With `had_forgotten`, lines that were forgotten were removed from `text`. So it was made of a
-    text from before the forgetting, and nobody took out by it what came since.
     """
-    if had_forgotten:
-        return _nearest_from_before_forgetting(text, past)
     if not text.strip():
         return _newest_that_is_not_blank(past)
     wanted = split_lines(text)
@@ -72,10 +67,12 @@ def merge_base(text: str, past: Iterable[PastText], *, had_forgotten: bool = Fal
     return "".join(best)
 
 
-def _nearest_from_before_forgetting(text: str, past: Iterable[PastText]) -> str:
-    """The nearest past text with a placeholder; "" where the file was emptied since, or for none.
+def base_before_forgetting(text: str, past: Iterable[PastText]) -> str:
+    """Returns the past text that is the fewest changed characters from `text`, of those with marks.
 
-    An emptying may have been the first half of the save at hand.
+    `text` is one that forgotten lines were removed from, so it was made of a text from before the
+    forgetting, and nobody took out by it what came since. It is "" for none, and where the file was
+    emptied since: the emptying may have been the first half of the save at hand.
     """
     best: Sequence[str] = ()
     least = _FARTHEST
