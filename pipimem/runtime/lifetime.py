@@ -79,6 +79,8 @@ class Lifetime:
         Raises `WorkspaceError` in another event loop than that of the work.
         """
         if self.has_ended:
+            if not self._ended.is_set():
+                _log.warning("the work beside the host never began")
             return
         if current_token() != self._loop:
             raise WorkspaceError(

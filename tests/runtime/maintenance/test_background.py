@@ -344,8 +344,10 @@ async def test_a_bug_in_what_guards_the_background_does_not_end_the_host(
     assert "quotes" not in told
 
 
-def test_work_that_was_cancelled_before_it_began_can_be_ended() -> None:
-    """By the host, which cancels all tasks: nobody waits for it for ever."""
+def test_work_that_was_cancelled_before_it_began_can_be_ended(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """By the host, which cancels all tasks: nobody waits for it for ever, and it is told."""
 
     async def work() -> None:
         raise AssertionError
@@ -359,6 +361,9 @@ def test_work_that_was_cancelled_before_it_began_can_be_ended() -> None:
         return lifetime.has_ended
 
     assert asyncio.run(host())
+    assert [each.getMessage() for each in caplog.records if each.name == "pipimem"] == [
+        "the work beside the host never began"
+    ]
 
 
 async def test_a_watch_that_loses_a_thread_says_so(
