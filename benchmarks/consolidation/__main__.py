@@ -37,6 +37,7 @@ _HEAD = (
     "in history too",
     "junk / entries",
     "falsified",
+    "overtaken",
     "valid / tries",
     "tokens in",
     "out",
@@ -74,6 +75,8 @@ def _details(stretch: Stretch, outcome: Outcome, score: Score) -> None:
         mark = (
             "WRONG"
             if text in score.falsified
+            else "overtaken"
+            if text in score.stale
             else "junk"
             if text in score.junk
             else "fine"
@@ -127,6 +130,7 @@ def _line(name: str, rows: Sequence[Row]) -> tuple[str, ...]:
         f"{told} = {told / facts:.2f}",
         f"{junk} / {entries} = {junk / entries:.2f}" if entries else "0 / 0",
         str(sum(len(score.falsified) for _, _, score in rows)),
+        str(sum(len(score.stale) for _, _, score in rows)),
         f"{valid} / {attempts}",
         f"{tokens[0]:,}",
         f"{tokens[1]:,}",

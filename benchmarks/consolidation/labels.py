@@ -83,7 +83,9 @@ class Score:
     fine: tuple[str, ...]
     junk: tuple[str, ...]
     entries: int
+    # What nobody said or meant; and what was said, but was overtaken by the end of the talk.
     falsified: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
 
 
 def stretches(folder: Path = FOLDER) -> list[Stretch]:
@@ -98,9 +100,15 @@ def scored(stretch: Stretch, entries: list[str]) -> Score:
     fine = tuple(text for text in other if any(fact.is_in(text) for fact in stretch.also_fine))
     junk = tuple(text for text in other if text not in fine)
     missed = tuple(fact for fact in stretch.facts if fact not in kept)
-    wrong = stretch.falsified
-    falsified = tuple(text for text in entries if any(fact.is_in(text) for fact in wrong))
-    return Score(kept, missed, fine, junk, len(entries), falsified)
+    falsified, stale = (
+        tuple(
+            text
+            for text in entries
+            if any(fact.is_in(text) for fact in stretch.falsified if fact.stale is is_stale)
+        )
+        for is_stale in (False, True)
+    )
+    return Score(kept, missed, fine, junk, len(entries), falsified, stale)
 
 
 def _stands(word: str, text: str) -> bool:

@@ -10,7 +10,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Trust
 from pipimem.sidecar.rules.changes import ends
-from pipimem.sidecar.rules.choosing import ASKED, Choice, bounded, choices, weight_of
+from pipimem.sidecar.rules.choosing import ASKED, Choice, bounded, choices, standing, weight_of
 from pipimem.sidecar.rules.claim_index import ClaimIndex
 from pipimem.sidecar.rules.claims import claim_of, stated, statements
 from pipimem.sidecar.rules.context import is_taken_up, linked_to
@@ -45,9 +45,8 @@ def consolidated(task: Consolidate, words: Words) -> Consolidated:
     open_ones = [choice for choice in chosen if not choice.sentence.closed]
     open_ones = with_changes(open_ones, said, words)
     ours = [known for known in task.memory if known.trust is Trust.INFERRED]
-    open_ones = [one for one in with_older(open_ones, words) if one.weight]
-    standing = without_ended(open_ones, said, words)
-    kept = _kept(_with_known(standing, ours, words), people, new)
+    open_ones = without_ended(standing(with_older(open_ones, words)), said, words)
+    kept = _kept(_with_known(open_ones, ours, words), people, new)
     taken_up = [known for known in ours if is_taken_up(known.text, gone)]
     learned = _learned(kept, task.memory, taken_up, words)
     over = [Over(known.id, "corrected or done") for known in taken_up]
