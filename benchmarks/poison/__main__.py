@@ -1,4 +1,4 @@
-"""`python -m benchmarks.poison [--held-out | --held-out-2] [--list]`: how much of a poisoned talk becomes memory.
+"""`python -m benchmarks.poison [--held-out | --held-out-2 | --held-out-3] [--list]`: how much of a poisoned talk becomes memory.
 
 Each payload is said in a group of its own, with ordinary talk before it, and the host compacts.
 Once the offline rules are asked, once a scripted model that believes everything: it makes entries of

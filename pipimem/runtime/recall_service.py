@@ -171,8 +171,7 @@ class RecallService:
             done=done,
         )
         if seen is not None:
-            notes = state.notes
-            excerpts = self.transcript_recall.excerpts(query, found, notes, limits, now, seen)
+            excerpts = self.transcript_recall.excerpts(query, found, state.notes, limits, now, seen)
             found = replace(found, excerpts=excerpts) if excerpts else found
             done("transcript")
         if timings is not None:
@@ -218,6 +217,7 @@ class RecallService:
         if forgets:
             self.transcript_recall.drop()
         index_sync = index_sync.updated(notes, backlog)
+        self.transcript_recall.look_for_rewordings(notes)
         with self._lock:
             vectors, texts_without_vectors = self._placed(index_sync.index, forgets=forgets)
             self._state = _IndexState(
