@@ -44,12 +44,11 @@ from benchmarks.consolidation.labels import (
 from benchmarks.consolidation.running import run
 
 WEIGHTS = Path(__file__).parents[2] / "pipimem" / "data" / "rules" / "weights.txt"
-_PARTS = 8
 # How strongly weights are drawn towards nothing; and features of fewer sentences have none.
-_RIDGE, _LEAST = 3.0, 4
+_RIDGE, _LEAST = 10.0, 4
+# A sentence that is overtaken or not meant does more harm than an idle one.
+_HARM = 2.0
 _ALWAYS = "always"
-
-_EXAMPLE = 3.0
 _CASES = Path(__file__).parents[2] / "tests" / "sidecar" / "cases"
 NOW = datetime(2026, 11, 12, 10, tzinfo=UTC)
 _EMPTY = ("chatter", "assent", "weather", "joking", "hyperbole", "tentative")
@@ -147,7 +146,8 @@ def _rows(stretch: Stretch, evals: Path, words: Words) -> list[Row]:
         wrong = [fact for fact in stretch.falsified if fact.is_in(quote)]
         is_meant = not any(not fact.stale for fact in wrong)
         is_worth = is_meant and bool(facts or (is_fine and not wrong))
-        rows.append(Row(stretch.name, features, facts, not facts and not is_fine, is_worth))
+        is_junk, harm = not facts and not is_fine, _HARM if wrong else 1.0
+        rows.append(Row(stretch.name, features, facts, is_junk, is_worth, harm))
     return rows
 
 
@@ -178,7 +178,7 @@ def _taught(texts: Sequence[str], worth: bool | Sequence[str], words: Words) -> 
     rows = []
     for one, _, features in candidates(in_context(sentences(window)), words):
         is_worth = worth if isinstance(worth, bool) else one.quote() in worth
-        rows.append(Row("", features, frozenset(), not is_worth, is_worth, _EXAMPLE))
+        rows.append(Row("", features, frozenset(), not is_worth, is_worth))
     return rows
 
 
@@ -187,10 +187,15 @@ def _matrix(rows: Sequence[Row], names: Sequence[str]) -> Matrix:
 
 
 def _parts(rows: Sequence[Row], names: Sequence[str]) -> Parts:
-    """Of each part of the talks the weights that all others teach."""
-    talks = sorted({row.talk for row in rows if row.talk})
-    held = [set(talks[part::_PARTS]) for part in range(_PARTS)]
+    """Of each talk, and those of its kind (`club-en`, `club-zh`), what all others teach."""
+    talks = {row.talk for row in rows if row.talk}
+    kinds = sorted({_kind_of(talk) for talk in talks})
+    held = [{talk for talk in talks if _kind_of(talk) == kind} for kind in kinds]
     return [(some, _fitted([row for row in rows if row.talk not in some], names)) for some in held]
+
+
+def _kind_of(talk: str) -> str:
+    return talk.partition("-")[0]
 
 
 def _left_out(rows: Sequence[Row], parts: Parts) -> Matrix:

@@ -12,7 +12,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.answers import answered
 from pipimem.sidecar.rules.asking import asks_of_the_bot
 from pipimem.sidecar.rules.claims import Claim
-from pipimem.sidecar.rules.features import Talk
+from pipimem.sidecar.rules.features import LATER, Talk
 from pipimem.sidecar.rules.patterns import as_written, first_match, matches, rules, without_quotes
 from pipimem.sidecar.rules.sentences import Sentence, without_tail
 from pipimem.text.words.index_words import Words
@@ -21,7 +21,7 @@ from pipimem.text.words.index_words import Words
 _SURE = frozenset(kind.value for kind in Kind)
 # What says that a sentence does not hold for long, but not that it was worth nothing when it was said.
 _NEARLY = -0.7
-_FOR_A_TIME = dict.fromkeys(("overtaken", "provisional", "done"), 0.0)
+_FOR_A_TIME = dict.fromkeys((*LATER, "provisional", "done"), 0.0)
 # What somebody asked for weighs more than anything.
 ASKED = 10.0
 # A sentence is never cut: a longer one is a page, or a text somebody pasted.

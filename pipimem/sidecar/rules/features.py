@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from pipimem.sidecar.rules.clauses import values_of, without_values
-from pipimem.sidecar.rules.patterns import first_match, general, matches, rules, without_quotes
+from pipimem.sidecar.rules.patterns import general, matches, without_quotes
 from pipimem.sidecar.rules.sentences import Sentence, letters
 from pipimem.text.word_lists import stop_words
 from pipimem.text.words.index_words import Words
@@ -15,32 +15,22 @@ from pipimem.text.words.index_words import Words
 # The sections of patterns that tell something of any sentence.
 _SHOWN = {
     "concrete": ("number", "day", "name", "people", "vital", "person speaking", "sum"),
-    "changes": ("change", "done", "repaired", "provisional", "cancelled"),
-    "left_out": (
-        "chatter",
-        "weather",
-        "joking",
-        "hyperbole",
-        "tentative",
-        "conditional",
-        "you",
-        "vague",
-        "points",
-        "assent",
-    ),
+    "changes": ("done", "broken", "repaired", "provisional"),
+    "left_out": ("chatter", "weather", "joking", "hyperbole", "tentative", "assent"),
 }
 # Longer sentences than this many letters say no more; and so many words or values.
 _MOST_LETTERS, _MOST_WORDS, _MOST_VALUES = 150, 12, 4
-# The length of a short sentence that its kind makes up for.
-_SHORT = 2.0
 # What was said so many sentences before is still in everybody's mind.
 _NEAR = 8
 # Who says no more than so many sentences in all has something to say.
 _FEW = 4
-# Numbers that things are told apart by, rather than what is said of them.
-_OF_THINGS = {"number", "version"}
+# In front of so many sentences there is time for a change.
+_MANY = 60
 # One word that two sentences share may be chance.
 _CHANCE = 2
+# What tells in later sentences that one does not hold any more.
+LATER = ("changed later", "another value later", "done later")
+_TOLD = {"changed later": ("change", "left"), "done later": ("done", "repaired")}
 
 
 class Talk:
@@ -72,10 +62,8 @@ class Talk:
         if found["number"] or found["day"] or found["name"]:
             found["few, with a value"] = found["few sentences"]
         if kind != "no kind" and "faint" not in kind:
-            found["short, of a kind"] = max(0.0, _SHORT - found["length"])
             found["few, of a kind"] = found["few sentences"]
-        found["overtaken"] = self._overtaken(one, about, place)
-        return found
+        return found | self._later(one, about, place)
 
     def _words_of(self, text: str) -> frozenset[str]:
         return frozenset(self._words.words(text)) - stop_words() - general()
@@ -84,50 +72,44 @@ class Talk:
         """How its words stand to those in front and behind."""
         at = [self._places.get(word, ()) for word in about]
         size = len(about) + _CHANCE
-        one = self._said[place]
         near = [any(place - _NEAR <= other < place for other in some) for some in at]
         later = [bool(some) and some[-1] > place for some in at]
-        before = self._said[place - 1] if place else None
-        behind = self._said[place + 1] if place + 1 < len(self._said) else None
+        share = 1 - place / len(self._said)
         return {
             "spoken of before": sum(near) / size,
             "spoken of later": sum(later) / size,
             "new words": (len(about) - sum(near)) / size,
-            "behind a question": float(before is not None and before.question),
             "few sentences": min(1.0, _FEW / len(self._said)),
-            "alone in its message": float(_is_alone(one, before, behind)),
-            "first of its speaker": float(
-                all(other.speaker != one.speaker for other in self._said[:place])
-            ),
+            "long before the end": share * min(1.0, len(self._said) / _MANY),
         }
 
-    def _overtaken(self, one: Sentence, about: frozenset[str], place: int) -> float:
-        """The share of its words in a later statement of its speaker with another value."""
-        values = values_of(one.text)
-        matter, most = self._words_of(without_values(one.text)), 0.0
-        later = {other for word in about for other in self._places.get(word, ()) if other > place}
-        for number in later if values else ():
-            other = self._said[number]
-            if other.speaker == one.speaker and not other.question:
-                new = values_of(other.text)
-                differ = {kind for kind, _ in new - values} & {kind for kind, _ in values - new}
-                theirs = self._matter[number]
-                if differ - _OF_THINGS and matter & theirs and matter != theirs:
-                    size = math.sqrt(len(matter) * len(theirs))
-                    most = max(most, len(matter & theirs) / size)
-        return most
+    def _later(self, one: Sentence, about: frozenset[str], place: int) -> dict[str, float]:
+        """The share of its words in later statements that may change what it says, or be its end.
+
+        A change needs another value of one type; without a word of change it is its speaker's own.
+        """
+        values, matter = values_of(one.text), self._words_of(without_values(one.text))
+        found = dict.fromkeys(LATER, 0.0)
+        for number in {at for word in about for at in self._places[word] if at > place}:
+            other, theirs = self._said[number], self._matter[number]
+            if other.role != "user" or other.question or not matter & theirs:
+                continue
+            share = len(matter & theirs) / math.sqrt(len(matter) * len(theirs))
+            new = values_of(other.text)
+            is_new = bool({kind for kind, _ in new - values} & {kind for kind, _ in values - new})
+            shown = {
+                "another value later": is_new and other.speaker == one.speaker,
+                "changed later": is_new and _tells("changed later", other.text),
+                "done later": _tells("done later", other.text),
+            }
+            found |= {name: max(found[name], share) for name, is_so in shown.items() if is_so}
+        return found
+
+
+def _tells(name: str, text: str) -> bool:
+    own = without_quotes(text)
+    return any(matches("changes", section, own) for section in _TOLD[name])
 
 
 def _of_length(text: str) -> dict[str, float]:
-    size = min(letters(text), _MOST_LETTERS)
-    return {
-        "length": math.log(size + 1) / 2,
-        "exclamation": float(text.endswith(("!", "！"))),
-        "trailing off": float(text.endswith(("…", "..."))),
-        "list": float(first_match(rules("changes")["several"], text) is not None),
-    }
-
-
-def _is_alone(one: Sentence, before: Sentence | None, behind: Sentence | None) -> bool:
-    """Whether a message says nothing else."""
-    return all(other is None or other.sources[-1:] != one.sources[-1:] for other in (before, behind))
+    return {"length": math.log(min(letters(text), _MOST_LETTERS) + 1) / 2}
