@@ -21,13 +21,14 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.runtime.replay import recorded
 from pipimem.sidecar.rules import choosing
 from pipimem.sidecar.rules.choosing import candidates
 from pipimem.sidecar.rules.context import in_context
 from pipimem.sidecar.rules.patterns import rules
-from pipimem.sidecar.rules.sentences import sentences
+from pipimem.sidecar.rules.sentences import Sentence, sentences
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
@@ -46,12 +47,16 @@ from benchmarks.consolidation.running import run
 WEIGHTS = Path(__file__).parents[2] / "pipimem" / "data" / "rules" / "weights.txt"
 # How strongly weights are drawn towards nothing; and features of fewer sentences have none.
 _RIDGE, _LEAST = 10.0, 4
+# The examples are short: what only they have may differ more freely from the talks.
+_FEW, _RIDGE_OF_FEW = "few", 4.0
 # A sentence that is overtaken or not meant does more harm than an idle one.
 _HARM = 2.0
+# Examples are few, and each stands for many.
+_EXAMPLE = 3.0
 _ALWAYS = "always"
 _CASES = Path(__file__).parents[2] / "tests" / "sidecar" / "cases"
-NOW = datetime(2026, 11, 12, 10, tzinfo=UTC)
 _EMPTY = ("chatter", "assent", "weather", "joking", "hyperbole", "tentative")
+NOW = datetime(2026, 11, 12, 10, tzinfo=UTC)
 _HEAD = """\
 # What each feature of a sentence adds to its weight (`sidecar/rules/features.py`); above zero it is kept. Fitted, not
 # written by hand: python -m benchmarks.consolidation.fitting --evals EVALS --write
@@ -139,7 +144,7 @@ def _rows(stretch: Stretch, evals: Path, words: Words) -> list[Row]:
         file.flush()
         messages = list(recorded(Path(file.name)))
     rows = []
-    for one, _, features in candidates(in_context(sentences(messages)), words):
+    for one, _, features in _open_ones(messages, words):
         quote = one.quote()
         facts = frozenset(fact.says for fact in stretch.facts if fact.is_in(quote))
         is_fine = any(fact.is_in(quote) for fact in stretch.also_fine)
@@ -176,10 +181,19 @@ def _taught(texts: Sequence[str], worth: bool | Sequence[str], words: Words) -> 
         role = "assistant" if name == "bot" else "user"
         window.append(Message(role, content, f"m{number}", NOW, name if bar else "Tom"))
     rows = []
-    for one, _, features in candidates(in_context(sentences(window)), words):
-        is_worth = worth if isinstance(worth, bool) else one.quote() in worth
-        rows.append(Row("", features, frozenset(), not is_worth, is_worth))
+    for one, _, features in _open_ones(window, words):
+        said = one.text.rstrip("。.;； ")
+        is_worth = worth if isinstance(worth, bool) else any(said in text for text in worth)
+        rows.append(Row("", features, frozenset(), not is_worth, is_worth, _EXAMPLE))
     return rows
+
+
+def _open_ones(
+    window: Sequence[Message], words: Words
+) -> list[tuple[Sentence, Kind, Mapping[str, float]]]:
+    """The candidates of a window without what it says to be done: that is history alone."""
+    some = candidates(in_context(sentences(window)), words)
+    return [found for found in some if not found[0].closed]
 
 
 def _matrix(rows: Sequence[Row], names: Sequence[str]) -> Matrix:
@@ -216,7 +230,8 @@ def _fitted(rows: Sequence[Row], names: Sequence[str]) -> dict[str, float]:
     given = np.hstack([(plain - middle) / spread, np.ones((len(rows), 1))])
     worth = np.array([row.is_worth for row in rows], dtype=float)
     share = np.array([row.weight for row in rows])
-    ridge = np.diag([_RIDGE] * len(names) + [0.0])
+    ridges = [_RIDGE_OF_FEW if name.startswith(_FEW) else _RIDGE for name in names]
+    ridge = np.diag([*ridges, 0.0])
     values = np.zeros(len(names) + 1)
     for _ in range(12):
         chance = 1 / (1 + np.exp(-given @ values))

@@ -20,7 +20,6 @@ from pipimem.text.words.index_words import Words
 # The sections of `worth.txt` that make a sentence surely one of a kind.
 _SURE = frozenset(kind.value for kind in Kind)
 # What says that a sentence does not hold for long, but not that it was worth nothing when it was said.
-_NEARLY = -0.7
 _FOR_A_TIME = dict.fromkeys((*LATER, "provisional", "done"), 0.0)
 # What somebody asked for weighs more than anything.
 ASKED = 10.0
@@ -79,7 +78,7 @@ def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
     found = []
     for one, kind, shown in candidates(said, words):
         choice = Choice(one, kind, _weight(one, shown))
-        if choice.weight > 0 or _weight(one, {**shown, **_FOR_A_TIME}) > _NEARLY:
+        if choice.weight > 0 or _weight(one, {**shown, **_FOR_A_TIME}) > 0:
             found.append(choice)
     return found
 

@@ -22,10 +22,11 @@ _SHOWN = {
 _MOST_LETTERS, _MOST_WORDS, _MOST_VALUES = 150, 12, 4
 # What was said so many sentences before is still in everybody's mind.
 _NEAR = 8
-# Who says no more than so many sentences in all has something to say.
-_FEW = 4
-# In front of so many sentences there is time for a change.
-_MANY = 60
+# So few sentences are weighed otherwise than talk, which so many surely are: nearly all of them are
+# kept, and what is said later changes what it is quoted with, if anything.
+_FEW, _MANY = 4, 20
+# Numbers that things are told apart by, rather than what is said of them.
+_OF_THINGS = {"number", "version"}
 # One word that two sentences share may be chance.
 _CHANCE = 2
 # What tells in later sentences that one does not hold any more.
@@ -59,11 +60,11 @@ class Talk:
         found["specific words"] = min(len(about), _MOST_WORDS) / 4
         found["values"] = min(len(values_of(one.text)), _MOST_VALUES) / 2
         found["with its question"] = float(one.answers)
-        if found["number"] or found["day"] or found["name"]:
-            found["few, with a value"] = found["few sentences"]
-        if kind != "no kind" and "faint" not in kind:
-            found["few, of a kind"] = found["few sentences"]
-        return found | self._later(one, about, place)
+        size = len(self._said)
+        few = min(1.0, max(0.0, (_MANY - size) / (_MANY - _FEW)))
+        alone = {f"few, {name}": value * few for name, value in found.items() if value}
+        later = {name: value * (1 - few) for name, value in self._later(one, about, place).items()}
+        return found | later | alone | {"few": few}
 
     def _words_of(self, text: str) -> frozenset[str]:
         return frozenset(self._words.words(text)) - stop_words() - general()
@@ -79,8 +80,7 @@ class Talk:
             "spoken of before": sum(near) / size,
             "spoken of later": sum(later) / size,
             "new words": (len(about) - sum(near)) / size,
-            "few sentences": min(1.0, _FEW / len(self._said)),
-            "long before the end": share * min(1.0, len(self._said) / _MANY),
+            "long before the end": share * (len(self._said) > _MANY),
         }
 
     def _later(self, one: Sentence, about: frozenset[str], place: int) -> dict[str, float]:
@@ -89,18 +89,19 @@ class Talk:
         A change needs another value of one type; without a word of change it is its speaker's own.
         """
         values, matter = values_of(one.text), self._words_of(without_values(one.text))
-        found = dict.fromkeys(LATER, 0.0)
+        found, is_done = dict.fromkeys(LATER, 0.0), _tells("done later", one.text)
         for number in {at for word in about for at in self._places[word] if at > place}:
             other, theirs = self._said[number], self._matter[number]
             if other.role != "user" or other.question or not matter & theirs:
                 continue
             share = len(matter & theirs) / math.sqrt(len(matter) * len(theirs))
             new = values_of(other.text)
-            is_new = bool({kind for kind, _ in new - values} & {kind for kind, _ in values - new})
+            kinds = {kind for kind, _ in new - values} & {kind for kind, _ in values - new}
+            is_new = bool(kinds - _OF_THINGS) and matter != theirs
             shown = {
                 "another value later": is_new and other.speaker == one.speaker,
                 "changed later": is_new and _tells("changed later", other.text),
-                "done later": _tells("done later", other.text),
+                "done later": not is_done and _tells("done later", other.text),
             }
             found |= {name: max(found[name], share) for name, is_so in shown.items() if is_so}
         return found
@@ -112,4 +113,7 @@ def _tells(name: str, text: str) -> bool:
 
 
 def _of_length(text: str) -> dict[str, float]:
-    return {"length": math.log(min(letters(text), _MOST_LETTERS) + 1) / 2}
+    return {
+        "length": math.log(min(letters(text), _MOST_LETTERS) + 1) / 2,
+        "trailing off": float(text.endswith(("…", "..."))),
+    }
