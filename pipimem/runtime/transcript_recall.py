@@ -14,8 +14,8 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
 from pipimem.recall.budget import BlockBudget, Limits
 from pipimem.recall.items import Item, Source
+from pipimem.recall.query import Query
 from pipimem.recall.recall import Recall
-from pipimem.recall.refinement import Query
 from pipimem.recall.transcript.passages import Room, passages
 from pipimem.runtime.transcript_search import TranscriptSearch
 from pipimem.runtime.vocabulary import Vocabulary

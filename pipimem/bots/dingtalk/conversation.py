@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pipimem.bots.dingtalk.arrivals import Arrived, Received, end_all
+from pipimem.bots.dingtalk.channel_opening import channel_of
 from pipimem.bots.dingtalk.command_text import command_in
 from pipimem.bots.dingtalk.commands import ChatCommands
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage, message_of
 from pipimem.bots.dingtalk.open_question import OpenQuestion
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS, with_advice
 from pipimem.bots.dingtalk.surroundings import Surroundings
-from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarError, StoreError
+from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarError
 from pipimem.notes.message import Message
 from pipimem.runtime.arrival_journal import Arrival
 from pipimem.runtime.open_channel import OpenChannel, opened
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 # About 8,000 tokens of Chinese: beyond it the context is made durable and dropped.
 _MOST_CONTEXT = 12_000
-# Where the disk refuses, a channel is opened again after so many seconds.
-_TRY_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0)
 # What is taken back comes within minutes.
 _MOST_REVOKED = 100
 # Commands after which a conversation may be off the record, or on it again.
@@ -138,16 +137,21 @@ class Conversation:
         channel = await self._opened(received[0].message)
         for one in received:
             await self._note_state(channel, one)
-        messages = [self._message(one.message) for one in received if one.record]
+        recorded = [one.message for one in received if one.record]
         try:
-            async with self.shared.storing:
-                written = {message.id for message in await channel.take_in(messages)}
+            written = await self._written(channel, recorded)
         except (PipimemError, OSError) as error:
-            _log.error("%d messages are not stored yet: %s", len(messages), error)
+            _log.error("%d messages are not stored yet: %s", len(recorded), error)
             end_all(one for one in received if not one.record)
             return received  # `after_turn` and the gate try again
         end_all(received)
         return [one for one in received if not one.record or one.message.id in written]
+
+    async def _written(self, channel: OpenChannel, received: list[Incoming]) -> set[str]:
+        """Write messages; returns the ids of those that were not there before."""
+        messages = [self._message(message) for message in received]
+        async with self.shared.storing:
+            return {message.id for message in await channel.take_in(messages)}
 
     async def _note_state(self, channel: OpenChannel, one: Received) -> None:
         """Keep what stays known of a message: off the record or on it, and whose name it is."""
@@ -157,24 +161,8 @@ class Conversation:
             await self.shared.state.learnt(one.message.speaker, one.message.sender)
 
     async def _opened(self, message: Incoming) -> OpenChannel:
-        """The channel, made where it is new; a disk that refuses is asked again for 15 s."""
-        for pause in (*_TRY_AGAIN, None):
-            if self.channel is not None:
-                break
-            try:
-                # Others must not wait while this one pauses.
-                async with self.shared.storing:
-                    made = await self.shared.pipimem.channel(
-                        self.id, kind=message.kind, title=message.title
-                    )
-                self.channel = opened(made)
-                self.channel.recall_in_threads()
-            except (StoreError, OSError) as error:
-                if pause is None:
-                    raise
-                _log.error("the channel cannot be opened yet: %s", error)
-                await asyncio.sleep(pause)
-        assert self.channel is not None
+        if self.channel is None:
+            self.channel = await channel_of(self.shared, self.id, message)
         return self.channel
 
     def _message(self, message: Incoming) -> Message:

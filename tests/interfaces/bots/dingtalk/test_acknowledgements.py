@@ -11,7 +11,7 @@ import pytest
 from pipimem import Message, Pipimem, StoreError
 from pipimem.bots.dingtalk import acknowledgements as module
 from pipimem.bots.dingtalk import bot as bot_module
-from pipimem.bots.dingtalk import conversation as conversation_module
+from pipimem.bots.dingtalk import channel_opening
 from pipimem.runtime.arrival_journal import ArrivalJournal
 from pipimem.runtime.open_channel import OpenChannel
 
@@ -151,7 +151,7 @@ async def test_what_cannot_be_stored_anywhere_is_asked_for_again(
     running: Running, dingtalk: FakeDingTalk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not acknowledged, and taken as new when it is delivered again."""
-    monkeypatch.setattr(conversation_module, "_TRY_AGAIN", (0.01,))
+    monkeypatch.setattr(channel_opening, "_TRY_AGAIN", (0.01,))
     real, write = Pipimem.channel, ArrivalJournal.commit
 
     async def refuse(self: Pipimem, *_: Any, **__: Any) -> None:
@@ -177,7 +177,7 @@ async def test_what_only_the_journal_has_is_stored_later(
     running: Running, dingtalk: FakeDingTalk, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """DingTalk does not deliver it again: the bot tries until the disk takes it."""
-    monkeypatch.setattr(conversation_module, "_TRY_AGAIN", (0.3,))
+    monkeypatch.setattr(channel_opening, "_TRY_AGAIN", (0.3,))
     monkeypatch.setattr(bot_module, "_AGAIN_SECONDS", 0.05)
     real, refused = Pipimem.channel, 0
 
