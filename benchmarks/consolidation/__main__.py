@@ -38,7 +38,7 @@ _HEAD = (
     "in history too",
     "junk / entries",
     "falsified",
-    "overtaken",
+    "of these overtaken",
     "valid / tries",
     "tokens in",
     "out",
@@ -74,10 +74,10 @@ def _details(stretch: Stretch, outcome: Outcome, score: Score) -> None:
         print(f"  FAILED  {outcome.problem}")
     for text in outcome.entries:
         mark = (
-            "WRONG"
-            if text in score.falsified
-            else "overtaken"
+            "overtaken"
             if text in score.stale
+            else "WRONG"
+            if text in score.falsified
             else "junk"
             if text in score.junk
             else "fine"

@@ -1,12 +1,14 @@
 """Fit the weights of the offline rules to the labelled talks, and measure them on talks left out.
 
-usage: python -m benchmarks.consolidation.fitting --evals DIR [--write] [--keep 0.77]
+usage: python -m benchmarks.consolidation.fitting --evals DIR [--write] [--keep 0.79]
 
 A logistic regression (ridge) over the features of each sentence that may be kept: what says a fact
 of the labels is worth keeping, what says none, or what was overtaken or not meant, is not. The
-examples and counter-examples of `worth.txt` are learnt from as well. The curve is that of sentences
-whose talk was left out, in eight parts; `--keep` says which share of the facts of the talks they are
-to keep there, and so what a sentence must weigh. `--write` writes `pipimem/data/rules/weights.txt`.
+examples and counter-examples of `worth.txt` and the cases of the tests are learnt from as well. The
+curve, and the figures of whole talks, are those with weights that saw no talk of its kind (`club-en`
+and `club-zh` are one); `--keep` says which share of the facts of the blind talks is to be kept there,
+and so what a sentence must weigh. `--write` writes `pipimem/data/rules/weights.txt`. The third six
+blind talks are never read here: they are what the weights are tried on.
 """
 
 from __future__ import annotations
@@ -58,8 +60,11 @@ _CASES = Path(__file__).parents[2] / "tests" / "sidecar" / "cases"
 _EMPTY = ("chatter", "assent", "weather", "joking", "hyperbole", "tentative")
 NOW = datetime(2026, 11, 12, 10, tzinfo=UTC)
 _HEAD = """\
-# What each feature of a sentence adds to its weight (`sidecar/rules/features.py`); above zero it is kept. Fitted, not
-# written by hand: python -m benchmarks.consolidation.fitting --evals EVALS --write
+# What each feature of a sentence (`sidecar/rules/features.py`) adds to its weight; above zero it is kept. "few, x" is
+# added for x where a window has fewer than twelve sentences.
+#
+# Fitted, not written by hand: a logistic regression over 36 labelled talks and the examples of the patterns and tests.
+# python -m benchmarks.consolidation.fitting --evals EVALS --write
 
 """
 Matrix = NDArray[np.float64]
@@ -126,14 +131,14 @@ def _sums(scores: Sequence[Score]) -> str:
     wrong, stale = sum(len(s.falsified) for s in scores), sum(len(s.stale) for s in scores)
     return (
         f"kept {kept} / {kept + missed} = {kept / (kept + missed):.2f}"
-        f"  junk {junk} / {entries} = {junk / entries:.2f}  falsified {wrong}  overtaken {stale}"
+        f"  junk {junk} / {entries} = {junk / entries:.2f}  falsified {wrong}, overtaken {stale} of them"
     )
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.consolidation.fitting")
     parser.add_argument("--evals", type=Path, required=True, help="folder with transcripts/")
-    parser.add_argument("--keep", type=float, default=0.77, help="share of facts to keep")
+    parser.add_argument("--keep", type=float, default=0.79, help="share of facts to keep")
     parser.add_argument("--write", action="store_true", help="write the weights")
     return parser.parse_args()
 

@@ -84,7 +84,7 @@ class Score:
     fine: tuple[str, ...]
     junk: tuple[str, ...]
     entries: int
-    # What nobody said or meant; and what was said, but was overtaken by the end of the talk.
+    # What must not be kept; of that, what was said but is overtaken by the end of the talk.
     falsified: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
 
@@ -101,14 +101,11 @@ def scored(stretch: Stretch, entries: list[str]) -> Score:
     fine = tuple(text for text in other if any(fact.is_in(text) for fact in stretch.also_fine))
     junk = tuple(text for text in other if text not in fine)
     missed = tuple(fact for fact in stretch.facts if fact not in kept)
-    falsified, stale = (
-        tuple(
-            text
-            for text in entries
-            if any(fact.is_in(text) for fact in stretch.falsified if fact.stale is is_stale)
-        )
-        for is_stale in (False, True)
+    falsified, never = (
+        tuple(text for text in entries if any(fact.is_in(text) for fact in wrong))
+        for wrong in (stretch.falsified, [one for one in stretch.falsified if not one.stale])
     )
+    stale = tuple(text for text in falsified if text not in never)
     return Score(kept, missed, fine, junk, len(entries), falsified, stale)
 
 

@@ -12,14 +12,16 @@ from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.answers import answered
 from pipimem.sidecar.rules.asking import asks_of_the_bot
 from pipimem.sidecar.rules.claims import Claim
-from pipimem.sidecar.rules.features import LATER, Talk
+from pipimem.sidecar.rules.features import LATER, TalkFeatures
 from pipimem.sidecar.rules.patterns import as_written, first_match, matches, rules, without_quotes
 from pipimem.sidecar.rules.sentences import Sentence, without_tail
 from pipimem.text.words.index_words import Words
 
 # The sections of `worth.txt` that make a sentence surely one of a kind.
 _SURE = frozenset(kind.value for kind in Kind)
-# What says that a sentence does not hold for long, but not that it was worth nothing when it was said.
+# What weighs nearly enough is told in history, and may be quoted with what changes it. What says
+# that a sentence does not hold for long is not counted there.
+_NEARLY = -0.9
 _FOR_A_TIME = dict.fromkeys((*LATER, "provisional", "done"), 0.0)
 # What somebody asked for weighs more than anything.
 ASKED = 10.0
@@ -57,7 +59,7 @@ def candidates(
     Each stands with the question that it answers. Questions, requests, what is imagined or laughed
     at, and fragments that answer nothing are none.
     """
-    talk = Talk(said, words)
+    talk = TalkFeatures(said, words)
     for place, sentence in enumerate(said):
         if sentence.role != "user" or (sentence.laughed and not sentence.asked):
             continue
@@ -73,18 +75,18 @@ def candidates(
 def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
     """All that is worth keeping of a window's sentences, in their order.
 
-    What seems to hold no longer may weigh less than nothing: it is kept only with what changes it.
+    What weighs a little less than nothing is among them: `standing` leaves it out.
     """
     found = []
     for one, kind, shown in candidates(said, words):
         choice = Choice(one, kind, _weight(one, shown))
-        if choice.weight > 0 or _weight(one, {**shown, **_FOR_A_TIME}) > 0:
+        if max(choice.weight, _weight(one, {**shown, **_FOR_A_TIME})) > _NEARLY:
             found.append(choice)
     return found
 
 
 def standing(chosen: Sequence[Choice]) -> list[Choice]:
-    """The choices without what seems to hold no longer."""
+    """The choices that weigh enough to be kept by themselves."""
     return [choice for choice in chosen if choice.weight > 0]
 
 

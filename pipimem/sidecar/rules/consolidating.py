@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime, time
 
@@ -139,7 +140,8 @@ def _history(
     """The weightiest quotes in their order; if there are none, one statement of an exchange."""
     people = sum(message.role == "user" for message in window)
     room = min(_MOST_BULLETS, max(1, -(-people // _MESSAGES_A_BULLET)))
-    kept = sorted(chosen, key=lambda choice: (-_as_event(choice), choice.sentence.place))[:room]
+    # Of those of about one weight the earlier are told.
+    kept = sorted(chosen, key=lambda one: (-math.floor(_as_event(one)), one.sentence.place))[:room]
     kept.sort(key=lambda choice: choice.sentence.place)
     bullets = []
     for one in kept:

@@ -24,7 +24,7 @@ _MOST_LETTERS, _MOST_WORDS, _MOST_VALUES = 150, 12, 4
 _NEAR = 8
 # So few sentences are weighed otherwise than talk, which so many surely are: nearly all of them are
 # kept, and what is said later changes what it is quoted with, if anything.
-_FEW, _MANY = 4, 20
+_FEW, _MANY = 4, 12
 # Numbers that things are told apart by, rather than what is said of them.
 _OF_THINGS = {"number", "version"}
 # One word that two sentences share may be chance.
@@ -34,7 +34,7 @@ LATER = ("changed later", "another value later", "done later")
 _TOLD = {"changed later": ("change", "left"), "done later": ("done", "repaired")}
 
 
-class Talk:
+class TalkFeatures:
     """The sentences of a window, with where each word stands, to tell a sentence's features."""
 
     def __init__(self, said: Sequence[Sentence], words: Words) -> None:
@@ -60,8 +60,10 @@ class Talk:
         found["specific words"] = min(len(about), _MOST_WORDS) / 4
         found["values"] = min(len(values_of(one.text)), _MOST_VALUES) / 2
         found["with its question"] = float(one.answers)
+        found["with what it corrects"] = float(" … " in one.text and not one.answers)
         size = len(self._said)
         few = min(1.0, max(0.0, (_MANY - size) / (_MANY - _FEW)))
+        found["spoken of later"] *= 1 - few
         alone = {f"few, {name}": value * few for name, value in found.items() if value}
         later = {name: value * (1 - few) for name, value in self._later(one, about, place).items()}
         return found | later | alone | {"few": few}
@@ -71,16 +73,14 @@ class Talk:
 
     def _of_talk(self, about: frozenset[str], place: int) -> dict[str, float]:
         """How its words stand to those in front and behind."""
-        at = [self._places.get(word, ()) for word in about]
+        at = [self._places[word] for word in about]
         size = len(about) + _CHANCE
         near = [any(place - _NEAR <= other < place for other in some) for some in at]
-        later = [bool(some) and some[-1] > place for some in at]
-        share = 1 - place / len(self._said)
+        later = [any(other > place for other in some) for some in at]
         return {
             "spoken of before": sum(near) / size,
             "spoken of later": sum(later) / size,
             "new words": (len(about) - sum(near)) / size,
-            "long before the end": share * (len(self._said) > _MANY),
         }
 
     def _later(self, one: Sentence, about: frozenset[str], place: int) -> dict[str, float]:
