@@ -23,7 +23,12 @@ def features(*texts: str) -> list[dict[str, float]]:
 
 def test_a_later_value_of_its_speaker_is_seen() -> None:
     """Of one type and about the same words, in a window of some length."""
-    texts = ["Ann|The hall costs 40 euros", *FILLING, *FILLING, "Ann|The hall costs 55 euros a night"]
+    texts = [
+        "Ann|The hall costs 40 euros",
+        *FILLING,
+        *FILLING,
+        "Ann|The hall costs 55 euros a night",
+    ]
     first, *_, last = features(*texts)
     assert 0.5 < first["another value later"] < 1.0
     assert last["another value later"] == 0.0
