@@ -2,31 +2,62 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from pipimem import resources
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.answers import answered
 from pipimem.sidecar.rules.asking import asks_of_the_bot
 from pipimem.sidecar.rules.claims import Claim
-from pipimem.sidecar.rules.features import LATER, TalkFeatures
-from pipimem.sidecar.rules.patterns import as_written, first_match, matches, rules, without_quotes
-from pipimem.sidecar.rules.sentences import Sentence, without_tail
+from pipimem.sidecar.rules.patterns import (
+    as_written,
+    first_match,
+    general,
+    matches,
+    rules,
+    without_quotes,
+)
+from pipimem.sidecar.rules.sentences import Sentence, letters, without_tail
 from pipimem.text.words.index_words import Words
 
-# The sections of `worth.txt` that make a sentence surely one of a kind.
-_SURE = frozenset(kind.value for kind in Kind)
-# What weighs nearly enough is told in history, and may be quoted with what changes it. What says
-# that a sentence does not hold for long is not counted there.
-_NEARLY = -0.9
-_FOR_A_TIME = dict.fromkeys((*LATER, "provisional", "done"), 0.0)
-# What somebody asked for weighs more than anything.
+# A sentence of a kind, by its words: sure, or only where something concrete stands beside it.
+_SURE, _FAINT = 3.0, 1.5
+# What does most harm when it is forgotten comes first where room is short.
+_WORTH_MORE = {
+    Kind.CONSTRAINT: 1.8,
+    Kind.DECISION: 1.5,
+    Kind.LESSON: 1.5,
+    Kind.PREFERENCE: 0.5,
+    Kind.IDENTITY: 0.5,
+}
+_CONCRETE = {
+    "number": 0.8,
+    "day": 0.8,
+    "name": 0.8,
+    "people": 0.5,
+    "person speaking": 0.8,
+    "vital": 1.5,
+    "sum": 1.0,
+}
+_CHANGES = {"change": 1.0, "done": 0.8, "repaired": 0.8}
+_EMPTY = {"chatter": 1.8, "weather": 2.5, "joking": 1.0, "hyperbole": 2.5}
+_LIGHTER = {"tentative": 1.5, "conditional": 1.0, "you": 1.0, "vague": 1.5, "points": 0.8}
+# What nothing else is said in than a word or two is no sentence one understands next month.
+_LEAST_WORDS, _FEW_WORDS, _NO_WORDS = 2, 1.0, 4.0
+# A fact or a deed in fewer letters says too little; Chinese ones count thrice.
+_NEED_MORE, _SHORT, _TOO_SHORT = (Kind.FACT, Kind.ONGOING), 20, 0.8
+_MOST_SPECIFIC, _SPECIFIC = 5, 0.35
+# What a sentence must weigh to be kept; what somebody asked for weighs more than anything.
+_WORTH = 2.8
 ASKED = 10.0
 # A sentence is never cut: a longer one is a page, or a text somebody pasted.
 _LONGEST = 320
+# A sentence that stands with what it answers weighs more.
+_ANSWERED = 1.4
+# The marks around a question are ours: they make no name.
+_MARKS = re.compile("^[“「]|[”」]")
 # More than one entry for so many messages of people would be a transcript.
 _MESSAGES_AN_ENTRY, _LEAST_ENTRIES = 2, 4
 _LATER = 0.6
@@ -51,70 +82,45 @@ class Choice:
         return Claim(self.sentence.text, self.sentence.speaker, self.kind)
 
 
-def candidates(
-    said: Sequence[Sentence], words: Words
-) -> Iterator[tuple[Sentence, Kind, Mapping[str, float]]]:
-    """What may be kept of a window's sentences, in their order, with its kind and features.
-
-    Each stands with the question that it answers. Questions, requests, what is imagined or laughed
-    at, and fragments that answer nothing are none.
-    """
-    talk = TalkFeatures(said, words)
-    for place, sentence in enumerate(said):
-        if sentence.role != "user" or (sentence.laughed and not sentence.asked):
-            continue
-        whole = answered(said, place, words)
-        if whole is None and (sentence.fragment or _is_ruled_out(sentence)):
-            continue
-        one = whole or sentence
-        own = _kind(without_tail(without_quotes(sentence.text).lstrip("· ")))
-        kind, shown = own if own[1] in _SURE or not one.answers else _kind(one.text)
-        yield one, kind, talk.features(one, place, shown)
-
-
-def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
-    """All that is worth keeping of a window's sentences, in their order.
-
-    What weighs a little less than nothing is among them: `standing` leaves it out.
-    """
-    found = []
-    for one, kind, shown in candidates(said, words):
-        choice = Choice(one, kind, _weight(one, shown))
-        if max(choice.weight, _weight(one, {**shown, **_FOR_A_TIME})) > _NEARLY:
-            found.append(choice)
-    return found
-
-
-def standing(chosen: Sequence[Choice]) -> list[Choice]:
-    """The choices that weigh enough to be kept by themselves."""
-    return [choice for choice in chosen if choice.weight > 0]
+def weighed(sentence: Sentence, words: Words) -> Choice | None:
+    """A sentence with its kind and weight; `None` for questions, requests and imagined things."""
+    text = without_tail(sentence.text if sentence.answers else without_quotes(sentence.text))
+    if len(text) > _LONGEST and not sentence.asked:
+        return None
+    if sentence.question or asks_of_the_bot(text) or matches("left_out", "imagined", text):
+        return None
+    kind, weight = _kind(text)
+    said = _MARKS.sub("", text) if sentence.answers else sentence.text
+    weight += _sum("concrete", _CONCRETE, said) + _sum("changes", _CHANGES, text)
+    weight -= _sum("left_out", _EMPTY, text) + _sum("left_out", _LIGHTER, text)
+    specific = len(_specific(text, words))
+    weight += min(specific, _MOST_SPECIFIC) * _SPECIFIC
+    if kind in _NEED_MORE and letters(text) < _SHORT:
+        weight -= _TOO_SHORT
+    if specific < _LEAST_WORDS:
+        weight -= _FEW_WORDS if specific else _NO_WORDS
+    return Choice(sentence, kind, weight + ASKED if sentence.asked else weight)
 
 
 def weight_of(sentence: Sentence, words: Words) -> float:
-    """The weight of a sentence alone, -9 for one that is never worth keeping."""
-    found = [_weight(one, shown) for one, _, shown in candidates([sentence], words)]
-    return found[0] if found else -9.0
+    """The weight of a sentence, -9 for one that is never worth keeping."""
+    choice = weighed(sentence, words)
+    return choice.weight if choice else -9.0
 
 
-def _weight(sentence: Sentence, shown: Mapping[str, float]) -> float:
-    """The sum of the fitted weights of its features: above zero it is kept."""
-    known = weights()
-    weight = known["always"] + sum(known.get(name, 0.0) * value for name, value in shown.items())
-    return weight + ASKED if sentence.asked else weight
-
-
-@cache
-def weights() -> Mapping[str, float]:
-    """The fitted weights of `weights.txt`, by feature."""
-    lines = (line.rpartition(" ") for line in resources.sections("rules/weights")[""])
-    return {name.strip(): float(weight) for name, _, weight in lines}
-
-
-def _is_ruled_out(sentence: Sentence) -> bool:
-    text = without_tail(sentence.text if sentence.answers else without_quotes(sentence.text))
-    if len(text) > _LONGEST and not sentence.asked:
-        return True
-    return sentence.question or asks_of_the_bot(text) or matches("left_out", "imagined", text)
+def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
+    """All that is worth keeping of a window's sentences, in their order."""
+    found: list[Choice] = []
+    for place, sentence in enumerate(said):
+        if sentence.role != "user" or (sentence.laughed and not sentence.asked):
+            continue
+        choice = None if sentence.fragment else weighed(sentence, words)
+        whole = answered(said, place, words)
+        if whole is not None:
+            choice = _answer(choice, whole)
+        if choice and choice.weight >= _WORTH:
+            found.append(choice)
+    return found
 
 
 def bounded(chosen: Sequence[Choice], messages: int) -> list[Choice]:
@@ -149,13 +155,40 @@ def _comes_first(choice: Choice) -> bool:
 
 def sure_kind(text: str) -> Kind | None:
     """The kind that a text surely is by its words, `None` where it is none."""
-    kind, shown = _kind(without_quotes(text))
-    return kind if shown in _SURE else None
+    kind, weight = _kind(without_quotes(text))
+    return kind if weight >= _SURE else None
 
 
-def _kind(text: str) -> tuple[Kind, str]:
-    """The first kind with a pattern that fits, and its section; else a fact of no section."""
+def _sum(name: str, values: dict[str, float], text: str) -> float:
+    """What the sections of a file count together whose patterns a text shows."""
+    return sum(value for section, value in values.items() if matches(name, section, text))
+
+
+def _specific(text: str, words: Words) -> set[str]:
+    """The words of a text that are not in `general.txt`; no parts of its compounds."""
+    parts = [part for part in text.split() if part.strip(".,!?;:…-").casefold() not in general()]
+    said = set(words.words(" ".join(parts)))
+    specific = set[str]()
+    for word in said:
+        is_part = any(word != other and word in other for other in said)
+        if not is_part and word not in general():
+            specific.add(word)
+    return specific
+
+
+def _kind(text: str) -> tuple[Kind, float]:
+    """The first kind with a pattern that fits, and its weight; else a fact of weight 0."""
     for section, some in rules("worth").items():
         if first_match(some, as_written(text)):
-            return Kind(section.partition(" ")[0]), section
-    return Kind.FACT, "no kind"
+            name, _, faint = section.partition(" ")
+            weight = _SURE + _WORTH_MORE.get(Kind(name), 0.0)
+            return Kind(name), _FAINT if faint else weight
+    return Kind.FACT, 0.0
+
+
+def _answer(alone: Choice | None, whole: Sentence) -> Choice:
+    """The answer as a choice, with its question where it is short or would not be kept without."""
+    text = _MARKS.sub("", whole.text)
+    about = _sum("concrete", _CONCRETE, text) - _sum("left_out", _EMPTY, text)
+    kind = alone.kind if alone and alone.weight >= _WORTH else _kind(whole.text)[0]
+    return Choice(whole, kind, max(about + _ANSWERED, alone.weight if alone else 0.0))

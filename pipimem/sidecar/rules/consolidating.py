@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from datetime import datetime, time
 
@@ -11,7 +10,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Trust
 from pipimem.sidecar.rules.changes import ends
-from pipimem.sidecar.rules.choosing import ASKED, Choice, bounded, choices, standing, weight_of
+from pipimem.sidecar.rules.choosing import ASKED, Choice, bounded, choices, weight_of
 from pipimem.sidecar.rules.claim_index import ClaimIndex
 from pipimem.sidecar.rules.claims import claim_of, stated, statements
 from pipimem.sidecar.rules.context import is_taken_up, linked_to
@@ -46,8 +45,9 @@ def consolidated(task: Consolidate, words: Words) -> Consolidated:
     open_ones = [choice for choice in chosen if not choice.sentence.closed]
     open_ones = with_changes(open_ones, said, words)
     ours = [known for known in task.memory if known.trust is Trust.INFERRED]
-    open_ones = without_ended(standing(with_older(open_ones, words)), said, words)
-    kept = _kept(_with_known(open_ones, ours, words), people, new)
+    open_ones = [one for one in with_older(open_ones, words) if one.weight]
+    standing = without_ended(open_ones, said, words)
+    kept = _kept(_with_known(standing, ours, words), people, new)
     taken_up = [known for known in ours if is_taken_up(known.text, gone)]
     learned = _learned(kept, task.memory, taken_up, words)
     over = [Over(known.id, "corrected or done") for known in taken_up]
@@ -140,8 +140,7 @@ def _history(
     """The weightiest quotes in their order; if there are none, one statement of an exchange."""
     people = sum(message.role == "user" for message in window)
     room = min(_MOST_BULLETS, max(1, -(-people // _MESSAGES_A_BULLET)))
-    # Of those of about one weight the earlier are told.
-    kept = sorted(chosen, key=lambda one: (-math.floor(_as_event(one)), one.sentence.place))[:room]
+    kept = sorted(chosen, key=lambda choice: (-_as_event(choice), choice.sentence.place))[:room]
     kept.sort(key=lambda choice: choice.sentence.place)
     bullets = []
     for one in kept:

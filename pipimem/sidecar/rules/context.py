@@ -13,7 +13,7 @@ from functools import lru_cache
 from pipimem.notes.message import Message
 from pipimem.sidecar.rules.antecedents import antecedent, is_own, taken_back
 from pipimem.sidecar.rules.patterns import matches, names_a_value, rules, without_quotes
-from pipimem.sidecar.rules.sentences import Sentence, letters, sentences
+from pipimem.sidecar.rules.sentences import Sentence, sentences
 from pipimem.text.dates import dated
 from pipimem.text.han import is_chinese
 from pipimem.text.quotes import read_quote
@@ -166,8 +166,7 @@ def _add(kept: list[Sentence], one: Sentence) -> None:
     stays = not of_own and (kept[place].asked or need == "restriction")
     if (whole or never_alone) and not stays:  # the wrong value
         del kept[place]
-    is_left = whole is None and need == "correction" and letters(one.text) < _FEW_LETTERS
-    kept.append(replace(whole or one, closed=need == "done", fragment=is_left))
+    kept.append(replace(whole or one, closed=need == "done"))
 
 
 def _take_back(kept: list[Sentence], one: Sentence, need: str) -> bool:

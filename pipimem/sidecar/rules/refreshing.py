@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.changes import is_over
-from pipimem.sidecar.rules.choosing import Choice, choices, standing
+from pipimem.sidecar.rules.choosing import Choice, choices
 from pipimem.sidecar.rules.claims import Claim, claim_of, claims
 from pipimem.sidecar.rules.context import is_taken_up, linked_to
 from pipimem.sidecar.rules.patterns import matches, names_a_value
@@ -57,7 +57,7 @@ def _with_new(items: Sequence[str], new: Sequence[str]) -> list[str]:
 
 def _fresh_items(said: Sequence[Sentence], words: Words) -> dict[str, list[str]]:
     """Quotes of the window by section; those worth keeping stand under Current State as well."""
-    chosen = without_ended(standing(choices(said, words)), said, words)
+    chosen = without_ended(choices(said, words), said, words)
     fresh = {"Current State": [choice.quote for choice in chosen]}
     for choice in chosen:
         fresh.setdefault(_section(choice), []).append(choice.quote)

@@ -72,7 +72,7 @@ def with_older(
             if whole or (not ended and is_of_another_day(older.sentence, one.sentence)):
                 del found[place]
             if whole:
-                one = Choice(whole, older.kind, max(one.weight, 0.0) + _CHANGED)
+                one = Choice(whole, older.kind, one.weight + _CHANGED)
         found[number] = one
         if known is None:
             index.add(one.claim)
