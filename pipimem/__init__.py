@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from pipimem.settings import (
         BudgetSettings,
         CompactionSettings,
+        DingTalkSettings,
         EmbedderSettings,
         FleetSettings,
         MaintenanceSettings,
@@ -152,6 +153,7 @@ __all__ = [
     "Consolidate",
     "Consolidated",
     "DatabaseUnavailable",
+    "DingTalkSettings",
     "EditConflict",
     "Embedder",
     "EmbedderSettings",
@@ -260,9 +262,9 @@ _PLACES = {
     "pipimem.store.workspace": "ChannelInfo",
     "pipimem.text.private": "PrivateCounts",
     "pipimem.settings": (
-        "BudgetSettings CompactionSettings EmbedderSettings FleetSettings MaintenanceSettings "
-        "ModelSettings ObservabilitySettings PrivateSettings RecallSettings SecretSettings "
-        "Settings SnapshotSettings"
+        "BudgetSettings CompactionSettings DingTalkSettings EmbedderSettings FleetSettings "
+        "MaintenanceSettings ModelSettings ObservabilitySettings PrivateSettings RecallSettings "
+        "SecretSettings Settings SnapshotSettings"
     ),
     "pipimem.sidecar.tasks": (
         "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over Refile "

@@ -182,6 +182,19 @@ class FleetSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class DingTalkSettings:
+    """Who may change what others said, in a group of the DingTalk bot.
+
+    `admins` are staff ids or union ids; they need nobody's word. `confirmed_by` says who must agree
+    to what concerns others: another member of the group (`member`), an admin, or nobody but who
+    asks (`self`).
+    """
+
+    admins: tuple[str, ...] = ()
+    confirmed_by: Literal["member", "admin", "self"] = "member"
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything a workspace may set; a setting is a question its operator can answer."""
 
@@ -196,6 +209,7 @@ class Settings:
     secrets: SecretSettings = field(default_factory=SecretSettings)
     observability: ObservabilitySettings = field(default_factory=ObservabilitySettings)
     fleet: FleetSettings = field(default_factory=FleetSettings)
+    dingtalk: DingTalkSettings = field(default_factory=DingTalkSettings)
 
 
 def settings_from(toml: str) -> Settings:

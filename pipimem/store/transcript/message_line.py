@@ -7,13 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import get_args
 
-from pipimem.notes.message import Message, Role
+from pipimem.notes.message import YEARS, Message, Role
 from pipimem.store.disk import json_lines
 from pipimem.text.dates.bounds import aware
 
 _ROLES = frozenset(get_args(Role))
-# `datetime` ends at the years 1 and 9999; a few days more or less must not step over.
-YEARS = range(100, 9900)
 
 
 def line(message: Message) -> bytes:
