@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import anyio
 from anyio import to_thread
@@ -25,9 +25,9 @@ from pipimem.runtime.assistants import Assistants
 from pipimem.runtime.channel import Channel, no_op
 from pipimem.runtime.channel_registry import ChannelRegistry
 from pipimem.runtime.embeddings import embeddings_of
+from pipimem.runtime.idle_work import IdleWork
 from pipimem.runtime.lifetime import Lifetime
 from pipimem.runtime.maintenance.background import Background
-from pipimem.runtime.maintenance.changed_files import JOB as IDLE
 from pipimem.runtime.maintenance.service_queue import EMBEDDING, WARMING, Embedding, Warming
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.runtime.observability.chosen import observers_of
@@ -40,13 +40,9 @@ from pipimem.settings import Settings, settings_from
 from pipimem.sidecar.tasks import Assistant
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
-if TYPE_CHECKING:
-    from pipimem.runtime.fleet.due_times import DueTimes
-
 _KINDS = ("dm", "group")
-# The jobs, as the operator reads of them.
+# The job, as the operator reads of them.
 _LIBRARY = "loading litellm"
-DUE_TIMES = "telling the fleet of talk"
 
 
 class Pipimem:
@@ -131,11 +127,7 @@ class Pipimem:
             self._channels.open_for_visit,
             self._background,
         )
-        self._due_times: DueTimes | None = None
-        if self.store.fleet is not None:
-            from pipimem.runtime.fleet.due_times import due_times_of  # of a fleet alone
-
-            self._due_times = due_times_of(self.store.fleet, settings.maintenance)
+        self._idle_work = IdleWork(self._idle)
         self._lifetime: Lifetime | None = None
         # Whoever starts or closes waits for a closing that is under way.
         self._closing = anyio.Lock()
@@ -199,11 +191,7 @@ class Pipimem:
         """All that runs beside the turns, until cancelled."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._background.keep, _LIBRARY, self._load_library)
-            if self._due_times is not None:
-                # The workers of the fleet do the idle work: `pipimem watch --fleet`.
-                tasks.start_soon(self._background.keep, DUE_TIMES, self._due_times.run)
-            elif self.settings.maintenance.enabled:
-                tasks.start_soon(self._background.keep, IDLE, self._idle.run_beside)
+            tasks.start_soon(self._idle_work.run_beside)
             tasks.start_soon(self._background.keep, WARMING, self._warming.run)
             if self._embedding is not None:
                 tasks.start_soon(self._background.keep, EMBEDDING, self._embedding.run)
@@ -279,67 +267,25 @@ class Pipimem:
 
     def _after_turn(self, folder: str) -> None:
         self._turn_ended.set()
-        self._idle.message_received(folder)
-        if self._due_times is not None:
-            self._due_times.message_received(folder)
+        self._idle_work.message_received(folder)
 
     async def watch(
         self,
         report: Callable[[Visit], None] | None = None,
         *,
         began: Callable[[], None] = lambda: None,
+        fleet: bool = False,
     ) -> None:
         """Do the idle work of every channel until cancelled, whatever the settings say.
 
         `began` is called once this process holds the leader lock, `report` takes each look; what it
-        raises ends the watch.
+        raises ends the watch. With `fleet` it works beside the workers of other hosts, on asyncio;
+        jobs under way have 20 s to end then.
 
-        Raises `WorkspaceError` where another process does it already, and where several hosts share
-        the workspace: `work_for_fleet` is theirs.
+        Raises `WorkspaceError` where another process does it already, and where `fleet` is not as
+        `[fleet] database` says.
         """
-        if self.store.fleet is not None:
-            raise WorkspaceError(
-                "[fleet] database is set: several hosts share this workspace. "
-                "`pipimem watch --fleet` does the idle work on each."
-            )
-        if not await self._idle.take_leadership():
-            raise WorkspaceError(
-                f"{self._idle.holder()} does the idle work of {self.store.root} already. "
-                "Stop it first; a bot leaves "
-                "it to others with `enabled = false` under [maintenance] in pipimem.toml."
-            )
-        began()
-        await self._idle.run_reporting(report)
-
-    async def work_for_fleet(
-        self,
-        report: Callable[[Visit], None] | None = None,
-        *,
-        began: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Do idle work of the channels that are due, beside the workers of other hosts.
-
-        On asyncio, until cancelled; jobs under way then have 20 s to end. `began` is called at the
-        beginning, `report` takes each look. Raises `WorkspaceError` without `[fleet] database`.
-        """
-        if self.store.fleet is None or self._due_times is None:
-            raise WorkspaceError(
-                "There is no fleet: set database under [fleet] in pipimem.toml, or leave --fleet "
-                "out."
-            )
-        from pipimem.runtime.fleet.worker import FleetWorker  # Procrastinate: of a fleet alone
-
-        worker = FleetWorker(
-            self.store,
-            self.settings.maintenance,
-            self.clock,
-            self._due_times.visits,
-            self._channels.open_for_visit,
-            self._background,
-            report,
-        )
-        began()
-        await worker.run(self.settings.fleet.database)
+        await (self._idle_work.watch_for_fleet if fleet else self._idle_work.watch)(report, began)
 
     async def reply(self, messages: Sequence[Message], *, channel: str, timeout: float) -> str:
         """What the model answers to a conversation, within `timeout` seconds.

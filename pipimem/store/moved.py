@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pipimem.errors import ChannelMoved
 from pipimem.store.disk.files import put_whole, remove
-from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import read_if_there, sync_folder
 
@@ -39,15 +38,15 @@ def read_move(own: Path) -> ChannelMove | None:
     data = read_if_there(own / _NAME)
     if data is None:
         return None
-    try:
-        return decoded(ChannelMove, checked_value(data))
-    except CodecError:
-        return ChannelMove("", "")
+    match checked_value(data):
+        case {"archive": str(archive), "since": str(since), "digest": str(digest)}:
+            return ChannelMove(archive, since, digest)
+    return ChannelMove("", "")
 
 
 def write_move(own: Path, move: ChannelMove) -> None:
     """Marks a channel; the caller holds its lock. Durable when it returns."""
-    put_whole(own / _NAME, checked_line(encoded(move)))
+    put_whole(own / _NAME, checked_line(asdict(move)))
     sync_folder(own)
 
 

@@ -27,13 +27,13 @@ from pipimem.store.disk.links import leads_to_another_channel, real_path, resolv
 from pipimem.store.disk.syscalls import append_synced, make_folder, store_errors, sync_folder
 from pipimem.store.disk.write_lock import MakeLock
 from pipimem.store.job_failures import Problem, Problems
-from pipimem.store.transcript.spool import TalkSpool
 from pipimem.store.usage.ledger import usage_lines
 from pipimem.store.usage.reservations import UsageStore
 
 if TYPE_CHECKING:
     from pipimem.store.fleet.fleet_lock import Fleet
     from pipimem.store.fleet.usage import FleetUsage
+    from pipimem.store.transcript.spool import TalkSpool
 
 _SIGNS = ("pipimem.toml", "channels", ".pipimem")
 WORDS = "words.txt"
@@ -112,7 +112,11 @@ class WorkspaceStore:
 
     def spool_in(self, folder: Path) -> TalkSpool | None:
         """Where talk waits while a channel cannot be written to; `None` on one host."""
-        return TalkSpool(folder / ".pipimem" / "spool", self.fleet.owner) if self.fleet else None
+        if self.fleet is None:
+            return None
+        from pipimem.store.transcript.spool import TalkSpool  # of a fleet alone
+
+        return TalkSpool(folder / ".pipimem" / "spool", self.fleet.owner)
 
     def folder_of(self, channel_id: str) -> Path:
         """Where the folder of a channel is, or would be."""

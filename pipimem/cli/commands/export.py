@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -50,32 +51,43 @@ def command(
     """
     if plain + redacted + move + cancel_move > 1:
         raise click.UsageError("Give one of --plain, --redacted, --move and --cancel-move.")
+    if move and len(channels) != 1:
+        raise click.UsageError("--move takes one CHANNEL and the ARCHIVE.")
     workspace, target = chosen.store(), Path(archive)
     if cancel_move:
         _cancel(workspace, [*channels, archive])
         return
-    if move and len(channels) != 1:
-        raise click.UsageError("--move takes one CHANNEL and the ARCHIVE.")
     count = len(chosen_channels(workspace, channels))
     with progress(f"writing {target.name}", count) as packed:
         if plain:
             files = export_markdown(workspace, channels, target, packed)
         elif redacted:
             files = export_redacted(workspace, channels, target, packed)
-        elif move:
-            now = Clock().now()
-            moved = move_out(workspace, channels[0], target, now, __version__, packed)
-            files = sum(1 for _ in moved.members())
         else:
-            now = Clock().now()
-            made = export_archive(workspace, channels, target, now, __version__, packed)
-            files = sum(1 for _ in made.members())
+            files = _archived(workspace, channels, target, packed, move=move)
     size = target.stat().st_size
     if as_json:
         record({"archive": target, "channels": count, "files": files, "bytes": size})
     else:
         what = f"{counted(count, 'channel')}, {counted(files, 'file')}, {size:,} bytes"
         say(f"{target}: {what}")
+
+
+def _archived(
+    workspace: WorkspaceStore,
+    channels: tuple[str, ...],
+    target: Path,
+    packed: Callable[[int], None],
+    *,
+    move: bool,
+) -> int:
+    """Packs channels with every byte of them, or moves the one; returns how many files."""
+    now = Clock().now()
+    if move:
+        made = move_out(workspace, channels[0], target, now, __version__, packed)
+    else:
+        made = export_archive(workspace, channels, target, now, __version__, packed)
+    return sum(1 for _ in made.members())
 
 
 def _cancel(workspace: WorkspaceStore, names: list[str]) -> None:

@@ -53,9 +53,8 @@ async def _watching(
             who = f"watching {chosen.workspace} with {pipimem.assistant.name}"
             began = partial(note, f"{who}; Ctrl-C or SIGTERM ends it")
             problem = _no_problem if fleet else partial(_leadership_problem, pipimem)
-            work = pipimem.work_for_fleet if fleet else pipimem.watch
             async with metrics.served(pipimem, problem):
-                await work(report, began=began)
+                await pipimem.watch(report, began=began, fleet=fleet)
     note("stopped; the files are whole")
 
 

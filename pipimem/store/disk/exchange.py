@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from pipimem.store.disk.fencing import name_off_desk, on_desk
+from pipimem.store.disk.fencing import staged, unstaged_name
 from pipimem.store.disk.files import free_name
 from pipimem.store.disk.syscalls import store_errors
 
@@ -32,12 +32,12 @@ def displace(prepared: Path, target: Path) -> Path | None:
     is lost.
     """
     with store_errors("replace", target):
-        with on_desk(prepared) as ours:
+        with staged(prepared) as ours:
             found = _displaced(ours, target)
         if found is None or ours == prepared:
             return found
-        # A second name was made on the desk, and is beside the prepared file's own now.
-        return prepared if found == ours else prepared.with_name(name_off_desk(found))
+        # A second name was made beside the staged file, and lies beside the prepared one now.
+        return prepared if found == ours else prepared.with_name(unstaged_name(found))
 
 
 def _displaced(prepared: Path, target: Path) -> Path | None:

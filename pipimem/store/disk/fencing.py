@@ -2,11 +2,11 @@
 
 On one host the system frees the lock of a dead process, and a suspended one keeps it: nothing here
 does anything then. A lease on a lock of several hosts ends by time, and its holder may be suspended
-at any system call. So whatever gets or loses a name passes through the holder's *desk*, a folder
-with the number of its fence in the name, and whoever takes the lock over empties and removes that
-folder: a rename that was about to happen finds nothing. What is appended to is opened first and
-checked then, and is replaced by a copy with the takeover: what is written later goes into a file
-without a name.
+at any system call. So whatever gets or loses a name passes through the holder's *staging
+directory*, one with the number of its fence in the name, and whoever takes the lock over empties
+and removes that directory: a rename that was about to happen finds nothing. What is appended to is
+opened first and checked then, and is replaced by a copy with the takeover: what is written later
+goes into a file without a name.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Fence(Protocol):
         """Greater than that of every holder before."""
 
     @property
-    def desk(self) -> Path:
+    def staging(self) -> Path:
         """The folder of this holder alone, on the disk of what it writes."""
 
     @property
     def folder(self) -> Path:
-        """What the names on the desk are relative to."""
+        """What the names in the staging directory are relative to."""
 
     def check(self) -> None:
         """Raises `LockLost` where the lease is over, or another holder has planted its fence."""
@@ -90,10 +90,10 @@ def check_fence() -> None:
         thought.check()
 
 
-def draft_on_desk() -> Path | None:
+def staged_draft() -> Path | None:
     """Where a text is written before it gets its name; `None` without a fence."""
     fence = _held.get()
-    return None if fence is None else _free(fence.desk, "half-")
+    return None if fence is None else _free(fence.staging, "half-")
 
 
 def give_name(draft: Path, target: Path) -> None:
@@ -105,32 +105,32 @@ def give_name(draft: Path, target: Path) -> None:
 def take_name(path: Path) -> None:
     """Removes a file; one that is gone already is fine."""
     fence = _held.get()
-    if fence is None or path.parent == fence.desk:
+    if fence is None or path.parent == fence.staging:
         path.unlink(missing_ok=True)
         return
     if not os.path.lexists(path):
         return
     check_fence()
-    trash = _free(fence.desk, _TRASH)
+    trash = _free(fence.staging, _TRASH)
     try:
         path.rename(trash)
     except FileNotFoundError:
-        if not fence.desk.is_dir():
-            raise  # another holder removed the desk
+        if not fence.staging.is_dir():
+            raise  # another holder removed the staging directory
         return
     trash.unlink(missing_ok=True)
 
 
 def move_name(path: Path, target: Path) -> None:
     """Renames a file that lies under a name which other holders use, too."""
-    with on_desk(path, target) as ours:
+    with staged(path, target) as ours:
         if ours == path:
             path.rename(target)
 
 
 @contextmanager
-def on_desk(path: Path, target: Path | None = None) -> Iterator[Path]:
-    """Lays a file on the desk while this lasts, then, if it still lies there, under `target`.
+def staged(path: Path, target: Path | None = None) -> Iterator[Path]:
+    """Stages a file while this lasts, and renames it to `target` then, if it is still there.
 
     By default that is the name it had. Yields where it lies: `path` itself without a fence.
     """
@@ -139,53 +139,53 @@ def on_desk(path: Path, target: Path | None = None) -> Iterator[Path]:
         yield path
         return
     check_fence()
-    ours = fence.desk / _name_on_desk(fence.folder, target or path)
+    ours = fence.staging / _staged_name(fence.folder, target or path)
     path.rename(ours)
     try:
         yield ours
     finally:
-        if fence.desk.is_dir():  # else another holder has what lay there
-            put_back(fence.desk, fence.folder)
+        if fence.staging.is_dir():  # else another holder has what lay there
+            put_back(fence.staging, fence.folder)
 
 
-def put_back(desk: Path, folder: Path) -> None:
-    """Moves what lies on a desk to where it belongs, and removes drafts and what was removed."""
-    for name in sorted(os.listdir(desk)):  # noqa: PTH208 - names
-        path = desk / name
+def put_back(staging: Path, folder: Path) -> None:
+    """Moves what is staged to where it belongs, and removes drafts and what was removed."""
+    for name in sorted(os.listdir(staging)):  # noqa: PTH208 - names
+        path = staging / name
         if not name.startswith(_MOVING):
             path.unlink(missing_ok=True)
             continue
         path.rename(_target_of(folder, name))
 
 
-def take_desk(desk: Path, mine: Path, folder: Path) -> None:
-    """Empties and removes the desk of a former holder, which can change nothing from then on.
+def take_staging(staging: Path, mine: Path, folder: Path) -> None:
+    """Empties and removes the staging directory of a former holder: it can change nothing then.
 
     What it had there is moved to `mine`, and from there to where it belongs.
     """
     while True:
         try:
-            names = os.listdir(desk)  # noqa: PTH208 - names
+            names = os.listdir(staging)  # noqa: PTH208 - names
             for name in names:
-                (desk / name).rename(mine / name)
-            desk.rmdir()
+                (staging / name).rename(mine / name)
+            staging.rmdir()
         except FileNotFoundError:
-            if desk.is_dir():
+            if staging.is_dir():
                 continue  # the holder was not suspended, and moved on
         except OSError:
-            if not os.listdir(desk):  # noqa: PTH208 - names
+            if not os.listdir(staging):  # noqa: PTH208 - names
                 raise
             continue
         break
     put_back(mine, folder)
 
 
-def name_off_desk(path: Path) -> str:
-    """The name that a file on the desk has where it belongs."""
+def unstaged_name(path: Path) -> str:
+    """The name that a file in the staging directory has where it belongs."""
     return Path(unquote(path.name.removeprefix(_MOVING))).name
 
 
-def _name_on_desk(folder: Path, target: Path) -> str:
+def _staged_name(folder: Path, target: Path) -> str:
     return _MOVING + quote(os.path.relpath(target, folder), safe="")
 
 
@@ -194,6 +194,6 @@ def _target_of(folder: Path, name: str) -> Path:
     return Path(os.path.normpath(target))
 
 
-def _free(desk: Path, beginning: str) -> Path:
-    names = (desk / f"{beginning}{number}" for number in count())
+def _free(staging: Path, beginning: str) -> Path:
+    names = (staging / f"{beginning}{number}" for number in count())
     return next(path for path in names if not os.path.lexists(path))

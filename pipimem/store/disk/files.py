@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipimem.errors import UnreadableNote
 from pipimem.store.disk.editor_saves import Lease, is_wanted, leased
-from pipimem.store.disk.fencing import draft_on_desk, give_name, take_name
+from pipimem.store.disk.fencing import give_name, staged_draft, take_name
 from pipimem.store.disk.links import resolved
 from pipimem.store.disk.syscalls import (
     BINARY,
@@ -151,7 +151,7 @@ def put_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
 
 def _draft_for(target: Path) -> Path:
     """Where a text is written before it gets a name that others know."""
-    return draft_on_desk() or temporary_for(target, HALF)
+    return staged_draft() or temporary_for(target, HALF)
 
 
 def temporary_for(target: Path, tag: str) -> Path:

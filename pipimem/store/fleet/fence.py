@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipimem.errors import LockLost
-from pipimem.store.disk.fencing import put_back, take_desk
+from pipimem.store.disk.fencing import put_back, take_staging
 from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import (
     FILE_MODE,
@@ -22,7 +22,7 @@ from pipimem.store.fleet.lease import WriteLease
 
 @dataclass(frozen=True, slots=True)
 class PlantedFence:
-    """One holder's fence in the folder `own`: the file `name`, and the desk beside it."""
+    """One holder's fence in the folder `own`: the file `name`, and its staging directory."""
 
     own: Path
     name: str
@@ -39,7 +39,7 @@ class PlantedFence:
         return self.own.parent
 
     @property
-    def desk(self) -> Path:
+    def staging(self) -> Path:
         """The folder through which all that this holder names or removes passes."""
         return self.own / f"{self.name}-{self.number}"
 
@@ -64,39 +64,39 @@ class PlantedFence:
         """
         with store_errors("write", self.own / self.name):
             if self._is_planted():
-                put_back(self.desk, self.folder)
+                put_back(self.staging, self.folder)
                 return
-            self.desk.mkdir(mode=FOLDER_MODE, exist_ok=True)
+            self.staging.mkdir(mode=FOLDER_MODE, exist_ok=True)
             while True:
                 self._put()
-                for desk in self._lower_desks():
-                    take_desk(desk, self.desk, self.folder)
+                for staging in self._lower_stagings():
+                    take_staging(staging, self.staging, self.folder)
                 # One that was suspended in its own planting may have come in between, the last
-                # time: its draft lay on its desk.
+                # time: its draft lay in its staging directory.
                 if not self.is_passed:
                     break
-            put_back(self.desk, self.folder)
+            put_back(self.staging, self.folder)
         sync_folder(self.own)
 
     def _is_planted(self) -> bool:
-        if self.lease.taken_over or not self.desk.is_dir():
+        if self.lease.taken_over or not self.staging.is_dir():
             return False
         return not self.is_passed
 
     def _put(self) -> None:
-        draft = self.desk / "half-fence"
+        draft = self.staging / "half-fence"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
         try:
             write_whole(descriptor, checked_line({"fence": self.number}))
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        # Behind the draft: whoever is suspended from here on has a desk that is taken away.
+        # Behind the draft: the staging directory of who is suspended from here on is taken away.
         if standing_number(self.own, self.name) > self.number:
             raise LockLost(f"{self.folder.name}: another process took the lock over. Try again.")
         draft.replace(self.own / self.name)
 
-    def _lower_desks(self) -> list[Path]:
+    def _lower_stagings(self) -> list[Path]:
         found = []
         for path in self.own.glob(f"{self.name}-*"):
             number = path.name.removeprefix(f"{self.name}-")

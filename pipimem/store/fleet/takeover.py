@@ -1,8 +1,9 @@
 """A channel whose former holder did not give its lock back made safe against it.
 
 That holder may be suspended right before any system call. What it was about to name or remove lay
-on its desk, which is gone by now. What it was about to append goes into a file that it opened
-before: so these files are replaced by copies of themselves, and what it opened has no name.
+in its staging directory, which is gone by now. What it was about to append goes into a file that it
+opened before: so these files are replaced by copies of themselves, and what it opened has no
+name.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipimem.errors import DatabaseUnavailable, LockTimeout
 from pipimem.notes.message import Message
@@ -18,7 +19,9 @@ from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sy
 from pipimem.store.disk.write_lock import WriteLock
 from pipimem.store.moved import refuse_moved
 from pipimem.store.transcript.message_line import line, parsed, stored
-from pipimem.store.transcript.spool import TalkSpool
+
+if TYPE_CHECKING:
+    from pipimem.store.transcript.spool import TalkSpool
 
 _NAME = "log.jsonl"
 # Small enough to open in an editor, large enough that most channels never rotate.

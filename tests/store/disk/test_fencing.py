@@ -1,4 +1,4 @@
-"""The desk of a holder: what it names passes through, and nothing does once it is taken away."""
+"""What a holder names passes through its staging directory, and nothing does once that is gone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pipimem.errors import LockLost, StoreError
 from pipimem.store.disk.exchange import displace
-from pipimem.store.disk.fencing import fenced_by, on_desk, put_back, take_desk
+from pipimem.store.disk.fencing import fenced_by, put_back, staged, take_staging
 from pipimem.store.disk.files import put_whole, remove
 from pipimem.store.disk.json_lines import set_aside
 from pipimem.store.disk.syscalls import append_synced
@@ -16,7 +16,7 @@ from pipimem.store.disk.syscalls import append_synced
 
 @dataclass
 class Holder:
-    """A fence with a desk of its own; `lost` once another one took over."""
+    """A fence with a staging directory of its own; `lost` once another one took over."""
 
     folder: Path
     number: int
@@ -24,11 +24,11 @@ class Holder:
     checks: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.desk.mkdir()
+        self.staging.mkdir()
 
     @property
-    def desk(self) -> Path:
-        return self.folder / f"desk-{self.number}"
+    def staging(self) -> Path:
+        return self.folder / f"staging-{self.number}"
 
     def check(self) -> None:
         self.checks.append(self.number)
@@ -36,16 +36,16 @@ class Holder:
             raise LockLost("lost")
 
 
-def test_without_a_fence_nothing_passes_a_desk(tmp_path: Path) -> None:
+def test_without_a_fence_nothing_is_staged(tmp_path: Path) -> None:
     """One host has none: a draft lies beside its target, as ever."""
     put_whole(tmp_path / "a", b"1")
-    with on_desk(tmp_path / "a") as path:
+    with staged(tmp_path / "a") as path:
         assert path == tmp_path / "a"
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_what_a_holder_does_is_done(tmp_path: Path) -> None:
-    """Written, exchanged, set aside, appended to, removed; the desk is empty afterwards."""
+    """Written, exchanged, set aside, appended to, removed; nothing is staged afterwards."""
     holder = Holder(tmp_path, 1)
     with fenced_by(holder):
         put_whole(tmp_path / "a", b"1")
@@ -57,8 +57,8 @@ def test_what_a_holder_does_is_done(tmp_path: Path) -> None:
         remove(tmp_path / "a")
         remove(tmp_path / "a")
     assert (tmp_path / "b-0001").read_bytes() == b"13"
-    assert list(holder.desk.iterdir()) == []
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["b-0001", "desk-1"]
+    assert list(holder.staging.iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b-0001", "staging-1"]
 
 
 def _change(folder: Path, what: str) -> None:
@@ -88,30 +88,32 @@ def test_who_lost_the_lock_changes_nothing(tmp_path: Path, what: str) -> None:
     assert not (tmp_path / "a-0001").exists()
 
 
-def test_a_desk_that_was_taken_refuses_what_was_about_to_happen(tmp_path: Path) -> None:
+def test_a_staging_directory_that_was_taken_refuses_what_was_about_to_happen(
+    tmp_path: Path,
+) -> None:
     """The former holder has checked, and is woken right before its exchange."""
     former, mine = Holder(tmp_path, 1), Holder(tmp_path, 2)
     (tmp_path / "a").write_bytes(b"new")
     (tmp_path / "b").write_bytes(b"old")
-    with fenced_by(former), on_desk(tmp_path / "a") as ours:
-        take_desk(former.desk, mine.desk, tmp_path)
+    with fenced_by(former), staged(tmp_path / "a") as ours:
+        take_staging(former.staging, mine.staging, tmp_path)
         with pytest.raises(StoreError):
             displace(ours, tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == b"new"
     assert (tmp_path / "b").read_bytes() == b"old"
-    assert not former.desk.exists()
+    assert not former.staging.exists()
 
 
-def test_what_lies_on_a_desk_goes_where_it_belongs(tmp_path: Path) -> None:
+def test_what_is_staged_goes_where_it_belongs(tmp_path: Path) -> None:
     """Also into other folders; drafts and what was being removed go for good."""
     holder = Holder(tmp_path, 1)
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "a b").write_bytes(b"1")
-    with fenced_by(holder), on_desk(tmp_path / "deep" / "a b") as ours:
+    with fenced_by(holder), staged(tmp_path / "deep" / "a b") as ours:
         kept = ours.name
-    (tmp_path / "deep" / "a b").rename(holder.desk / kept)
-    (holder.desk / "half-0").write_bytes(b"draft")
-    (holder.desk / "gone-0").write_bytes(b"removed")
-    put_back(holder.desk, tmp_path)
+    (tmp_path / "deep" / "a b").rename(holder.staging / kept)
+    (holder.staging / "half-0").write_bytes(b"draft")
+    (holder.staging / "gone-0").write_bytes(b"removed")
+    put_back(holder.staging, tmp_path)
     assert (tmp_path / "deep" / "a b").read_bytes() == b"1"
-    assert list(holder.desk.iterdir()) == []
+    assert list(holder.staging.iterdir()) == []

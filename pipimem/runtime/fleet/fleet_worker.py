@@ -16,9 +16,10 @@ from pipimem.errors import PipimemError
 from pipimem.memory.gates import next_opening
 from pipimem.runtime.fleet.job_queue import STALLED_AFTER, JobQueue
 from pipimem.runtime.maintenance.background import Background, Failure
-from pipimem.runtime.maintenance.worker import Visit
+from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.settings import MaintenanceSettings
+from pipimem.store.fleet.fleet_lock import Fleet
 from pipimem.store.fleet.visits import Visits, seconds_until
 from pipimem.store.schedule import channel_stamps
 from pipimem.store.workspace import WorkspaceStore
@@ -46,15 +47,40 @@ class FleetWorker:
     store: WorkspaceStore
     settings: MaintenanceSettings
     clock: Clock
-    visits: Visits
+    fleet: Fleet
     open_for_visit: Callable[[str], OpenChannel | None]
     background: Background
     report: Callable[[Visit], None] | None = None
     _last_scan: float = field(default=float("-inf"))
 
-    async def run(self, conninfo: str) -> None:
-        """Claims channels and does jobs until cancelled; a failing database costs pauses."""
-        queue = JobQueue.of(conninfo, self.visits.workspace, self.do_job)
+    @classmethod
+    def of(
+        cls, worker: MaintenanceWorker, fleet: Fleet, report: Callable[[Visit], None] | None
+    ) -> FleetWorker:
+        """The one in the place of that of one host."""
+        settings = worker.settings.maintenance
+        return cls(
+            worker.store,
+            settings,
+            worker.clock,
+            fleet,
+            worker.open_for_visit,
+            worker.background,
+            report,
+        )
+
+    @property
+    def visits(self) -> Visits:
+        """When channels are due."""
+        return Visits(self.fleet.database, self.fleet.name)
+
+    async def run(self) -> None:
+        """Claims channels and does jobs until cancelled; a failing database costs pauses.
+
+        Raises `DatabaseUnavailable` where it does not answer at the beginning.
+        """
+        await to_thread.run_sync(self.visits.waiting)
+        queue = JobQueue.of(self.fleet.database.address, self.fleet.name, self.do_job)
         async with queue.app.open_async(), anyio.create_task_group() as tasks:
             tasks.start_soon(self.background.keep, _JOB, partial(self._dispatch, queue))
             tasks.start_soon(self.background.keep, _JOB, partial(self._rescue, queue))

@@ -10,8 +10,8 @@ import anyio
 import pytest
 from pipimem import Message, Pipimem
 from pipimem.clock import Clock
+from pipimem.runtime.fleet.fleet_worker import FleetWorker
 from pipimem.runtime.fleet.job_queue import JobQueue
-from pipimem.runtime.fleet.worker import FleetWorker
 from pipimem.runtime.maintenance.worker import Visit
 from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.visits import Visits
@@ -66,16 +66,9 @@ def _visits(root: Path, database: Database) -> Visits:
 
 def _worker(root: Path, seen: list[Visit]) -> FleetWorker:
     pipimem = Pipimem(root, clock=_LaterClock())
-    assert pipimem._due_times is not None
-    return FleetWorker(
-        pipimem.store,
-        pipimem.settings.maintenance,
-        pipimem.clock,
-        pipimem._due_times.visits,
-        pipimem._channels.open_for_visit,
-        pipimem._background,
-        seen.append,
-    )
+    fleet = pipimem.store.fleet
+    assert fleet is not None
+    return FleetWorker.of(pipimem._idle, fleet, seen.append)
 
 
 async def _until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
@@ -93,7 +86,7 @@ async def test_two_workers_do_each_channels_jobs_once(root: Path, database: Data
         for _ in range(2):
             worker = _worker(root, seen)
             worker._last_scan = float("inf")
-            tasks.start_soon(worker.run, database.address)
+            tasks.start_soon(worker.run)
         await _until(lambda: len({visit.channel for visit in seen}) == 6)
         tasks.cancel_scope.cancel()
     ran = [(visit.channel, job.task) for visit in seen for job in visit.ran if job.ran]
