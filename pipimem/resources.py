@@ -81,6 +81,11 @@ def fleet_schema() -> str:
     return (_HERE / "data" / "fleet" / "schema.sql").read_text(encoding="utf-8")
 
 
+def fleet_rights() -> str:
+    """What the role `pipimem_bot` needs of these tables: `data/fleet/rights.sql`."""
+    return (_HERE / "data" / "fleet" / "rights.sql").read_text(encoding="utf-8")
+
+
 def rules(name: str) -> str:
     """The text of `data/rules/<name>.txt`: patterns of the offline rules."""
     return (_HERE / "data" / "rules" / f"{name}.txt").read_text(encoding="utf-8")

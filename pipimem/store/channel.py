@@ -160,6 +160,12 @@ class ChannelStore:
         with self._opened.mutex:
             return self._recalls.noted_in(notes)
 
+    @retried_when_deleted
+    @raises_store_error
+    def take_in_spool(self) -> None:
+        """Adds talk that waits beside the transcript to it; nothing on one host."""
+        self._opened.take_in_spool()
+
     @property
     def caches(self) -> Caches:
         """What is kept on disk only to save time."""

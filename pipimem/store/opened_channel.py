@@ -222,6 +222,12 @@ class OpenedChannel:
             {file: text for file, text in texts.items() if text is not None}, self.now
         )
 
+    def take_in_spool(self) -> None:
+        """Adds talk that waits beside the transcript to it, if there is any."""
+        if next(self.transcript.spooled(), None) is not None:
+            with self.mutex, self.channel_folder.lock.held():
+                self.transcript.take_in_spool()
+
     @property
     def caches(self) -> Caches:
         """What is kept on disk only to save time."""

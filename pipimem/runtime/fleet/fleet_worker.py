@@ -111,6 +111,7 @@ class FleetWorker:
             await to_thread.run_sync(self.visits.set, folder, None)
             return
         try:
+            await to_thread.run_sync(channel.store.take_in_spool)
             gates = await to_thread.run_sync(channel.gates)
         except (PipimemError, OSError) as error:
             await self._postpone(folder, channel.id, str(error))

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import anyio
 from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
+from procrastinate.schema import SchemaManager
 
 from pipimem.errors import StoreError
+from pipimem.runtime.fleet.overview import queue_name
 
 _TASK = "pipimem.idle_job"
 # A worker tells that it lives every 10 s; one that was silent for so many seconds is gone.
@@ -56,7 +58,7 @@ class JobQueue:
         """
         app = App(connector=PsycopgConnector(conninfo=conninfo))
 
-        @app.task(name=_TASK, queue=_queue(workspace))
+        @app.task(name=_TASK, queue=queue_name(workspace))
         async def idle_job(folder: str, kind: str) -> None:
             await run(folder, kind)
 
@@ -97,7 +99,7 @@ class JobQueue:
         manager = self.app.job_manager
         try:
             found = await manager.get_stalled_jobs(
-                queue=_queue(self.workspace), seconds_since_heartbeat=STALLED_AFTER
+                queue=queue_name(self.workspace), seconds_since_heartbeat=STALLED_AFTER
             )
             stalled = list(found)
             for job in stalled:
@@ -110,7 +112,7 @@ class JobQueue:
         """Does jobs until cancelled; then those under way have 20 s to end."""
         worker = asyncio.create_task(
             self.app.run_worker_async(
-                queues=[_queue(self.workspace)],
+                queues=[queue_name(self.workspace)],
                 concurrency=concurrency,
                 install_signal_handlers=False,
                 delete_jobs="always",
@@ -131,8 +133,9 @@ class JobQueue:
             worker.result()
 
 
-def _queue(workspace: str) -> str:
-    return f"pipimem {workspace}"
+def schema() -> str:
+    """The statements that make Procrastinate's tables."""
+    return SchemaManager.get_schema()
 
 
 def _unreachable(error: Exception) -> StoreError:
