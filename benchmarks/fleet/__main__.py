@@ -45,7 +45,7 @@ def main() -> int:
             print("acknowledged", dict(storm.acknowledged()))
         else:
             wrong = []
-            for name, value in figures(root, database, options.rows):
+            for name, value in figures(root, server, options.rows):
                 print(f"{name}: {value}", flush=True)
     print(f"wrong: {len(wrong)}", *wrong, sep="\n")
     return bool(wrong)

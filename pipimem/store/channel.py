@@ -141,8 +141,7 @@ class ChannelStore:
     @retried_when_deleted
     @raises_store_error
     def _append(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        with suppress(DatabaseUnavailable):
-            self._opened.make_channel()
+        self._opened.make_for_talk()
         newest = 0
         # A damaged journal is reported where it is needed; the talk must reach the disk.
         with suppress(PipimemError):

@@ -157,22 +157,23 @@ class ChannelFolder:
         return self.is_saved and stamp(_path(self.folder)) is None
 
     @raises_store_error
-    def make_channel(self) -> bool:
+    def make_channel(self, timeout: float | None = None) -> bool:
         """Checks that locks hold, and writes `channel.json` where it is missing.
 
         To be called before each writing. Returns whether what was read of the folder before is of
-        no use any more. Raises `StoreError`, and `ChannelError` where it became another channel's.
+        no use any more. Raises `StoreError`, for a lock that is held by others after `timeout`
+        seconds, and `ChannelError` where it became another channel's.
         """
         if self.settled is not None and stamp(_path(self.folder)) == self.settled:
             return False
         try:
-            return self._make_channel()
+            return self._make_channel(timeout)
         except StoreError:
             if self.own.is_dir():
                 raise
-            return self._make_channel()  # it was deleted at this very instant
+            return self._make_channel(timeout)  # it was deleted at this very instant
 
-    def _make_channel(self) -> bool:
+    def _make_channel(self, timeout: float | None) -> bool:
         make_folder(self.own)
         if not self.lock.keeps_others_out:
             raise StoreError(
@@ -180,7 +181,7 @@ class ChannelFolder:
                 "overwrite each other. Put the workspace on a local disk, or mount this one with "
                 "locks."
             )
-        with self.lock.held():
+        with self.lock.held(timeout):
             is_another = self._agree()
         self.is_saved, self.settled = True, stamp(_path(self.folder))
         return is_another

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import ChannelError, DatabaseUnavailable, LockLost, StoreError
+from pipimem.errors import ChannelError, DatabaseUnavailable, LockLost, LockTimeout, StoreError
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.history import newest_end
 from pipimem.notes.ledger import Ledger
@@ -27,7 +27,7 @@ from pipimem.store.journal.records import FORMAT
 from pipimem.store.journal.state import State
 from pipimem.store.moved import refuse_moved
 from pipimem.store.off_the_record import OffTheRecord
-from pipimem.store.transcript.log import Transcript
+from pipimem.store.transcript.log import PATIENCE, Transcript
 from pipimem.store.workspace import WorkspaceStore
 
 _PAUSE = 0.05
@@ -76,8 +76,7 @@ class OpenedChannel:
         transcript = Transcript(folder, ours.lock, workspace.spool_in(folder))
         opened = cls(workspace.root, ours, transcript)
         if create:
-            with suppress(DatabaseUnavailable):  # talk waits beside; the first commit makes it
-                opened.make_channel()
+            opened.make_for_talk()
         return opened
 
     @property
@@ -147,12 +146,20 @@ class OpenedChannel:
                         return
             time.sleep(_PAUSE)  # outside the lock: others need not wait for an editor
 
-    def make_channel(self) -> None:
+    def make_channel(self, timeout: float | None = None) -> None:
         """Makes the folder a channel of ours; what was read is dropped where it was another's."""
         with self.mutex:
             self._refuse_moved()
-            if self.channel_folder.make_channel():
+            if self.channel_folder.make_channel(timeout):
                 self.working_copy = None
+
+    def make_for_talk(self) -> None:
+        """Makes the folder a channel; in a fleet that cannot agree now the first commit does it."""
+        if self.transcript.spool is None:
+            self.make_channel()
+            return
+        with suppress(DatabaseUnavailable, LockTimeout):  # talk waits beside
+            self.make_channel(PATIENCE)
 
     def _refuse_moved(self) -> None:
         refuse_moved(self.channel_folder.own, self.channel_folder.identity.id)

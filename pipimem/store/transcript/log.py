@@ -30,7 +30,7 @@ _ROTATE_AT = 8 * 1024 * 1024
 # may be missing.
 _HEAD = re.compile(rb'^\{"id": ?("(?:[^"\\]|\\.)*"), ?"n": ?(\d{1,15})\b')
 # In a fleet a turn waits so many seconds for another host; then its talk waits beside.
-_PATIENCE = 2.0
+PATIENCE = 2.0
 # Halving stops here: one read shows it all.
 _NEAR = 64 * 1024
 
@@ -79,7 +79,7 @@ class Transcript:
         if not messages:
             return ()
         try:
-            with self.lock.held(_PATIENCE if self.spool else None):
+            with self.lock.held(PATIENCE if self.spool else None):
                 refuse_moved(self.folder / ".pipimem", self.folder.name)
                 self.take_in_spool()
                 self._mend()
