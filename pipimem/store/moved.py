@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,7 +36,8 @@ def read_move(own: Path) -> ChannelMove | None:
 
     A damaged mark counts as a move that is not complete: nothing is written until it is lifted.
     """
-    data = read_if_there(own / _NAME)
+    # Asked before each writing: a failing `open` costs ten times this.
+    data = read_if_there(own / _NAME) if os.path.lexists(f"{own}/{_NAME}") else None
     if data is None:
         return None
     match checked_value(data):
