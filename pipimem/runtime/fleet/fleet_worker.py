@@ -81,7 +81,7 @@ class FleetWorker:
         """
         await to_thread.run_sync(self.visits.waiting)
         queue = JobQueue.of(self.fleet.database.address, self.fleet.name, self.do_job)
-        async with queue.app.open_async(), anyio.create_task_group() as tasks:
+        async with queue.opened(), anyio.create_task_group() as tasks:
             tasks.start_soon(self.background.keep, _JOB, partial(self._dispatch, queue))
             tasks.start_soon(self.background.keep, _JOB, partial(self._rescue, queue))
             places = max(1, self.settings.concurrency)

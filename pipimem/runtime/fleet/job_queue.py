@@ -6,7 +6,8 @@ This is the one place that imports Procrastinate, which runs on asyncio alone.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import anyio
@@ -74,6 +75,20 @@ class JobQueue:
                     await app.schema_manager.apply_schema_async()
         except ConnectorException as error:
             raise _unreachable(error) from error
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Connected while this lasts; a cancellation comes before or behind the connecting.
+
+        In the middle of it the pool's tasks would be left, which end for no cancellation.
+        """
+        with anyio.CancelScope(shield=True):
+            await self.app.open_async()
+        try:
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.app.close_async()
 
     async def defer(self, folder: str, kinds: Iterable[str]) -> int:
         """Puts jobs of a channel into the queue; how many were not there already."""
