@@ -8,7 +8,10 @@ from functools import cache
 from pipimem import resources
 from pipimem.recall.scoring import Term
 
-KINDS = ("money", "age", "duration", "measure", "share", "location", "contact", "version")
+KINDS = (
+    *("money", "age", "duration", "measure", "share"),
+    *("location", "contact", "version", "diet"),
+)
 # No text has such a word: it has a space.
 _MARK = "tells: "
 # Less than a word that was said: many entries tell an amount, and only one of them answers.

@@ -54,7 +54,11 @@ _PASSWORD_BEFORE = Pattern(
     rf"|{phrases('between a password and its word: chinese')}[{HAN}]{{0,6}}?)$"
 )
 
-
+# So much may stand between a word for a secret and the clause that tells its new value.
+_NEW_ONE_AFTER = Pattern(
+    rf"[^\n.;。；?？]{{0,60}}?[\s,，:：（(–—-](?:{phrases('a new one')})"
+    rf"[\"'“‘「]?(?P<value>{_RUN_CHARS}{{3,64}})"
+)
 _NEW_ONE_BEFORE = Pattern(
     rf"{phrases('a new password')}(?P<value>[^\s,;]{{5,64}})[,;][^\n.;]{{0,24}}$"
 )
@@ -73,7 +77,7 @@ def announced(kind: str, text: str, cue: re.Match[str]) -> Iterator[Secret]:
     if place is not None:
         yield Secret(name, *place)
     else:
-        place = _before(kind, text, cue)
+        place = _before(kind, text, cue) or _new_one(kind, text, cue)
         if place is not None:
             yield Secret(name, *place)
     if kind in _IN_CLAUSES:
@@ -188,6 +192,20 @@ def _han_phrase(
         return None
     phrase = _HAN_PHRASE().match(text, after.end())
     return phrase.span() if phrase else None
+
+
+def _new_one(kind: str, text: str, cue: re.Match[str]) -> tuple[int, int] | None:
+    """The new value in a later clause: "the gate code changed after the break-in, new one is …"."""
+    if kind not in _LOOSE:
+        return None
+    found = _NEW_ONE_AFTER().match(text, cue.end())
+    if found is None or not has_digit(found["value"]):
+        return None
+    value = found["value"].rstrip(".:?!]}\\|#")
+    end = found.start("value") + len(value)
+    if not _is_secret(kind, value, text[end : end + 16], bare=False):
+        return None
+    return found.start("value"), end
 
 
 def _before(kind: str, text: str, cue: re.Match[str]) -> tuple[int, int] | None:
