@@ -30,11 +30,6 @@ _TALKED = """
     from unnest(%(ids)s::text[]) as talked (id)
     on conflict (workspace, id) do update set due = excluded.due
 """
-_BRING_FORWARD = """
-    insert into pipimem.visit (workspace, id, due)
-    values (%(workspace)s, %(id)s, now() + %(seconds)s * interval '1 second')
-    on conflict (workspace, id) do update set due = least(visit.due, excluded.due)
-"""
 _MARK = """
     insert into pipimem.visit (workspace, id, mark, due)
     select %(workspace)s, id, mark, now() + %(seconds)s * interval '1 second'
@@ -79,10 +74,6 @@ class Visits:
     def put_off(self, folders: Collection[str], seconds: float) -> None:
         """There was talk in these channels: they are due in so many seconds, and not before."""
         self._rows(_TALKED, {"ids": sorted(folders), "seconds": seconds})
-
-    def bring_forward(self, folder: str, seconds: float) -> None:
-        """A channel is due in so many seconds, or before."""
-        self._rows(_BRING_FORWARD, {"id": folder, "seconds": seconds})
 
     def mark(self, marks: Mapping[str, str], seconds: float) -> list[str]:
         """Channels whose files' mark is another than was noted last are due in so many seconds.

@@ -39,12 +39,11 @@ def test_a_claim_whose_claimer_died_comes_again(visits: Visits) -> None:
     assert timedelta(minutes=9) < left <= timedelta(minutes=10)
 
 
-def test_talk_puts_a_due_time_off_and_news_bring_it_forward(visits: Visits) -> None:
-    """`set` counts as it is, `bring_forward` only where it is earlier."""
+def test_a_due_time_is_as_it_was_set_last(visits: Visits) -> None:
+    """Sooner, later, or not by the clock alone."""
     visits.set("a", 60)
-    visits.bring_forward("a", 600)
     assert _left(visits, "a") < timedelta(seconds=61)  # type: ignore[operator]
-    visits.bring_forward("a", -1)
+    visits.set("a", -1)
     assert visits.claim(1) == ["a"]
     visits.set("a", None)
     assert _left(visits, "a") is None
