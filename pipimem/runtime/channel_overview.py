@@ -21,7 +21,7 @@ from pipimem.store.schedule import channel_stamp
 from pipimem.store.transcript.reader import last_said
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
-Order = Literal["talk", "name"]
+Order = Literal["talk", "name", "cost"]
 ORDERS = get_args(Order)
 
 # How channels stand takes ten milliseconds each: so long a page may take over it, in seconds. What
@@ -87,7 +87,7 @@ class ChannelOverview:
     ) -> OverviewPage:
         """The channels with some words in their id or title, those of the newest talk first.
 
-        Raises `StoreError`.
+        Or by their names, or those first that cost most today. Raises `StoreError`.
         """
         require_one_of(order, ORDERS, "order")
         with self._reading:
@@ -95,8 +95,10 @@ class ChannelOverview:
             if age > _OLDEST or self._took < _QUICK:
                 self._look()
             found = self._found(words.casefold())
-            found.sort(key=_ORDER[order])
             costs, whole = self._today()
+            found.sort(key=_ORDER[order])
+            if order == "cost":
+                found.sort(key=lambda one: -_money(costs.get(one[1].id)))
             until = time.monotonic() + _PATIENCE
             rows = [
                 OverviewRow(info, _time(talked), self._status(info, until), costs.get(info.id))
@@ -104,6 +106,17 @@ class ChannelOverview:
             ]
         is_old = _FRESH < age <= _OLDEST and self._took >= _QUICK
         return OverviewPage(tuple(rows), len(found), begin, whole, is_old)
+
+    def newest(self, count: int) -> dict[str, str]:
+        """The channels of the newest talk, as they were found last: ids, each with its title.
+
+        Raises `StoreError`.
+        """
+        with self._reading:
+            if time.monotonic() - self._looked > _OLDEST:
+                self._look()
+            found = sorted(self._found(""), key=_ORDER["talk"])
+        return {info.id: info.title for _, info in found[:count]}
 
     def refresh(self) -> None:
         """Look through all channels again, unless that was done just now. Raises `StoreError`."""
@@ -178,7 +191,13 @@ def _time(seconds: float) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC).astimezone() if seconds else None
 
 
+def _money(cost: UsageSum | None) -> float:
+    return cost.known_cost + cost.estimated_cost if cost is not None else 0.0
+
+
+# Of equal costs the newest talk comes first.
 _ORDER: dict[str, Callable[[tuple[float, ChannelInfo]], tuple[float, str]]] = {
     "talk": lambda one: (-one[0], one[1].id),
     "name": lambda one: (0, (one[1].title or one[1].id).casefold()),
+    "cost": lambda one: (-one[0], one[1].id),
 }

@@ -22,13 +22,13 @@ def entry(page: Page, words: str) -> Locator:
     return page.locator("article.entry", has_text=words).first
 
 
-def deed(page: Page, words: str, name: str) -> None:
-    entry(page, words).locator(f"[data-deed={name}]").click()
+def action(page: Page, words: str, name: str) -> None:
+    entry(page, words).locator(f"[data-action={name}]").click()
 
 
 def edited(page: Page, words: str, text: str) -> None:
     """Opens the editor of an entry and types another text; it is not saved."""
-    deed(page, words, "edit")
+    action(page, words, "edit")
     page.locator(".editor textarea").fill(text)
 
 
@@ -103,7 +103,7 @@ def test_text_that_is_not_saved_survives_what_others_write(view: View) -> None:
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
     expect(entry(page, "written by an editor")).to_be_visible()
-    deed(page, QA, "edit")
+    action(page, QA, "edit")
     expect(page.locator(".editor textarea")).to_have_value("- my unsaved words")
     page.locator(".editor [data-save]").click()
     expect(entry(page, "my unsaved words")).to_be_visible()
@@ -116,7 +116,7 @@ def test_escape_asks_before_it_drops_what_was_typed(view: View) -> None:
     """A no keeps the field and its words; a yes drops them; without a change nothing is asked."""
     viewer = view()
     page = viewer.open()
-    deed(page, QA, "edit")
+    action(page, QA, "edit")
     page.locator(".editor textarea").press("Escape")
     expect(page.locator(".editor")).to_have_count(0)
     edited(page, QA, "- my unsaved words")
@@ -255,14 +255,14 @@ def test_pin_move_take_out_and_remember(view: View) -> None:
     """Each shows at once, and stands in the file."""
     viewer = view()
     page = viewer.open()
-    deed(page, QA, "pin")
+    action(page, QA, "pin")
     expect(entry(page, QA).locator(".badge.pinned")).to_be_visible()
-    deed(page, QA, "move")
+    action(page, QA, "move")
     page.locator("#kind [data-kind]").select_option("lesson")
     page.locator("#kind [data-yes]").click()
     expect(entry(page, QA)).to_have_attribute("data-section", "Lessons")
     page.on("dialog", lambda dialog: dialog.accept())
-    deed(page, QA, "remove")
+    action(page, QA, "remove")
     expect(entry(page, QA)).to_have_count(0)
     page.locator("[data-remember]").click()
     page.locator("#kind [data-text]").fill("the door is blue")
@@ -278,7 +278,7 @@ def test_forgetting_asks_and_gives_a_receipt(view: View) -> None:
     """What would go, a yes, what went; and nothing has it any more."""
     viewer = view()
     page = viewer.open()
-    deed(page, QA, "forget")
+    action(page, QA, "forget")
     dialog = page.locator("#forget")
     expect(dialog.locator("[data-found]")).to_contain_text(QA)
     viewer.screenshot("forget")
@@ -336,7 +336,7 @@ PAGES = [
     ("/channel", {"file": "HISTORY.md"}),
     ("/changes", {}),
     ("/change", {"number": "1"}),
-    ("/then", {"day": "2026-11-23"}),
+    ("/notes-on-day", {"day": "2026-11-23"}),
 ]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pipimem.runtime.channel_overview import ChannelOverview
 from pipimem.serving.token import Token
 from pipimem.web.application import _routes
 from pipimem.web.guard import BrowserSession
@@ -23,7 +24,9 @@ SECRET = "the vault of theirs is on the second floor"
 
 def routes(browser: Browser, *, only: str | None) -> Iterator[tuple[str, str]]:
     """The methods and paths of all routes."""
-    found = _routes(Pages(browser.pipimem, only), Token(TOKEN), BrowserSession(PORT))
+    pages = Pages(browser.pipimem, only)
+    overview = ChannelOverview(browser.pipimem.store, browser.pipimem.clock)
+    found = _routes(pages, overview, Token(TOKEN), BrowserSession(PORT))
     for route in found:
         if isinstance(route, Route) and route.path not in _OPEN:
             for method in (route.methods or set()) - {"HEAD"}:
