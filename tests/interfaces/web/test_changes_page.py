@@ -39,9 +39,9 @@ async def test_changes_are_found_by_their_words(root: Path) -> None:
         assert "floor four" in html
         assert html.count("data-row") == 1
         assert "Taking it back" in html
-        facts = await browser.page("/changes", words="fact")
+        facts = await browser.page("/changes", words="number")
         assert facts.count("data-row") == 30
-        older = await browser.page("/changes", words="fact", before="12")
+        older = await browser.page("/changes", words="number", before="12")
         assert "fact number 9." in older
         assert "printer" not in older
         browser.write(f"# Memory\n\n- the key is ghp_{'a1B2' * 9}\n")

@@ -70,8 +70,8 @@ async def test_filters(root: Path) -> None:
 async def test_filters_without_words(root: Path) -> None:
     """The transcript of one speaker, role or time alone, and the pages before it."""
     async with browsing(root) as browser:
-        async with browser.channel.turn("where is the printer?", speaker="Dana") as turn:
-            turn.answer("On floor four.")
+        question = Message.user("where is the printer?", speaker="Dana")
+        await browser.channel.take_in([question, Message.assistant("On floor four.")])
         theirs = await browser.page("/talk", speaker="dana")
         assert "where is the printer" in theirs
         assert "On floor four" not in theirs
