@@ -91,9 +91,7 @@ class ChannelOverview:
         """
         require_one_of(order, ORDERS, "order")
         with self._reading:
-            age = time.monotonic() - self._looked
-            if age > _OLDEST or self._took < _QUICK:
-                self._look()
+            age = self._look_if_quick()
             found = self._found(words.casefold())
             costs, whole = self._today()
             found.sort(key=_ORDER[order])
@@ -108,13 +106,12 @@ class ChannelOverview:
         return OverviewPage(tuple(rows), len(found), begin, whole, is_old)
 
     def newest(self, count: int) -> dict[str, str]:
-        """The channels of the newest talk, as they were found last: ids, each with its title.
+        """The channels of the newest talk: their ids, each with its title.
 
         Raises `StoreError`.
         """
         with self._reading:
-            if time.monotonic() - self._looked > _OLDEST:
-                self._look()
+            self._look_if_quick()
             found = sorted(self._found(""), key=_ORDER["talk"])
         return {info.id: info.title for _, info in found[:count]}
 
@@ -123,6 +120,13 @@ class ChannelOverview:
         with self._reading:
             if time.monotonic() - self._looked > _FRESH:
                 self._look()
+
+    def _look_if_quick(self) -> float:
+        """Look through all channels where that is quick or long ago; how old the last look was."""
+        age = time.monotonic() - self._looked
+        if age > _OLDEST or self._took < _QUICK:
+            self._look()
+        return age
 
     def _look(self) -> None:
         """Find the channels, and when somebody last talked in each."""

@@ -121,11 +121,26 @@ class WantedChanges:
         """Whether a change is meant: its texts, its reason or who made it have all the words."""
         if self.author and self.author != one.author:
             return False
-        texts = [one.actor, one.why]
-        for change in one.changes:
-            texts += [change.section, change.before, change.after, change.reason]
-        whole = "\n".join(texts).casefold()
-        return all(word in whole for word in self.words.casefold().split())
+        whole = "\n".join([one.actor, one.why, *map(_texts, one.changes)]).casefold()
+        return all(word in whole for word in self._words())
+
+    def first(self, one: LoggedChange) -> LoggedChange:
+        """The change with those of its parts first that have one of the words."""
+        if not self.words:
+            return one
+        parts = sorted(one.changes, key=lambda part: not self._names(part))
+        return replace(one, changes=tuple(parts))
+
+    def _words(self) -> list[str]:
+        return self.words.casefold().split()
+
+    def _names(self, part: Change) -> bool:
+        text = _texts(part).casefold()
+        return any(word in text for word in self._words())
+
+
+def _texts(part: Change) -> str:
+    return "\n".join([part.section, part.before, part.after, part.reason])
 
 
 def _wanted(request: Request) -> WantedChanges:
@@ -150,7 +165,7 @@ async def _newest(
             return meant, meant[-1].number
         masked = _masked(one, channel.files.shown)
         if wanted.has(masked):
-            meant.append(masked)
+            meant.append(wanted.first(masked))
     return meant, found[-1].number if len(found) == count else None
 
 

@@ -38,6 +38,20 @@ def test_who_changed_it_and_how_to_take_it_back(view: View) -> None:
     assert viewer.problems == []
 
 
+def test_who_changed_something_is_found_by_its_words(view: View) -> None:
+    """`/`, a word of it, Enter: the changes that did it, each with the way back beside it."""
+    viewer = view()
+    page = viewer.open("/changes")
+    page.keyboard.press("/")
+    page.keyboard.type("redis")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("words=redis"))
+    first = page.locator(".timeline > li").first
+    expect(first).to_contain_text("Redis")
+    first.get_by_role("link", name="Taking it back").click()
+    expect(page.get_by_role("heading", name="Taking it back")).to_be_in_viewport()
+
+
 def test_an_undo_on_an_old_page_asks_to_look_again(view: View) -> None:
     """Something was written since its preview."""
     viewer = view()
