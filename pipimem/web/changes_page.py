@@ -140,7 +140,9 @@ class WantedChanges:
 
 
 def _texts(part: Change) -> str:
-    return "\n".join([part.section, part.before, part.after, part.reason])
+    """What a part of a change says; of a section's lines those that came and went."""
+    lines = set(part.before.splitlines()) ^ set(part.after.splitlines())
+    return "\n".join([part.section, part.reason, *(lines or [part.after])])
 
 
 def _wanted(request: Request) -> WantedChanges:
