@@ -36,6 +36,7 @@ class ShownCandidate:
 
     rank: int
     item: Item
+    section: str
     text: str
     score: float
     outcome: str
@@ -143,8 +144,9 @@ class CandidateRows:
             parts.append((written, value, _sort_of(name, circumstances)))
         scores = [each.score for each in (*self._candidates(), *self.preview.below)]
         bar = score_bar(parts, max(scores))
-        text = self.channel.files.shown(one.item.text)
-        return ShownCandidate(rank, one.item, text, one.score, outcome, bar)
+        shown = self.channel.files.shown
+        section, text = shown(one.item.section), shown(one.item.text)
+        return ShownCandidate(rank, one.item, section, text, one.score, outcome, bar)
 
 
 def _sort_of(name: str, circumstances: set[str]) -> str:

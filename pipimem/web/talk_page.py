@@ -103,6 +103,7 @@ class TalkPage:
             most=_HITS,
             page=page,
             is_newest=not upto,
+            shown=channel.files.shown,
             is_filtered=any(asked.filters.values()),
         )
 

@@ -48,7 +48,7 @@ def test_who_changed_something_is_found_by_its_words(view: View) -> None:
     page.wait_for_url(re.compile("words=redis"))
     first = page.locator(".timeline > li").first
     expect(first).to_contain_text("Redis")
-    first.get_by_role("link", name="Taking it back").click()
+    first.get_by_role("link", name="Take it back").click()
     expect(page.get_by_role("heading", name="Taking it back")).to_be_in_viewport()
 
 

@@ -1,6 +1,7 @@
 // The page of a channel: its buttons, and the stream that keeps it up to date.
 import { change, read } from "./requests.js";
 import { conflict, editEntry, editFile, hasEditors, isUnsaved, settled, showLeftDrafts } from "./editor.js";
+import { visible } from "./lines.js";
 import { follow, live, refresh, say, words } from "./live.js";
 
 const isReadOnly = "readOnly" in document.body.dataset;
@@ -79,7 +80,7 @@ function forgetProblem(text) {
 function items(texts) {
   return texts.map((text) => {
     const item = document.createElement("li");
-    item.textContent = text;
+    item.textContent = visible(text);
     item.dir = "auto";
     return item;
   });
