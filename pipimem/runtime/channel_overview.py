@@ -22,7 +22,7 @@ from pipimem.store.transcript.reader import last_said
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
 Order = Literal["talk", "name", "cost"]
-ORDERS = get_args(Order)
+ORDERS: tuple[Order, ...] = get_args(Order)
 
 # How channels stand takes ten milliseconds each: so long a page may take over it, in seconds. What
 # is left is known when the page is asked for again.
