@@ -68,7 +68,7 @@ def _findings(store: ChannelStore, now: datetime, own: SecretSettings) -> Iterat
     # What is unreadable is reported with the text, a damaged journal below.
     with suppress(PipimemError):
         notes = store.notes()
-        yield from entry_findings(folder / File.MEMORY, notes, now)
+        yield from entry_findings(folder / File.MEMORY, notes, now, own)
         yield from injection_findings(folder, notes)
     yield from state_findings(store)
     yield from leftover_findings(store)
