@@ -17,7 +17,7 @@ from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
 from pipimem.store.forget.verify import traces
 from pipimem.store.transcript.log import Transcript
 
-_KINDS = ("entries", "archive", "versions", "messages", "journal", "ledger", "usage")
+_KINDS = ("entries", "archive", "versions", "messages", "arrivals", "journal", "ledger", "usage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,8 @@ def _held_in_talk(
         lines = json_lines.lines(part)
         yield "messages", part.name, sum(blanked(line, targets) != line for line in lines)
     for path, count in held_arrivals(working_copy, targets).items():
-        yield "messages", f"workspace/.pipimem/{path.name}", count
+        # Of its own: a message that was stored a moment ago may stand here as well.
+        yield "arrivals", f"workspace/.pipimem/{path.name}", count
 
 
 def _held_in_journal(part: Path, targets: ForgetTargets) -> int:

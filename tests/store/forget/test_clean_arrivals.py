@@ -67,7 +67,7 @@ def test_arrivals_are_emptied_and_keep_their_ids(
 
 def test_a_message_is_emptied_by_its_id(channel: ChannelStore, left: Path, now: datetime) -> None:
     """As the platform took it back."""
-    assert channel.forget(["log:p2"], keep_transcript=False, now=now).counts["messages"] == 1
+    assert channel.forget(["log:p2"], keep_transcript=False, now=now).counts["arrivals"] == 1
     assert [one.message.content for one in read_arrivals(left)[0]][1] == ""
 
 
