@@ -59,7 +59,7 @@ def cli_page() -> str:
 
 def _signature(name: str, value: object) -> str:
     if isinstance(value, EnumType):
-        return "\n".join(f"{name}.{member.name} = {member.value!r}" for member in value)
+        return "\n".join(f'{name}.{member.name} = "{member.value}"' for member in value)
     try:
         text = str(inspect.signature(value))  # type: ignore[arg-type]
     except (TypeError, ValueError):
