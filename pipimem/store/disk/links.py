@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from pipimem.errors import UnreadableNote
+from pipimem.store.disk import presence
 
 _CHANNELS = "channels"
 
@@ -33,7 +34,7 @@ def resolved(path: Path, root: Path) -> Path:
 
     Raises `UnreadableNote`.
     """
-    if not path.is_symlink():
+    if not presence.is_link(path):
         return path
     target = real_path(path)
     place = astray(path, target, root)
