@@ -16,6 +16,7 @@ from pipimem.clock import Clock
 from pipimem.errors import StoreError, require_one_of
 from pipimem.runtime.channel_status import ChannelStatus, channel_status
 from pipimem.runtime.usage_sums import UsageSum, usage_sums
+from pipimem.store.disk import presence
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.schedule import channel_stamp
 from pipimem.store.transcript.reader import last_said
@@ -132,7 +133,7 @@ class ChannelOverview:
         """Find the channels, and when somebody last talked in each."""
         began, top = time.monotonic(), self.store.channels_folder
         with store_errors("read", top):
-            names = [entry.name for entry in os.scandir(top)] if top.is_dir() else []
+            names = [entry.name for entry in os.scandir(top)] if presence.is_folder(top) else []
         self._infos = {name: self._infos.get(name) or self._info(name) for name in names}
         self._talked = {
             name: _talked(f"{top}/{name}/{_LOG}", self._talked.get(name, _NEVER)) for name in names

@@ -23,6 +23,7 @@ from pipimem.store.commit.commit import Recalls, commit, journal_edits
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.publish import is_unfinished, publish
 from pipimem.store.commit.working_copy import WorkingCopy
+from pipimem.store.disk import presence
 from pipimem.store.disk.files import read_text, remove
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.forget import plan as plans
@@ -159,7 +160,7 @@ class _Forgetting:
         state.start_anew(_first_record(state.ledger, self.plan, receipt, self.now))
         # Before the plan goes: a power cut must not bring back what was removed.
         for folder in (working_copy.folder, state.versions.folder, _own(working_copy)):
-            if folder.is_dir():
+            if presence.is_folder(folder):
                 sync_folder(folder)
         working_copy.clear()
         return True

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from pipimem.errors import JournalError
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import json_lines, presence
 from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import (
@@ -67,7 +67,7 @@ class Journal:
         """
         if end != NOWHERE and not self.holds(end):
             raise JournalError(f"{self.path} is no longer the journal that was read. Try again.")
-        fresh = not self.path.exists()
+        fresh = not presence.exists(self.path)
         start, data = end.offset, b""
         if end == NOWHERE:
             data, end = self._header()

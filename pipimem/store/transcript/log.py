@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 from pipimem.notes.message import YEARS, Message, Role
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import json_lines, presence
 from pipimem.store.disk.files import NEVER, Stamp, stamp
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.json_lines import parts, set_aside
@@ -154,7 +154,7 @@ class Transcript:
 
     def _mend(self) -> None:
         """Cuts back a last line that a crash tore; one that only lacks its ending gets it."""
-        if not self.path.exists():
+        if not presence.exists(self.path):
             return
         last = next(json_lines.lines_backwards(self.path), b"\n")
         if last.endswith(b"\n"):
@@ -165,7 +165,7 @@ class Transcript:
             append_synced(self.path, b"", at=_size(self.path) - len(last))
 
     def _write(self, added: list[Message]) -> None:
-        fresh = not self.path.exists()
+        fresh = not presence.exists(self.path)
         if not fresh and self.path.stat().st_size > _ROTATE_AT:
             set_aside(self.path)
             fresh = True

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pipimem.errors import JournalError, LockTimeout
 from pipimem.notes.usage import Reservation, Usage
+from pipimem.store.disk import presence
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.folder_names import folder_name
 from pipimem.store.disk.json_codec import JsonFolder
@@ -89,7 +90,7 @@ def quotable(channels: Path, usage: Usage) -> Iterator[Usage]:
         yield usage
         return
     own = channels / folder_name(usage.channel) / ".pipimem"
-    if not (own / "lock").exists():
+    if not presence.exists(own / "lock"):
         yield usage
         return
     with ExitStack() as held:
@@ -104,7 +105,7 @@ def quotable(channels: Path, usage: Usage) -> Iterator[Usage]:
 
 def _is_safe(own: Path, usage: Usage) -> bool:
     """Whether nothing was forgotten in the channel in the hour before the call."""
-    if (own / "forget.json").exists():  # cut off, and not finished yet
+    if presence.exists(own / "forget.json"):  # cut off, and not finished yet
         return False
     checkpoint = ledger_file.load(own / "ledger.json")
     if checkpoint is None or not checkpoint.ledger.forgotten:
