@@ -25,6 +25,7 @@ from pipimem.sidecar.rules.sentences import split
 from pipimem.sidecar.tasks import Consolidated
 from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import injection_kind, is_order
+from pipimem.text.plain_readings import is_encoded
 from pipimem.text.quotes import words_said
 from pipimem.text.words.similarity import bigrams, share_in
 
@@ -34,6 +35,8 @@ REFUSED = "reads like an instruction to the bot"
 _REPEATED, _TAKEN = 0.6, 0.3
 # A stretch that is no chance, in bytes: six characters of Chinese, eighteen of English.
 _STRETCH = 18
+# The section of SESSION.md that comes with every turn.
+_BINDING = "Constraints"
 # Shorter than this a passage is a word or two, which anybody may say.
 _LEAST_PASSAGE = 8
 
@@ -81,6 +84,8 @@ class SuspectTalk:
         kind = injection_kind(text)
         if kind:
             return kind
+        if is_encoded(text):
+            return "encoded"
         if self.foreign.makes(text, hidden_only=True):
             return "hidden"
         kinds = (self.messages[name] for name in sources if name in self.messages)
@@ -90,7 +95,11 @@ class SuspectTalk:
 
     def why_not_told(self, text: str, sources: Iterable[str] = ()) -> str:
         """Why a text may stand neither in SESSION.md nor in HISTORY.md; empty where it may."""
-        return self.why_refused(text, sources) or self.conduct.verdict(text)
+        return self.why_refused(text, sources) or self.conduct.verdict_on_account(text)
+
+    def why_no_constraint(self, text: str) -> str:
+        """Why a text may not stand where it binds; empty where it may."""
+        return self.why_refused(text) or self.conduct.verdict(text)
 
     def _why_taken(self, text: str) -> str:
         """Whether a text is made of passages that are not to be learnt rather than of own words."""
@@ -106,8 +115,8 @@ class SuspectTalk:
         return "repeated" if is_taken else ""
 
 
-def suspect_talk(messages: Sequence[Message]) -> SuspectTalk:
-    """What of the messages is not to be learnt."""
+def suspect_talk(messages: Sequence[Message], people: Iterable[str] = ()) -> SuspectTalk:
+    """What of the messages is not to be learnt; `people` are those who spoke before."""
     accepted = tuple(accepted_words(messages))
     own, passages = _own_and_ordered(messages, accepted)
     suspect = _suspect(own)
@@ -115,7 +124,7 @@ def suspect_talk(messages: Sequence[Message]) -> SuspectTalk:
     clean = [message.content for message in own if message.id not in suspect]
     found = [_Passage.of(one) for one in passages if len(one) >= _LEAST_PASSAGE]
     own_words, foreign = _Passage.of(" ".join((*clean, *accepted))), foreign_text(messages)
-    return SuspectTalk(suspect, tuple(found), own_words, foreign, bot_conduct(messages))
+    return SuspectTalk(suspect, tuple(found), own_words, foreign, bot_conduct(messages, people))
 
 
 def _own_and_ordered(
@@ -144,10 +153,13 @@ def _suspect(own: Sequence[Message]) -> dict[str, str]:
 
 
 def without_injections(
-    answer: Consolidated, messages: Sequence[Message]
+    answer: Consolidated, messages: Sequence[Message], people: Iterable[str] = ()
 ) -> tuple[Consolidated, tuple[str, ...]]:
-    """The answer without what is refused, and a note for each item of it; no words of it."""
-    talk = suspect_talk(messages)
+    """The answer without what is refused, and a note for each item of it; no words of it.
+
+    `people` are those who spoke before.
+    """
+    talk = suspect_talk(messages, people)
     notes: list[str] = []
     learned = []
     for item in answer.learned:
@@ -157,7 +169,7 @@ def without_injections(
             notes.append(f"{REFUSED} ({why}), said in {sources}")
         elif talk.foreign.makes(item.text):
             notes.append(f"{NOBODY_SAID}, learnt from {sources}")
-        elif talk.conduct.verdict(item.text):
+        elif talk.conduct.verdict(item.text, item.sources):
             notes.append(f"{KEPT_AS_QUOTE}, said in {sources}")
             learned.append(replace(item, as_quote=True))
         else:
@@ -170,10 +182,10 @@ def without_injections(
 
 
 def sheet_without_injections(
-    sheet: Mapping[str, Sequence[str]], messages: Sequence[Message]
+    sheet: Mapping[str, Sequence[str]], messages: Sequence[Message], people: Iterable[str] = ()
 ) -> Mapping[str, tuple[str, ...]]:
     """The items of a sheet by section without those that are refused."""
-    return _without(sheet, suspect_talk(messages))
+    return _without(sheet, suspect_talk(messages, people))
 
 
 def _without(
@@ -181,7 +193,8 @@ def _without(
 ) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for section, items in sheet.items():
-        found[section] = tuple(item for item in items if not talk.why_not_told(item))
+        why_not = talk.why_no_constraint if section == _BINDING else talk.why_not_told
+        found[section] = tuple(item for item in items if not why_not(item))
     return found
 
 

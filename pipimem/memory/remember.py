@@ -3,7 +3,8 @@
 `as_quote` puts in front who said it and when, as in what the rules quote, where that is known.
 A text that reads like an instruction to the bot is kept as what it is, somebody's words: in
 quotation marks, with who and when, among the facts whatever kind was asked for, so that it never
-stands in what comes with every turn.
+stands in what comes with every turn. So is what a member of a group would have stand there and
+that says how the bot or others are to behave.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from datetime import date, datetime
 
 from pipimem.errors import PipimemError
 from pipimem.memory.promote import named_end
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
+from pipimem.text.directives import directs_conduct
 from pipimem.text.injection import injection_kind
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.quotes import quoted, read_quote
@@ -28,8 +30,11 @@ def remembered(
     speaker: str = "",
     until: date | None = None,
     as_quote: bool = False,
+    among_others: bool = False,
 ) -> Decision:
     """The decision to add `text`, with `Trust.QUOTED` where it reads like an instruction.
+
+    `among_others` says that the speaker is one of several people of the channel.
 
     Without `until` it holds to the last day that it names itself, if it names one. Raises
     `PipimemError` where `until` is over on the day of `now`.
@@ -42,6 +47,8 @@ def remembered(
     evidence = Evidence(speaker=speaker, when=now)
     expires = until or named_end(text, evidence)
     attack = injection_kind(text)
+    if not attack and among_others and kind in STANDING and directs_conduct(text):
+        attack = "conduct"
     if not attack:
         if as_quote and speaker and not read_quote(text).name:
             text = quoted(speaker, now.date(), text)
