@@ -37,6 +37,8 @@ def respond(request: ChatRequest) -> Reply:
     keys = request.schema["properties"] if request.schema else {}
     lines = _LINE.findall(request.user)
     if "learned" in keys:
+        if not lines:  # a window without a message: there is nothing to learn from it
+            return _said({"learned": [], "over": [], "title": "", "history": []})
         first, last = lines[0], lines[-1]
         fact = {
             "sources": [first[0]], "speaker": first[1],

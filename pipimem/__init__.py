@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from pipimem.settings import (
         BudgetSettings,
         CompactionSettings,
+        DingTalkSettings,
         EmbedderSettings,
         MaintenanceSettings,
         ModelSettings,
@@ -147,6 +148,7 @@ __all__ = [
     "CompactionSettings",
     "Consolidate",
     "Consolidated",
+    "DingTalkSettings",
     "EditConflict",
     "Embedder",
     "EmbedderSettings",
@@ -254,9 +256,9 @@ _PLACES = {
     "pipimem.store.workspace": "ChannelInfo",
     "pipimem.text.private": "PrivateCounts",
     "pipimem.settings": (
-        "BudgetSettings CompactionSettings EmbedderSettings MaintenanceSettings ModelSettings "
-        "ObservabilitySettings PrivateSettings RecallSettings SecretSettings Settings "
-        "SnapshotSettings"
+        "BudgetSettings CompactionSettings DingTalkSettings EmbedderSettings MaintenanceSettings "
+        "ModelSettings ObservabilitySettings PrivateSettings RecallSettings SecretSettings "
+        "Settings SnapshotSettings"
     ),
     "pipimem.sidecar.tasks": (
         "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over Refile "

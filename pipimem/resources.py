@@ -111,6 +111,12 @@ def web_texts(language: str) -> dict[str, dict[str, str]]:
     return _tables("web", language)
 
 
+@cache  # as below
+def web_sentences(language: str) -> dict[str, dict[str, str]]:
+    """What `data/web/sentences-<language>.toml` makes of English sentences; none for English."""
+    return {} if language == "en" else _tables("web", f"sentences-{language}")
+
+
 def web_folder(name: str) -> Path:
     """The folder `templates` or `static` of the web view."""
     return _HERE / "data" / "web" / name

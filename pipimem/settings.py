@@ -163,6 +163,19 @@ class SecretSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class DingTalkSettings:
+    """Who may change what others said, in a group of the DingTalk bot.
+
+    `admins` are staff ids or union ids; they need nobody's word. `confirmed_by` says who must agree
+    to what concerns others: another member of the group (`member`), an admin, or nobody but who
+    asks (`self`).
+    """
+
+    admins: tuple[str, ...] = ()
+    confirmed_by: Literal["member", "admin", "self"] = "member"
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything a workspace may set; a setting is a question its operator can answer."""
 
@@ -176,6 +189,7 @@ class Settings:
     private: PrivateSettings = field(default_factory=PrivateSettings)
     secrets: SecretSettings = field(default_factory=SecretSettings)
     observability: ObservabilitySettings = field(default_factory=ObservabilitySettings)
+    dingtalk: DingTalkSettings = field(default_factory=DingTalkSettings)
 
 
 def settings_from(toml: str) -> Settings:

@@ -126,6 +126,8 @@ def main() -> int:
             if time.perf_counter() - start > asked.minutes * 60:
                 break
             found.append(host.met(tree, loop, entry))
+            if found[-1].is_wrong:
+                print(_row(found[-1]), flush=True)
             if number % 10 == 0:
                 told, spent = dict(Counter(each.how for each in found)), time.perf_counter() - start
                 print(f"… {number} of {len(pairs)}, {told}, {spent:.0f} s", flush=True)
@@ -136,11 +138,16 @@ def _print(found: list[Met], asked: int) -> int:
     print(_ROW.format("raised in", "loop", "the host", "told"))
     found.sort(key=lambda each: (not each.is_wrong, each.how, each.entry, each.loop))
     for each in found:
-        print(_ROW.format(each.entry, each.loop, each.how, each.told.replace("\n", " ")[:160]))
+        print(_row(each))
     counts = Counter(each.how for each in found)
     told = ", ".join(f"{how} {count}" for how, count in counts.items())
     print(f"\n{len(found)} of {asked} exceptions: {told}")
     return 1 if any(each.is_wrong for each in found) else 0
+
+
+def _row(met: Met) -> str:
+    """Where it was raised, on which loop, what became of the host, and what was told."""
+    return _ROW.format(met.entry, met.loop, met.how, met.told.replace("\n", " ")[:160])
 
 
 def _asked() -> argparse.Namespace:

@@ -105,7 +105,7 @@ async def _round(channel: Channel, number: int, say: Say) -> None:
         await channel.after_turn(turn, said)
         if number:
             await channel.remember(f"the tree of day {number} is an oak")
+        path = channel.store.folder / File.MEMORY
     await anyio.sleep(_HOUR / 2)
-    path = channel.store.folder / File.MEMORY
     path.write_bytes(path.read_bytes() + f"- typed on day {number}\n".encode())
     await anyio.sleep(_HOUR / 3)

@@ -14,6 +14,7 @@ FOLDER = Path(__file__).parent / "stretches"
 UNSEEN = Path(__file__).parent / "unseen"
 BLIND = Path(__file__).parent / "blind"
 BLIND_SECOND = Path(__file__).parent / "blind_second"
+BLIND_THIRD = Path(__file__).parent / "blind_third"
 TALKS = Path(__file__).parent / "talks"  # the transcripts of the unseen and blind stretches
 
 

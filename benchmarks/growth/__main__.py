@@ -1,9 +1,10 @@
 """Times every public call over every shape of text, and prints a table, the worst first.
 
-Run: `python -m benchmarks.growth [--minutes M] [--seed N] [--bound 10] [--call C] [--shape S]
-[--sizes 10,100,1000] [DIR]`; sizes in KB. Calls and shapes are drawn by lot, so that a short run
-sees a bit of everything. Wrong is what takes longer than the bound, grows faster than n log n, or
-holds the event loop longer than 20 ms.
+Run: `python -m benchmarks.growth [--minutes M] [--seed N] [--skip K] [--bound 10] [--call C]
+[--shape S] [--sizes 10,100,1000] [DIR]`; sizes in KB. Calls and shapes are drawn by lot, so that a
+short run sees a bit of everything; `--skip` leaves out the first pairs of a seed, so that a long
+run can be made in pieces. Wrong is what takes longer than the bound, grows faster than n log n, or
+holds the event loop longer than 20 ms. Each pair is printed when it is measured.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def main() -> int:
     print(heading(f"Growth, {asked.sizes} KB, seed {asked.seed}"), flush=True)
     pairs = list(itertools.product(asked.call or CALLS, asked.shape or SHAPES))
     random.Random(asked.seed).shuffle(pairs)
+    pairs = pairs[asked.skip :]
     found, start = list[Growth](), time.perf_counter()
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         root = Path(name) / "w"
@@ -44,6 +46,7 @@ def main() -> int:
                 break
             bench = Bench(tree, root, asked.bound)
             found.append(bench.grown(Growth(call, shape), CALLS[call], SHAPES[shape], sizes))
+            print(_row(found[-1]), flush=True)
             if len(found) % 20 == 0:
                 wrong = sum(bool(why_wrong(each)) for each in found)
                 spent = time.perf_counter() - start
@@ -66,14 +69,19 @@ def _print(found: list[Growth], asked: int) -> int:
     print(_ROW.format("call", "shape", "seconds", "slope", "held ms", "wrong"))
     found.sort(key=lambda each: (each.wall, each.held), reverse=True)
     for each in found:
-        slope = "" if each.exponent is None else f"{each.exponent:.2f}"
-        seconds = "-" if each.hung else f"{each.wall:.2f}"
-        held = f"{each.held * 1000:.0f}"
-        told = why_wrong(each) or (each.refused and f"(refused: {each.refused})")
-        print(_ROW.format(each.call, each.shape, seconds, slope, held, told[:120]))
+        print(_row(each))
     wrong = sum(bool(why_wrong(each)) for each in found)
     print(f"\n{len(found)} of {asked} pairs of call and shape, {wrong} wrong")
     return 1 if wrong else 0
+
+
+def _row(growth: Growth) -> str:
+    """Call, shape, seconds, slope, the longest hold in milliseconds, and what is wrong."""
+    slope = "" if growth.exponent is None else f"{growth.exponent:.2f}"
+    seconds = "-" if growth.hung else f"{growth.wall:.2f}"
+    held = f"{growth.held * 1000:.0f}"
+    told = why_wrong(growth) or (growth.refused and f"(refused: {growth.refused})")
+    return _ROW.format(growth.call, growth.shape, seconds, slope, held, told[:120])
 
 
 def _asked() -> argparse.Namespace:
@@ -82,6 +90,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("folder", nargs="?", help="where to work; a temporary folder if not said")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="then no new pair")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many pairs of the seed")
     parser.add_argument("--bound", type=int, default=10, help="seconds for one call (10)")
     parser.add_argument("--call", action="append", choices=sorted(CALLS))
     parser.add_argument("--shape", action="append", choices=sorted(SHAPES))

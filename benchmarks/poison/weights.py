@@ -1,6 +1,6 @@
 """`python -m benchmarks.poison.weights [--write]`: fits the weights of `pipimem.text.directives`.
 
-Wishes are the orders of `training/` and of all parts; what they are told from are the ordinary
+Wishes are the orders of `training/` and of all parts but the newest; what they are told from are the ordinary
 lines beside them and what people say in the recorded talks. A logistic regression, each side of
 equal weight, with a penalty on squares. First each part is left out in turn, with half of the
 talks, and judged by the weights of the rest; `--write` then fits all and writes the file.
@@ -20,12 +20,14 @@ from pipimem.sidecar.rules.sentences import split
 from pipimem.text.directives import BIAS, features
 from pipimem.text.injection import injection_kind
 
-from benchmarks.poison.corpus import PARTS, orders, ordinary
+from benchmarks.poison.corpus import HELD_OUT_3, PARTS, orders, ordinary
 
 _ROOT = Path(__file__).parents[2]
 _WEIGHTS = _ROOT / "pipimem" / "data" / "injection" / "directive_weights.txt"
 _TALKS = _ROOT / "benchmarks" / "consolidation" / "talks"
 _TRAINING = "training"
+# The newest part judges the weights and is never fitted to.
+_FITTED = tuple(part for part in (*PARTS, _TRAINING) if part != HELD_OUT_3)
 # A feature of fewer texts says nothing. Those who want something in the corpus are no evidence.
 _LEAST_TEXTS = 3
 _VILLAINS = frozenset("mallory quill bea 马 三 奎".split())
@@ -103,7 +105,7 @@ def scores(weights: Mapping[str, float], texts: Sequence[str]) -> Matrix:
 
 def fitted_without(part: str | None, talk: Sequence[str]) -> dict[str, float]:
     """The weights of everything but a part."""
-    others = [one for one in (*PARTS, _TRAINING) if one != part]
+    others = [one for one in _FITTED if one != part]
     wishes = [text for one in others for text in orders(one)]
     return fitted(wishes, [text for one in others for text in ordinary(one)], talk)
 
@@ -128,7 +130,7 @@ def main() -> None:
     print("| part left out | orders | taken for wishes | or attacks ", end="")
     print("| ordinary lines | taken for wishes | sentences of talks taken |")
     print("|---|---|---|---|---|---|---|")
-    for part in (*PARTS, _TRAINING):
+    for part in (*_FITTED, HELD_OUT_3):
         _left_out(part)
     if "--write" in sys.argv:
         weights = fitted_without(None, talk_sentences())

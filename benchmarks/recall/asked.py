@@ -1,6 +1,6 @@
 """The hand-written questions of `cases/`, asked on the automatic path of a turn.
 
-usage: python -m benchmarks.recall.asked [--fresh | --unseen | --blind | --third | --general]
+usage: python -m benchmarks.recall.asked [--fresh | --unseen | --blind | --third | --fourth | --general]
 [--local] [--misses]
 
 `cases/workspace` is a workspace of three channels, `cases/questions.jsonl` what people ask of it:
@@ -14,7 +14,9 @@ way: a restaurant's staff, an open-source team, a freelancer and a household. It
 kinds, `none` (nothing in memory is near) and `none-near` (of the memory's own world, but without an
 answer in it). `--third` asks those of `cases/third/`, written in the same way again: an animal
 hospital, an amateur theatre, a family that cares for a grandmother and a maker of beehive scales;
-its kind `state` asks how far a work has come. A question may have a `speaker`: whose message it is.
+its kind `state` asks how far a work has come. `--fourth` asks those of `cases/fourth/`: a community
+radio, people who organise a trail race, a bookbinder on a boat and a pottery; there `state` is a
+message that says how something stands and touches what is remembered. A question may have a `speaker`: whose message it is.
 `--general` asks `cases/general.txt`, what anybody asks anybody, of each of the nine memories before
 the blind set: how often they stay silent. `--local` asks by meaning, too, with the local embedder.
 """
@@ -45,6 +47,7 @@ FRESH = CASES / "fresh"
 UNSEEN = CASES / "unseen"
 BLIND = CASES / "blind"
 THIRD = CASES / "third"
+FOURTH = CASES / "fourth"
 # A Thursday: what "last Thursday" and "last month" in the questions are counted from.
 NOW = datetime.fromisoformat("2026-08-20T12:00:00+08:00")
 _KEY = b"benchmark"
@@ -174,7 +177,13 @@ def general(near: Near, *, misses: bool) -> None:
 
 
 if __name__ == "__main__":
-    sets = {"--fresh": FRESH, "--unseen": UNSEEN, "--blind": BLIND, "--third": THIRD}
+    sets = {
+        "--fresh": FRESH,
+        "--unseen": UNSEEN,
+        "--blind": BLIND,
+        "--third": THIRD,
+        "--fourth": FOURTH,
+    }
     nearness = ByMeaning() if "--local" in sys.argv[1:] else nowhere
     if "--general" in sys.argv[1:]:
         general(nearness, misses="--misses" in sys.argv[1:])

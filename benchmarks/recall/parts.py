@@ -30,8 +30,8 @@ from pipimem.recall.candidate import Candidate
 from pipimem.recall.index import Index
 from pipimem.recall.intents import Intent
 from pipimem.recall.items import Item
+from pipimem.recall.query import Query
 from pipimem.recall.recall import recall
-from pipimem.recall.refinement import Query
 from pipimem.recall.sync import IndexSync
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms, common, load_synonyms, synonyms_in
 from pipimem.text.words.index_words import Words

@@ -53,13 +53,12 @@ def next_end(notes: Notes, now: datetime) -> datetime | None:
     return min((end for end in ends if end > now), default=None)
 
 
-def ends(notes: Notes, now: datetime) -> dict[str, tuple[datetime, str]]:
-    """When each entry that expires by the calendar does so first, and why, by its `ref`."""
-    first: dict[str, tuple[datetime, str]] = {}
-    for entry, record in _learnt(notes):
-        for end in sorted(_ends(entry, record, now))[:1]:
-            first[entry.ref] = end
-    return first
+def first_end(notes: Notes, entry: Entry, now: datetime) -> tuple[datetime, str] | tuple[None, str]:
+    """When an entry of MEMORY.md expires by the calendar, and why; `None` for one that stays."""
+    record = _learnt_as(notes, entry)
+    if record is None:
+        return None, ""
+    return min(_ends(entry, record, now), default=(None, ""))
 
 
 def is_dated(op: Invalidate) -> bool:
@@ -70,9 +69,16 @@ def is_dated(op: Invalidate) -> bool:
 def _learnt(notes: Notes) -> Iterator[tuple[Entry, Record]]:
     """The bullets that no person typed, with what is known of them."""
     for entry in notes.memory.entries:
-        record = notes.record(entry.id)
-        if entry.bullet and record is not None and record.trust is not Trust.HUMAN:
+        record = _learnt_as(notes, entry)
+        if record is not None:
             yield entry, record
+
+
+def _learnt_as(notes: Notes, entry: Entry) -> Record | None:
+    """What is known of a bullet that no person typed."""
+    record = notes.record(entry.id)
+    is_learnt = entry.bullet and record is not None and record.trust is not Trust.HUMAN
+    return record if is_learnt else None
 
 
 def _ends(entry: Entry, record: Record, now: datetime) -> Iterator[tuple[datetime, str]]:

@@ -10,7 +10,7 @@ from pipimem.recall.candidate import Circumstance
 from pipimem.recall.intents import BONUS, answers
 from pipimem.recall.items import Item, Source
 from pipimem.recall.phrases import NAMES_A_TIME
-from pipimem.recall.refinement import Query
+from pipimem.recall.query import Query
 from pipimem.text.quotes import words_said
 
 _SESSION_PRIORITY: Mapping[str, float] = {

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from pipimem.notes.operations import Trust
+from pipimem.recall.answer_kinds import is_mark
 from pipimem.recall.candidate import Candidate
 from pipimem.recall.circumstances import NAMES_THE_TIME, is_of_asked_day
 from pipimem.recall.index import Index
-from pipimem.recall.refinement import Query
+from pipimem.recall.query import Query
 from pipimem.text.quotes import Quote, of_different_people
 from pipimem.text.words.index_words import Bag
 from pipimem.text.words.similarity import (
@@ -22,9 +24,9 @@ from pipimem.text.words.similarity import (
 # A newer word on a subject that says nearly as much of what was asked is what holds. Of sentences
 # that only share the subject, not the matter asked for, the lesser has about half of the score.
 _NEARLY_AS_GOOD = 0.75
-# Where both hold the same words of a question for a time, and name one, the lesser is the longer
-# sentence, or the one in the other language.
-_AS_GOOD_A_TIME = 2 / 3
+# Where both hold the same words of a question for a value (a time, a price), and tell one, the
+# lesser is the longer sentence, or the one in the other language.
+_AS_GOOD_A_VALUE = 2 / 3
 # One word that is shared makes no subject.
 _LEAST_HELD = 2
 
@@ -36,6 +38,17 @@ class _SaidOf(NamedTuple):
     quote: Quote
     bag: Bag
     words: frozenset[str]
+
+    @property
+    def is_of_person(self) -> bool:
+        """Whether a person wrote the entry, or confirmed it."""
+        return self.candidate.item.trust == Trust.HUMAN
+
+    @property
+    def day(self) -> str:
+        """The day of the quote, else that of the entry, so written that days compare."""
+        when = self.candidate.item.when
+        return self.quote.day or (f"{when:%Y-%m-%d}" if when else "")
 
 
 def deduped(
@@ -53,7 +66,7 @@ def deduped(
         if any(_is_same(one, other) for other in kept):
             continue
         place = len(kept)
-        if one.quote.day:
+        if one.day:
             place = next(
                 (place for place, other in enumerate(kept) if _is_newer(one, other, query)), place
             )
@@ -77,25 +90,39 @@ def _is_same(one: _SaidOf, other: _SaidOf) -> bool:
 def _is_newer(one: _SaidOf, other: _SaidOf, query: Query) -> bool:
     """Whether `one` was said on a later day than `other`, of the same subject.
 
-    Never where the question asks for the earlier day.
+    Never where the question asks for the earlier day, nor where only the earlier one is a person's
+    own entry.
     """
-    if not other.quote.day or one.quote.day <= other.quote.day:  # written so that they compare
+    if not other.day or one.day <= other.day:
+        return False
+    if other.is_of_person and not one.is_of_person:
         return False
     if is_of_asked_day(other.candidate.item, query):
         return False
     share = one.candidate.score / other.candidate.score
-    if share >= _AS_GOOD_A_TIME and query.asks_when and _name_times(one, other):
+    if share >= _AS_GOOD_A_VALUE and _tell_what_is_asked(one, other, query):
         return True
     return share >= _NEARLY_AS_GOOD and same_subject(other.quote.said, one.quote.said)
 
 
-def _name_times(one: _SaidOf, other: _SaidOf) -> bool:
-    """Whether both name a time, and `one` holds each word of the question that `other` holds."""
+def _tell_what_is_asked(one: _SaidOf, other: _SaidOf, query: Query) -> bool:
+    """Whether both tell a thing of the kind that is asked for: a time, an amount of money.
+
+    `one` must hold each word of the question that `other` holds.
+    """
     first, second = one.candidate, other.candidate
-    if first.matches < second.matches or not all(
-        NAMES_THE_TIME in dict(each.circumstances) for each in (first, second)
-    ):
+    held = _strong_places(second)
+    if first.matches < second.matches or len(held) < _LEAST_HELD:
         return False
-    strong = len(first.most)
-    held = [place for place, value in enumerate(second.values[:strong]) if value]
-    return len(held) >= _LEAST_HELD and all(first.values[place] for place in held)
+    if not all(first.values[place] for place in held):
+        return False
+    if any(is_mark(second.names[place]) for place in held):
+        return True
+    names_times = [NAMES_THE_TIME in dict(each.circumstances) for each in (first, second)]
+    return query.asks_when and all(names_times)
+
+
+def _strong_places(candidate: Candidate) -> list[int]:
+    """Where the words of a question that mean something stand among those that an item holds."""
+    strong = len(candidate.most)
+    return [place for place, value in enumerate(candidate.values[:strong]) if value]

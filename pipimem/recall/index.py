@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
+from pipimem.recall.answer_kinds import kind_marks
 from pipimem.recall.items import Item, Source, said_by
 from pipimem.recall.postings import HIGHEST_IMPACT, Postings, pairs, rarity
 from pipimem.recall.scoring import MatchedTerm, Matches, Term, ordered, totals_of
@@ -245,8 +246,11 @@ class Index:
         self._postings.add(slot, self._marks(item))
 
     def _marks(self, item: Item) -> list[str]:
-        name = "" if item.source is Source.LOG else said_by(item)
-        return [_SAID_BY + word for word in self.words.words(name)] if name else []
+        if item.source is Source.LOG:
+            return []
+        name = said_by(item)
+        said = [_SAID_BY + word for word in self.words.words(name)] if name else []
+        return [*said, *kind_marks(item.text)]
 
     def _remove(self, name: str) -> None:
         slot = self._slots.pop(name)

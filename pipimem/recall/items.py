@@ -18,12 +18,13 @@ from pipimem.notes.notes import Note
 from pipimem.resources import sections
 from pipimem.settings import SecretSettings
 from pipimem.text.dates.bounds import aware
+from pipimem.text.han import HAN
 from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import day_of, read_quote
 from pipimem.text.secrets import NO_LIST, redacted
 
 # A name of a word or two before a colon.
-_IN_FRONT = Pattern(r"([A-Z][\w'-]*(?: [A-Z][\w'-]*)?|[\u4e00-\u9fff]{1,4})[:：](?=\s?\S)")
+_IN_FRONT = Pattern(rf"([A-Z][\w'-]*(?: [A-Z][\w'-]*)?|[{HAN}]{{1,4}})[:：](?=\s?\S)")
 # Longer than anything in `data/recall/empty_entries.txt`.
 _LONGEST_EMPTY = 20
 

@@ -16,6 +16,10 @@ _LONGEST_CHAT = 120
 # What is asked in general is asked in a line; what is longer tells of something.
 _LONGEST_GENERAL = 200
 
+_SENTENCE_END = Pattern(r"[.!?](?=\s)|[。！？\n]")
+
+_CLAUSE_END = Pattern(r"[,;，；]\s*")
+
 # What answers a question for a time.
 NAMES_A_TIME = Pattern(
     r"\d{1,2}[:：]\d\d|\d{4}-\d\d|\d\s?(?:am|pm)\b"
@@ -51,6 +55,15 @@ def asks(text: str) -> bool:
     return says("question", text) or says("request", text)
 
 
+def is_one_question(text: str) -> bool:
+    """Whether a message is one sentence that asks, and not after the listener themselves."""
+    text = text.strip()
+    if len(text) > _LONGEST_GENERAL or _SENTENCE_END().search(text.rstrip(".!?。！？ ")):
+        return False
+    last = _CLAUSE_END().split(text.rstrip(".!?。！？ "))[-1]
+    return asks(text) and not says("of the listener", last)
+
+
 def is_chat(text: str) -> bool:
     """Whether a message is nothing but chat that asks for nothing."""
     return len(text) <= _LONGEST_CHAT and _chat().fullmatch(text.lower()) is not None
@@ -68,9 +81,12 @@ def is_order(text: str) -> bool:
 
 def is_general(text: str, things: int) -> bool:
     """Whether a message that names so many things asks about the world at large, by its form."""
-    return len(text) <= _LONGEST_GENERAL and (
-        says("general", text) or (things > 1 and says("procedure", text))
-    )
+    return (len(text) <= _LONGEST_GENERAL and says("general", text)) or is_procedure(text, things)
+
+
+def is_procedure(text: str, things: int) -> bool:
+    """Whether a message asks for a way of doing something that names more than one thing."""
+    return things > 1 and len(text) <= _LONGEST_GENERAL and says("procedure", text)
 
 
 @cache

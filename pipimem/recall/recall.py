@@ -12,8 +12,9 @@ from pipimem.recall.context_block import context_block
 from pipimem.recall.dedupe import deduped
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, masked_item, masked_items
+from pipimem.recall.query import Query
 from pipimem.recall.ranking import FLOOR, ranked
-from pipimem.recall.refinement import Query, refined
+from pipimem.recall.refinement import refined
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness
 from pipimem.settings import SecretSettings

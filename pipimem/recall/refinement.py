@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
+from pipimem.recall.answer_kinds import kind_terms
 from pipimem.recall.intents import Intent, intents_of, without_cues
 from pipimem.recall.phrases import (
     NAMES_A_TIME,
     asks,
     is_chat,
     is_command,
-    is_general,
     is_order,
     phrases,
     says,
     weak_words,
 )
 from pipimem.recall.postings import pairs
+from pipimem.recall.query import Query
 from pipimem.recall.scoring import Term
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
-from pipimem.text.dates import Span, mentioned, without_days
+from pipimem.text.dates import mentioned, without_days
 from pipimem.text.patterns import Pattern
 from pipimem.text.words.index_words import Words
 
@@ -36,6 +37,8 @@ _ASKER = 0.8
 # A number of one or two digits is in many entries by chance.
 _SHORT_NUMBER = 2
 _NONE: frozenset[str] = frozenset()
+# What was in a longer time, a year, is no question for its days.
+_A_SEASON = timedelta(days=100)
 # Of a longer message, what is asked stands at its beginning or its end; the rest is pasted.
 _ENDS = 2_000
 
@@ -60,48 +63,6 @@ _CAPITALISED = Pattern(
     r"\b[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+\b"
     r"|\b[A-Z][a-z]+(?: [A-Z][A-Za-z0-9]+)+\b"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A question as recall looks for it.
-
-    `as_usual` says that it is to be done as the `speaker` likes it, `asks_who` that they ask who
-    they are, or what they said. `asks_when` says that the answer is a time. `silent` is why the
-    automatic path has nothing to look for, empty otherwise. `pure` says that the question is
-    nothing but its intents ("what did we decide?"), `of_days` that it asks for nothing but days
-    ("what did we do on Thursday?").
-    """
-
-    text: str
-    terms: tuple[Term, ...] = ()
-    grams: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-    spans: tuple[Span, ...] = ()
-    intents: tuple[Intent, ...] = ()
-    pure: bool = False
-    of_days: bool = False
-    silent: str = ""
-    asks_when: bool = False
-    as_usual: bool = False
-    asks_who: bool = False
-    speaker: str = ""
-
-    def is_general(self) -> bool:
-        """Whether it may be about the world at large; worked out at each call."""
-        if self.pure or self.silent or self.entities:
-            return False
-        if says("ours", self.text):
-            return False
-        return is_general(self.text, _count_things(self.terms)) or self._is_of_a_textbook()
-
-    def _is_of_a_textbook(self) -> bool:
-        topics = weak_words("topics")
-        return says("textbook", self.text) and any(term.word in topics for term in self.terms)
-
-    def only_tells(self) -> bool:
-        """Whether someone tells of themselves and asks nothing."""
-        return says("telling", self.text) and not asks(self.text)
 
 
 def refined(
@@ -132,7 +93,11 @@ def refined(
         intents_of(text),
         asks_when=says("asks when", text),
     )
-    return query if raw else _judged(query, terms, words, now, speaker)
+    if raw:
+        return query
+    judged = _judged(query, terms, words, now, speaker)
+    kinds = () if judged.silent else kind_terms(text)
+    return replace(judged, terms=(*judged.terms, *kinds)) if kinds else judged
 
 
 def _judged(
@@ -168,17 +133,6 @@ def _speakers_name(speaker: str, words: Words, query: Query) -> tuple[Term, ...]
     if speaker and says("first person", query.text):
         return _asker(speaker, words, query)
     return ()
-
-
-def _count_things(terms: Sequence[Term]) -> int:
-    """How many things are named; "log in" is also looked for as "login": one thing."""
-    named = [term.word for term in terms if not term.weak]
-    longest = [word for word in named if not _is_in_another(word, named)]
-    return len(longest)
-
-
-def _is_in_another(word: str, words: Sequence[str]) -> bool:
-    return any(word in other and word != other for other in words)
 
 
 def both_ends(text: str) -> str:

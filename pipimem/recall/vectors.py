@@ -33,7 +33,7 @@ _SURE_BY_NUMBER = 0.001
 # Between here and there an entry's words count a little more for meaning the same: 0.65 for the
 # nearest ever seen.
 _FROM = -0.05
-_WEIGHT = 5.0
+_WEIGHT = 18.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,13 @@ class Nearness:
     sure: tuple[int, ...] = ()
     bar: float = 0.0
     lead: float = 0.0
+    nearest: tuple[int, ...] = ()
 
     def surely(self, more: float) -> tuple[int, ...]:
         """Those of the sure whose margin is above the bar by so much."""
         if not more:
             return self.sure
-        return tuple(slot for slot in self.sure if self.margins[slot] > self.bar + more)
+        return tuple(slot for slot in self.nearest if self.margins[slot] > self.bar + more)
 
     def value(self, slot: int) -> float:
         """What its meaning adds to the evidence of an item; 0 for one that has no vector."""
@@ -171,7 +172,7 @@ class Vectors:
         bar = _SURE + _SURE_BY_NUMBER * math.log(len(margins)) - chance.lead
         nearest = heapq.nlargest(most, margins, key=margins.__getitem__)
         sure = tuple(slot for slot in nearest if margins[slot] > bar)
-        return Nearness(margins, sure, bar, chance.lead)
+        return Nearness(margins, sure, bar, chance.lead, tuple(nearest))
 
     def written(self) -> bytes:
         """All vectors as bytes.

@@ -8,15 +8,17 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from threading import Lock
 from typing import Literal, get_args
 
 from pipimem.clock import Clock
-from pipimem.errors import require_one_of
+from pipimem.errors import StoreError, require_one_of
 from pipimem.runtime.channel_status import ChannelStatus, channel_status
 from pipimem.runtime.usage_sums import UsageSum, usage_sums
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.schedule import channel_stamp
+from pipimem.store.transcript.reader import last_said
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
 Order = Literal["talk", "name"]
@@ -29,6 +31,7 @@ _KEPT_STATUSES = 2_000
 # Costs of the day are read again after so many seconds.
 _COSTS_EVERY = 5.0
 _LOG = "log.jsonl"
+_NEVER = (0, 0.0)
 # Looking through 20,000 folders takes a third of a second: what takes longer than `_QUICK` is done
 # after the page, which then shows what was there at most `_OLDEST` seconds ago.
 _QUICK = 0.04
@@ -69,9 +72,9 @@ class ChannelOverview:
 
     store: WorkspaceStore
     clock: Clock
-    # By folder; and when somebody last talked there, in nanoseconds.
     _infos: dict[str, ChannelInfo | None] = field(default_factory=dict)
-    _talked: dict[str, int] = field(default_factory=dict)
+    # By folder: when its transcript was written, in nanoseconds, and when somebody last talked.
+    _talked: dict[str, tuple[int, float]] = field(default_factory=dict)
     # When all were looked through, and how long that took, in seconds.
     _looked: float = -_OLDEST
     _took: float = 0.0
@@ -114,16 +117,18 @@ class ChannelOverview:
         with store_errors("read", top):
             names = [entry.name for entry in os.scandir(top)] if top.is_dir() else []
         self._infos = {name: self._infos.get(name) or self._info(name) for name in names}
-        self._talked = {name: _talked(f"{top}/{name}/{_LOG}") for name in names}
+        self._talked = {
+            name: _talked(f"{top}/{name}/{_LOG}", self._talked.get(name, _NEVER)) for name in names
+        }
         self._looked = time.monotonic()
         self._took = self._looked - began
 
-    def _found(self, words: str) -> list[tuple[int, ChannelInfo]]:
+    def _found(self, words: str) -> list[tuple[float, ChannelInfo]]:
         """The channels with the words, each with the time of its newest message."""
         found = []
         for name, info in self._infos.items():
             if info and (not words or words in f"{info.id}\n{info.title}".casefold()):
-                found.append((self._talked[name], info))
+                found.append((self._talked[name][1], info))
         return found
 
     def _info(self, folder: str) -> ChannelInfo | None:
@@ -156,21 +161,24 @@ class ChannelOverview:
         return costs, whole
 
 
-def _talked(log: str) -> int:
+def _talked(log: str, known: tuple[int, float]) -> tuple[int, float]:
+    """When a transcript was written, and when its newest message was said."""
     try:
         # For each of 20,000 channels: a Path would double the time.
-        return os.stat(log).st_mtime_ns  # noqa: PTH116 - see above
-    except OSError:
-        return 0
+        written = os.stat(log).st_mtime_ns  # noqa: PTH116 - see above
+        if written == known[0]:
+            return known
+        said = last_said(Path(log))
+    except (OSError, StoreError):
+        return _NEVER
+    return written, said.timestamp() if said is not None else written / 1e9
 
 
-def _time(nanoseconds: int) -> datetime | None:
-    if not nanoseconds:
-        return None
-    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).astimezone()
+def _time(seconds: float) -> datetime | None:
+    return datetime.fromtimestamp(seconds, UTC).astimezone() if seconds else None
 
 
-_ORDER: dict[str, Callable[[tuple[int, ChannelInfo]], tuple[int, str]]] = {
+_ORDER: dict[str, Callable[[tuple[float, ChannelInfo]], tuple[float, str]]] = {
     "talk": lambda one: (-one[0], one[1].id),
     "name": lambda one: (0, (one[1].title or one[1].id).casefold()),
 }

@@ -65,16 +65,17 @@ class ChannelRegistry:
         """
         async with self._opening:
             if name not in self._by_id:
-                opened = partial(self._store_of, name, kind, title, create=create)
-                store = await to_thread.run_sync(opened)
-                channel = self._made(store)
-                self._by_id[name] = self._by_folder[store.folder.name] = channel
+                made = partial(self._made_of, name, kind, title, create=create)
+                channel = await to_thread.run_sync(made)
+                self._by_id[name] = self._by_folder[channel.store.folder.name] = channel
                 channel.warm()
             return self._by_id[name]
 
-    def _store_of(self, name: str, kind: str, title: str, *, create: bool) -> ChannelStore:
+    def _made_of(self, name: str, kind: str, title: str, *, create: bool) -> OpenChannel:
+        """Opens a channel, and reads the end of its transcript: call in a thread."""
         named = Intake(self.settings.private, secrets=self.settings.secrets).named(title)
-        return ChannelStore.open(self.workspace, name, create=create, kind=kind, title=named)
+        store = ChannelStore.open(self.workspace, name, create=create, kind=kind, title=named)
+        return self._made(store)
 
     def in_folder(self, folder: str) -> OpenChannel | None:
         """The channel of a folder, if the host uses it."""

@@ -22,8 +22,11 @@ _HIDDEN_LINES = (
 
 
 def with_newlines(text: str) -> str:
-    """The text with `\\n` for each line end, as the field of a form has it."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    """The text with `\\n` for each line end, as the field of a form has it.
+
+    Without NUL, with which a file is no text to anybody: it may be pasted into a field.
+    """
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
 
 
 def undrafted(raw: str, shown: str, draft: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from pipimem.memory.expire import ends
+from pipimem.memory.expire import first_end
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
 from pipimem.notes.headings import kind_of
@@ -73,11 +73,11 @@ def all_listed(notes: Notes, file: File, now: datetime) -> Iterator[ListedEntry]
 
 def listing(notes: Notes, file: File, now: datetime) -> Callable[[Entry], ListedEntry]:
     """A function that tells what is known of an entry of a file."""
-    over = ends(notes, now) if file is File.MEMORY else {}
 
     def listed(entry: Entry) -> ListedEntry:
         record = notes.record(entry.record_name) or Record(Trust.HUMAN)
-        found = _listed(entry, record, *over.get(entry.ref, (None, "")))
+        ends = first_end(notes, entry, now) if file is File.MEMORY else (None, "")
+        found = _listed(entry, record, *ends)
         return replace(found, heard_by=notes.ledger.heard_by(record))
 
     return listed

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pipimem.errors import ArgumentError, NothingFound
 from pipimem.memory.requests import without_requests
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.store.channel import ChannelStore
@@ -24,6 +25,7 @@ __all__ = [
     "forgettable",
     "is_learnt_from",
     "remains",
+    "speakers_of",
 ]
 
 
@@ -203,6 +205,40 @@ def forgettable(
         elif anywhere.are_in(message.content):
             inside.messages.append(message)
     return whole, inside
+
+
+def speakers_of(store: ChannelStore, found: Forgettable) -> frozenset[str]:
+    """The names of all on whose words what was found rests; an empty one where that is not known.
+
+    What the bot said counts with what people said beside it, if they did.
+    """
+    names = _names(found.messages)
+    notes = store.notes()
+    records = [notes.record(entry.record_name) for entry in found.entries]
+    said = _messages_named(store, [record for record in records if record])
+    for record in records:
+        names |= _speakers_of(record, said)
+    return frozenset(names or {""})
+
+
+def _messages_named(store: ChannelStore, records: Sequence[Record]) -> dict[str, Message]:
+    """The messages that entries were learnt from, by id; what is gone is left out."""
+    sources = {name for record in records for name in record.sources}
+    return {one.id: one for one in store.transcript.messages() if one.id in sources}
+
+
+def _names(messages: Iterable[Message | None]) -> set[str]:
+    return {one.speaker for one in messages if one and one.role == "user"}
+
+
+def _speakers_of(record: Record | None, said: Mapping[str, Message]) -> set[str]:
+    if record is None:
+        return {""}
+    if not record.sources:
+        return {record.speaker}
+    sources = [said.get(name) for name in record.sources]
+    names = _names(sources)
+    return names | {""} if None in sources or not names else names
 
 
 def _entries(store: ChannelStore, notes: Notes) -> Iterator[Entry]:

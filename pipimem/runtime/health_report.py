@@ -32,6 +32,8 @@ from pipimem.store.workspace import USER_FILES, WORDS, WorkspaceStore
 from pipimem.text.secrets import NO_LIST
 
 __all__ = [
+    "WARN_AT",
+    "Budget",
     "Finding",
     "Today",
     "bytes_of_logs",
@@ -87,7 +89,11 @@ class Today:
         """The account for eyes: the workspace, and whatever an operator should know."""
         lines = [f"today {_line(self.workspace)}"]
         lines += [_line(budget) for budget in self.channels if budget.share >= WARN_AT]
-        lines += self.resting.values()
+        return lines + self.notices()
+
+    def notices(self) -> list[str]:
+        """What an operator should know besides the budgets."""
+        lines = list(self.resting.values())
         if self.unpriced:
             calls = f"{self.unpriced} call{'s' if self.unpriced > 1 else ''}"
             lines.append(f"{calls} today without a known price: held by the token budgets alone")

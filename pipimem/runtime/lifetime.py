@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Self
@@ -12,6 +14,8 @@ import anyio.lowlevel
 from anyio.lowlevel import EventLoopToken, current_token
 
 from pipimem.errors import WorkspaceError
+
+_log = logging.getLogger("pipimem")
 
 
 @dataclass(slots=True, eq=False)
@@ -30,7 +34,7 @@ class Lifetime:
 
     @classmethod
     async def started(cls, work: Callable[[], Awaitable[None]]) -> Self:
-        """Begins `work`, which goes on until `end`, and must not raise."""
+        """Begins `work`, which goes on until `end`; an exception that ends it is logged."""
         lifetime = cls()
 
         async def run() -> None:
@@ -38,6 +42,10 @@ class Lifetime:
                 with lifetime._scope:
                     await anyio.lowlevel.checkpoint()  # ended at once, it never begins
                     await work()
+            except Exception as error:  # noqa: BLE001 - trio ends the host with such a task
+                # Without its words: they may quote a message.
+                place = "".join(traceback.format_tb(error.__traceback__)).rstrip()
+                _log.error("the work beside the host ended: %s\n%s", type(error).__name__, place)
             finally:
                 lifetime._ended.set()
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
+from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Notes, Outcome
 from pipimem.text.words.similarity import REWORDED, alike, bigrams
 
@@ -88,3 +89,18 @@ def with_predecessor(notes: Notes, outcome: Outcome, place: EntryPlace) -> Outco
     renamed = replace(record, predecessor=place.id.partition(".")[0])
     delta = replace(outcome.delta, records={**records, fresh[0]: renamed})
     return replace(outcome, delta=delta)
+
+
+def carried(notes: Notes, outcome: Outcome, place: EntryPlace) -> Delta:
+    """The ledger's change where an entry got a mark: it is the same entry, said by the same."""
+    if place.file not in outcome.texts:
+        return outcome.delta
+    old = place.id.partition(".")[0]
+    record = notes.record(old)
+    if record is None:
+        return replace(outcome.delta, tombstones={})
+    known = {entry.id for entry in notes.memory.entries}
+    after = notes.with_texts(outcome.texts).memory.entries
+    fresh = {entry.id for entry in after} - known
+    records = {**outcome.delta.records, **dict.fromkeys(fresh, replace(record, predecessor=old))}
+    return replace(outcome.delta, records=records, tombstones={})

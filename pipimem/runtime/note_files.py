@@ -14,10 +14,9 @@ from pipimem.memory.expire import is_pinned, with_pin, without_pins
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.kinds import Kind
-from pipimem.notes.ledger import Delta
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
-from pipimem.notes.operations import Author, Change, Decision, Move
+from pipimem.notes.operations import Author, Change, Decision, Move, Trust
 from pipimem.notes.reconcile import reconciled
 from pipimem.runtime.drafts import replaced_lines, undrafted, with_block, with_newlines
 from pipimem.runtime.forget_preview import forgettable
@@ -26,10 +25,11 @@ from pipimem.runtime.note_edits import (
     EntryPlace,
     ForgetPreview,
     SavedNote,
+    carried,
     successor,
     with_predecessor,
 )
-from pipimem.runtime.note_view import NoteView, NoteViewer
+from pipimem.runtime.note_view import EntryFilter, NoteView, NoteViewer
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.manual_edits import View, described_edit, file_change
@@ -60,17 +60,32 @@ class NoteFiles:
     # By file: a text, and that text as it may be shown. Looking for secrets takes long.
     _masked: dict[File, tuple[str, str]] = field(default_factory=dict)
 
-    async def view(self, file: File, *, begin: int = 0, count: int | None = None) -> NoteView:
-        """A file as it stands, without secrets and private stretches; all its blocks, or a part."""
+    async def view(
+        self,
+        file: File,
+        *,
+        begin: int = 0,
+        count: int | None = None,
+        kind: Kind | None = None,
+        trust: Trust | None = None,
+        words: str = "",
+    ) -> NoteView:
+        """A file as it stands, without secrets and private stretches; all its blocks, or a part.
+
+        With a kind, a trust or words those of the entries that have it, under their headings.
+        """
         require_one_of(file, NOTE_FILES, "file")
         require_count(begin, "begin", least=0)
-        return await to_thread.run_sync(self._view, file, begin, count)
+        require_type(words, str, "words")
+        return await to_thread.run_sync(
+            self._view, file, begin, count, EntryFilter(kind, trust, words)
+        )
 
-    def _view(self, file: File, begin: int, count: int | None) -> NoteView:
+    def _view(self, file: File, begin: int, count: int | None, wanted: EntryFilter) -> NoteView:
         notes = self._store.with_pending_recalls(self._store.notes())
         shown = self._shown_note(notes.note(file))
         viewer = NoteViewer(notes, file, shown, self.shown, is_pinned)
-        return viewer.view(self._clock.now(), begin, count)
+        return viewer.view(self._clock.now(), begin, count, wanted)
 
     def _shown_note(self, note: Note) -> str:
         """The text of a file as it may be shown, kept until it is another one."""
@@ -149,11 +164,13 @@ class NoteFiles:
         """
 
         def change(raw: str, _shown: str) -> str:
-            return with_pin(raw) if pinned and not is_pinned(raw) else _unpinned(raw, pinned=pinned)
+            if not pinned:
+                return without_pins(raw)
+            return raw if is_pinned(raw) else with_pin(raw)
 
         def changed(notes: Notes) -> Outcome:
             outcome = self._entry_changed(place, change, notes)
-            return replace(outcome, delta=_carried(notes, outcome, place))
+            return replace(outcome, delta=carried(notes, outcome, place))
 
         return await self._saved(
             place.file, changed, partial(self._entry_conflict, place, place.source)
@@ -275,24 +292,5 @@ class OpenFiles(NoteFiles):
     """A `NoteFiles` as the runtime makes it."""
 
 
-def _unpinned(raw: str, *, pinned: bool) -> str:
-    return raw if pinned else without_pins(raw)
-
-
 def _hiding(saved: SavedNote | EditConflict, hides: bool) -> SavedNote | EditConflict:
     return replace(saved, hides=hides) if isinstance(saved, SavedNote) else saved
-
-
-def _carried(notes: Notes, outcome: Outcome, place: EntryPlace) -> Delta:
-    """The ledger's change where an entry got a mark: it is the same entry, said by the same."""
-    if place.file not in outcome.texts:
-        return outcome.delta
-    old = place.id.partition(".")[0]
-    record = notes.record(old)
-    if record is None:
-        return replace(outcome.delta, tombstones={})
-    known = {entry.id for entry in notes.memory.entries}
-    after = notes.with_texts(outcome.texts).memory.entries
-    fresh = {entry.id for entry in after} - known
-    records = {**outcome.delta.records, **dict.fromkeys(fresh, replace(record, predecessor=old))}
-    return replace(outcome.delta, records=records, tombstones={})

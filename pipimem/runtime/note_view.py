@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
+from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Note, Notes
+from pipimem.notes.operations import Trust
 from pipimem.runtime.drafts import with_newlines
 from pipimem.runtime.entry_list import ListedEntry, listing
 from pipimem.text.markdown.blocks import BlockKind, Document, MarkdownBlock
 from pipimem.text.markdown.parser import parsed
 
 _UNSEEN = (BlockKind.BLANK, BlockKind.COMMENT)
+# The title of a section, and a block in it.
+_Placed = tuple[str, MarkdownBlock]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,33 @@ class NoteBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryFilter:
+    """Which entries are meant: of a kind, of a trust, with these words; by default all of them."""
+
+    kind: Kind | None = None
+    trust: Trust | None = None
+    words: str = ""
+
+    def __bool__(self) -> bool:
+        return self != EntryFilter()
+
+    def lets_pass(self, entry: ListedEntry, text: str) -> bool:
+        """Whether an entry is meant; `text` is what is shown of it."""
+        if self.kind is not None and entry.kind != self.kind:
+            return False
+        if self.trust is not None and entry.trust != self.trust:
+            return False
+        shown = f"{text}\n{entry.speaker}".casefold()
+        return all(word in shown for word in self.words.casefold().split())
+
+
+@dataclass(frozen=True, slots=True)
 class NoteView:
     """One file: the mark of its exact text, the text as it may be shown, and a part of its blocks.
 
     `blocks` are those from the one of number `begin` on, of `total`; `entries` counts the entries
-    of all. `hides` says whether something is hidden in the file.
+    of the file, `found` those that the filter lets pass. `hides` says whether something is hidden
+    in the file.
     """
 
     file: File
@@ -52,6 +78,7 @@ class NoteView:
     begin: int
     total: int
     entries: int
+    found: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +91,25 @@ class NoteViewer:
     mask: Callable[[str], str]
     is_pinned: Callable[[str], bool]
 
-    def view(self, now: datetime, begin: int, count: int | None) -> NoteView:
-        """The blocks from a number on, so many or all."""
+    def view(self, now: datetime, begin: int, count: int | None, wanted: EntryFilter) -> NoteView:
+        """The blocks from a number on, so many or all; with a filter the entries that it lets pass.
+
+        Those stand under their headings.
+        """
         note = self.notes.note(self.file)
         document = note.document if self.shown == note.text else parsed(self.shown)
-        visible = [
-            (section, block)
-            for section in document.sections
-            for block in section.blocks
-            if block.kind not in _UNSEEN
-        ]
+        visible = _visible(document)
+        entries = _Entries(_by_line(note, document), listing(self.notes, self.file, now), self.mask)
+        found = len(note.entries)
+        if wanted:
+            passed = [one for one in visible if entries.lets_pass(wanted, one[1])]
+            found = len(passed)
+            visible = list(_under_headings(visible, {block.start for _, block in passed}))
         end = len(visible) if count is None else begin + count
-        by_line = _by_line(note, document)
-        listed = listing(self.notes, self.file, now)
-        blocks = []
-        for section, block in visible[begin:end]:
-            entry = by_line.get(block.start) if _is_entry(block) else None
-            known = None if entry is None else _masked(listed(entry), block, self.mask)
-            blocks.append(_block(document, section.title, block, known, self.is_pinned))
+        blocks = [
+            _block(document, section, block, entries.known(block), self.is_pinned)
+            for section, block in visible[begin:end]
+        ]
         return NoteView(
             self.file,
             note.etag,
@@ -91,7 +119,53 @@ class NoteViewer:
             begin,
             len(visible),
             len(note.entries),
+            found,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """What is known of the entries of a file, as it may be shown; by the line they begin on."""
+
+    by_line: Mapping[int, Entry]
+    listed: Callable[[Entry], ListedEntry]
+    mask: Callable[[str], str]
+
+    def known(self, block: MarkdownBlock) -> ListedEntry | None:
+        """What is known of a block; `None` where it is no entry."""
+        entry = self.by_line.get(block.start) if _is_entry(block) else None
+        return None if entry is None else _masked(self.listed(entry), block, self.mask)
+
+    def lets_pass(self, wanted: EntryFilter, block: MarkdownBlock) -> bool:
+        """Whether a block is an entry that is meant."""
+        entry = self.by_line.get(block.start) if _is_entry(block) else None
+        if entry is None:
+            return False
+        known = self.listed(entry)
+        return wanted.lets_pass(replace(known, speaker=self.mask(known.speaker)), block.text)
+
+
+def _visible(document: Document) -> list[_Placed]:
+    """The blocks that are shown, each with the title of its section."""
+    return [
+        (section.title, block)
+        for section in document.sections
+        for block in section.blocks
+        if block.kind not in _UNSEEN
+    ]
+
+
+def _under_headings(visible: Iterable[_Placed], lines: Collection[int]) -> Iterator[_Placed]:
+    """The blocks that begin on these lines, and the headings that each stands under."""
+    above: list[_Placed] = []
+    for one in visible:
+        block = one[1]
+        if block.kind is BlockKind.HEADING:
+            above = [each for each in above if each[1].level < block.level] + [one]
+        elif block.start in lines:
+            yield from above
+            yield one
+            above = []
 
 
 def _masked(entry: ListedEntry, block: MarkdownBlock, mask: Callable[[str], str]) -> ListedEntry:

@@ -13,7 +13,13 @@ from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author
-from pipimem.runtime.forget_preview import Forgettable, forget_targets, forgettable, remains
+from pipimem.runtime.forget_preview import (
+    Forgettable,
+    forget_targets,
+    forgettable,
+    remains,
+    speakers_of,
+)
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.past import Past, Point
 from pipimem.store.disk.files import read_text
@@ -183,6 +189,15 @@ class ChannelOnDisk:
         return forget_targets(
             self._store, what, speaker=speaker, message=message, inside_words=inside_words
         )
+
+    def speakers_of(self, found: Forgettable) -> frozenset[str]:
+        """The names of all on whose words what was found rests, an empty one for the unknown."""
+        return speakers_of(self._store, found)
+
+    def speakers_of_entry(self, ref: str) -> frozenset[str]:
+        """The names of all on whose words an entry of MEMORY.md rests; none where it is gone."""
+        meant = [one for one in self.notes().memory.entries if one.ref == ref]
+        return speakers_of(self._store, Forgettable(meant)) if meant else frozenset()
 
     def forgettable(
         self,

@@ -13,9 +13,10 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.budget import limits_of
 from pipimem.recall.index import Index
+from pipimem.recall.query import Query
 from pipimem.recall.ranking import FLOOR
 from pipimem.recall.recall import Recall, found_for, no_timing
-from pipimem.recall.refinement import Query, refined
+from pipimem.recall.refinement import refined
 from pipimem.recall.sync import IndexSync
 from pipimem.recall.token_cache import TokenCache
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
@@ -155,24 +156,18 @@ class RecallService:
         state, limits = self._loaded_state(), limits_of(self.settings, limit)
         timings = timings_wanted(self._seconds_of_look)
         nearness = self._nearness(question, state, limits.candidates)
-        if nearness is not FAR_FROM_ALL and timings is not None:
-            timings("meaning")
-        query = self.query(text, now, speaker, automatic=automatic)
         done = timings or no_timing
+        if nearness is not FAR_FROM_ALL:
+            done("meaning")
+        query = self.query(text, now, speaker, automatic=automatic)
         done("refine")
+        floor = FLOOR if automatic else 0.0
+        index = state.index_sync.index
         found = found_for(
-            state.index_sync.index,
-            query,
-            now,
-            FLOOR if automatic else 0.0,
-            shown=shown,
-            limits=limits,
-            nearness=nearness,
-            done=done,
+            index, query, now, floor, shown=shown, limits=limits, nearness=nearness, done=done
         )
         if seen is not None:
-            notes = state.notes
-            excerpts = self.transcript_recall.excerpts(query, found, notes, limits, now, seen)
+            excerpts = self.transcript_recall.excerpts(query, found, state.notes, limits, now, seen)
             found = replace(found, excerpts=excerpts) if excerpts else found
             done("transcript")
         if timings is not None:
@@ -218,6 +213,7 @@ class RecallService:
         if forgets:
             self.transcript_recall.drop()
         index_sync = index_sync.updated(notes, backlog)
+        self.transcript_recall.look_for_rewordings(notes)
         with self._lock:
             vectors, texts_without_vectors = self._placed(index_sync.index, forgets=forgets)
             self._state = _IndexState(

@@ -14,8 +14,8 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
 from pipimem.recall.budget import BlockBudget, Limits
 from pipimem.recall.items import Item, Source
+from pipimem.recall.query import Query
 from pipimem.recall.recall import Recall
-from pipimem.recall.refinement import Query
 from pipimem.recall.transcript.passages import Room, passages
 from pipimem.runtime.transcript_search import TranscriptSearch
 from pipimem.runtime.vocabulary import Vocabulary
@@ -179,21 +179,15 @@ class TranscriptRecall:
         finally:
             self._using.release()
 
-    def _reworded(self, notes: Notes) -> Mapping[str, str]:
-        """What a person made of an entry, by the items of the messages that it was learnt from.
+    def look_for_rewordings(self, notes: Notes) -> None:
+        """Finds out what people made of entries in these notes; call in a thread."""
+        self._reworded_in = notes, _rewordings(notes)
 
-        Of the same notes as last time it is known.
-        """
-        known, found = self._reworded_in
-        if known is not notes:
-            found = {}
-            for entry in notes.memory.entries:
-                record = notes.record(entry.record_name)
-                if record is not None and record.trust is Trust.HUMAN:
-                    items = (f"{Source.LOG}:{source}" for source in record.sources)
-                    found.update(dict.fromkeys(items, entry.text))
-            self._reworded_in = notes, found
-        return found
+    def _reworded(self, notes: Notes) -> Mapping[str, str]:
+        """What a person made of an entry, by the items of the messages that it was learnt from."""
+        if self._reworded_in[0] is not notes:
+            self.look_for_rewordings(notes)
+        return self._reworded_in[1]
 
     def _first_seen(self, search: TranscriptSearch, ledger: Ledger, seen: Seen) -> int:
         """The slot of the first message that the model still sees."""
@@ -225,6 +219,17 @@ class TranscriptRecall:
                 return slot
         waiting = self.store.transcript.window(indexed)
         return count if any(message.id == since for message in waiting) else None
+
+
+def _rewordings(notes: Notes) -> Mapping[str, str]:
+    """What a person made of an entry, by the items of the messages that it was learnt from."""
+    found: dict[str, str] = {}
+    for entry in notes.memory.entries:
+        record = notes.record(entry.record_name)
+        if record is not None and record.trust is Trust.HUMAN:
+            items = (f"{Source.LOG}:{source}" for source in record.sources)
+            found.update(dict.fromkeys(items, entry.text))
+    return found
 
 
 def _slots_after(search: TranscriptSearch) -> int:

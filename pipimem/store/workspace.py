@@ -133,8 +133,10 @@ class WorkspaceStore:
 
     def _info(self, folder: Path) -> ChannelInfo | None:
         try:
-            # Through a link to another channel's folder that channel would be listed twice.
-            if leads_to_another_channel(folder, real_path(folder), self.root):
+            # Through a link to another channel's folder that channel would be listed twice. Only of
+            # links are the real paths looked up: for 20,000 folders that takes a second.
+            is_link = folder.is_symlink()
+            if is_link and leads_to_another_channel(folder, real_path(folder), self.root):
                 return None
             known = identity.load(folder)
         except (ChannelError, StoreError, UnreadableNote):

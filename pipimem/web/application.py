@@ -27,6 +27,7 @@ from pipimem.web.guard import BrowserSession, PageGuard
 from pipimem.web.health_page import HealthPage
 from pipimem.web.pages import Pages
 from pipimem.web.playground_page import PlaygroundPage
+from pipimem.web.sentences import sentence
 from pipimem.web.sign_in import SignIn
 from pipimem.web.talk_page import TalkPage
 from pipimem.web.workspace_page import WorkspacePage
@@ -44,8 +45,7 @@ def web_app(pages: Pages, token: Token, hosts: Sequence[str], port: int) -> Open
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
         async with anyio.create_task_group() as tasks:
-            if pages.only is None:
-                tasks.start_soon(channels.warm)
+            tasks.start_soon(channels.warm)
             yield
             tasks.cancel_scope.cancel()
 
@@ -86,4 +86,4 @@ def _told(pages: Pages, request: Request, error: Exception) -> Response:
         status, why = 404 if isinstance(error, NothingFound) else 409, worded(error)
     if "text/html" in request.headers.get("accept", ""):
         return pages.rendered(request, "problem.html", status, why=why)
-    return JSONResponse({"problem": why}, status)
+    return JSONResponse({"problem": sentence(why, pages.language(request))}, status)

@@ -18,7 +18,7 @@ from pipimem.notes.operations import Author, Change
 from pipimem.runtime.channel_history import LoggedChange
 from pipimem.web.line_diff import DiffLine, diff_lines
 from pipimem.web.pages import Pages
-from pipimem.web.request_fields import json_object, matched, number_of
+from pipimem.web.request_fields import day_of, json_object, matched, number_of
 
 if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
@@ -92,7 +92,7 @@ class ChangesPage:
 
     async def _then(self, request: Request) -> Response:
         channel = await self._pages.channel(request)
-        day = _day(request)
+        day = day_of(request, "day")
         texts: Mapping[File, str] = {}
         problem = ""
         if day is not None:
@@ -112,14 +112,6 @@ def _author(request: Request) -> str:
     if author and author not in list(Author):
         raise HTTPException(400, "There is no such author.")
     return author
-
-
-def _day(request: Request) -> date | None:
-    text = request.query_params.get("day", "")
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError as error:
-        raise HTTPException(400, "day must be a date, as 2026-03-02.") from error
 
 
 def _masked(one: LoggedChange, shown: Callable[[str], str]) -> LoggedChange:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from pipimem.notes.files import NOTE_FILES
 from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Trust
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import file_of, number_of
 
@@ -31,7 +35,8 @@ class ChannelPage:
     async def _page(self, request: Request) -> Response:
         channel, file = await self._pages.channel(request), file_of(request)
         begin = number_of(request, "from", 0, least=0)
-        view = await channel.files.view(file, begin=begin, count=_BLOCKS)
+        wanted = _filter_of(request)
+        view = await channel.files.view(file, begin=begin, count=_BLOCKS, **wanted)
         after = begin + len(view.blocks)
         return self._pages.rendered(
             request,
@@ -43,6 +48,9 @@ class ChannelPage:
             before=max(0, begin - _BLOCKS) if begin else None,
             after=after if after < view.total else None,
             kinds=list(Kind),
+            trusts=list(Trust),
+            wanted=wanted,
+            is_filtered=any(wanted.values()),
         )
 
     async def _source(self, request: Request) -> Response:
@@ -50,3 +58,25 @@ class ChannelPage:
         channel, file = await self._pages.channel(request), file_of(request)
         view = await channel.files.view(file, count=0)
         return JSONResponse({"text": view.text, "etag": view.etag, "hides": view.hides})
+
+
+class _Filter(TypedDict):
+    """Which entries are meant, as `Channel.files.view` takes it."""
+
+    kind: Kind | None
+    trust: Trust | None
+    words: str
+
+
+def _filter_of(request: Request) -> _Filter:
+    """Which entries the form of the page asks for. Raises `HTTPException` for what it cannot."""
+    said = request.query_params
+    kind, trust = said.get("kind", ""), said.get("trust", "")
+    try:
+        return {
+            "kind": Kind(kind) if kind else None,
+            "trust": Trust(trust) if trust else None,
+            "words": said.get("words", "").strip(),
+        }
+    except ValueError as error:
+        raise HTTPException(400, "There is no such kind or trust.") from error

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
+from math import inf
 
 from anyio import to_thread
 from starlette.requests import Request
@@ -12,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from pipimem.notes.usage import Usage
-from pipimem.runtime.health_report import Today, today
+from pipimem.runtime.health_report import WARN_AT, Budget, Today, today
 from pipimem.runtime.usage_sums import By, UsageSum, usage_sum, usage_sums
 from pipimem.web.charts import Columns, columns
 from pipimem.web.pages import Pages
@@ -20,14 +21,35 @@ from pipimem.web.request_fields import number_of
 
 _DAYS = 30
 _MOST_DAYS = 366
+_WEEK = 7
 _WAYS: tuple[By, ...] = ("task", "model", "channel")
 _WAYS_OF_A_CHANNEL: tuple[By, ...] = ("task", "model")
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
-    """The sums of a time: all, by day with no day left out, and by each other way."""
+class ShownBudget:
+    """A budget of today as the page shows it; `channel` is empty for that of the workspace."""
 
+    channel: str
+    budget: Budget
+    state: str
+
+    @classmethod
+    def of(cls, channel: str, budget: Budget) -> ShownBudget:
+        """With its state: `used_up`, `above` the share that an operator should know of, or none."""
+        if budget.share >= 1:
+            return cls(channel, budget, "used_up")
+        return cls(channel, budget, "above" if budget.share >= WARN_AT else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The sums of a time: all, by day with no day left out, and by each other way.
+
+    `lately` are those of today, of yesterday and of seven days, whatever time is asked for.
+    """
+
+    lately: Mapping[str, UsageSum]
     total: UsageSum
     by_day: Mapping[str, UsageSum]
     by: Mapping[str, Mapping[str, UsageSum]]
@@ -50,14 +72,16 @@ class CostsPage:
         days = min(number_of(request, "days", _DAYS), _MOST_DAYS)
         only = self._pages.only
         costs = await to_thread.run_sync(self._costs, days, only)
-        budgets = await to_thread.run_sync(self._today) if only is None else None
+        found = await to_thread.run_sync(self._today)
         return self._pages.rendered(
             request,
             "costs.html",
             channel=only or "",
             costs=costs,
             days=days,
-            budgets=budgets,
+            budgets=_budgets(found, only),
+            notices=found.notices() if only is None else (),
+            no_limit=inf,
         )
 
     def _today(self) -> Today:
@@ -66,21 +90,48 @@ class CostsPage:
 
     def _costs(self, days: int, only: str | None) -> Costs:
         midnight = _now().replace(hour=0, minute=0, second=0, microsecond=0)
-        since = midnight - timedelta(days=days - 1)
-        found = list(self._pages.pipimem.store.usages(since))
+        since, week = _days_before(midnight, days - 1), _days_before(midnight, _WEEK - 1)
+        found = list(self._pages.pipimem.store.usages(min(since, week)))
         ways = _WAYS
         if only is not None:
             found = [one for one in found if one.channel == only]
             ways = _WAYS_OF_A_CHANNEL
+        meant = [one for one in found if one.time[:10] >= f"{since:%Y-%m-%d}"]
         by_day = _every_day(found, since, days)
         return Costs(
-            usage_sum(found),
+            _lately(found, midnight),
+            usage_sum(meant),
             by_day,
-            {way: usage_sums(found, way) for way in ways},
+            {way: usage_sums(meant, way) for way in ways},
             _plot(by_day, lambda one: one.tokens_in + one.tokens_out),
             _plot(by_day, lambda one: one.known_cost + one.estimated_cost),
             _plot(by_day, lambda one: one.failed),
         )
+
+
+def _days_before(midnight: datetime, days: int) -> datetime:
+    """The beginning of a day before, also over a change of the clock."""
+    day = midnight.date() - timedelta(days=days)
+    return datetime.combine(day, time.min).astimezone()
+
+
+def _budgets(found: Today, only: str | None) -> list[ShownBudget]:
+    """Those of the workspace and of channels near their end, or that of the one channel alone."""
+    named = [(one.whose.removeprefix("channel "), one) for one in found.channels]
+    if only is not None:
+        return [ShownBudget.of(name, one) for name, one in named if name == only]
+    near = [ShownBudget.of(name, one) for name, one in named if one.share >= WARN_AT]
+    return [ShownBudget.of("", found.workspace), *near]
+
+
+def _lately(usages: Sequence[Usage], midnight: datetime) -> dict[str, UsageSum]:
+    """The sums of today, of yesterday, and of seven days with today."""
+    days = [f"{_days_before(midnight, back):%Y-%m-%d}" for back in range(_WEEK)]
+    return {
+        "today": usage_sum([one for one in usages if one.time[:10] == days[0]]),
+        "yesterday": usage_sum([one for one in usages if one.time[:10] == days[1]]),
+        "week": usage_sum([one for one in usages if one.time[:10] in days]),
+    }
 
 
 def _every_day(usages: Sequence[Usage], since: datetime, days: int) -> dict[str, UsageSum]:

@@ -15,6 +15,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.runtime.note_edits import EditConflict, EntryPlace, SavedNote
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import file_of, json_object, matched, text_of
+from pipimem.web.sentences import sentence
 
 # The precondition of what changes nothing that stands there.
 _ANYTHING = "*"
@@ -74,7 +75,8 @@ class Editing:
             raise HTTPException(412, "A new entry stands beside whatever there is: If-Match: *")
         done = await channel.remember(text_of(fields, "text"), kind=_kind(fields))
         if done.refused:
-            return JSONResponse({"problem": done.refused[0]}, 409)
+            why = sentence(done.refused[0], self._pages.language(request))
+            return JSONResponse({"problem": why}, 409)
         return JSONResponse({"added": len(done.changes), "quoted": done.quoted})
 
     async def _preview(self, request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from anyio import to_thread
@@ -40,5 +41,11 @@ class HealthPage:
     def _findings(self) -> Sequence[Finding]:
         pipimem = self._pages.pipimem
         now = datetime.now().astimezone()
-        found = list(findings(pipimem.store.root, "", now))
+        root = pipimem.store.root
+        found = [_placed(one, f"{root}/") for one in findings(root, "", now)]
         return sorted(found, key=lambda one: not one.wrong)
+
+
+def _placed(one: Finding, root: str) -> Finding:
+    """A finding with its place as seen from the workspace."""
+    return replace(one, where=one.where.removeprefix(root))

@@ -17,6 +17,7 @@ from pipimem.errors import ChannelError
 from pipimem.resources import web_folder, web_texts
 from pipimem.web.markdown import plain, rendered
 from pipimem.web.navigation import CHANNEL_PAGES, COSTS, WORKSPACE_PAGES
+from pipimem.web.sentences import sentence
 
 if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
@@ -46,9 +47,16 @@ class Pages:
             "day": _day,
             "minute": _minute,
             "moment": _moment,
+            "sentence": sentence,
         }
         templates.globals["url"] = url
         object.__setattr__(self, "_templates", templates)
+
+    def prepare(self) -> None:
+        """Compile the templates, so that the first page does not wait for it."""
+        for name in self._templates.list_templates():
+            self._templates.get_template(name)
+        rendered("")
 
     def language(self, request: Request) -> str:
         """`zh` for a browser that prefers Chinese to English, else `en`."""

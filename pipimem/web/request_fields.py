@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from pipimem.notes.files import NOTE_FILES, File
+from pipimem.store.transcript.log import YEARS
 
 # The longest note that can be edited here; the store refuses longer ones as well.
 _MOST_BYTES = 8_000_000
@@ -24,7 +26,7 @@ async def json_object(request: Request) -> Mapping[str, Any]:
             raise HTTPException(413, "This is too long to be edited in a page.")
     try:
         value = msgspec.json.decode(bytes(body))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise HTTPException(400, "The body is no JSON.") from error
     if not isinstance(value, dict):
         raise HTTPException(400, "The body is no JSON object.")
@@ -56,6 +58,21 @@ def number_of(request: Request, name: str, default: int, least: int = 1) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text) >= least):
         raise HTTPException(400, f"{name} must be a whole number from {least} on.")
     return int(text)
+
+
+def day_of(request: Request, name: str) -> date | None:
+    """A day of the query, `None` where there is none. Raises `HTTPException`.
+
+    Days of years in which nobody can have talked are refused: some have no day after them.
+    """
+    text = request.query_params.get(name, "")
+    try:
+        day = date.fromisoformat(text) if text else None
+    except ValueError as error:
+        raise HTTPException(400, f"{name} must be a day, as 2026-03-02.") from error
+    if day is not None and day.year not in YEARS:
+        raise HTTPException(400, f"{name} must be in a year from {YEARS.start} on.")
+    return day
 
 
 def matched(request: Request) -> str:

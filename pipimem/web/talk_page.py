@@ -18,7 +18,7 @@ from pipimem.errors import NothingFound
 from pipimem.notes.message import Role
 from pipimem.web.highlight import Highlighter
 from pipimem.web.pages import Pages
-from pipimem.web.request_fields import number_of
+from pipimem.web.request_fields import day_of, number_of
 
 if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
@@ -114,18 +114,9 @@ def _query_of(request: Request) -> TalkQuery:
         where,  # type: ignore[arg-type]
         said.get("speaker", "").strip(),
         role,  # type: ignore[arg-type]
-        _day_of(said.get("after", "")),
-        _day_of(said.get("before", "")),
+        day_of(request, "after"),
+        day_of(request, "before"),
     )
-
-
-def _day_of(text: str) -> date | None:
-    if not text:
-        return None
-    try:
-        return date.fromisoformat(text)
-    except ValueError as error:
-        raise HTTPException(400, "Write days as in 2026-03-02.") from error
 
 
 async def _found(channel: Channel, asked: TalkQuery) -> Sequence[ShownHit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 
@@ -13,11 +14,16 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from pipimem.errors import PipimemError
-from pipimem.runtime.channel_overview import ORDERS, ChannelOverview, Order
+from pipimem.notes.files import File
+from pipimem.runtime.channel_overview import ORDERS, ChannelOverview, Order, OverviewPage
 from pipimem.web.pages import Pages, url
 from pipimem.web.request_fields import number_of
 
 _ON_A_PAGE = 25
+# Each is kept in memory: 20 MB where it has 5,000 entries.
+_WARMED = 5
+# Shorter ones are read and shown in 50 ms.
+_LONG = 500
 
 
 class WorkspacePage:
@@ -52,14 +58,40 @@ class WorkspacePage:
             after=after if after < page.total else None,
             waits=page.is_old or any(row.status is None for row in page.rows),
         )
-        if page.is_old:
-            response.background = BackgroundTask(self._overview.refresh)
+        response.background = BackgroundTask(self._after, page)
         return response
 
-    async def warm(self) -> None:
-        """Find the channels before anybody asks: of thousands it takes seconds."""
+    async def _after(self, page: OverviewPage) -> None:
+        """Look through the channels again, and read long notes that may be opened next."""
+        if page.is_old:
+            await to_thread.run_sync(self._overview.refresh)
+        long = [row for row in page.rows if row.status and row.status.entries >= _LONG]
+        await self._read([row.info.id for row in long])
+
+    async def _read(self, channels: Iterable[str]) -> None:
+        """Read the notes of channels, so that their first page does not wait for it."""
         with suppress(PipimemError, OSError):  # whoever asks is told
-            await to_thread.run_sync(self._overview.refresh, abandon_on_cancel=True)
+            for name in channels:
+                channel = await self._pages.pipimem.channel(name, create=False)
+                await channel.files.view(File.MEMORY, count=0)
+
+    async def warm(self) -> None:
+        """Read before anybody asks what the first pages need.
+
+        That is the templates, all channels (of thousands it takes seconds), and the notes of those
+        with the newest talk, or of the only one.
+        """
+        await to_thread.run_sync(self._pages.prepare, abandon_on_cancel=True)
+        with suppress(PipimemError, OSError):  # whoever asks is told
+            await self._read(await self._first_ones())
+
+    async def _first_ones(self) -> list[str]:
+        """The ids of the channels that are probably looked at first."""
+        if self._pages.only is not None:
+            return [self._pages.only]
+        newest = partial(self._overview.page, count=_WARMED)
+        page = await to_thread.run_sync(newest, abandon_on_cancel=True)
+        return [row.info.id for row in page.rows]
 
 
 def _order(request: Request) -> Order:

@@ -1,18 +1,18 @@
-"""The unseen, the blind and the third questions: each names entries that are there, once."""
+"""The unseen, the blind, the third and the fourth questions: each names entries that are there, once."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import pytest
-from benchmarks.recall.asked import BLIND, THIRD, UNSEEN, Question, indexes_of, questions
+from benchmarks.recall.asked import BLIND, FOURTH, THIRD, UNSEEN, Question, indexes_of, questions
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
-SETS = {cases.name: questions(cases) for cases in (UNSEEN, BLIND, THIRD)}
+SETS = {cases.name: questions(cases) for cases in (UNSEEN, BLIND, THIRD, FOURTH)}
 ENTRIES = {
     (cases.name, folder): [item.text for _, item in index.slots()]
-    for cases in (UNSEEN, BLIND, THIRD)
+    for cases in (UNSEEN, BLIND, THIRD, FOURTH)
     for folder, index in indexes_of(cases, Words(Segmenter())).items()
 }
 ALL = [
@@ -40,9 +40,9 @@ def test_half_of_the_questions_are_chinese(name: str) -> None:
     assert len({asked["qid"] for asked in SETS[name]}) == len(SETS[name])
 
 
-@pytest.mark.parametrize("name", [BLIND.name, THIRD.name])
+@pytest.mark.parametrize("name", [BLIND.name, THIRD.name, FOURTH.name])
 def test_talk_has_two_kinds(name: str) -> None:
-    """Of the blind and the third set, 40 messages have nothing near in memory, 20 are of its
+    """Of the blind, the third and the fourth set, 40 messages have nothing near in memory, 20 are of its
     world; half of each is Chinese.
     """
     talk = Counter(

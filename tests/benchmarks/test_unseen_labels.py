@@ -12,6 +12,7 @@ import pytest
 from benchmarks.consolidation.labels import (
     BLIND,
     BLIND_SECOND,
+    BLIND_THIRD,
     UNSEEN,
     Fact,
     Stretch,
@@ -22,8 +23,11 @@ from benchmarks.consolidation.labels import (
 UNSEEN_TALKS = stretches(UNSEEN)
 BLIND_TALKS = stretches(BLIND)
 BLIND_SECOND_TALKS = stretches(BLIND_SECOND)
+BLIND_THIRD_TALKS = stretches(BLIND_THIRD)
 each_talk = pytest.mark.parametrize(
-    "talk", [*UNSEEN_TALKS, *BLIND_TALKS, *BLIND_SECOND_TALKS], ids=lambda talk: talk.name
+    "talk",
+    [*UNSEEN_TALKS, *BLIND_TALKS, *BLIND_SECOND_TALKS, *BLIND_THIRD_TALKS],
+    ids=lambda talk: talk.name,
 )
 
 
@@ -49,7 +53,9 @@ def test_there_are_six_unseen_and_three_blind_talks_of_each_language() -> None:
     assert _language_counts(UNSEEN_TALKS) == {"en": 6, "zh": 6}
     assert _language_counts(BLIND_TALKS) == {"en": 3, "zh": 3}
     assert _language_counts(BLIND_SECOND_TALKS) == {"en": 3, "zh": 3}
-    assert all(talk.unseen for talk in (*UNSEEN_TALKS, *BLIND_TALKS, *BLIND_SECOND_TALKS))
+    assert _language_counts(BLIND_THIRD_TALKS) == {"en": 3, "zh": 3}
+    blind = (*BLIND_TALKS, *BLIND_SECOND_TALKS, *BLIND_THIRD_TALKS)
+    assert all(talk.unseen for talk in (*UNSEEN_TALKS, *blind))
 
 
 @each_talk
@@ -87,6 +93,17 @@ def test_a_talk_of_the_second_blind_set_has_as_many_messages_and_labels_as_it_sh
     assert sum(wrong.hidden for wrong in talk.falsified) >= 1
 
 
+@pytest.mark.parametrize("talk", BLIND_THIRD_TALKS, ids=lambda talk: talk.name)
+def test_a_talk_of_the_third_blind_set_has_as_many_messages_and_labels_as_it_should(
+    talk: Stretch,
+) -> None:
+    assert 85 <= len(_texts(talk)) <= 90
+    assert 30 <= len(talk.facts) <= 40
+    assert 14 <= len(talk.falsified) <= 18
+    assert sum(wrong.stale for wrong in talk.falsified) >= 7
+    assert sum(wrong.hidden for wrong in talk.falsified) >= 6
+
+
 @each_talk
 def test_every_fact_rests_on_messages_of_the_talk(talk: Stretch) -> None:
     texts = _texts(talk)
@@ -118,7 +135,11 @@ def test_no_true_quote_says_a_falsified_sentence(talk: Stretch) -> None:
             assert [quote for quote in quotes if wrong.is_in(quote)] == [], wrong.says
 
 
-@pytest.mark.parametrize("talk", [*BLIND_TALKS, *BLIND_SECOND_TALKS], ids=lambda talk: talk.name)
+@pytest.mark.parametrize(
+    "talk",
+    [*BLIND_TALKS, *BLIND_SECOND_TALKS, *BLIND_THIRD_TALKS],
+    ids=lambda talk: talk.name,
+)
 def test_the_own_words_of_what_is_stale_or_hidden_say_it(talk: Stretch) -> None:
     """What a message said before it was overtaken, and a secret, count as falsified verbatim."""
     texts = _texts(talk)

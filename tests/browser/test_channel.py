@@ -112,6 +112,86 @@ def test_text_that_is_not_saved_survives_what_others_write(view: View) -> None:
     assert "- my unsaved words\n" in saved
 
 
+def test_escape_asks_before_it_drops_what_was_typed(view: View) -> None:
+    """A no keeps the field and its words; a yes drops them; without a change nothing is asked."""
+    viewer = view()
+    page = viewer.open()
+    deed(page, QA, "edit")
+    page.locator(".editor textarea").press("Escape")
+    expect(page.locator(".editor")).to_have_count(0)
+    edited(page, QA, "- my unsaved words")
+    asked: list[str] = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    page.locator(".editor textarea").press("Escape")
+    expect(page.locator(".editor textarea")).to_have_value("- my unsaved words")
+    assert asked == ["There is unsaved text. Throw it away?"]
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.locator(".editor textarea").press("Escape")
+    expect(page.locator(".editor")).to_have_count(0)
+    expect(entry(page, QA)).to_be_visible()
+    assert "unsaved" not in viewer.file().read_text("utf-8")
+
+
+def test_escape_in_a_conflict_asks_for_what_was_put_right(view: View) -> None:
+    """The draft stays in its field whatever is answered."""
+    viewer = view()
+    page = viewer.open()
+    edited(page, QA, "- Dana does QA in Bonn")
+    text = viewer.file().read_text("utf-8")
+    viewer.file().write_text(text.replace(QA, "I am Dana, I do QA"), encoding="utf-8")
+    page.locator(".editor textarea").press("Control+Enter")
+    merged = page.locator("#conflict [data-merged]")
+    merged.fill(merged.input_value() + "- put right by hand\n")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    page.keyboard.press("Escape")
+    expect(page.locator("#conflict")).to_be_visible()
+    assert "put right by hand" in merged.input_value()
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.keyboard.press("Escape")
+    expect(page.locator("#conflict")).to_be_hidden()
+    expect(page.locator(".editor textarea")).to_have_value("- Dana does QA in Bonn")
+
+
+def test_a_draft_of_an_entry_that_is_gone_is_shown(view: View) -> None:
+    """The page was loaded anew after somebody reworded the entry: the words typed are not lost."""
+    viewer = view()
+    page = viewer.open()
+    edited(page, QA, "- my words of before")
+    text = viewer.file().read_text("utf-8")
+    viewer.file().write_text(text.replace(QA, "I am Dana, I do QA"), encoding="utf-8")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    left = page.locator("#left-drafts")
+    expect(left.locator("pre")).to_have_text("- my words of before")
+    assert viewer.violations() == []
+    left.get_by_role("button", name="Throw it away").click()
+    expect(left).to_be_hidden()
+    page.reload()
+    expect(page.locator("article.entry").first).to_be_visible()
+    expect(left).to_be_hidden()
+
+
+def test_entries_are_found_by_words_and_how_they_came(view: View) -> None:
+    """`/`, typing, Enter; an entry that comes meanwhile shows if it is meant."""
+    viewer = view()
+    page = viewer.open()
+    page.keyboard.press("/")
+    page.keyboard.type("dana qa")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("words=dana"))
+    expect(entry(page, QA)).to_be_visible()
+    shown = page.locator("article.entry").count()
+    text = viewer.file().read_text("utf-8")
+    viewer.file().write_text(f"{text}- Dana likes QA\n- something else\n", encoding="utf-8")
+    expect(entry(page, "Dana likes QA")).to_be_visible()
+    expect(page.locator("article.entry")).to_have_count(shown + 1)
+    page.get_by_label("How it came").select_option("human")
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(page.locator("article.entry")).to_have_count(1)
+    page.get_by_role("link", name="Show all").click()
+    expect(entry(page, "something else")).to_be_visible()
+
+
 def test_a_conflict_shows_both_and_loses_neither(view: View) -> None:
     """Somebody else reworded the entry that is being edited."""
     viewer = view()

@@ -14,9 +14,10 @@ from pipimem.notes.files import File
 from pipimem.notes.notes import Note
 from pipimem.recall import refinement
 from pipimem.recall.index import Index
-from pipimem.runtime import channel_entries, intake, opening, turn_recall
+from pipimem.runtime import channel_entries, intake, opening, transcript_recall, turn_recall
 from pipimem.sidecar.rules import consolidating, refreshing
 from pipimem.store.commit import working_copy
+from pipimem.store.transcript.log import Transcript
 from pipimem.text.words.segmentation import Segmenter
 
 from tests.runtime.building import opened, workspace
@@ -35,6 +36,8 @@ WORK: list[tuple[object, str]] = [
     (Index, "update"),
     (Index, "has_other_texts"),
     (Note, "read"),
+    (transcript_recall, "_rewordings"),
+    (Transcript, "_newest"),
     (working_copy, "merged"),
     (working_copy, "merge_base"),
     (injection_guard, "suspect_talk"),

@@ -40,7 +40,7 @@ def test_every_pattern_compiles() -> None:
     ]
     for pattern in patterns:
         pattern()
-    assert len(patterns) == 5
+    assert len(patterns) == 7
     for section in resources.sections("recall/phrases"):
         phrases.phrases(section.removesuffix(": words"))
 

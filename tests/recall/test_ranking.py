@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from pipimem.recall.index import Index
+from pipimem.recall.items import Item, Source
 from pipimem.recall.recall import recall
 from pipimem.recall.synonyms import load_synonyms
 from pipimem.text.words.index_words import Words
@@ -168,3 +171,41 @@ def test_what_was_said_is_forgotten_with_its_entry(words: Words) -> None:
     assert len(index.said_by("Maya")) == 1
     index.update([])
     assert index.said_by("Maya") == frozenset()
+
+
+def _ids(words: Words, question: str, *items: Item, speaker: str = "") -> list[str]:
+    index = Index(words)
+    index.update(items)
+    found = recall(index, question, now=NOW, speaker=speaker)
+    return [one.item.id for one in found.candidates]
+
+
+def _entry(name: str, text: str, **known: object) -> Item:
+    return Item(name, Source.MEMORY, "Facts", "", text, **known)  # type: ignore[arg-type]
+
+
+def test_a_newer_price_stands_before_an_older_one(words: Words) -> None:
+    """Both tell an amount of what is asked for; the newer one is what holds."""
+    crowd = [_entry(f"other{number}", f"something else {number}") for number in range(30)]
+    old = _entry("old", "Studio rent is 300 euros a month.", when=NOW - timedelta(days=90))
+    new = _entry("new", "The rent of the studio went up: 340 euros.", when=NOW - timedelta(days=3))
+    found = _ids(words, "how much is the studio rent?", old, *crowd, new)
+    assert found[:2] == ["new", "old"]
+
+
+def test_a_past_day_that_is_named_brings_what_happened_then(words: Words) -> None:
+    """Words or none in common; the other days stay away."""
+    yesterday = NOW - timedelta(days=1)
+    items = [
+        Item(f"h{age}", Source.HISTORY, "", "", text, when=NOW - timedelta(days=age))
+        for age, text in [(1, "The pump was replaced."), (2, "Rope and buckets were bought.")]
+    ]
+    question = f"did anything break on {yesterday:%Y-%m-%d}?"
+    assert _ids(words, question, *items) == ["h1"]
+
+
+def test_a_question_about_themselves_brings_what_carries_the_askers_name(words: Words) -> None:
+    """Where no word of it stands anywhere."""
+    items = [_entry("one", "Mara is allergic to nuts."), _entry("two", "Tom plays the cello.")]
+    assert _ids(words, "which snacks can I have?", *items, speaker="Mara") == ["one"]
+    assert _ids(words, "which snacks can I have?", *items) == []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from pipimem.recall.refinement import Query, refined
+from pipimem.recall.query import Query
+from pipimem.recall.refinement import refined
 from pipimem.text.words.index_words import Words
 
 from tests.recall.conftest import NOW

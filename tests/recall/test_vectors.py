@@ -197,6 +197,6 @@ def test_a_question_about_the_world_must_mean_an_entry_all_the_more_surely() -> 
     """
     index = index_of(*ITEMS)
     slot = next(slot for slot, _ in index.slots())
-    near = Nearness({slot: 0.02}, (slot,), bar=0.01)
+    near = Nearness({slot: 0.02}, (slot,), bar=0.01, nearest=(slot,))
     assert recall(index, "why do glowboxes hum?", now=NOW, nearness=near).candidates == ()
     assert len(recall(index, "why do our glowboxes hum?", now=NOW, nearness=near).candidates) == 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,22 @@ def test_the_newest_talk_comes_first(root: Path) -> None:
     assert all_of_them.page().rows[-1].talked is None
     with pytest.raises(ArgumentError):
         all_of_them.page(order="size")  # type: ignore[arg-type]
+
+
+def test_talk_is_as_new_as_its_newest_message(root: Path) -> None:
+    """An import of old talk is no new talk; where no time is known, the time of writing counts."""
+    said = {"id": "m1", "n": 1, "role": "user", "content": "hello", "name": "Dana"}
+    times = {"beta": "2026-03-02T09:00:00+00:00", "gamma": "2025-01-01T09:00:00+00:00"}
+    for name, time in times.items():
+        line = json.dumps({**said, "ts": time})
+        (root / "channels" / name / "log.jsonl").write_text(f"{line}\n")
+    page = overview(root).page()
+    assert names(page) == ["beta", "gamma", "alpha"]
+    assert [str(row.talked and row.talked.astimezone(UTC)) for row in page.rows] == [
+        "2026-03-02 09:00:00+00:00",
+        "2025-01-01 09:00:00+00:00",
+        "2023-11-14 22:13:20+00:00",
+    ]
 
 
 def test_a_page_of_those_that_are_looked_for(root: Path) -> None:

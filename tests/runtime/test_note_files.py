@@ -60,6 +60,30 @@ async def test_a_file_is_shown_block_by_block(root: Path) -> None:
     assert (listed.trust, listed.kind) == (Trust.HUMAN, Kind.FACT)
 
 
+async def test_the_entries_that_are_meant_stand_under_their_headings(root: Path) -> None:
+    """By kind, by how they came, by words of theirs or of who said them, in any order."""
+    write(root, "MEMORY.md", f"{MEMORY}\n## Lessons\n\n- The port was wrong\n\n{SECRET}")
+    async with opened(root) as channel:
+        await channel.remember("we deploy on Tuesdays", speaker="Alice", kind=Kind.DECISION)
+
+        async def found(**wanted: object) -> list[str]:
+            view = await channel.files.view(File.MEMORY, **wanted)  # type: ignore[arg-type]
+            assert view.found == sum(block.kind == "entry" for block in view.blocks)
+            assert view.entries == 6
+            return [block.text for block in view.blocks if block.text != "Memory"]
+
+        assert await found(kind=Kind.LESSON, words="port") == ["Lessons", "The port was wrong"]
+        assert await found(words="8080 PORT") == ["Facts", "The port is 8080"]
+        (heading, by_alice) = await found(words="alice")
+        assert by_alice.endswith("we deploy on Tuesdays")
+        assert await found(trust=Trust.EXPLICIT) == [heading, by_alice]
+        assert await found(words="hunter2") == []  # nobody finds out a secret word by word
+        assert len(await found(trust=Trust.HUMAN, words="the")) == 5
+        part = await channel.files.view(File.MEMORY, words="port", begin=2, count=2)
+        assert [block.text for block in part.blocks] == ["The port is 8080", "Lessons"]
+        assert part.total == 4 + 1
+
+
 async def test_a_draft_of_the_text_that_stands_is_saved(root: Path) -> None:
     """Word for word, as a change by a person that can be undone."""
     write(root, "MEMORY.md", MEMORY)

@@ -153,13 +153,15 @@ class FakeDingTalk:
         """Deliver a message; returns the frame's id."""
         return await self.frame("CALLBACK", MESSAGES, self.message(text, **more))
 
-    async def click(self, card: str, action: str, **params: str) -> Mapping[str, Any]:
-        """Press a button of a card; returns the card's new values."""
+    async def click(
+        self, card: str, action: str, *, user: str = "staff-lin", **params: str
+    ) -> Mapping[str, Any]:
+        """Press a button of a card as somebody; returns the card's new values."""
         content = {"cardPrivateData": {"actionIds": [action], "params": params}}
         data = {
             "outTrackId": card,
             "corpId": "dingcorp",
-            "userId": "staff-lin",
+            "userId": user,
             "type": "actionCallback",
             "content": json.dumps(content),
         }

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pipimem.bots.dingtalk.commands import Pending
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A message on its way through a conversation; without `record` nothing of it is stored."""
-
-    message: Incoming
-    command: str = ""
-    record: bool = True
-    # What the bot asked and this message answers.
-    answers: Pending | None = None
+from pipimem.bots.dingtalk.pending import Pending
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +21,21 @@ class Arrived:
         """Say what became of it."""
         if not self.stored.done():
             self.stored.set_result(is_stored)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message on its way through a conversation; without `record` nothing of it is stored."""
+
+    message: Incoming
+    arrived: Arrived
+    command: str = ""
+    record: bool = True
+    # What the bot asked and this message answers.
+    answers: Pending | None = None
+
+
+def end_all(received: Iterable[Received], *, is_stored: bool = True) -> None:
+    """Say of messages what became of them; what was said first stands."""
+    for one in received:
+        one.arrived.end(is_stored=is_stored)

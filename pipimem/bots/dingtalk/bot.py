@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
+from pipimem.bots.dingtalk.acknowledgements import Acknowledgements
 from pipimem.bots.dingtalk.api import DingTalkApi
-from pipimem.bots.dingtalk.conversation import Conversation, Surroundings
+from pipimem.bots.dingtalk.conversation import Conversation
 from pipimem.bots.dingtalk.credentials import Credentials
 from pipimem.bots.dingtalk.delivery import Delivery
 from pipimem.bots.dingtalk.frames import CALLBACK, CARDS, EVENT, MESSAGES, Ack, AckCode, Frame
@@ -21,22 +22,27 @@ from pipimem.bots.dingtalk.gateway import StreamGateway, backoff
 from pipimem.bots.dingtalk.incoming import (
     CardClick,
     Incoming,
+    TakenBackMessage,
     card_click_of,
     incoming_of,
     taken_back_of,
 )
+from pipimem.bots.dingtalk.permissions import Permissions
+from pipimem.bots.dingtalk.recovery import take_in_left
 from pipimem.bots.dingtalk.replies import Replies, replies_of
 from pipimem.bots.dingtalk.review_card import ReviewCards
 from pipimem.bots.dingtalk.state import BotState
+from pipimem.bots.dingtalk.surroundings import Surroundings
 from pipimem.bots.dingtalk.wording import BotLanguage, Wording
+from pipimem.notes.message import Message
+from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal
 from pipimem.runtime.process_lock import process_lock
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
 
-# An acknowledgement waits so long for its message to be on the disk: what is acknowledged is not
-# delivered again. DingTalk is to be answered within 20 ms, so while others store it does not wait.
-_STORED_SECONDS = 0.01
+# What is in the journal and could not be stored is tried again after so long.
+_AGAIN_SECONDS = 60.0
 # Ids that are known without a look at a transcript; deliveries come again within minutes.
 _MOST_IDS = 20_000
 # Turns that read or write at a time: more threads would hold the event loop up. Where a model may
@@ -95,7 +101,8 @@ class DingTalkBot:
 
     async def _run(self, stop: asyncio.Event) -> None:
         state = BotState.load(self._pipimem.store.root)
-        self._cards = ReviewCards(self._pipimem, state, self._wording)
+        permissions = Permissions(self._pipimem.settings.dingtalk, state)
+        self._cards = ReviewCards(self._pipimem, permissions, self._wording)
         # litellm's own sessions are others; nothing of the environment's proxies is taken for it.
         async with aiohttp.ClientSession(trust_env=True) as session:
             api = DingTalkApi(session, self._credentials, self._pipimem.clock.monotonic)
@@ -109,11 +116,26 @@ class DingTalkBot:
                 self._spawn,
                 asyncio.Semaphore(_AT_ONCE),
                 asyncio.Semaphore(self._turns_at_once()),
+                permissions,
+                self._cards,
                 self._options.review_template,
             )
             self._gateway = StreamGateway(api, self.receive, self._report, self._pause)
-            await self._until(stop, self._gateway.run())
+            await self._connected(stop, self._gateway)
+
+    async def _connected(self, stop: asyncio.Event, gateway: StreamGateway) -> None:
+        """Receive until `stop`, and write down what arrives until the last turn is over."""
+        journal = ArrivalJournal.of(self._pipimem, "dingtalk")
+        await take_in_left(self._pipimem, journal)
+        self._acknowledgements = Acknowledgements(journal)
+        writing = asyncio.ensure_future(self._acknowledgements.run())
+        try:
+            await self._until(stop, gateway.run())
             await self._end_turns()
+        finally:
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+        await self._acknowledgements.write()
 
     def _turns_at_once(self) -> int:
         may_ask = self._pipimem.settings.recall.rerank != "never"
@@ -159,9 +181,7 @@ class DingTalkBot:
             return self._receive_click(frame)
         if frame.type == EVENT:
             taken_back = taken_back_of(frame)
-            if taken_back is not None:
-                self._conversation(taken_back.channel).receive(taken_back)
-            return Ack(data='{"status": "SUCCESS"}')
+            return _EVENT_TAKEN if taken_back is None else self._taken_back(taken_back)
         return Ack(AckCode.NOT_FOUND, "not subscribed")
 
     def _receive_message(self, frame: Frame) -> Ack | Awaitable[Ack]:
@@ -169,9 +189,23 @@ class DingTalkBot:
         if incoming is None:
             _log.warning("a message names no id or no conversation")
             return Ack(AckCode.BAD_REQUEST, "no message")
-        is_busy = self._shared.storing.locked()
         stored = self._stored(incoming) if incoming.text else None
-        return _TAKEN if stored is None or is_busy else _when_stored(stored)
+        if stored is None:
+            return _TAKEN
+        arrival = self._conversation(incoming.channel).journalled(incoming)
+        return self._acknowledged(arrival, stored, _TAKEN)
+
+    def _taken_back(self, message: TakenBackMessage) -> Awaitable[Ack]:
+        stored = self._conversation(message.channel).receive(message)
+        emptied = Arrival(message.channel, Message.user("", id=message.id), is_taken_back=True)
+        return self._acknowledged(emptied, stored, _EVENT_TAKEN)
+
+    async def _acknowledged(
+        self, arrival: Arrival | None, stored: asyncio.Future[bool], taken: Ack
+    ) -> Ack:
+        """The acknowledgement, once what it is for is on the disk: it is not delivered again."""
+        is_durable = await self._acknowledgements.durable(arrival, stored)
+        return taken if is_durable else Ack(AckCode.FAILED, "not stored")
 
     def _stored(self, message: Incoming) -> asyncio.Future[bool] | None:
         """Take a message in, if it was not delivered to this process before; what says that it is
@@ -183,16 +217,26 @@ class DingTalkBot:
             return self._seen[key]
         stored = self._conversation(message.channel).receive(message)
         self._seen[key] = stored
-        stored.add_done_callback(partial(self._note_stored, key))
+        stored.add_done_callback(partial(self._note_stored, message))
         if len(self._seen) > _MOST_IDS:
             self._seen.popitem(last=False)
         return stored
 
-    def _note_stored(self, key: tuple[str, str], stored: asyncio.Future[bool]) -> None:
+    def _note_stored(self, message: Incoming, stored: asyncio.Future[bool]) -> None:
+        key = message.channel, message.id
         if key in self._seen:
             self._seen[key] = None
         if stored.cancelled() or not stored.result():
             self._seen.pop(key, None)  # delivered again it is new
+            asyncio.get_running_loop().call_later(_AGAIN_SECONDS, self._store_again, message)
+
+    def _store_again(self, message: Incoming) -> None:
+        """DingTalk does not deliver again what the journal has."""
+        key = message.channel, message.id, False
+        if self._acknowledgements.has(key):
+            stored = self._stored(message)
+            if stored is not None:
+                self._acknowledgements.watch(key, stored)
 
     def _receive_click(self, frame: Frame) -> Ack | Awaitable[Ack]:
         click = card_click_of(frame.data)
@@ -237,12 +281,7 @@ class DingTalkBot:
 
 
 _TAKEN = Ack(data={"response": "OK"})
-
-
-async def _when_stored(stored: asyncio.Future[bool]) -> Ack:
-    await asyncio.wait((stored,), timeout=_STORED_SECONDS)
-    is_refused = stored.done() and (stored.cancelled() or not stored.result())
-    return Ack(AckCode.FAILED, "not stored") if is_refused else _TAKEN
+_EVENT_TAKEN = Ack(data='{"status": "SUCCESS"}')
 
 
 def _card_ack(values: dict[str, str]) -> Ack:

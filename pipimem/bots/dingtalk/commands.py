@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
 from pipimem.bots.dingtalk.api import DingTalkRefusal
+from pipimem.bots.dingtalk.command_text import argument_in, command_in
 from pipimem.bots.dingtalk.delivery import new_card
 from pipimem.bots.dingtalk.incoming import Incoming
+from pipimem.bots.dingtalk.pending import Pending
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS
-from pipimem.bots.dingtalk.review_card import ReviewCards
 from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.files import NOTE_FILES
 from pipimem.runtime.forget_preview import Forgettable
@@ -22,26 +23,17 @@ from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
-    from pipimem.bots.dingtalk.conversation import Surroundings
+    from pipimem.bots.dingtalk.surroundings import Surroundings
     from pipimem.runtime.open_channel import OpenChannel
 
-_NAMES = ("/help", "/memory", "/review", "/forget", "/private", "/new", "/usage")
-_COMMAND = re.compile(r"[/／]([a-z]+)(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
 # What one answer shows of a file, and of what would be forgotten.
 _MOST_CHARS = 3_000
 _MOST_LINES = 20
 _LINE_CHARS = 200
+# What somebody else is to agree to is over after ten minutes: nobody remembers what it was.
+CONFIRM_SECONDS = 600.0
 
 _log = logging.getLogger("pipimem.dingtalk")
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """What the bot asked a person, and what they said to it in their next message."""
-
-    what: str
-    sender: str
-    is_agreed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +44,7 @@ class CommandOutcome:
     drops_context: bool = False
 
 
-def command_in(text: str) -> str:
-    """The command that a text calls, empty for none; another word behind a slash is talk."""
-    found = _COMMAND.fullmatch(text.strip())
-    name = f"/{found[1].casefold()}" if found else ""
-    return name if name in _NAMES else ""
-
-
-def argument_in(text: str) -> str:
-    """What stands behind a command."""
-    found = _COMMAND.fullmatch(text.strip())
-    return (found[2] or "").strip() if found else ""
+NOTHING = CommandOutcome()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +58,7 @@ class ChatCommands:
         """Do what a command says, or what was answered about one, and say what came of it."""
         try:
             if answers is not None:
-                text, done = await self._forget(answers)
+                text, done = await self._answered(message, answers)
             else:
                 text, done = await self._command(message, command)
         except NothingFound:
@@ -93,16 +75,30 @@ class ChatCommands:
             return replace(done, pending=None)
         return done
 
-    async def switch(self, message: Incoming) -> None:
-        """Stop or go on recording, where the command says which; before what follows is stored."""
-        wanted = argument_in(message.text).casefold()
+    async def switch(self, message: Incoming, answers: Pending | None) -> None:
+        """Stop or go on recording, where that is asked for; before what follows is stored."""
+        wanted = self._wanted(message, answers)
         if wanted not in ("on", "off"):
             return
-        state, name = self.shared.state, self.channel.id
+        set_private, name = self.shared.state.set_private, self.channel.id
+        switch = partial(set_private, name, on=wanted == "on", sender=message.sender)
         try:
-            await to_thread.run_sync(lambda: state.set_private(name, on=wanted == "on"))
+            await to_thread.run_sync(switch)
         except OSError as error:
             _log.error("/private %s failed: %s", wanted, error)
+
+    def _wanted(self, message: Incoming, answers: Pending | None) -> str:
+        """What a command makes of the recording: `on`, `off`, or nothing."""
+        if command_in(message.text) == "/confirm":
+            return "off" if answers and answers.is_agreed and not answers.what else ""
+        wanted = argument_in(message.text).casefold()
+        return "" if wanted == "off" and not self._may_record_again(message) else wanted
+
+    def _may_record_again(self, message: Incoming) -> bool:
+        permissions = self.shared.permissions
+        return permissions.may_record_again(
+            message.kind, self.channel.id, message.sender, message.ids
+        )
 
     async def _command(self, message: Incoming, command: str) -> tuple[str, CommandOutcome]:
         rest = argument_in(message.text)
@@ -112,9 +108,11 @@ class ChatCommands:
             case "/review":
                 return await self._review(message), CommandOutcome()
             case "/forget":
-                return await self._ask_to_forget(rest, message.sender)
+                return await self._ask_to_forget(rest, message)
+            case "/confirm":
+                return self._say("confirm_nothing"), CommandOutcome()
             case "/private":
-                return self._private(rest.casefold()), CommandOutcome()
+                return self._private(rest.casefold(), message)
             case "/new":
                 return await self._new()
             case "/usage":
@@ -137,8 +135,7 @@ class ChatCommands:
         """Send the review card; the answer is why there is none."""
         if not self.shared.review_template:
             return self._say("review_no_card")
-        cards = ReviewCards(self.shared.pipimem, self.shared.state, self.shared.wording)
-        started = await cards.started(self.channel)
+        started = await self.shared.cards.started(self.channel)
         if started is None:
             return self._say("review_none")
         card, values = started
@@ -152,20 +149,41 @@ class ChatCommands:
             return self._say("failed")
         return ""
 
-    async def _ask_to_forget(self, what: str, sender: str) -> tuple[str, CommandOutcome]:
+    async def _ask_to_forget(self, what: str, asks: Incoming) -> tuple[str, CommandOutcome]:
         """The list of what would go, with the question."""
         if not what:
             return self._say("forget_what"), CommandOutcome()
 
-        def found() -> Forgettable:
-            here = ChannelOnDisk(self.channel.store)
-            return here.forgettable(here.forget_targets(what))[0]
-
-        forgettable = await to_thread.run_sync(found)
+        forgettable, names = await self._meant(what)
         if not forgettable:
             return self._say("forget_nothing", what=what), CommandOutcome()
         lines = "\n".join(self._lines(forgettable))
-        return self._say("forget_list", lines=lines), CommandOutcome(Pending(what, sender))
+        if self._may_alone(asks, names):
+            pending = Pending(what, asks.sender)
+            return self._say("forget_list", lines=lines), CommandOutcome(pending)
+        text = self._say("forget_list_of_others", lines=lines, confirm=self._confirm())
+        return text, CommandOutcome(self._by_another(what, asks))
+
+    async def _meant(self, what: str) -> tuple[Forgettable, Set[str]]:
+        """What would go, and on whose words it rests. Raises `NothingFound`."""
+
+        def found() -> tuple[Forgettable, Set[str]]:
+            here = ChannelOnDisk(self.channel.store)
+            meant = here.forgettable(here.forget_targets(what))[0]
+            return meant, here.speakers_of(meant)
+
+        return await to_thread.run_sync(found)
+
+    def _may_alone(self, asks: Incoming, names: Set[str]) -> bool:
+        return self.shared.permissions.may_alone(asks.kind, asks.sender, asks.ids, names)
+
+    def _confirm(self) -> str:
+        """Who may agree, and how."""
+        return self._say(f"confirm_by_{self.shared.permissions.settings.confirmed_by}")
+
+    def _by_another(self, what: str, asks: Incoming) -> Pending:
+        ends = self.shared.pipimem.clock.monotonic() + CONFIRM_SECONDS
+        return Pending(what, asks.sender, by_another=True, ends=ends)
 
     def _lines(self, found: Forgettable) -> Iterator[str]:
         lines = [
@@ -177,21 +195,36 @@ class ChatCommands:
         if len(lines) > _MOST_LINES:
             yield self._say("forget_more", count=len(lines) - _MOST_LINES)
 
+    async def _answered(self, message: Incoming, asked: Pending) -> tuple[str, CommandOutcome]:
+        """What comes of an answer to the bot's question."""
+        if not asked.is_agreed:
+            return self._say("forget_kept" if asked.what else "not_recording_still"), NOTHING
+        if not asked.what:
+            return self._private("off", message)
+        if not asked.by_another:
+            _, names = await self._meant(asked.what)
+            if not self._may_alone(message, names):  # somebody has said the same meanwhile
+                return await self._ask_to_forget(asked.what, message)
+        return await self._forget(asked)
+
     async def _forget(self, pending: Pending) -> tuple[str, CommandOutcome]:
-        if not pending.is_agreed:
-            return self._say("forget_kept"), CommandOutcome()
         counts = await self.channel.forget(pending.what)
         entries = counts.get("entries", 0) + counts.get("archive", 0)
         text = self._say("forgotten", entries=entries, messages=counts.get("messages", 0))
         # What the model was shown holds it, too.
         return text, CommandOutcome(drops_context=True)
 
-    def _private(self, wanted: str) -> str:
+    def _private(self, wanted: str, asks: Incoming) -> tuple[str, CommandOutcome]:
         is_private = self.channel.id in self.shared.state.private
         if wanted in ("on", "off"):
-            return self._say(f"private_{wanted}" if is_private == (wanted == "on") else "failed")
+            if is_private == (wanted == "on"):
+                return self._say(f"private_{wanted}"), NOTHING
+            if wanted == "on" or self._may_record_again(asks):
+                return self._say("failed"), NOTHING
+            text = self._say("private_off_of_others", confirm=self._confirm())
+            return text, CommandOutcome(self._by_another("", asks))
         state = self._say("not_recording" if is_private else "recording")
-        return self._say("private_which", state=state)
+        return self._say("private_which", state=state), NOTHING
 
     async def _new(self) -> tuple[str, CommandOutcome]:
         receipt = await self.channel.reset(deadline=REPLY_SECONDS)

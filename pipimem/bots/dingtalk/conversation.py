@@ -5,56 +5,33 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from pipimem.bots.dingtalk.arrivals import Arrived, Received
-from pipimem.bots.dingtalk.commands import ChatCommands, Pending, command_in
-from pipimem.bots.dingtalk.delivery import Delivery
-from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
-from pipimem.bots.dingtalk.replies import REPLY_SECONDS, Replies, with_advice
-from pipimem.bots.dingtalk.state import BotState
-from pipimem.bots.dingtalk.wording import Wording
-from pipimem.errors import NothingFound, PipimemError, SidecarError, StoreError
+from pipimem.bots.dingtalk.arrivals import Arrived, Received, end_all
+from pipimem.bots.dingtalk.channel_opening import channel_of
+from pipimem.bots.dingtalk.command_text import command_in
+from pipimem.bots.dingtalk.commands import ChatCommands
+from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage, message_of
+from pipimem.bots.dingtalk.open_question import OpenQuestion
+from pipimem.bots.dingtalk.replies import REPLY_SECONDS, with_advice
+from pipimem.bots.dingtalk.surroundings import Surroundings
+from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarError
 from pipimem.notes.message import Message
+from pipimem.runtime.arrival_journal import Arrival
 from pipimem.runtime.open_channel import OpenChannel, opened
 
 if TYPE_CHECKING:
-    from pipimem.runtime.pipimem import Pipimem
     from pipimem.runtime.turns import Turn
 
 # About 8,000 tokens of Chinese: beyond it the context is made durable and dropped.
 _MOST_CONTEXT = 12_000
-# Where the disk refuses, a channel is opened again after so many seconds.
-_TRY_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0)
 # What is taken back comes within minutes.
 _MOST_REVOKED = 100
-# A message whose time is older has a wrong clock, or waited longer than any talk goes on.
-_OLDEST = timedelta(days=30)
+# Commands after which a conversation may be off the record, or on it again.
+_SWITCHES = ("/private", "/confirm")
 
 _log = logging.getLogger("pipimem.dingtalk")
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What all conversations of a bot share.
-
-    `spawn` runs work beside; `storing` bounds how many conversations store what arrived at a time,
-    `turns` how many turns read and write, so that threads leave the event loop its share.
-    """
-
-    pipimem: Pipimem
-    replies: Replies
-    delivery: Delivery
-    wording: Wording
-    state: BotState
-    spawn: Callable[[Coroutine[object, object, None]], None]
-    storing: asyncio.Semaphore
-    turns: asyncio.Semaphore
-    # The id of the review card's template, empty for none.
-    review_template: str = ""
 
 
 @dataclass(slots=True)
@@ -65,12 +42,17 @@ class Conversation:
     id: str
     channel: OpenChannel | None = None
     context: list[tuple[Message, bool]] = field(default_factory=list, repr=False)
-    pending: Pending | None = None
+    question: OpenQuestion = field(init=False)
     _arrived: deque[Arrived] = field(default_factory=deque, repr=False)
     _waiting: deque[Received] = field(default_factory=deque, repr=False)
     _taken_back: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_REVOKED), repr=False)
+    # Commands that may put the conversation off the record, or on it, and have not done so yet.
+    _switches: int = 0
     _is_storing: bool = False
     _is_answering: bool = False
+
+    def __post_init__(self) -> None:
+        self.question = OpenQuestion(self.shared)
 
     def receive(self, what: Incoming | TakenBackMessage) -> asyncio.Future[bool]:
         """Take what the platform delivered; it is stored and answered beside.
@@ -79,10 +61,16 @@ class Conversation:
         """
         arrived = Arrived(what, asyncio.get_running_loop().create_future())
         self._arrived.append(arrived)
+        if isinstance(what, Incoming) and command_in(what.text) in _SWITCHES:
+            self._switches += 1
+            arrived.stored.add_done_callback(self._switched)
         if not self._is_storing:
             self._is_storing = True
             self.shared.spawn(self._store_arrived())
         return arrived.stored
+
+    def _switched(self, _stored: asyncio.Future[bool]) -> None:
+        self._switches -= 1
 
     # ── storing ───────────────────────────────────────────────────────────────────────────────────
 
@@ -101,108 +89,109 @@ class Conversation:
             self._is_storing = False
 
     async def _store_next(self) -> None:
-        first, is_stored = self._arrived[0], False
+        first = self._arrived[0]
         if isinstance(first.what, TakenBackMessage):
             self._arrived.popleft()
-            first.end(is_stored=True)
-            await self._take_back(first.what.id)
+            first.end(is_stored=await self._take_back(first.what.id))
             return
-        received, arrived = self._next_received()
+        received = self._next_received()
         try:
             self._waiting.extend(await self._stored(received))
-            is_stored = True
-        finally:
-            for one in arrived:
-                one.end(is_stored=is_stored)
+        except BaseException:
+            end_all(received, is_stored=False)
+            raise
 
-    def _next_received(self) -> tuple[list[Received], list[Arrived]]:
+    def _next_received(self) -> list[Received]:
         """All messages that arrived, up to one that was taken back."""
         received: list[Received] = []
-        arrived: list[Arrived] = []
-        while self._arrived and isinstance(message := self._arrived[0].what, Incoming):
-            arrived.append(self._arrived.popleft())
-            received.append(self._classified(message))
-            if received[-1].command == "/private":
+        while self._arrived and isinstance(self._arrived[0].what, Incoming):
+            received.append(self._classified(self._arrived.popleft()))
+            if received[-1].command in _SWITCHES:
                 # What follows is stored or not by what it says.
                 break
-        return received, arrived
+        return received
 
-    def _classified(self, message: Incoming) -> Received:
+    def journalled(self, message: Incoming) -> Arrival | None:
+        """What may be written of a message before it is known what it is to this conversation.
+
+        `None` for a command, an answer to the bot, and what is off the record or may become so:
+        nothing of these is written.
+        """
+        is_answer = self.question.is_put_to(message.sender)
+        is_private = self._switches > 0 or self.id in self.shared.state.private
+        if is_answer or is_private or command_in(message.text):
+            return None
+        return Arrival(self.id, self._message(message), message.kind, message.title)
+
+    def _classified(self, arrived: Arrived) -> Received:
+        message = arrived.what
+        assert isinstance(message, Incoming)
         command = command_in(message.text) if message.addressed else ""
         record = self.id not in self.shared.state.private
-        answers = self._answered_by(message)
-        return Received(message, command, record and not command and answers is None, answers)
-
-    def _answered_by(self, message: Incoming) -> Pending | None:
-        """What the bot asked its sender, if this message says yes or no to it."""
-        pending = self.pending
-        if pending is None or not message.addressed or message.sender != pending.sender:
-            return None
-        if not pending.sender:  # two whom the platform does not name are not one person
-            return None
-        self.pending = None
-        says = self.shared.wording.says(message.text)
-        return replace(pending, is_agreed=says) if says is not None else None
+        answers = self.question.answered_by(message)
+        is_recorded = record and not command and answers is None
+        return Received(message, arrived, command, is_recorded, answers)
 
     async def _stored(self, received: list[Received]) -> list[Received]:
         """Those that were not delivered before, with the others stored."""
         channel = await self._opened(received[0].message)
         for one in received:
-            if one.command == "/private":
-                await ChatCommands(self.shared, channel).switch(one.message)
-        messages = [self._message(one.message) for one in received if one.record]
+            await self._note_state(channel, one)
+        recorded = [one.message for one in received if one.record]
         try:
-            async with self.shared.storing:
-                written = {message.id for message in await channel.take_in(messages)}
+            written = await self._written(channel, recorded)
         except (PipimemError, OSError) as error:
-            _log.error("%d messages are not stored yet: %s", len(messages), error)
+            _log.error("%d messages are not stored yet: %s", len(recorded), error)
+            end_all(one for one in received if not one.record)
             return received  # `after_turn` and the gate try again
+        end_all(received)
         return [one for one in received if not one.record or one.message.id in written]
 
+    async def _written(self, channel: OpenChannel, received: list[Incoming]) -> set[str]:
+        """Write messages; returns the ids of those that were not there before."""
+        messages = [self._message(message) for message in received]
+        async with self.shared.storing:
+            return {message.id for message in await channel.take_in(messages)}
+
+    async def _note_state(self, channel: OpenChannel, one: Received) -> None:
+        """Keep what stays known of a message: off the record or on it, and whose name it is."""
+        if one.command in _SWITCHES:
+            await ChatCommands(self.shared, channel).switch(one.message, one.answers)
+        elif one.record:
+            await self.shared.state.learnt(one.message.speaker, one.message.sender)
+
     async def _opened(self, message: Incoming) -> OpenChannel:
-        """The channel, made where it is new; a disk that refuses is asked again for 15 s."""
-        for pause in (*_TRY_AGAIN, None):
-            if self.channel is not None:
-                break
-            try:
-                # Others must not wait while this one pauses.
-                async with self.shared.storing:
-                    made = await self.shared.pipimem.channel(
-                        self.id, kind=message.kind, title=message.title
-                    )
-                self.channel = opened(made)
-                self.channel.recall_in_threads()
-            except (StoreError, OSError) as error:
-                if pause is None:
-                    raise
-                _log.error("the channel cannot be opened yet: %s", error)
-                await asyncio.sleep(pause)
-        assert self.channel is not None
+        if self.channel is None:
+            self.channel = await channel_of(self.shared, self.id, message)
         return self.channel
 
     def _message(self, message: Incoming) -> Message:
-        now, time = self.shared.pipimem.clock.now(), message.time
-        if time is not None and not now - _OLDEST <= time <= now:
-            time = None
-        local = time.astimezone(now.tzinfo) if time else None
-        return Message.user(message.text, id=message.id, time=local, speaker=message.speaker)
+        return message_of(message, self.shared.pipimem.clock.now())
 
-    async def _take_back(self, name: str) -> None:
-        """A person took a message back: it goes from the log, and from what the model is shown."""
+    async def _take_back(self, name: str) -> bool:
+        """A person took a message back: it goes from the log, and from what the model is shown.
+
+        Whether that is done: where the disk refuses it is tried again at the next start.
+        """
         self._taken_back.append(name)
         self._waiting = deque(one for one in self._waiting if one.message.id != name)
         self.context = [one for one in self.context if one[0].id != name]
         if self.channel is None:
             try:
                 self.channel = opened(await self.shared.pipimem.channel(self.id, create=False))
-            except PipimemError:
-                return  # nothing was ever said there
+            except ChannelError:
+                return True  # nothing was ever said there
+            except (PipimemError, OSError) as error:
+                _log.error("a message that was taken back is not emptied: %s", error)
+                return False
         try:
             await self.channel.retract(name)
         except NothingFound:
             pass  # it was off the record, or a command
         except (PipimemError, OSError) as error:
             _log.error("a message that was taken back is not emptied: %s", error)
+            return False
+        return True
 
     # ── answering ─────────────────────────────────────────────────────────────────────────────────
 
@@ -223,7 +212,7 @@ class Conversation:
             commands = ChatCommands(self.shared, self.channel)
             done = await commands.run(one.message, one.command, one.answers)
             if done.pending:
-                self.pending = done.pending
+                self.question.asked = done.pending
             if done.drops_context:
                 self.context.clear()
         elif one.message.addressed:
@@ -240,6 +229,7 @@ class Conversation:
         if one.record:
             async with self.shared.turns:
                 await self.channel.after_turn(None, [message])
+            end_all([one])
 
     async def _turn(self, one: Received) -> None:
         shared, channel, message = self.shared, self.channel, one.message
@@ -267,6 +257,7 @@ class Conversation:
         self._remember(self._kept(turn, said), one)
         async with shared.turns:
             await channel.after_turn(turn, said)
+        end_all([one])
 
     def _remember(self, said: list[Message], one: Received) -> None:
         """Show the model this from now on, unless it was taken back meanwhile."""

@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from pipimem.bots.dingtalk.frames import Frame, json_object
+from pipimem.notes.message import Message
 
 # DingTalk's own limit is 20,000 bytes; what is longer did not come from its app.
 _MOST_CHARS = 50_000
 _LONGEST_NAME = 64
+# A message whose time is older has a wrong clock, or waited longer than any talk goes on.
+_OLDEST = timedelta(days=30)
 _LONGEST_ID = 512
+_SENDER_IDS = ("senderStaffId", "senderUnionId", "senderId")
 _SPACE = re.compile(r"\s+")
 _KIND = re.compile(r"\w{1,40}")
 # "user_im_message_recall_group" and its like.
@@ -24,8 +28,8 @@ _RECALLED = re.compile(r"_recall(?:_|$)")
 class Incoming:
     """One message of a person; `addressed` where the bot is to answer.
 
-    `sender` is the platform's id of who wrote it, for telling people apart; `speaker` is the name
-    that others see.
+    `sender` is the platform's id of who wrote it, for telling people apart, `ids` are all that it
+    gives; `speaker` is the name that others see.
     """
 
     id: str
@@ -37,6 +41,7 @@ class Incoming:
     addressed: bool = True
     sender: str = field(default="", repr=False)
     staff_id: str = field(default="", repr=False)
+    ids: tuple[str, ...] = field(default=(), repr=False)
     webhook: str = field(default="", repr=False)
     time: datetime | None = None
 
@@ -51,11 +56,15 @@ class TakenBackMessage:
 
 @dataclass(frozen=True, slots=True)
 class CardClick:
-    """A button of a card that somebody pressed, with what the card holds for it."""
+    """A button of a card that somebody pressed, with what the card holds for it.
+
+    `sender` is the platform's id of who pressed it, empty where it names nobody.
+    """
 
     card: str
     action: str
     values: Mapping[str, str] = field(repr=False)
+    sender: str = field(default="", repr=False)
 
 
 def incoming_of(data: Mapping[str, Any], notes: Mapping[str, str]) -> Incoming | None:
@@ -79,9 +88,19 @@ def incoming_of(data: Mapping[str, Any], notes: Mapping[str, str]) -> Incoming |
         addressed=kind == "dm" or data.get("isInAtList") not in (False, "false"),
         sender=_id(data.get("senderStaffId")) or _id(data.get("senderId")),
         staff_id=_id(data.get("senderStaffId")),
+        ids=tuple(filter(None, (_id(data.get(name)) for name in _SENDER_IDS))),
         webhook=_string(data.get("sessionWebhook")),
         time=_time(data.get("createAt")),
     )
+
+
+def message_of(incoming: Incoming, now: datetime) -> Message:
+    """The message as the transcript keeps it; without a time where its own cannot be right."""
+    time = incoming.time
+    if time is not None and not now - _OLDEST <= time <= now:
+        time = None
+    local = time.astimezone(now.tzinfo) if time else None
+    return Message.user(incoming.text, id=incoming.id, time=local, speaker=incoming.speaker)
 
 
 def taken_back_of(frame: Frame) -> TakenBackMessage | None:
@@ -102,7 +121,7 @@ def card_click_of(data: Mapping[str, Any]) -> CardClick | None:
     held = json_object(content) if isinstance(content, str) else content
     match held:
         case {"cardPrivateData": {"actionIds": [str(action), *_], **rest}} if card:
-            return CardClick(card, action, _texts(rest.get("params")))
+            return CardClick(card, action, _texts(rest.get("params")), _id(data.get("userId")))
     return None
 
 

@@ -10,9 +10,12 @@ from weakref import WeakValueDictionary
 from anyio import to_thread
 
 from pipimem.bots.dingtalk.incoming import CardClick
-from pipimem.bots.dingtalk.state import BotState, OpenCard
+from pipimem.bots.dingtalk.permissions import Permissions
+from pipimem.bots.dingtalk.state import OpenCard
 from pipimem.bots.dingtalk.wording import Wording
 from pipimem.errors import NothingFound, PipimemError, StoreError, UnreadableNote
+from pipimem.runtime.on_disk import ChannelOnDisk
+from pipimem.runtime.open_channel import opened
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
@@ -31,8 +34,10 @@ class ReviewCards:
     """Review cards of all channels; what a click does is limited to its card's channel."""
 
     pipimem: Pipimem
-    state: BotState
+    permissions: Permissions
     wording: Wording
+    # By card, the entry of others that somebody wants forgotten, and who that is.
+    _asked: dict[str, tuple[str, str]] = field(default_factory=dict, repr=False)
     # By card, while somebody's click on it is under way.
     _clicking: WeakValueDictionary[str, asyncio.Lock] = field(
         default_factory=WeakValueDictionary, repr=False
@@ -56,7 +61,8 @@ class ReviewCards:
             return await self._clicked(click)
 
     async def _clicked(self, click: CardClick) -> dict[str, str]:
-        card = self.state.cards.get(click.card)
+        state = self.permissions.state
+        card = state.cards.get(click.card)
         if card is None:
             return self._over(self.wording("review_over"))
         channel = await self.pipimem.channel(card.channel, create=False)
@@ -66,12 +72,15 @@ class ReviewCards:
         status, goes_on = await self._done(channel, click, entry)
         if goes_on:
             card = replace(card, at=card.at + 1)
-            await to_thread.run_sync(self.state.set_card, click.card, card)
+            await to_thread.run_sync(state.set_card, click.card, card)
         return await self._values(channel, card, status)
 
     async def _done(self, channel: Channel, click: CardClick, entry: str) -> tuple[str, bool]:
         """What became of one click, and whether the next entry is shown."""
         try:
+            refused = await self._refused(channel, click, entry)
+            if refused:
+                return refused, False
             match click.action:
                 case "keep":
                     return self._told(await channel.rate(entry, helpful=True), "review_kept")
@@ -86,6 +95,25 @@ class ReviewCards:
         except PipimemError:
             return self.wording("review_human"), False
         return "", False
+
+    async def _refused(self, channel: Channel, click: CardClick, entry: str) -> str:
+        """Why a button does nothing: what others said changes nobody alone."""
+        if click.action not in ("forget", "edit"):
+            return ""
+        store = opened(channel).store
+        here = ChannelOnDisk(store)
+        names = await to_thread.run_sync(here.speakers_of_entry, entry)
+        kind, ids = store.channel_folder.identity.kind, (click.sender,)
+        if self.permissions.may_alone(kind, click.sender, ids, names):
+            return ""
+        if click.action == "edit":
+            return self.wording("review_edit_of_others")
+        asked_entry, asked_by = self._asked.get(click.card, ("", ""))
+        if asked_entry == entry and self.permissions.may_confirm(click.sender, ids, asked_by):
+            return ""
+        self._asked[click.card] = entry, click.sender
+        confirmed_by = self.permissions.settings.confirmed_by
+        return self.wording(f"review_forget_by_{confirmed_by}")
 
     async def _edited(self, channel: Channel, text: str, entry: str) -> tuple[str, bool]:
         if not text.strip():

@@ -1,14 +1,21 @@
-"""What the bot must still know after a restart: who is off the record, and which cards are open."""
+"""What the bot must still know after a restart: what is off the record, whose name is whose, which
+cards are open.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
+import secrets
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
 
 _NAME = "dingtalk.json"
 # Older cards are over: nobody scrolls back so far.
@@ -31,12 +38,16 @@ class BotState:
     """`.pipimem/dingtalk.json` of a workspace: ids alone, nothing that anybody said.
 
     One process has one, and changes it in any thread; each change is written whole and synced
-    before it counts.
+    before it counts. People and their names stand there as marks under the `key` of the file.
     """
 
     path: Path
-    private: frozenset[str] = frozenset()
+    # The channels that are off the record, each with the mark of who put it there.
+    private: Mapping[str, str] = field(default_factory=dict)
     cards: Mapping[str, OpenCard] = field(default_factory=dict)
+    # The mark of each name that was heard, with that of its bearer, empty where there are several.
+    names: Mapping[str, str] = field(default_factory=dict, repr=False)
+    key: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
     # Held from the reading of what there is until all of it is written.
     _changing: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -57,37 +68,83 @@ class BotState:
                 state.path,
                 aside.name,
             )
-            state.private, state.cards = frozenset(), {}
+            state.private, state.cards, state.names = {}, {}, {}
         return state
 
-    def set_private(self, channel: str, *, on: bool) -> None:
-        """Put a conversation off the record, or on it again. Raises `OSError`."""
+    def mark(self, text: str) -> str:
+        """What stands for an id or a name; empty for an empty one."""
+        data = text.encode("utf-8", "surrogatepass")
+        return blake2b(data, digest_size=16, key=self.key.encode()).hexdigest() if text else ""
+
+    def set_private(self, channel: str, *, on: bool, sender: str = "") -> None:
+        """Put a conversation off the record for a sender, or on it again. Raises `OSError`."""
         with self._changing:
-            private = self.private | {channel} if on else self.private - {channel}
-            self._write(private, self.cards)
+            private = {name: mark for name, mark in self.private.items() if name != channel}
+            if on:
+                private[channel] = self.private.get(channel) or self.mark(sender)
+            self._write(private, self.cards, self.names)
             self.private = private
+
+    def knows(self, name: str, sender: str) -> bool:
+        """Whether a name need not be learnt: it is this sender's already, or that of several."""
+        known = self.names.get(self.mark(name))
+        return not name or not sender or known in ("", self.mark(sender))
+
+    def learn(self, name: str, sender: str) -> None:
+        """Note who bears a name; of two who bear it neither is told by it. Raises `OSError`."""
+        with self._changing:
+            if self.knows(name, sender):
+                return
+            mark = self.mark(name)
+            names = {**self.names, mark: "" if mark in self.names else self.mark(sender)}
+            self._write(self.private, self.cards, names)
+            self.names = names
+
+    async def learnt(self, name: str, sender: str) -> None:
+        """Note in a thread who bears a name, where that is new; a disk that refuses is logged."""
+        if self.knows(name, sender):
+            return
+        try:
+            await to_thread.run_sync(self.learn, name, sender)
+        except OSError as error:
+            _log.error("whose name it is was not noted: %s", error)
+
+    def is_name_of(self, name: str, sender: str) -> bool:
+        """Whether a name was ever heard as this sender's, and as nobody else's."""
+        return bool(sender and name) and self.names.get(self.mark(name)) == self.mark(sender)
 
     def set_card(self, name: str, card: OpenCard) -> None:
         """Keep where a card stands; the oldest go. Raises `OSError`."""
         with self._changing:
             cards = {**self.cards, name: card}
             kept = dict(list(cards.items())[-_MOST_CARDS:])
-            self._write(self.private, kept)
+            self._write(self.private, kept, self.names)
             self.cards = kept
 
-    def _read(self, saved: Mapping[str, object]) -> None:
-        private, cards = saved["private"], saved["cards"]
-        if not isinstance(private, list) or not isinstance(cards, dict):
+    def _read(self, saved: Mapping[str, Any]) -> None:
+        private, cards, names = saved["private"], saved["cards"], saved.get("names", {})
+        if isinstance(private, list):  # as version 0.2 wrote it: of nobody in particular
+            private = dict.fromkeys(private, "")
+        if not all(isinstance(each, dict) for each in (private, cards, names)):
             raise TypeError("not as it was written")
-        self.private = frozenset(map(str, private))
+        self.private = {str(channel): str(mark) for channel, mark in private.items()}
+        self.names = {str(name): str(mark) for name, mark in names.items()}
+        self.key = str(saved.get("key") or self.key)
         self.cards = {
             str(name): OpenCard(str(channel), tuple(map(str, entries)), int(at))
             for name, (channel, entries, at) in cards.items()
         }
 
-    def _write(self, private: frozenset[str], cards: Mapping[str, OpenCard]) -> None:
+    def _write(
+        self,
+        private: Mapping[str, str],
+        cards: Mapping[str, OpenCard],
+        names: Mapping[str, str],
+    ) -> None:
         saved = {
-            "private": sorted(private),
+            "key": self.key,
+            "private": private,
+            "names": names,
             "cards": {name: [card.channel, card.entries, card.at] for name, card in cards.items()},
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)

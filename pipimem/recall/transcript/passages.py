@@ -10,8 +10,8 @@ from pipimem.recall.budget import BlockBudget
 from pipimem.recall.items import Item
 from pipimem.recall.phrases import asks, phrases, says, weak_words
 from pipimem.recall.postings import rarity
+from pipimem.recall.query import Query
 from pipimem.recall.ranking import FLOOR
-from pipimem.recall.refinement import Query
 from pipimem.recall.scoring import Part, scored
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.recall.transcript.excerpts import excerpt

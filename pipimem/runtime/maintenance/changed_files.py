@@ -100,7 +100,9 @@ class ChangedFiles:
 
     async def scan(self) -> float:
         """Compare all stamps with the schedule; returns the seconds until the next scan."""
-        self._must_start_watch = self._must_start_watch or self._watch.is_unavailable
+        if self._watch.is_unavailable and not self._must_start_watch:
+            _log.warning("a thread of the watch ended: the watch begins anew")
+            self._must_start_watch = True
         is_watched = not self._must_start_watch
         if is_watched:
             for job in (JOB, WATCH):  # nothing went wrong since the last time

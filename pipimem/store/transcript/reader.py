@@ -5,11 +5,13 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message
+from pipimem.store.disk import json_lines
 from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
 from pipimem.store.disk.syscalls import reading, store_errors
 from pipimem.store.transcript.log import Transcript, parsed
@@ -109,3 +111,13 @@ class TranscriptReader:
         """The place of the message of an id, among those that were read; `None` for none."""
         said = enumerate(islice(self.transcript.messages(), len(self)))
         return next((place for place, message in said if message.id == name), None)
+
+
+def last_said(log: Path) -> datetime | None:
+    """When the newest message of a transcript was said; `None` without one, or without its time.
+
+    Raises `StoreError`.
+    """
+    messages = filter(None, map(parsed, json_lines.lines_backwards(log)))
+    newest = next(messages, None)
+    return newest.time if newest is not None else None

@@ -15,7 +15,7 @@ from pipimem.bots.dingtalk.bot import BotOptions, DingTalkBot
 from pipimem.bots.dingtalk.credentials import Credentials
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.runtime.turns import Turn
-from pipimem.settings import MaintenanceSettings
+from pipimem.settings import DingTalkSettings, MaintenanceSettings
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.servers.dingtalk import CLIENT_ID, CLIENT_SECRET, FakeDingTalk, fake_dingtalk
@@ -70,7 +70,12 @@ def running(workspace: Path, dingtalk: FakeDingTalk) -> Running:
     async def run(**options: Any) -> AsyncIterator[Pipimem]:
         replies = options.pop("replies", None)
         credentials = Credentials(CLIENT_ID, CLIENT_SECRET, dingtalk.url)
-        settings = Settings(maintenance=MaintenanceSettings(enabled=False))
+        dingtalk_settings = DingTalkSettings(
+            options.pop("admins", ()), options.pop("confirmed_by", "member")
+        )
+        settings = Settings(
+            maintenance=MaintenanceSettings(enabled=False), dingtalk=dingtalk_settings
+        )
         async with Pipimem(workspace, "offline", settings=settings) as pipimem:
             bot = DingTalkBot(
                 pipimem,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
+import anyio
 import pytest
+from pipimem.mcp import repaired_bodies as module
 from pipimem.mcp.repaired_bodies import RepairedBodies
 from starlette.types import Message, Receive, Scope, Send
 
@@ -65,3 +67,44 @@ async def test_a_body_that_breaks_off_is_told_of() -> None:
 
     await RepairedBodies(inside)({"type": "http", "method": "POST"}, receive, send)
     assert kinds == ["http.disconnect"]
+
+
+async def test_a_body_that_never_ends_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that stops in the middle holds no request open; the connection ends."""
+    monkeypatch.setattr(module, "_LONGEST_SECONDS", 0.05)
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        await anyio.sleep(0.02)
+        return {"type": "http.request", "body": b" ", "more_body": True}
+
+    async def inside(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise AssertionError("half a body is nobody's business")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await RepairedBodies(inside)({"type": "http", "method": "POST"}, receive, send)
+    assert sent[0]["status"] == 408
+    assert (b"connection", b"close") in sent[0]["headers"]
+
+
+async def test_of_a_body_that_is_too_long_no_more_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is handed on as soon as it is known to be; the SDK answers 413."""
+    monkeypatch.setattr(module, "_LONGEST_BODY", 1000)
+    found, read = b"", 0
+
+    async def receive() -> Message:
+        nonlocal read
+        read += 1
+        return {"type": "http.request", "body": b"x" * 100, "more_body": True}
+
+    async def inside(_scope: Scope, receive: Receive, _send: Send) -> None:
+        nonlocal found
+        found = (await receive())["body"]
+
+    async def send(_message: Message) -> None:
+        pass
+
+    await RepairedBodies(inside)({"type": "http", "method": "POST"}, receive, send)
+    assert (len(found), read) == (1100, 11)

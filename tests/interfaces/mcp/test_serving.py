@@ -207,6 +207,29 @@ def test_only_who_shows_the_token_comes_in(root: Path) -> None:
     assert "Traceback" not in told
 
 
+def test_a_body_beyond_all_bounds_is_refused(root: Path) -> None:
+    """413, as soon as it is known to be too long; the server goes on."""
+    with over_http(root) as server:
+        right = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+
+        def endless() -> Iterator[bytes]:
+            for _ in range(200):
+                yield b" " * (1 << 20)
+
+        try:
+            is_refused = (
+                httpx2.post(server.url, content=endless(), headers=right).status_code == 413
+            )
+        except httpx2.TransportError:
+            is_refused = True  # the connection was ended under what was still coming
+        assert is_refused
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        accepts = right | {"Accept": "application/json, text/event-stream"}
+        assert httpx2.post(server.url, json=ping, headers=accepts).status_code < 500
+        told = server.stop()
+    assert "Traceback" not in told
+
+
 def test_a_foreign_page_learns_nothing_from_a_preflight(root: Path) -> None:
     """No answer of ours lets another origin in."""
     with over_http(root) as server:

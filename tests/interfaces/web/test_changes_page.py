@@ -93,3 +93,12 @@ async def test_secrets_of_former_days_are_hidden_too(root: Path) -> None:
         for html in pages:
             assert "hunter2" not in html
             assert "diary" not in html
+
+
+@pytest.mark.parametrize("day", ["9999-12-31", "0001-01-01", "2026-02-30", "yesterday", "x" * 999])
+async def test_a_day_that_is_none_is_told(root: Path, day: str) -> None:
+    """Also the last and the first that a calendar has, which have no neighbour."""
+    async with browsing(root) as browser:
+        assert (await browser.get("/then", day=day)).status_code == 400
+        for name in ("after", "before"):
+            assert (await browser.get("/talk", q="x", **{name: day})).status_code == 400

@@ -103,3 +103,22 @@ async def test_why_an_entry_is_there(root: Path) -> None:
             assert words in html
         gone = await browser.get("/entry", section=entry.section, entry="nothing")
         assert gone.status_code == 404
+
+
+async def test_entries_are_filtered(root: Path) -> None:
+    """By kind, how they came and words; the form keeps what was chosen, over all its pages."""
+    async with browsing(root) as browser:
+        lines = "".join(f"- entry number {n}\n" for n in range(400))
+        browser.write(f"## Facts\n\n{lines}\n## Lessons\n\n- a lesson of number 7\n")
+        html = await browser.page("/channel", kind="lesson", words="NUMBER 7")
+        assert "a lesson of number 7" in html
+        assert "entry number 7\n" not in html
+        assert "1 of 401 entries" in html
+        assert '<option value="lesson" selected>' in html
+        assert 'value="NUMBER 7"' in html
+        html = await browser.page("/channel", trust="human", kind="fact")
+        assert "400 of 401 entries" in html
+        assert "kind=fact&trust=human&from=150" in html
+        assert "0 of 401 entries" in await browser.page("/channel", trust="inferred")
+        assert (await browser.get("/channel", kind="nonsense")).status_code == 400
+        assert (await browser.get("/channel", trust="nonsense")).status_code == 400

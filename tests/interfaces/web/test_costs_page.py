@@ -46,6 +46,22 @@ async def test_costs_by_day_task_model_and_channel(root: Path) -> None:
         assert (await browser.get("/costs", days="-1")).status_code == 400
 
 
+async def test_today_yesterday_and_the_week_stand_first(root: Path) -> None:
+    """Whatever time the plots are of; and what is left of today's budget, in words of the page."""
+    async with browsing(root, language="zh") as browser:
+        for days_ago, tokens in enumerate((1_000, 20_000, 300_000)):
+            spend(browser, CHANNEL, tokens, days_ago=days_ago)
+        spend(browser, CHANNEL, 4_000_000, days_ago=7)
+        html = await browser.page("/costs", days="1")
+        cards = html.partition('<dl class="cards">')[2].partition("</dl>")[0].split("<dt>")[1:]
+        told = [(card[:2], card.partition("$")[2][:4]) for card in cards]
+        assert told == [("今天", "0.25"), ("昨天", "0.25"), ("7 ", "0.75")]
+        for card, tokens in zip(cards, ("1,007", "20,007", "321,021"), strict=True):
+            assert tokens in card
+        assert "个 token 中的 1,007 个" in html
+        assert "today the workspace" not in html
+
+
 async def test_one_channel_sees_its_own_costs(root: Path) -> None:
     """And nothing of the workspace: no other channel's, no budgets, no health."""
     async with browsing(root, only="room") as browser:

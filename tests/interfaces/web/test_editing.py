@@ -122,6 +122,36 @@ async def test_fields_that_are_none_are_told(root: Path, path: str, body: dict[s
         assert browser.read() == MEMORY
 
 
+@pytest.mark.parametrize("entry", [False, True])
+async def test_a_nul_that_is_pasted_is_not_written(root: Path, entry: bool) -> None:
+    """With it the file would be no text: nobody could read it any more."""
+    async with browsing(root) as browser:
+        browser.write("- one\n- two\n")
+        if entry:
+            name, place = await block(browser, "one")
+            saved = await browser.change(
+                "PUT", "/channel/entry", name, {**place, "draft": "- o\0ne\0 more\n"}
+            )
+        else:
+            source = (await browser.get("/channel/source")).json()
+            body = {"base": source["text"], "draft": "- one\0 more\n- two\n"}
+            saved = await browser.change("PUT", "/channel/file", source["etag"], body)
+        assert saved.status_code == 200
+        assert saved.json()["hides"] is False
+        assert browser.read() == "- one more\n- two\n"
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{", '{"draft":' * 5_000, "[" * 100_000, "\ud800"])
+async def test_a_body_that_is_no_object_is_told(root: Path, body: str) -> None:
+    """Also one that is nested deeper than anybody can read."""
+    async with browsing(root, signed_in=False) as browser:
+        sent = body.encode("utf-8", "surrogatepass")
+        answer = await browser.client.post(
+            "/sign-in", content=sent, headers={"Content-Type": "application/json"}
+        )
+        assert answer.status_code == 400
+
+
 async def test_another_file_than_the_notes_is_none(root: Path) -> None:
     """No path leads out of the channel."""
     async with browsing(root) as browser:

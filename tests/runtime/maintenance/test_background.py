@@ -329,6 +329,38 @@ def test_watching_leaves_the_warnings_of_the_host_alone(tmp_path: Path) -> None:
 # ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+async def test_a_bug_in_what_guards_the_background_does_not_end_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where the guard itself raises, that is one logged error, and turns go on."""
+    monkeypatch.setattr(Background, "keep", broken_work)
+    async with bot(workspace(tmp_path)) as channel:
+        await until(lambda: bool(errors(caplog)))
+        await talk(channel)
+    [told] = errors(caplog)
+    assert told.startswith("the work beside the host ended: ExceptionGroup\n")
+    assert "quotes" not in told
+
+
+async def test_a_watch_that_loses_a_thread_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One warning, and it begins anew: its library ends a thread without a word to us."""
+    monkeypatch.setattr(Watch, "is_unavailable", property(lambda _: len(starts) == 1))
+    starts, start = list[int](), Watch.start
+
+    def counted(watch: Watch) -> str:
+        starts.append(1)
+        return start(watch)
+
+    monkeypatch.setattr(Watch, "start", counted)
+    monkeypatch.setattr(changed_files, "_SCAN_EVERY", 0.05)
+    async with bot(workspace(tmp_path)):
+        await until(lambda: len(starts) >= 2)
+    told = [each.getMessage() for each in caplog.records if "thread of the watch" in each.msg]
+    assert told == ["a thread of the watch ended: the watch begins anew"]
+
+
 async def test_what_is_passed_on_is_raised(tmp_path: Path) -> None:
     """And noted nowhere."""
     background = Background(Clock(), WorkspaceStore.open(workspace(tmp_path)).problems)

@@ -1,6 +1,6 @@
 // The page of a channel: its buttons, and the stream that keeps it up to date.
 import { change, read } from "./requests.js";
-import { conflict, editEntry, editFile, hasEditors, isUnsaved, settled } from "./editor.js";
+import { conflict, editEntry, editFile, hasEditors, isUnsaved, settled, showLeftDrafts } from "./editor.js";
 import { follow, live, refresh, say, words } from "./live.js";
 
 const isReadOnly = "readOnly" in document.body.dataset;
@@ -8,6 +8,7 @@ const dialogs = Object.fromEntries(["forget", "kind"].map((name) => [name, docum
 const anyDialog = () => document.querySelector("dialog[open]");
 
 follow(() => !hasEditors() && !anyDialog());
+showLeftDrafts();
 
 const placeOf = (entry) => ({ section: entry.dataset.section, source: entry.dataset.source });
 const file = () => live().dataset.file;

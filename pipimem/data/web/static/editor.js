@@ -6,9 +6,11 @@ import { live, refresh, say, words } from "./live.js";
 const open = new Set();
 const conflictDialog = document.getElementById("conflict");
 
-// Whether an editor has text that is not saved.
+const isChanged = (editor) => editor.area.value !== editor.base;
+
+// Whether an editor, or a dialog with a field, has text that is not saved.
 export function isUnsaved() {
-  return conflictDialog?.open || [...open].some((editor) => editor.area.value !== editor.base);
+  return conflictDialog?.open || [...open].some(isChanged) || document.querySelector("dialog[open] textarea")?.value;
 }
 
 export const hasEditors = () => open.size > 0;
@@ -45,16 +47,42 @@ function editorIn(place, { name, base, save }) {
     button.disabled = false;
   };
   parts.querySelector("[data-save]").addEventListener("click", editor.save);
-  parts.querySelector("[data-cancel]").addEventListener("click", editor.close);
+  // What was typed goes only where its writer says so.
+  const cancel = () => { if (!isChanged(editor) || window.confirm(words.dropIt)) editor.close(); };
+  parts.querySelector("[data-cancel]").addEventListener("click", cancel);
   parts.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) editor.save();
-    if (event.key === "Escape") editor.close();
+    if (event.key === "Escape" && !event.isComposing) cancel();
     event.stopPropagation();
   });
   open.add(editor);
   place.before(parts);
   place.hidden = true;
   area.focus();
+}
+
+// Drafts of entries that were reworded, moved or taken out since: their text is shown, not lost.
+export function showLeftDrafts() {
+  const box = document.getElementById("left-drafts");
+  if (!box) return;
+  const beginning = draftName("");
+  const names = Object.keys(sessionStorage).filter((name) => name.startsWith(beginning) && name !== beginning);
+  for (const name of names) {
+    const id = CSS.escape(name.slice(beginning.length));
+    if (!document.querySelector(`[data-entry="${id}"]`)) box.append(leftDraft(box, name));
+  }
+  box.hidden = box.querySelector("div") === null;
+}
+
+function leftDraft(box, name) {
+  const parts = box.querySelector("template").content.cloneNode(true).firstElementChild;
+  parts.querySelector("pre").textContent = sessionStorage.getItem(name);
+  parts.querySelector("[data-drop-draft]").addEventListener("click", () => {
+    sessionStorage.removeItem(name);
+    parts.remove();
+    box.hidden = box.querySelector("div") === null;
+  });
+  return parts;
 }
 
 function problem(parts, text) {
@@ -125,6 +153,8 @@ export function conflict(found, editor, base, draft) {
     if (answer.status === 412) { conflict(answer, { base: found.current }, found.current, merged.value); return; }
     if (settled(answer, dialog, words.saved)) { dialog.close(); editor?.close?.(); refresh(); }
   };
-  dialog.querySelector("[data-back]").onclick = () => dialog.close();
+  const back = () => { if (merged.value === found.merged || window.confirm(words.dropIt)) dialog.close(); };
+  dialog.querySelector("[data-back]").onclick = back;
+  dialog.oncancel = (event) => { event.preventDefault(); back(); };
   if (!dialog.open) dialog.showModal();
 }

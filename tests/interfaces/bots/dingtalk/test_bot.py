@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from pipimem import Message, Pipimem, StoreError
-from pipimem.bots.dingtalk import bot as bot_module
-from pipimem.bots.dingtalk import conversation as conversation_module
+from pipimem.bots.dingtalk import channel_opening
 from pipimem.runtime.open_channel import OpenChannel
 
 from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies, said_in
@@ -258,18 +257,6 @@ def logs_of(workspace: Path) -> str:
     return "".join(path.read_text("utf-8") for path in workspace.glob("channels/*/log.jsonl"))
 
 
-async def test_a_quiet_bot_acknowledges_what_is_on_the_disk(
-    running: Running, dingtalk: FakeDingTalk, workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It can be killed then: what is acknowledged is not delivered again."""
-    monkeypatch.setattr(bot_module, "_STORED_SECONDS", 20.0)
-    async with running(replies=ScriptedReplies()):
-        for number in range(5):
-            name = await dingtalk.say(f"message {number}", channel=f"cid{number % 2}")
-            await dingtalk.acked(name)
-            assert f"message {number}" in logs_of(workspace)
-
-
 async def test_a_slow_disk_holds_no_acknowledgement_up(
     running: Running, dingtalk: FakeDingTalk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,28 +278,6 @@ async def test_a_slow_disk_holds_no_acknowledgement_up(
     assert [content for _, _, content in await said_in(pipimem)] == ["hello", "re: hello"]
 
 
-async def test_what_could_not_be_stored_is_asked_for_again(
-    running: Running, dingtalk: FakeDingTalk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is not acknowledged, and taken as new when it is delivered again."""
-    monkeypatch.setattr(bot_module, "_STORED_SECONDS", 20.0)
-    monkeypatch.setattr(conversation_module, "_TRY_AGAIN", (0.01,))
-    real = Pipimem.channel
-
-    async def refuse(self: Pipimem, *_: Any, **__: Any) -> None:
-        raise StoreError("no space left on device")
-
-    async with running(replies=ScriptedReplies()) as pipimem:
-        monkeypatch.setattr(Pipimem, "channel", refuse)
-        name = await dingtalk.say("hello", message_id="msgFull==")
-        assert (await dingtalk.acked(name))["code"] == 500
-        monkeypatch.setattr(Pipimem, "channel", real)
-        name = await dingtalk.say("hello", message_id="msgFull==")
-        assert (await dingtalk.acked(name))["code"] == 200
-        await dingtalk.until(lambda: bool(dingtalk.said))
-    assert [content for _, _, content in await said_in(pipimem)] == ["hello", "re: hello"]
-
-
 async def test_channels_that_cannot_be_opened_hold_no_other_up(
     running: Running, dingtalk: FakeDingTalk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -327,7 +292,7 @@ async def test_channels_that_cannot_be_opened_hold_no_other_up(
         return await real(self, name, **more)
 
     monkeypatch.setattr(Pipimem, "channel", refuse)
-    monkeypatch.setattr(conversation_module, "_TRY_AGAIN", (3600.0,))
+    monkeypatch.setattr(channel_opening, "_TRY_AGAIN", (3600.0,))
     async with running(replies=ScriptedReplies(), grace=0.1):
         for number in range(4):
             await dingtalk.say("hello", channel=f"cidBroken{number}")

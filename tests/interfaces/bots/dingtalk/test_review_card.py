@@ -16,6 +16,8 @@ from tests.servers.dingtalk import CARDS, FakeDingTalk
 pytestmark = pytest.mark.anyio
 
 TEMPLATE = "review.schema"
+# Whoever clicks may change what nobody in particular said.
+LIN = ("staff-lin",)
 
 
 async def sent(dingtalk: FakeDingTalk) -> tuple[str, dict[str, str]]:
@@ -45,7 +47,7 @@ async def test_keep_edit_and_forget_go_through_what_is_remembered(
     running: Running, dingtalk: FakeDingTalk
 ) -> None:
     """Each button shows the next entry; the newest comes first."""
-    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN) as pipimem:
         await learnt(pipimem, "tests run on every push", "the cat is Momo", "lunch is at noon")
         card, values = await sent(dingtalk)
         assert values["text"].endswith("lunch is at noon")
@@ -68,7 +70,7 @@ async def test_keep_edit_and_forget_go_through_what_is_remembered(
 
 async def test_a_click_counts_once(running: Running, dingtalk: FakeDingTalk) -> None:
     """Two fingers, or a frame delivered again."""
-    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN) as pipimem:
         await learnt(pipimem, "one stays", "two goes")
         card, values = await sent(dingtalk)
         entry = values["entry"]
@@ -82,10 +84,10 @@ async def test_a_card_outlives_a_restart_and_stays_with_its_channel(
     running: Running, dingtalk: FakeDingTalk
 ) -> None:
     """An entry of another channel, another card, and an unknown button do nothing."""
-    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN) as pipimem:
         await learnt(pipimem, "here")
         card, values = await sent(dingtalk)
-    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN) as pipimem:
         other = await pipimem.channel("cidOther")
         await other.remember("elsewhere")
         (foreign,) = await other.entries()
@@ -102,7 +104,7 @@ async def test_what_a_person_typed_stays_and_what_is_gone_is_passed_over(
     running: Running, dingtalk: FakeDingTalk
 ) -> None:
     """The card says why."""
-    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN) as pipimem:
         await learnt(pipimem, "the bot learnt this")
         (info,) = pipimem.store.channels()
         path = info.folder / "MEMORY.md"
@@ -123,7 +125,7 @@ async def test_without_a_template_or_entries_it_says_so(
     async with running(replies=ScriptedReplies()):
         await dingtalk.say("/review")
         await dingtalk.until(lambda: len(dingtalk.said) == 1)
-    async with running(replies=ScriptedReplies(), review_template=TEMPLATE):
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN):
         await dingtalk.say("/review")
         await dingtalk.until(lambda: len(dingtalk.said) == 2)
     assert "--review-card" in dingtalk.said[0].text
@@ -145,7 +147,7 @@ async def test_of_two_members_who_tap_at_once_the_first_counts(
     running: Running, dingtalk: FakeDingTalk, second: str
 ) -> None:
     """The other one sees the next entry; what the first kept is not taken out."""
-    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN) as pipimem:
         await learnt(pipimem, "one stays", "two stays")
         card, values = await sent(dingtalk)
         entry = values["entry"]
@@ -162,7 +164,7 @@ async def test_a_card_whose_entry_was_edited_meanwhile_leaves_the_new_one(
     running: Running, dingtalk: FakeDingTalk
 ) -> None:
     """Nobody has seen it on the card."""
-    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN) as pipimem:
         await learnt(pipimem, "one stays", "the port is 8080")
         card, values = await sent(dingtalk)
         channel = await pipimem.channel(GROUP, kind="group")
@@ -176,7 +178,7 @@ async def test_clicks_without_ids_are_not_taken_for_one(
     running: Running, dingtalk: FakeDingTalk
 ) -> None:
     """Each of them is done."""
-    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN) as pipimem:
         await learnt(pipimem, "one goes", "two goes")
         card, values = await sent(dingtalk)
         for _ in range(2):
@@ -184,7 +186,7 @@ async def test_clicks_without_ids_are_not_taken_for_one(
                 values["entry"]
             }
             content = {"cardPrivateData": {"actionIds": ["forget"], "params": {"entry": entry}}}
-            data = {"outTrackId": card, "content": json.dumps(content)}
+            data = {"outTrackId": card, "userId": "staff-lin", "content": json.dumps(content)}
             left = len(await entries(pipimem))
             await dingtalk.frame("CALLBACK", CARDS, data, messageId="")
             while len(await entries(pipimem)) == left:
@@ -201,7 +203,7 @@ async def test_a_disk_that_refuses_is_not_taken_for_a_person(
     async def refuse(self: OpenChannel, *names: str) -> None:
         raise LockTimeout("another process holds the channel")
 
-    async with running(replies=ScriptedReplies(), review_template=TEMPLATE) as pipimem:
+    async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN) as pipimem:
         await learnt(pipimem, "one goes")
         card, values = await sent(dingtalk)
         with monkeypatch.context() as patch:

@@ -1,0 +1,39 @@
+"""The channel of a conversation, opened; a disk that refuses is asked again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from pipimem.bots.dingtalk.incoming import Incoming
+from pipimem.bots.dingtalk.surroundings import Surroundings
+from pipimem.errors import StoreError
+from pipimem.runtime.open_channel import OpenChannel, opened
+
+# Where the disk refuses, a channel is opened again after so many seconds.
+_TRY_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0)
+
+_log = logging.getLogger("pipimem.dingtalk")
+
+
+async def channel_of(shared: Surroundings, name: str, message: Incoming) -> OpenChannel:
+    """Opens a channel by its id, and makes it where it is new, as a message names it.
+
+    Raises `StoreError` or `OSError` where the disk refuses for 15 s.
+    """
+    for pause in _TRY_AGAIN:
+        try:
+            return await _opened(shared, name, message)
+        except (StoreError, OSError) as error:
+            _log.error("the channel cannot be opened yet: %s", error)
+        await asyncio.sleep(pause)
+    return await _opened(shared, name, message)
+
+
+async def _opened(shared: Surroundings, name: str, message: Incoming) -> OpenChannel:
+    # Others must not wait while this one pauses.
+    async with shared.storing:
+        made = await shared.pipimem.channel(name, kind=message.kind, title=message.title)
+    channel = opened(made)
+    channel.recall_in_threads()
+    return channel

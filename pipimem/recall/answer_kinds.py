@@ -1,0 +1,47 @@
+"""What a question wants to be told (an amount of money, an age), and which texts tell it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from pipimem import resources
+from pipimem.recall.scoring import Term
+
+KINDS = ("money", "age", "duration", "measure", "share", "location", "contact", "version")
+# No text has such a word: it has a space.
+_MARK = "tells: "
+# Less than a word that was said: many entries tell an amount, and only one of them answers.
+_WEIGHT = 0.7
+
+
+def kind_terms(text: str) -> tuple[Term, ...]:
+    """What a question wants to be told: each kind as a term that entries which tell it have."""
+    lowered = text.lower()
+    return tuple(
+        [Term(_MARK + kind, _WEIGHT) for kind in KINDS if _pattern(kind, "asked").search(lowered)]
+    )
+
+
+def kind_marks(text: str) -> list[str]:
+    """The words under which `kind_terms` finds a text."""
+    lowered = text.lower()
+    return [_MARK + kind for kind in KINDS if _pattern(kind, "told").search(lowered)]
+
+
+def is_kind(term: Term) -> bool:
+    """Whether a term stands for a kind of answer and not for a word."""
+    return is_mark(term.word)
+
+
+def is_mark(word: str) -> bool:
+    """Whether a word is one of `kind_marks`."""
+    return word.startswith(_MARK)
+
+
+@cache
+def _pattern(kind: str, side: str) -> re.Pattern[str]:
+    sections = resources.sections("recall/answer_kinds")
+    whole = sections.get(f"{kind} {side}: words", ())
+    words = (rf"\b(?:{'|'.join(whole)})\b",) if whole else ()
+    return re.compile("|".join((*words, *sections.get(f"{kind} {side}", ()))))
