@@ -9,6 +9,9 @@ from typing import Literal, get_args
 
 from pipimem.errors import ArgumentError, require_type
 
+# The years that times may be of: `datetime` ends at 1 and 9999, and a few days more or less
+# must not step over.
+YEARS = range(100, 9900)
 Role = Literal["user", "assistant", "tool", "system"]
 _ROLES = get_args(Role)
 # The fields that are texts, with what to give in the place of what hosts have.

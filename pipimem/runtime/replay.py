@@ -15,11 +15,10 @@ from anyio import to_thread
 
 from pipimem.clock import Clock
 from pipimem.errors import TranscriptError
-from pipimem.notes.message import Message, Role
+from pipimem.notes.message import YEARS, Message, Role
 from pipimem.runtime.maintenance.jobs import Ran
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.runtime.turns import Receipt
-from pipimem.store.transcript.log import YEARS
 
 _STANDARD_INPUT = Path("-")
 

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from pipimem.notes.files import NOTE_FILES, File
-from pipimem.store.transcript.log import YEARS
+from pipimem.notes.message import YEARS
 
 # The longest note that can be edited here; the store refuses longer ones as well.
 _MOST_BYTES = 8_000_000

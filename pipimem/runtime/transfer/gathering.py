@@ -15,14 +15,13 @@ from pipimem.memory.bot_conduct import verdict_on
 from pipimem.memory.foreign_entry import foreign_addition, without_hidden
 from pipimem.notes.entry import content_id
 from pipimem.notes.ledger import Tombstone, tombstone_names
-from pipimem.notes.message import Message
+from pipimem.notes.message import YEARS, Message
 from pipimem.notes.note_draft import bullet_text
 from pipimem.notes.operations import Add, AddBlock, Bullet, Evidence, Operation, Trust
 from pipimem.runtime.channel_entries import rememberable
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.transfer.found import FoundDay, FoundEntry, FoundMessage, LeftOut
 from pipimem.runtime.transfer.spool import Spool
-from pipimem.store.transcript.log import YEARS
 from pipimem.text.injection import injection_kind
 from pipimem.text.private import without_marks
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
-from pipimem.notes.message import Message, Role
+from pipimem.notes.message import YEARS, Message, Role
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import NEVER, Stamp, stamp
 from pipimem.store.disk.folder_lock import FolderLock
@@ -26,8 +26,6 @@ _ROLES = frozenset(get_args(Role))
 # A line begins with id and number, so that neither needs the rest of it. The blanks after : and ,
 # may be missing.
 _HEAD = re.compile(rb'^\{"id": ?("(?:[^"\\]|\\.)*"), ?"n": ?(\d{1,15})\b')
-# `datetime` ends at the years 1 and 9999; a few days more or less must not step over.
-YEARS = range(100, 9900)
 # Halving stops here: one read shows it all.
 _NEAR = 64 * 1024
 
