@@ -30,7 +30,7 @@ _TRAINING = "training"
 _FITTED = tuple(part for part in (*PARTS, _TRAINING) if part != HELD_OUT_3)
 # A feature of fewer texts says nothing. Those who want something in the corpus are no evidence.
 _LEAST_TEXTS = 3
-_VILLAINS = frozenset("mallory quill bea 马 三 奎".split())
+_VILLAINS = frozenset(("mallory", "quill", "bea", "马", "三", "奎"))
 _PENALTY, _STEPS, _RATE = 6e-5, 200, 0.2
 # A sentence of a talk weighs half of an ordinary line: those are nearer to wishes.
 _TALK_WEIGHT = 0.5

@@ -89,16 +89,22 @@ def bot_conduct(messages: Sequence[Message], known: Iterable[str] = ()) -> BotCo
     """
     if not is_group(messages, known):
         return BotConduct()
-    people = [one for one in messages if one.role == "user"]
-    own = [replace(one, content=taken_apart(one.content).own) for one in people]
+    own = _own_words(messages)
     bots = [one for one in messages if one.role == "assistant"]
     whole = dict.fromkeys((one.id for one in own if _is_all_wishes(one)), "wish")
     pieces = split_attacks(own, whole, _wish)
     texts = [one.content for one in own if one.id in pieces]
-    texts += [text for one in (*own, *bots) for text in _wishes(one.content)]
+    for message in (*own, *bots):
+        texts += _wishes(message.content)
     wishes = tuple((bigrams(text), verdict_on(text) == "risky") for text in texts)
-    messages = frozenset((*whole, *pieces, *(one.id for one in bots)))
-    return BotConduct(wishes, messages, group=True)
+    without_other_words = frozenset((*whole, *pieces, *(one.id for one in bots)))
+    return BotConduct(wishes, without_other_words, group=True)
+
+
+def _own_words(messages: Iterable[Message]) -> list[Message]:
+    """What people said, without what they quoted or forwarded."""
+    people = [one for one in messages if one.role == "user"]
+    return [replace(one, content=taken_apart(one.content).own) for one in people]
 
 
 def _wishes(text: str) -> Iterator[str]:

@@ -34,9 +34,8 @@ def remembered(
 ) -> Decision:
     """The decision to add `text`, with `Trust.QUOTED` where it reads like an instruction.
 
-    `among_others` says that the speaker is one of several people of the channel.
-
-    Without `until` it holds to the last day that it names itself, if it names one. Raises
+    `among_others` says that the speaker is one of several people of the channel: what would bind
+    the others is then kept as a quote, too. Without `until` it holds to the last day that it names itself, if it names one. Raises
     `PipimemError` where `until` is over on the day of `now`.
     """
     if until and until < now.date():
@@ -46,9 +45,7 @@ def remembered(
         )
     evidence = Evidence(speaker=speaker, when=now)
     expires = until or named_end(text, evidence)
-    attack = injection_kind(text)
-    if not attack and among_others and kind in STANDING and directs_conduct(text):
-        attack = "conduct"
+    attack = _why_a_quote(text, kind, among_others=among_others)
     if not attack:
         if as_quote and speaker and not read_quote(text).name:
             text = quoted(speaker, now.date(), text)
@@ -57,6 +54,14 @@ def remembered(
     add = quoted_addition(Add(kind, text, Trust.EXPLICIT, evidence, expires=expires))
     note = f"reads like an instruction to the bot ({attack}): kept as a quote"
     return Decision("remember", Author.PERSON, (add,), why="asked for", notes=(note,))
+
+
+def _why_a_quote(text: str, kind: Kind, *, among_others: bool) -> str:
+    """The kind of attack that a text may be, `conduct` for what would bind the others of a group."""
+    attack = injection_kind(text)
+    if not attack and among_others and kind in STANDING and directs_conduct(text):
+        return "conduct"
+    return attack
 
 
 def quoted_addition(add: Add) -> Add:
