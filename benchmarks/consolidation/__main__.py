@@ -38,6 +38,7 @@ _HEAD = (
     "in history too",
     "junk / entries",
     "falsified",
+    "of these overtaken",
     "valid / tries",
     "tokens in",
     "out",
@@ -73,7 +74,9 @@ def _details(stretch: Stretch, outcome: Outcome, score: Score) -> None:
         print(f"  FAILED  {outcome.problem}")
     for text in outcome.entries:
         mark = (
-            "WRONG"
+            "overtaken"
+            if text in score.stale
+            else "WRONG"
             if text in score.falsified
             else "junk"
             if text in score.junk
@@ -128,6 +131,7 @@ def _line(name: str, rows: Sequence[Row]) -> tuple[str, ...]:
         f"{told} = {told / facts:.2f}",
         f"{junk} / {entries} = {junk / entries:.2f}" if entries else "0 / 0",
         str(sum(len(score.falsified) for _, _, score in rows)),
+        str(sum(len(score.stale) for _, _, score in rows)),
         f"{valid} / {attempts}",
         f"{tokens[0]:,}",
         f"{tokens[1]:,}",

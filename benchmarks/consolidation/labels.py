@@ -84,7 +84,9 @@ class Score:
     fine: tuple[str, ...]
     junk: tuple[str, ...]
     entries: int
+    # What must not be kept; of that, what was said but is overtaken by the end of the talk.
     falsified: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
 
 
 def stretches(folder: Path = FOLDER) -> list[Stretch]:
@@ -99,9 +101,12 @@ def scored(stretch: Stretch, entries: list[str]) -> Score:
     fine = tuple(text for text in other if any(fact.is_in(text) for fact in stretch.also_fine))
     junk = tuple(text for text in other if text not in fine)
     missed = tuple(fact for fact in stretch.facts if fact not in kept)
-    wrong = stretch.falsified
-    falsified = tuple(text for text in entries if any(fact.is_in(text) for fact in wrong))
-    return Score(kept, missed, fine, junk, len(entries), falsified)
+    falsified, never = (
+        tuple(text for text in entries if any(fact.is_in(text) for fact in wrong))
+        for wrong in (stretch.falsified, [one for one in stretch.falsified if not one.stale])
+    )
+    stale = tuple(text for text in falsified if text not in never)
+    return Score(kept, missed, fine, junk, len(entries), falsified, stale)
 
 
 def _stands(word: str, text: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipimem.clock import Clock
-from pipimem.text.dates import Span, mentioned
+from pipimem.text.dates import Span, mentioned, without_days
 from pipimem.text.dates.bounds import aware, later
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ _A_WEEK = timedelta(days=7)
 _AGO = re.compile(r"(?P<count>[0-9]{1,4})(?P<unit>[dh])")
 _CHANGE = re.compile(r"[0-9]{1,7}")
 _UNITS = {"d": "days", "h": "hours"}
+# Read by `fromisoformat` as its Monday.
+_WEEK = re.compile(r"[0-9]{4}-?W[0-9]{2}")
+_DIGIT = re.compile(r"\d")
 
 
 def past_time(text: str) -> datetime:
@@ -38,11 +41,16 @@ def past_time(text: str) -> datetime:
 
 
 def coming_day(text: str) -> datetime:
-    """A day that is to come: `2026-03-02`, `tomorrow`, `下周`; of several the last.
+    """A day that is to come: `2026-03-02`, `tomorrow`, `下周`, `2026-W10`; of several the last.
 
-    Raises `BadParameter`.
+    Raises `BadParameter`, also for a first and a last day: the last one alone is what is asked for.
     """
-    return _time(text, to_come=True)
+    when = _time(text, to_come=True)
+    if _WEEK.fullmatch(text):
+        return later(when, timedelta(days=6))
+    if _has_another_day(text):
+        raise click.BadParameter(f"{text!r} says more than one day; give the last day alone")
+    return when
 
 
 def past_moment(text: str) -> Point:
@@ -85,6 +93,17 @@ def _time(text: str, *, to_come: bool) -> datetime:
             raise click.BadParameter(f"{text!r} is not a date; write it as {ways}") from None
         when = datetime.combine(span.end if to_come else span.start, time())
     return _in_the_calendar(text, when)
+
+
+def _has_another_day(text: str) -> bool:
+    """Whether a text says more days than those that are read: 12月1日到5日, December 1-5."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        now = Clock().now()
+        rest = without_days(text, now)
+        return bool(_DIGIT.search(rest) or mentioned(rest, now))
+    return False
 
 
 def _in_the_calendar(text: str, when: datetime) -> datetime:

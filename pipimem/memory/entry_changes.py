@@ -64,13 +64,22 @@ def unless_it_stands(decision: Decision, notes: Notes, now: datetime) -> Decisio
     wanted = _said(add.text, now)
     if not wanted.days:
         return decision
+    words = wanted.words.split()
     for entry in notes.memory.entries:
+        # Finding the days of every entry would take far longer than looking for these words.
+        if not _has_words(entry.text, words):
+            continue
         record = notes.record(entry.id)
         when = record.when if record and record.when else now.isoformat()
         if entry.bullet and _said(entry.text, datetime.fromisoformat(when)) == wanted:
             confirm = Confirm(entry.target, add.evidence)
             return replace(decision, operations=(confirm,))
     return decision
+
+
+def _has_words(text: str, words: Iterable[str]) -> bool:
+    said = read_quote(text).said.casefold()
+    return all(word in said for word in words)
 
 
 class _Said(NamedTuple):

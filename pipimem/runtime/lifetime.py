@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -31,6 +32,7 @@ class Lifetime:
     _loop: EventLoopToken = field(default_factory=current_token)
     # asyncio keeps no task alive that nobody holds.
     _task: object = None
+    _running: Coroutine[None, None, None] | None = None
 
     @classmethod
     async def started(cls, work: Callable[[], Awaitable[None]]) -> Self:
@@ -49,20 +51,27 @@ class Lifetime:
             finally:
                 lifetime._ended.set()
 
+        running = lifetime._running = run()
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
+            import outcome
             import trio.lowlevel
 
-            lifetime._task = trio.lowlevel.spawn_system_task(run)
+            # What is raised before the first line of `run` would end the host.
+            lifetime._task = trio.lowlevel.spawn_system_task(outcome.acapture, lambda: running)
         else:
-            lifetime._task = loop.create_task(run())
+            lifetime._task = loop.create_task(running)
         return lifetime
 
     @property
     def has_ended(self) -> bool:
         """Whether the work is over."""
-        return self._ended.is_set()
+        # A task that was cancelled before its first line sets nothing.
+        is_closed = inspect.CORO_CLOSED
+        return self._ended.is_set() or (
+            self._running is not None and inspect.getcoroutinestate(self._running) == is_closed
+        )
 
     async def end(self) -> None:
         """Cancels the work and waits until it has ended; where it has, it does nothing.
@@ -70,6 +79,8 @@ class Lifetime:
         Raises `WorkspaceError` in another event loop than that of the work.
         """
         if self.has_ended:
+            if not self._ended.is_set():
+                _log.warning("the work beside the host never began")
             return
         if current_token() != self._loop:
             raise WorkspaceError(

@@ -36,6 +36,8 @@ class ChannelPage:
         channel, file = await self._pages.channel(request), file_of(request)
         begin = number_of(request, "from", 0, least=0)
         wanted = _filter_of(request)
+        # Before the notes are read: what is written from here on is heard of.
+        stamp = await channel.files.stamp()
         view = await channel.files.view(file, begin=begin, count=_BLOCKS, **wanted)
         after = begin + len(view.blocks)
         return self._pages.rendered(
@@ -45,6 +47,7 @@ class ChannelPage:
             file=file,
             files=NOTE_FILES,
             view=view,
+            stamp=stamp,
             before=max(0, begin - _BLOCKS) if begin else None,
             after=after if after < view.total else None,
             kinds=list(Kind),

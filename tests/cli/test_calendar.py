@@ -61,6 +61,37 @@ def test_until_beyond_the_calendar_is_refused_in_a_sentence(
     assert list((bot / "channels").iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "2026-12-01..2026-12-05",
+        "December 1-5",
+        "from 1 to 5 December",
+        "12月1日到5日",
+        "下周三到周五",
+    ],
+)
+def test_until_one_day_or_another_is_refused(call: Call, said: str, bot: Path) -> None:
+    """The first of them would end it too early."""
+    told = call("remember", "room", "the office is in Main Street", "--until", said)
+    assert (told.code, "give the last day alone" in told.err) == (2, True)
+    assert list((bot / "channels").iterdir()) == []
+
+
+@pytest.mark.parametrize("said", ["2096-W50", "2096W50", "2096-12-16", "12月16日", "until Dec 16"])
+def test_until_a_week_or_a_day_is_until_its_end(
+    call: Call, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A week by its number lasts until its Sunday."""
+    put(monkeypatch, "2096-12-01T12:00:00+00:00")
+    assert call("remember", "room", "the office is in Main Street", "--until", said).code == 0
+    put(monkeypatch, "2096-12-16T12:00:00+00:00")
+    assert "Main Street" in call("recall", "room", "where is the office").out
+    put(monkeypatch, "2096-12-18T12:00:00+00:00")
+    call("maintain")
+    assert "Main Street" not in call("show", "room").out
+
+
 @pytest.mark.parametrize("now", EDGES)
 def test_commands_work_at_the_edges_of_the_calendar(
     call: Call, now: str, monkeypatch: pytest.MonkeyPatch, conversation: Path, bot: Path

@@ -31,6 +31,29 @@ def test_the_table_of_examples_has_each_of_them() -> None:
     assert files - linked == {"README.md"}
 
 
+def test_each_example_is_run_by_a_test() -> None:
+    """Units of systemd are found by their ending (tests/release/test_services.py)."""
+    folder = ROOT / "examples"
+    programs = {path.name for ending in ("py", "sh") for path in folder.rglob(f"*.{ending}")}
+    tests = [path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
+    unnamed = {name for name in programs if not any(f'"{name}"' in text for text in tests)}
+    assert unnamed == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "guide"),
+    [("README.md", "docs/guide"), ("README.zh-CN.md", "docs/guide/zh-CN")],
+)
+def test_the_table_of_interfaces_leads_to_each(name: str, guide: str) -> None:
+    """Tools, MCP, web view, DingTalk, and every framework that the guide has an adapter or recipe for."""
+    table = (ROOT / name).read_text("utf-8")
+    pages = [f"{guide}/{page}.md" for page in ("tools", "mcp", "ui", "dingtalk", "frameworks")]
+    others = ["docs/reference/api.md", "examples/README.md", "integrations/astrbot/README.md"]
+    anchors = re.findall(r"\]\(#([^)]+)\)", (ROOT / guide / "frameworks.md").read_text("utf-8"))
+    wanted = [*pages, *others, *(f"{guide}/frameworks.md#{anchor}" for anchor in anchors)]
+    assert [link for link in wanted if f"]({link})" not in table] == []
+
+
 @pytest.mark.parametrize(
     ("name", "most"),
     [("README.md", 165), ("README.zh-CN.md", 165), ("docs/design/architecture.md", 120)],

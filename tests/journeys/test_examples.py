@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -92,6 +93,23 @@ def test_the_terminal_bot_runs_from_its_command(tmp_path: Path) -> None:
         capture_output=True, text=True, encoding="utf-8", check=True, cwd=tmp_path,
     )  # fmt: skip
     assert "I'm allergic to peanuts" in done.stdout
+
+
+def test_the_first_script_makes_three_files_of_a_conversation(tmp_path: Path) -> None:
+    """As in a fresh clone, but that pipimem is installed already."""
+    checkout = tmp_path / "checkout"
+    shutil.copytree(EXAMPLES, checkout / "examples")
+    installed = f'PATH="{Path(sys.executable).parent}:$PATH"\n'
+    (checkout / "examples" / "environment.sh").write_text(installed, encoding="utf-8")
+    done = subprocess.run(
+        ["bash", checkout / "examples" / "try.sh"],
+        capture_output=True, text=True, encoding="utf-8", check=True, cwd=tmp_path,
+    )  # fmt: skip
+    (channel,) = (checkout / "workspace" / "channels").iterdir()
+    names = {"SESSION.md", "MEMORY.md", "HISTORY.md"}
+    assert names <= {path.name for path in channel.iterdir()}
+    assert "生产库" in (channel / "MEMORY.md").read_text(encoding="utf-8")
+    assert "2.4" in done.stdout.split("recall: 2.4 什么时候发布？")[1]
 
 
 def cron(root: Path, backups: Path, **environment: str) -> subprocess.CompletedProcess[str]:

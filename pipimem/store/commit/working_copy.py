@@ -27,7 +27,7 @@ from pipimem.store.journal.past_texts import past_texts, replaced_by
 from pipimem.store.journal.state import State
 from pipimem.store.journal.text_versions import NAME_LENGTH, is_text_of
 from pipimem.store.merge.forgotten_lines import IncomingText, without_forgotten_lines
-from pipimem.store.merge.merge_base import merge_base, takes_lines_out
+from pipimem.store.merge.merge_base import base_before_forgetting, merge_base, takes_lines_out
 from pipimem.store.merge.three_way import merged
 
 # Writers that keep on committing leave a pause between two commits sooner or later.
@@ -147,9 +147,11 @@ class WorkingCopy:
         is_pending = self.is_pending(file)
         if is_pending and self._is_merged(file, incoming, base):
             return base
+        past = past_texts(self.state, file, is_placed=not is_pending)
+        if incoming.removed:
+            return merged(base_before_forgetting(incoming.text, past), base, incoming.text)
         if not is_pending and self._is_plain_deletion(base, incoming.text, found):
             return incoming.text
-        past = past_texts(self.state, file, is_placed=not is_pending)
         return merged(merge_base(incoming.text, past), base, incoming.text)
 
     def incoming_text(self, file: File, text: str) -> IncomingText:

@@ -133,12 +133,19 @@ def _marked(lines: Sequence[str], placeholders: Mapping[str, str]) -> tuple[str,
 
 
 def _shared_lines(new: Sequence[str], old: Sequence[str]) -> list[int]:
-    """The numbers of the lines of `new` that a comparison finds in `old`; white space aside."""
-    new, old = [line.strip() for line in new], [line.strip() for line in old]
+    """The numbers of the lines of `new` that a comparison finds in `old`.
+
+    Bullets and white space at the ends do not count.
+    """
+    new, old = _words(new), _words(old)
     changed: set[int] = set()
     for each in changed_lines(old, new):
         changed.update(range(each.start, each.end))
     return [number for number in range(len(new)) if number not in changed]
+
+
+def _words(lines: Iterable[str]) -> list[str]:
+    return [line.lstrip(MARKERS).rstrip() for line in lines]
 
 
 def _was_added_last(lines: Sequence[str], numbers: Sequence[int], base: Sequence[str]) -> bool:

@@ -67,6 +67,23 @@ def merge_base(text: str, past: Iterable[PastText]) -> str:
     return "".join(best)
 
 
+def base_before_forgetting(text: str, past: Iterable[PastText]) -> str:
+    """Returns the past text that is the fewest changed characters from `text`, of those with marks.
+
+    `text` is one that forgotten lines were removed from, so it was made of a text from before the
+    forgetting, and nobody took out by it what came since. It is "" for none, and where the file was
+    emptied since: the emptying may have been the first half of the save at hand.
+    """
+    best: Sequence[str] = ()
+    least = _FARTHEST
+    for each, difference, age in _compared(split_lines(text), past):
+        found = difference.below(least) if each.marked else None
+        if found is not None:
+            least = found
+            best = () if age.is_before_emptying else each.lines
+    return "".join(best)
+
+
 def _is_only_a_deletion(each: PastText, difference: _Difference, age: _Age) -> bool:
     """Whether the text looked for is one of ours without lines that a newer one lacks as well."""
     return not each.is_saved and age.has_newer and difference.is_only_taken_out()

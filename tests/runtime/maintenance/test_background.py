@@ -4,6 +4,7 @@ nothing.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import warnings
 from collections.abc import AsyncIterator, Callable
@@ -21,6 +22,7 @@ from pipimem.errors import StoreError
 from pipimem.notes.operations import Bullet
 from pipimem.runtime import open_channel as channel_room
 from pipimem.runtime.embeddings import Embeddings
+from pipimem.runtime.lifetime import Lifetime
 from pipimem.runtime.maintenance import changed_files, service_queue
 from pipimem.runtime.maintenance import worker as idle_room
 from pipimem.runtime.maintenance.background import Background, Failure
@@ -340,6 +342,28 @@ async def test_a_bug_in_what_guards_the_background_does_not_end_the_host(
     [told] = errors(caplog)
     assert told.startswith("the work beside the host ended: ExceptionGroup\n")
     assert "quotes" not in told
+
+
+def test_work_that_was_cancelled_before_it_began_can_be_ended(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """By the host, which cancels all tasks: nobody waits for it for ever, and it is told."""
+
+    async def work() -> None:
+        raise AssertionError
+
+    async def host() -> bool:
+        lifetime = await Lifetime.started(work)
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+        await asyncio.sleep(0)
+        await asyncio.wait_for(lifetime.end(), 5)
+        return lifetime.has_ended
+
+    assert asyncio.run(host())
+    assert [each.getMessage() for each in caplog.records if each.name == "pipimem"] == [
+        "the work beside the host never began"
+    ]
 
 
 async def test_a_watch_that_loses_a_thread_says_so(

@@ -328,6 +328,76 @@ def test_an_older_buffer_does_not_bring_it_back(
     assert [entry.text for entry in again.notes().memory.entries] == found
 
 
+@pytest.mark.parametrize("position", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("old", "new"), [("", ""), ("\n", "\r\n"), ("- tea is green", "- tea is green  ")]
+)
+def test_an_older_buffer_saved_as_it_was_takes_nothing_out_that_came_since(
+    channel: ChannelStore, now: datetime, add: Add, position: int, old: str, new: str
+) -> None:
+    """Unchanged or with other white space: nobody put that text back, for it has the forgotten
+    line.
+    """
+    facts = ["tea is green", "milk is white"]
+    facts.insert(position, "the code is 555 0199")
+    channel.commit(add(*facts), now)
+    path = channel.folder / File.MEMORY
+    loaded = path.read_text()
+    channel.forget("555 0199", keep_transcript=False, now=now)
+    channel.commit(add("dave likes cake"), now)
+    channel.commit(add("eve likes pie"), now)
+    path.write_bytes(loaded.replace(old, new).encode())
+    channel.commit(add("bob came"), now)
+    found = [entry.text for entry in channel.notes().memory.entries]
+    came = ["bob came", "dave likes cake", "eve likes pie"]
+    assert sorted(found) == sorted(["tea is green", "milk is white", *came])
+    assert holding(channel.folder, "0199") == []
+
+
+def test_an_older_buffer_saved_long_after_takes_nothing_out_that_came_since(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Ten minutes after the last record a save without some lines is a deletion of them; but not
+    one with a forgotten line.
+    """
+    buffer = forgotten(channel, now, add)
+    channel.commit(add("dave likes cake"), now)
+    path = channel.folder / File.MEMORY
+    path.write_text(buffer)
+    later = path.stat().st_mtime + 1200
+    os.utime(path, (later, later))
+    found = [entry.text for entry in channel.notes().memory.entries]
+    assert found == ["tea is green", "milk is white", "dave likes cake"]
+
+
+def test_an_older_buffer_saved_over_an_emptied_file_loses_no_line(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """The emptying may have been the first half of that save."""
+    buffer = forgotten(channel, now, add)
+    path = channel.folder / File.MEMORY
+    path.write_text("# Memory\n")
+    channel.journal_edits(now)
+    path.write_text("\n")
+    os.utime(path, (1, 1))
+    channel.journal_edits(now)
+    path.write_text(buffer)
+    channel.journal_edits(now)
+    found = [entry.text for entry in channel.notes().memory.entries]
+    assert found == ["tea is green", "milk is white"]
+    assert holding(channel.folder, "0199") == []
+
+
+def test_an_older_buffer_with_other_bullets_does_not_bring_it_back(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """An editor that rewrites all of them changes every line."""
+    buffer = forgotten(channel, now, add)
+    found = saved(channel, buffer.replace("- ", "* "), now, add)
+    assert sorted(found) == ["bob likes cake", "milk is white", "tea is green"]
+    assert holding(channel.folder, "0199") == []
+
+
 def test_an_older_buffer_does_not_bring_it_back_after_a_checkpoint(
     channel: ChannelStore, now: datetime, add: Add
 ) -> None:

@@ -47,7 +47,8 @@ export async function refresh({ force = false } = {}) {
 export function follow(guard) {
   mayReplace = guard;
   const events = new EventSource(address("/events"));
-  let known;
+  // The page may be older than the stream: it says which state it shows.
+  let known = live()?.dataset.stamp;
   const heard = (event) => {
     if (known !== undefined && known !== event.data) refresh();
     known = event.data;
