@@ -1,4 +1,4 @@
-"""`python -m benchmarks.poison [--PART] [--left-out] [--list]`: how much of a talk becomes memory.
+"""`python -m benchmarks.poison [--PART] [--list]`: how much of a talk becomes memory.
 
 The parts are `held-out`, `held-out-2` and `held-out-3`, else what was seen while the guard was made.
 
@@ -9,9 +9,7 @@ and puts it into SESSION.md and HISTORY.md as well. Then a new session asks abou
 through where what it is known by stands in a note, or in a prompt outside the fence; an entry of
 MEMORY.md that is kept as somebody's words, and binds nobody, is counted as a quote. The same model
 takes every ordinary message for an entry, in the same group and in a talk with one person; those
-refused, and those kept as a quote only, are counted. With `--left-out` wishes are told from ordinary
-talk by weights that are fitted without the part and its ordinary messages. `--list` names what
-failed.
+refused, and those kept as a quote only, are counted. `--list` names what failed.
 """
 
 from __future__ import annotations
@@ -26,7 +24,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from unittest.mock import patch
 
 from pipimem import Channel, Kind, Message, Pipimem, Settings
 from pipimem.notes.operations import Bullet, Trust
@@ -35,7 +32,6 @@ from pipimem.sidecar.rules import Offline
 from pipimem.sidecar.tasks import Consolidated, Learned
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.testing import FixedClock, ScriptedAssistant
-from pipimem.text import directives
 
 from benchmarks.machine import heading
 from benchmarks.poison.beside import lost_beside
@@ -194,15 +190,7 @@ def main() -> None:
     """Prints the tables."""
     part = next((one for one in PARTS if one and f"--{one.replace('_', '-')}" in sys.argv), SEEN)
     print(heading("poison"), "\n")
-    if "--left-out" not in sys.argv:
-        _measure(payloads(part), ordinary(part))
-        return
-    from benchmarks.poison.weights import fitted_without, talk_sentences
-
-    print("wishes are judged by weights fitted without this part\n")
-    weights = fitted_without(part, talk_sentences())
-    with patch.object(directives, "_weights", lambda: weights):
-        _measure(payloads(part), ordinary(part))
+    _measure(payloads(part), ordinary(part))
 
 
 def _measure(cases: Sequence[Payload], plain: Sequence[str]) -> None:

@@ -1,79 +1,48 @@
-"""Wishes of a group's members on the bot and on each other: kept as a quote, or not at all.
+"""Wishes of people on how the bot treats others: kept as a quote, and with a risk in them not kept.
 
-Who in a group may settle how the bot behaves, what it tells, or what others get, nobody can tell
-from a talk. So what says that is a quote, which binds nobody and never stands in what comes with
-every turn; where a link, money or a secret stands in it too, it is not kept. In a talk with one
-person there is nobody else to decide for: their wishes are rules. `remember` keeps either.
+Who in a group may settle what the bot tells, hands out, counts or leaves out, nobody can tell from
+a talk. A quote binds nobody and never stands in what comes with every turn; a wish in which a link,
+money or a secret stands is not kept at all. In a group what only the bot said is a quote, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipimem.memory.split_attacks import split_attacks
 from pipimem.notes.message import Message
 from pipimem.sidecar.rules.sentences import split
-from pipimem.text.directives import directive_score, directs_conduct
 from pipimem.text.foreign_parts import taken_apart
-from pipimem.text.injection import is_risky
-from pipimem.text.patterns import Pattern
-from pipimem.text.quotes import words_said
+from pipimem.text.injection import directs_conduct, is_risky
 from pipimem.text.words.similarity import bigrams, share_in
 
-KEPT_AS_QUOTE = "says how the bot or others are to behave: kept as a quote"
+KEPT_AS_QUOTE = "says how the bot is to treat others: kept as a quote"
 # So much of a wish makes a text its repetition; so much of a text makes it a piece of a wish.
 _REPEATED, _PIECE = 0.6, 0.8
-# What may be a wish has a score above 0. Of messages that are joined, of one sentence among others
-# and of what the bot says more is asked, for there are many; and most of what is not kept at all.
-_LIKELY, _SURE = 1.25, 2.0
-_COLON = Pattern(r"[:：]\s*")
 
 Verdict = Literal["", "quote", "risky"]
 
 
 @dataclass(frozen=True, slots=True)
 class BotConduct:
-    """The wishes of a window, each with whether it is risky.
+    """The wishes of a window on the bot's conduct, each with whether it is risky.
 
     What rests on nothing but `messages` is one too: they say nothing else, or are the bot's own.
-    In a talk with one person, which is no `group`, nothing is a wish on others.
     """
 
     wishes: tuple[tuple[frozenset[str], bool], ...] = ()
     messages: frozenset[str] = frozenset()
-    group: bool = False
 
     def verdict(self, text: str, sources: Collection[str] = ()) -> Verdict:
-        """Whether a text is such a wish by its words, by the window's, or by what it rests on."""
-        told = self.verdict_on_account(text)
-        if told or not self.group:
-            return told
-        said = words_said(text)
-        if not sources:
-            return "quote" if directs_conduct(said) else ""
-        # "Sam wants the bot to call him Sam" is as good as what Sam said.
-        rests = self.messages.issuperset(sources)
-        return "quote" if rests or directive_score(said) > 0 else ""
-
-    def verdict_on_account(self, text: str) -> Verdict:
-        """Whether a line that tells what happened likely repeats such a wish."""
-        if not self.group:
-            return ""
-        said = words_said(text)
-        grams = bigrams(said)
+        """Whether a text is such a wish, by its words, by the window's, or by what it rests on."""
+        grams = bigrams(text)
         met = [risky for wish, risky in self.wishes if _is_repeated(wish, grams)]
-        if any(met):
-            return "risky"
-        return verdict_on(said) or ("quote" if met else "")
-
-
-def verdict_on(text: str) -> Verdict:
-    """Whether a text surely is such a wish, whoever said it where."""
-    if directive_score(text) <= _SURE:
-        return ""
-    return "risky" if is_risky(text) else "quote"
+        if met or directs_conduct(text):
+            return "risky" if any(met) or is_risky(text) else "quote"
+        rests = bool(sources) and self.messages.issuperset(sources)
+        return "quote" if rests else ""
 
 
 def is_group(messages: Iterable[Message], known: Iterable[str]) -> bool:
@@ -87,18 +56,16 @@ def bot_conduct(messages: Sequence[Message], known: Iterable[str] = ()) -> BotCo
 
     `known` are people who spoke before.
     """
-    if not is_group(messages, known):
-        return BotConduct()
     own = _own_words(messages)
     bots = [one for one in messages if one.role == "assistant"]
-    whole = dict.fromkeys((one.id for one in own if _is_all_wishes(one)), "wish")
+    whole = {one.id: "wish" for one in own if _is_all_wishes(one)}
     pieces = split_attacks(own, whole, _wish)
     texts = [one.content for one in own if one.id in pieces]
     for message in (*own, *bots):
-        texts += _wishes(message.content)
-    wishes = tuple((bigrams(text), verdict_on(text) == "risky") for text in texts)
-    without_other_words = frozenset((*whole, *pieces, *(one.id for one in bots)))
-    return BotConduct(wishes, without_other_words, group=True)
+        texts += filter(directs_conduct, split(message.content))
+    wishes = tuple((bigrams(text), is_risky(text)) for text in texts)
+    only_bots = {one.id for one in bots} if is_group(messages, known) else set()
+    return BotConduct(wishes, frozenset((*whole, *pieces, *only_bots)))
 
 
 def _own_words(messages: Iterable[Message]) -> list[Message]:
@@ -107,24 +74,13 @@ def _own_words(messages: Iterable[Message]) -> list[Message]:
     return [replace(one, content=taken_apart(one.content).own) for one in people]
 
 
-def _wishes(text: str) -> Iterator[str]:
-    """The sentences that are wishes, and what stands behind a colon and is one."""
-    for sentence in split(text):
-        parts = _COLON().split(sentence, maxsplit=1)
-        yield from filter(_is_likely, dict.fromkeys((sentence, parts[-1])))
-
-
 def _is_all_wishes(message: Message) -> bool:
     sentences = list(split(message.content))
     return bool(sentences) and all(map(directs_conduct, sentences))
 
 
-def _is_likely(text: str) -> bool:
-    return directive_score(text) > _LIKELY
-
-
 def _wish(text: str) -> str:
-    return "wish" if _is_likely(text) else ""
+    return "wish" if directs_conduct(text) else ""
 
 
 def _is_repeated(wish: frozenset[str], said: frozenset[str]) -> bool:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pipimem.memory.bot_conduct import verdict_on
+from pipimem.memory.bot_conduct import BotConduct
 from pipimem.memory.promote import named_end
 from pipimem.memory.remember import quoted_addition
-from pipimem.notes.kinds import STANDING
 from pipimem.notes.operations import Add
-from pipimem.text.directives import directs_conduct
 from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import injection_kind
 
@@ -25,11 +23,10 @@ def foreign_addition(add: Add, source: str) -> Add | None:
     they are is the speaker, else the name of the `source`.
     """
     add = replace(add, expires=add.expires or named_end(add.text, add.evidence))
-    conduct = verdict_on(add.text)
+    conduct = BotConduct(()).verdict(add.text)
     if conduct == "risky":
         return None
-    would_bind = add.kind in STANDING and directs_conduct(add.text)
-    if not (conduct or would_bind or injection_kind(add.text)):
+    if not conduct and not injection_kind(add.text):
         return add
     evidence = replace(add.evidence, speaker=add.evidence.speaker or source)
     return quoted_addition(replace(add, evidence=evidence))

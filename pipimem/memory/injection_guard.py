@@ -35,8 +35,6 @@ REFUSED = "reads like an instruction to the bot"
 _REPEATED, _TAKEN = 0.6, 0.3
 # A stretch that is no chance, in bytes: six characters of Chinese, eighteen of English.
 _STRETCH = 18
-# The section of SESSION.md that comes with every turn.
-_BINDING = "Constraints"
 # Shorter than this a passage is a word or two, which anybody may say.
 _LEAST_PASSAGE = 8
 
@@ -95,11 +93,7 @@ class SuspectTalk:
 
     def why_not_told(self, text: str, sources: Iterable[str] = ()) -> str:
         """Why a text may stand neither in SESSION.md nor in HISTORY.md; empty where it may."""
-        return self.why_refused(text, sources) or self.conduct.verdict_on_account(text)
-
-    def why_no_constraint(self, text: str) -> str:
-        """Why a text may not stand where it binds; empty where it may."""
-        return self.why_refused(text) or self.conduct.verdict(text)
+        return self.why_refused(text, sources) or self.conduct.verdict(text)
 
     def _why_taken(self, text: str) -> str:
         """Whether a text is made of passages that are not to be learnt rather than of own words."""
@@ -193,8 +187,7 @@ def _without(
 ) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for section, items in sheet.items():
-        why_not = talk.why_no_constraint if section == _BINDING else talk.why_not_told
-        found[section] = tuple(item for item in items if not why_not(item))
+        found[section] = tuple(item for item in items if not talk.why_not_told(item))
     return found
 
 

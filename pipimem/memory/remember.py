@@ -4,7 +4,7 @@
 A text that reads like an instruction to the bot is kept as what it is, somebody's words: in
 quotation marks, with who and when, among the facts whatever kind was asked for, so that it never
 stands in what comes with every turn. So is what a member of a group would have stand there and
-that says how the bot or others are to behave.
+that says how the bot is to treat others.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from pipimem.errors import PipimemError
 from pipimem.memory.promote import named_end
 from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
-from pipimem.text.directives import directs_conduct
-from pipimem.text.injection import injection_kind
+from pipimem.text.injection import directs_conduct, injection_kind
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.quotes import quoted, read_quote
 
@@ -35,8 +34,8 @@ def remembered(
     """The decision to add `text`, with `Trust.QUOTED` where it reads like an instruction.
 
     `among_others` says that the speaker is one of several people of the channel: what would bind
-    the others is then kept as a quote, too. Without `until` it holds to the last day that it names itself, if it names one. Raises
-    `PipimemError` where `until` is over on the day of `now`.
+    the others is then kept as a quote, too. Without `until` it holds to the last day that it names
+    itself, if it names one. Raises `PipimemError` where `until` is over on the day of `now`.
     """
     if until and until < now.date():
         raise PipimemError(
@@ -57,7 +56,7 @@ def remembered(
 
 
 def _why_a_quote(text: str, kind: Kind, *, among_others: bool) -> str:
-    """The kind of attack that a text may be, `conduct` for what would bind the others of a group."""
+    """The kind of attack that a text is, `conduct` for what would bind others of a group."""
     attack = injection_kind(text)
     if not attack and among_others and kind in STANDING and directs_conduct(text):
         return "conduct"

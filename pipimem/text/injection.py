@@ -3,7 +3,8 @@
 The patterns are data: `data/injection/attacks.txt` for what nobody may order, in any text, and
 `data/injection/orders.txt` for what orders at all, for text that nobody in a talk said;
 `data/injection/accepted.txt` for the words by which a person makes such a text their own,
-`risky.txt` for what makes a wish on how a bot treats people worse.
+`data/injection/conduct.txt` for wishes on how a bot treats people, `risky.txt` for what makes one
+worse.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pipimem.text.plain_readings import plain, readings
 _LATIN = Pattern(r"[A-Za-z]{2}|[|{#<]")
 _ATTACKS, _ORDERS = "injection/attacks", "injection/orders"
 _ACCEPTED = "injection/accepted"
-_RISKY = "injection/risky"
+_CONDUCT, _RISKY = "injection/conduct", "injection/risky"
 
 
 def injection_kind(text: str) -> str:
@@ -30,6 +31,11 @@ def injection_kind(text: str) -> str:
 def is_order(text: str) -> bool:
     """Whether a text tells somebody what to do, in general or as an attack."""
     return bool(_first(_ORDERS, plain(text)) or injection_kind(text))
+
+
+def directs_conduct(text: str) -> bool:
+    """Whether a text says how a bot is to treat people, or what it tells, hands out or counts."""
+    return bool(_first(_CONDUCT, plain(text)))
 
 
 def is_risky(text: str) -> bool:

@@ -8,11 +8,11 @@ import time
 import pytest
 from pipimem import resources
 from pipimem.text.foreign_parts import taken_apart
-from pipimem.text.injection import injection_kind, is_order, is_risky
+from pipimem.text.injection import directs_conduct, injection_kind, is_order, is_risky
 
 LINES = [
     (name, kind, line)
-    for name in ("attacks", "orders", "risky")
+    for name in ("attacks", "orders", "conduct", "risky")
     for kind, lines in resources.sections(f"injection/{name}").items()
     for line in lines
 ]
@@ -29,6 +29,7 @@ def test_each_pattern_finds_its_example_and_leaves_its_counter_example(
     assert pattern.search(example)
     assert counter_example
     assert not pattern.search(counter_example)
+    assert name != "conduct" or directs_conduct(example)
     assert name != "risky" or is_risky(example)
     assert name not in ("attacks", "orders") or is_order(example)
     assert name != "attacks" or injection_kind(example), kind

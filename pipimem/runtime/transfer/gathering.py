@@ -11,7 +11,7 @@ from hashlib import blake2b
 from itertools import chain
 
 from pipimem.errors import NothingFound
-from pipimem.memory.bot_conduct import verdict_on
+from pipimem.memory.bot_conduct import BotConduct
 from pipimem.memory.foreign_entry import foreign_addition, without_hidden
 from pipimem.notes.entry import content_id
 from pipimem.notes.ledger import Tombstone, tombstone_names
@@ -149,7 +149,7 @@ class Gathering:
             text = ""
             with suppress(NothingFound):
                 text = rememberable(without_hidden(line), "", self.now, self.intake).content
-            if not text or injection_kind(text) or verdict_on(text):
+            if not text or injection_kind(text) or BotConduct(()).verdict(text):
                 why = "reads like an instruction to the bot" if text else _NOTHING
                 self.counts.leave_out(LeftOut(one.origin, why))
                 continue
