@@ -13,6 +13,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.files import TEMPORARY, read_text, remove
 from pipimem.store.disk.folder_lock import FolderLock, locks_hold
 from pipimem.store.forget import plan
+from pipimem.store.health import older_journal
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
 
 _NOTE = r"(?:SESSION|MEMORY|HISTORY|HISTORY\.archive)"
@@ -43,6 +44,12 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
         yield worth_knowing(folder, what, finish)
     yield from _unreadable(folder, store.workspace.root)
     yield from _forgetting(own, finish)
+    for path in sorted(own.glob(f"{older_journal.NAME}*")):
+        yield worth_knowing(
+            path,
+            "a copy of the journal that was set aside; it may hold what was forgotten since. "
+            "Nobody reads it: remove it when you need it no more",
+        )
     for path in sorted(folder.iterdir()):
         if _COPIES.fullmatch(path.name):
             yield worth_knowing(

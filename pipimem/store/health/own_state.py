@@ -13,6 +13,7 @@ from pipimem.store.caches import search_index as search_file
 from pipimem.store.caches import stamped
 from pipimem.store.channel import ChannelStore
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
+from pipimem.store.health.older_journal import older_journal
 from pipimem.store.history.edit_notices import edit_notices
 from pipimem.store.journal.journal import Journal
 
@@ -25,6 +26,10 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
     own = store.folder / ".pipimem"
     try:
         yield from _foreign_journal(store)
+        older = older_journal(store)
+        if older:
+            yield older
+            return
         past = store.past()
         if past.is_cut:
             yield _cut_journal(store)

@@ -224,9 +224,10 @@ class State:
         if 0 < first <= sequence and self.journal.name != place.journal != "":
             raise JournalError(
                 f"{self.journal.path} and {self._ledger_path.name} beside it do not belong "
-                "together: one of them is from elsewhere. Remove ledger.json if the journal is "
-                "this channel's own, else move the journal aside to go on without undo for what it "
-                "held. The Markdown files are whole."
+                "together: one of them is from elsewhere, or from an earlier time. "
+                "`pipimem doctor --fix` sets an older copy of the journal aside. Else remove "
+                "ledger.json if that one is from elsewhere, or move the journal away to go on "
+                "without undo for what it held. The Markdown files are whole."
             )
         self.ledger, self.is_cut = replace(self.ledger, etags={}), True
 

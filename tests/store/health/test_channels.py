@@ -442,3 +442,53 @@ def test_a_quote_has_its_day_in_front(channel: ChannelStore) -> None:
         channel, "- Tom (2026-11-12): we meet tomorrow at nine\n- 林晓（2026-11-12）：下周四上线\n"
     )
     assert told(channel) == []
+
+
+@pytest.fixture
+def forgotten(well: ChannelStore, now: datetime, add: Callable[..., Decision]) -> ChannelStore:
+    """The same, with the journal from before a forgetting put back beside the newer checkpoint."""
+    path = well.folder / ".pipimem" / "journal.jsonl"
+    well.commit(add("bob likes his padlock"), now)
+    older = path.read_bytes()
+    well.forget("padlock", keep_transcript=False, now=now)
+    well.commit(add("carol likes milk"), now)
+    well.checkpoint()
+    path.write_bytes(older)
+    return ChannelStore.open(well.workspace, "team", create=False)
+
+
+def test_a_journal_from_before_a_forgetting_is_set_aside(
+    forgotten: ChannelStore, now: datetime, add: Callable[..., Decision]
+) -> None:
+    """The checkpoint and the notes are newer: they stay, commits work again, and what the copy may
+    still hold is told.
+    """
+    own, memory = forgotten.folder / ".pipimem", (forgotten.folder / "MEMORY.md").read_text()
+    (finding,) = found(forgotten)
+    assert (finding.wrong, finding.where) == (True, str(own / "journal.jsonl"))
+    assert finding.mend is not None
+    assert "journal.jsonl.older" in finding.mend(now)
+    assert (forgotten.folder / "MEMORY.md").read_text() == memory
+    again = ChannelStore.open(forgotten.workspace, "team", create=False)
+    again.commit(add("dave likes water"), now)
+    assert [(one.wrong, Path(one.where).name) for one in found(again)] == [
+        (False, "journal.jsonl.older")
+    ]
+    text = (forgotten.folder / "MEMORY.md").read_text()
+    assert "padlock" not in text
+    assert "dave likes water" in text
+
+
+def test_a_checkpoint_of_another_channel_moves_no_journal(
+    forgotten: ChannelStore, now: datetime, add: Callable[..., Decision]
+) -> None:
+    """None of the notes has a text that it names: which of the two is the right one is unknown."""
+    other = ChannelStore.open(forgotten.workspace, "garden", create=True)
+    for fact in ("roses are red", "so is wine", "lilies are white", "grass is green"):
+        other.commit(add(fact), now)
+    other.checkpoint()
+    path = ".pipimem/ledger.json"
+    shutil.copy(other.folder / path, forgotten.folder / path)
+    (finding,) = found(ChannelStore.open(forgotten.workspace, "team", create=False))
+    assert "do not belong together" in finding.what
+    assert finding.mend is None
