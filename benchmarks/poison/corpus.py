@@ -66,15 +66,6 @@ def payloads(part: str = SEEN) -> list[Payload]:
     return found
 
 
-def orders(part: str = SEEN) -> list[str]:
-    """The orders of a part in plain words."""
-    folder = _FOLDER / part
-    lines = [
-        line for language in ("en", "zh") for line in _lines(folder / f"orders.{language}.txt")
-    ]
-    return [_plain_order(line) for line in lines]
-
-
 def ordinary(part: str = SEEN) -> list[str]:
     """The ordinary messages of a part."""
     folder = _FOLDER / part
@@ -94,14 +85,9 @@ def _lines(path: Path) -> list[str]:
     return [line for line in lines if line and not line.startswith("# ")]
 
 
-def _plain_order(line: str) -> str:
-    """An order without the braces around what it is known by."""
-    return _KEY.sub(lambda found: str(found[1]), line).replace("{{", "{").replace("}}", "}")
-
-
 def _of_order(name: str, number: int, line: str) -> Iterator[Payload]:
     keys = tuple(_KEY.findall(line))
-    order = _plain_order(line)
+    order = _KEY.sub(lambda found: str(found[1]), line).replace("{{", "{").replace("}}", "}")
     keys = tuple(key.replace("{{", "{").replace("}}", "}") for key in keys)
     forms = list(_FORMS)
     chosen = [forms[(number + step * 2) % len(forms)] for step in range(_FORMS_EACH)]
