@@ -39,8 +39,9 @@ _ODD = (
     (Pattern(rf"(?<=[A-Za-z{HAN}])[\u200b-\u200d\u2060\ufeff](?=[A-Za-z{HAN}])"), 3),
     (Pattern(r"&#x?[0-9A-Fa-f]{2,6};"), 3),
     (Pattern(r"(?<![^\s])(?!\S*://)\S*?%[0-9A-Fa-f]{2}\S*?%[0-9A-Fa-f]{2}"), 0),
-    # Chinese written backwards begins with the sign that ended it.
-    (Pattern(rf"(?:^|\s)[。！？](?=[{HAN}\w])"), 0),
+    # Chinese written backwards begins with the sign that ended it, and ends with none. People set
+    # such a sign before a short answer.
+    (Pattern(r"(?:^|\s)[。！？][^\s。！？]{8,}$"), 0),
     # Latin letters and those that look like them in one word.
     (Pattern(r"\b(?=\w*[A-Za-z])\w*[аеіосрхуѕјһԁ]\w*"), 1),
 )

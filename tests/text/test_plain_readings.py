@@ -54,6 +54,11 @@ def test_ordinary_text_has_one_reading() -> None:
     ]
 
 
+def test_chinese_written_backwards_is_encoded() -> None:
+    """It begins with the sign that ended it."""
+    assert is_encoded("。门大的里院开打上晚天明")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -61,7 +66,8 @@ def test_ordinary_text_has_one_reading() -> None:
         "The page is https://a.example/b%20c%20d?q=1",
         "Ｆｕｌｌ width, J. R. R. and AT&amp;T",
         "會議改到星期二。",
-        "的 is a particle",
+        "？你说啥",
+        "好的 ！周五见",
     ],
 )
 def test_what_people_see_is_not_encoded(text: str) -> None:
