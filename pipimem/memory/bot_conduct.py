@@ -7,8 +7,9 @@ money or a secret stands is not kept at all. In a group what only the bot said i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
 
 from pipimem.memory.split_attacks import split_attacks
@@ -58,11 +59,10 @@ def bot_conduct(messages: Sequence[Message], known: Iterable[str] = ()) -> BotCo
     """
     own = _own_words(messages)
     bots = [one for one in messages if one.role == "assistant"]
-    whole = {one.id: "wish" for one in own if _is_all_wishes(one)}
+    whole = _wholly_wishes(own)
     pieces = split_attacks(own, whole, _wish)
-    texts = [one.content for one in own if one.id in pieces]
-    for message in (*own, *bots):
-        texts += filter(directs_conduct, split(message.content))
+    in_pieces = (one.content for one in own if one.id in pieces)
+    texts = chain(in_pieces, *map(_wishes, (*own, *bots)))
     wishes = tuple((bigrams(text), is_risky(text)) for text in texts)
     only_bots = {one.id for one in bots} if is_group(messages, known) else set()
     return BotConduct(wishes, frozenset((*whole, *pieces, *only_bots)))
@@ -74,9 +74,18 @@ def _own_words(messages: Iterable[Message]) -> list[Message]:
     return [replace(one, content=taken_apart(one.content).own) for one in people]
 
 
-def _is_all_wishes(message: Message) -> bool:
-    sentences = list(split(message.content))
-    return bool(sentences) and all(map(directs_conduct, sentences))
+def _wishes(message: Message) -> Iterator[str]:
+    return filter(directs_conduct, split(message.content))
+
+
+def _wholly_wishes(own: Iterable[Message]) -> dict[str, str]:
+    """The kind by id of each message that says nothing else."""
+    found: dict[str, str] = {}
+    for message in own:
+        sentences = list(split(message.content))
+        if sentences and all(map(directs_conduct, sentences)):
+            found[message.id] = "wish"
+    return found
 
 
 def _wish(text: str) -> str:
