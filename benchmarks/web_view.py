@@ -4,15 +4,19 @@ A channel of 5,000 entries is opened in chromium: right after the server started
 read before as those of a channel with new talk are (`read before`) and not (`unread`), and again.
 The time is the browser's own, from the request to the first painted text. Then the memory of the
 server beside that of a process that has the library and the same channel open; then the list of
-20,000 channels. Needs `pipimem[ui]`, playwright and chromium.
+20,000 channels. Before them the size of the scripts, what the page of a tried message takes above
+`Channel.preview`, how soon an open page shows what an editor saves, and how soon a server with
+three open pages ends. Needs `pipimem[ui]`, playwright and chromium.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +26,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
+from pipimem.resources import web_folder
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.machine import heading, quantile
@@ -88,7 +93,11 @@ def main() -> None:
             browser = playwright.chromium.launch(
                 executable_path=shutil.which("chromium"), args=list(_SWITCHES)
             )
+            _scripts()
             _paints(browser, root, chosen.runs)
+            _tried(browser, root)
+            _heard(browser, root)
+            _ends(browser, root)
             _memory(root)
             many = Path(folder) / "many"
             _many(many, chosen.channels)
@@ -110,6 +119,100 @@ def _paints(browser: Browser, root: Path, runs: int) -> None:
                 again += [_painted(page, f"{_origin(address)}/channel?id={_BIG}") for _ in range(5)]
         _row(f"first page after the start, {what}, ms", _spread(first))
         _row(f"the same page again, {what}, ms", _spread(again))
+
+
+def _scripts() -> None:
+    sizes = [len(gzip.compress(one.read_bytes())) for one in web_folder("static").glob("*.js")]
+    _row("all scripts, zipped one by one, KB", f"{sum(sizes) / 1024:.1f}")
+
+
+_QUESTION = "deploy the billing port on Tuesday"
+_TRIES = 40
+
+
+# Tells for each line that it reads how long a preview took, in milliseconds.
+_PREVIEW = """\
+import asyncio, sys, time
+from pipimem import Pipimem
+async def main():
+    async with Pipimem(sys.argv[1], "offline") as pipimem:
+        channel = await pipimem.channel(sys.argv[2], create=False)
+        for line in sys.stdin:
+            began = time.perf_counter()
+            await channel.preview(line.strip(), first=False)
+            print((time.perf_counter() - began) * 1000, flush=True)
+asyncio.run(main())
+"""
+
+
+def _tried(browser: Browser, root: Path) -> None:
+    """The page and `preview` in turns, so that other programs slow both."""
+    whole, own = [], []
+    command = [sys.executable, "-c", _PREVIEW, str(root), _BIG]
+    with (
+        _serving(root, "--channel", _BIG) as (_, address),
+        _signed_in(browser, address) as page,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as library,
+    ):
+        assert library.stdin is not None
+        assert library.stdout is not None
+        for _ in range(_TRIES):
+            began = time.perf_counter()
+            asked = {"id": _BIG, "text": _QUESTION}
+            page.context.request.get(f"{_origin(address)}/playground", params=asked).text()
+            whole.append((time.perf_counter() - began) * 1000)
+            print(_QUESTION, file=library.stdin, flush=True)
+            own.append(float(library.stdout.readline()))
+        library.stdin.close()
+    whole, own = whole[2:], own[2:]  # the first ones read the notes
+    _row("a tried message: the page, ms", _spread(whole))
+    _row("a tried message: `Channel.preview` alone, ms", _spread(own))
+    _row("above it, ms", f"p50 {quantile(whole, 0.5) - quantile(own, 0.5):,.0f}")
+
+
+_WATCH = """() => { window.seen = 0; new MutationObserver(() => {
+    if (document.body.textContent.includes(window.awaited)) window.seen ||= Date.now(); })
+    .observe(document.body, {childList: true, subtree: true}); }"""
+_SAVES = 15
+
+
+def _heard(browser: Browser, root: Path) -> None:
+    for name in ("other-0", _BIG):
+        file = root / "channels" / name / "MEMORY.md"
+        text = file.read_text("utf-8")
+        took = []
+        with _serving(root) as (_, address), _signed_in(browser, address) as page:
+            page.goto(f"{_origin(address)}/channel?id={name}")
+            page.wait_for_selector("html.scripts")
+            page.evaluate(_WATCH)
+            for number in range(_SAVES):
+                time.sleep(0.5)
+                page.evaluate("w => { window.awaited = w; window.seen = 0; }", f"save {number}.")
+                saved = time.time()
+                heading, _, rest = text.partition("\n")
+                file.write_text(f"{heading}\n\n- save {number}.\n{rest}", "utf-8")
+                page.wait_for_function("() => window.seen")
+                took.append(page.evaluate("() => window.seen") - saved * 1000)
+        file.write_text(text, "utf-8")
+        entries = f"{_ENTRIES:,} entries" if name == _BIG else "1 entry"
+        _row(f"a save by an editor is shown, {entries}, ms", _spread(took))
+
+
+def _ends(browser: Browser, root: Path) -> None:
+    took = []
+    for _ in range(3):
+        with _serving(root) as (process, address), _signed_in(browser, address) as page:
+            for tab in (page, page.context.new_page(), page.context.new_page()):
+                tab.goto(f"{_origin(address)}/channel?id=other-0")
+                tab.wait_for_selector("html.scripts")
+            time.sleep(1)
+            began = time.perf_counter()
+            process.send_signal(signal.SIGTERM)
+            process.wait()
+            took.append((time.perf_counter() - began) * 1000)
+    _row("the server ends with three pages open, ms", _spread(took))
 
 
 def _lists(browser: Browser, root: Path, channels: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from enum import EnumType
 from pathlib import Path
 
 import click
@@ -57,6 +58,8 @@ def cli_page() -> str:
 
 
 def _signature(name: str, value: object) -> str:
+    if isinstance(value, EnumType):
+        return "\n".join(f'{name}.{member.name} = "{member.value}"' for member in value)
     try:
         text = str(inspect.signature(value))  # type: ignore[arg-type]
     except (TypeError, ValueError):

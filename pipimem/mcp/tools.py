@@ -40,8 +40,8 @@ _HITS = _list(
     "source",
 )
 _WHOLE = _list(
-    "For each id its text, with the source of a message, or the trust and the messages of an "
-    "entry; or an error, and of which id."
+    "For each id its text and its source, with the trust and the messages of an entry; or an "
+    "error, and of which id."
 )
 _CHANGE = _object(
     {"done": _TEXT, "id": _TEXT, "before": _TEXT, "after": _TEXT, "section": _TEXT}, "done", "id"

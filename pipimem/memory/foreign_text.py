@@ -13,7 +13,7 @@ from pipimem.notes.message import Message
 from pipimem.sidecar.rules.sentences import split
 from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import accepts, asks_to_keep, injection_kind
-from pipimem.text.plain_readings import disguised, plain
+from pipimem.text.plain_readings import disguised, is_encoded, plain
 
 # So begins the note of the journal on each entry.
 NOBODY_SAID = "out of text that nobody in the talk said"
@@ -47,7 +47,8 @@ def foreign_text(messages: Sequence[Message]) -> ForeignText:
             shown |= _stretches(message.content)
         elif message.role == "user":
             said = taken_apart(message.content)
-            own |= _stretches(said.own)
+            if not is_encoded(said.own):
+                own |= _stretches(said.own)
             for part in said.foreign:  # plain too: a file's name has no spaces
                 shown |= _stretches(part) | _stretches(plain(part))
             for part in (*said.hidden, *disguised(said.own)):

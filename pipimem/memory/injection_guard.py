@@ -25,6 +25,7 @@ from pipimem.sidecar.rules.sentences import split
 from pipimem.sidecar.tasks import Consolidated
 from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import injection_kind, is_order
+from pipimem.text.plain_readings import is_encoded
 from pipimem.text.quotes import words_said
 from pipimem.text.words.similarity import bigrams, share_in
 
@@ -81,6 +82,8 @@ class SuspectTalk:
         kind = injection_kind(text)
         if kind:
             return kind
+        if is_encoded(text):
+            return "encoded"
         if self.foreign.makes(text, hidden_only=True):
             return "hidden"
         kinds = (self.messages[name] for name in sources if name in self.messages)
@@ -106,8 +109,8 @@ class SuspectTalk:
         return "repeated" if is_taken else ""
 
 
-def suspect_talk(messages: Sequence[Message]) -> SuspectTalk:
-    """What of the messages is not to be learnt."""
+def suspect_talk(messages: Sequence[Message], people: Iterable[str] = ()) -> SuspectTalk:
+    """What of the messages is not to be learnt; `people` are those who spoke before."""
     accepted = tuple(accepted_words(messages))
     own, passages = _own_and_ordered(messages, accepted)
     suspect = _suspect(own)
@@ -115,7 +118,7 @@ def suspect_talk(messages: Sequence[Message]) -> SuspectTalk:
     clean = [message.content for message in own if message.id not in suspect]
     found = [_Passage.of(one) for one in passages if len(one) >= _LEAST_PASSAGE]
     own_words, foreign = _Passage.of(" ".join((*clean, *accepted))), foreign_text(messages)
-    return SuspectTalk(suspect, tuple(found), own_words, foreign, bot_conduct(messages))
+    return SuspectTalk(suspect, tuple(found), own_words, foreign, bot_conduct(messages, people))
 
 
 def _own_and_ordered(
@@ -144,10 +147,13 @@ def _suspect(own: Sequence[Message]) -> dict[str, str]:
 
 
 def without_injections(
-    answer: Consolidated, messages: Sequence[Message]
+    answer: Consolidated, messages: Sequence[Message], people: Iterable[str] = ()
 ) -> tuple[Consolidated, tuple[str, ...]]:
-    """The answer without what is refused, and a note for each item of it; no words of it."""
-    talk = suspect_talk(messages)
+    """The answer without what is refused, and a note for each item of it; no words of it.
+
+    `people` are those who spoke before.
+    """
+    talk = suspect_talk(messages, people)
     notes: list[str] = []
     learned = []
     for item in answer.learned:
@@ -157,7 +163,7 @@ def without_injections(
             notes.append(f"{REFUSED} ({why}), said in {sources}")
         elif talk.foreign.makes(item.text):
             notes.append(f"{NOBODY_SAID}, learnt from {sources}")
-        elif talk.conduct.verdict(item.text):
+        elif talk.conduct.verdict(item.text, item.sources):
             notes.append(f"{KEPT_AS_QUOTE}, said in {sources}")
             learned.append(replace(item, as_quote=True))
         else:
@@ -170,10 +176,10 @@ def without_injections(
 
 
 def sheet_without_injections(
-    sheet: Mapping[str, Sequence[str]], messages: Sequence[Message]
+    sheet: Mapping[str, Sequence[str]], messages: Sequence[Message], people: Iterable[str] = ()
 ) -> Mapping[str, tuple[str, ...]]:
     """The items of a sheet by section without those that are refused."""
-    return _without(sheet, suspect_talk(messages))
+    return _without(sheet, suspect_talk(messages, people))
 
 
 def _without(

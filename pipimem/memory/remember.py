@@ -3,7 +3,8 @@
 `as_quote` puts in front who said it and when, as in what the rules quote, where that is known.
 A text that reads like an instruction to the bot is kept as what it is, somebody's words: in
 quotation marks, with who and when, among the facts whatever kind was asked for, so that it never
-stands in what comes with every turn.
+stands in what comes with every turn. So is what a member of a group would have stand there and
+that says how the bot is to treat others.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from datetime import date, datetime
 
 from pipimem.errors import PipimemError
 from pipimem.memory.promote import named_end
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
-from pipimem.text.injection import injection_kind
+from pipimem.text.injection import directs_conduct, injection_kind
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.quotes import quoted, read_quote
 
@@ -28,11 +29,13 @@ def remembered(
     speaker: str = "",
     until: date | None = None,
     as_quote: bool = False,
+    among_others: bool = False,
 ) -> Decision:
     """The decision to add `text`, with `Trust.QUOTED` where it reads like an instruction.
 
-    Without `until` it holds to the last day that it names itself, if it names one. Raises
-    `PipimemError` where `until` is over on the day of `now`.
+    `among_others` says that the speaker is one of several people of the channel: what would bind
+    the others is then kept as a quote, too. Without `until` it holds to the last day that it names
+    itself, if it names one. Raises `PipimemError` where `until` is over on the day of `now`.
     """
     if until and until < now.date():
         raise PipimemError(
@@ -41,7 +44,7 @@ def remembered(
         )
     evidence = Evidence(speaker=speaker, when=now)
     expires = until or named_end(text, evidence)
-    attack = injection_kind(text)
+    attack = _why_a_quote(text, kind, among_others=among_others)
     if not attack:
         if as_quote and speaker and not read_quote(text).name:
             text = quoted(speaker, now.date(), text)
@@ -50,6 +53,14 @@ def remembered(
     add = quoted_addition(Add(kind, text, Trust.EXPLICIT, evidence, expires=expires))
     note = f"reads like an instruction to the bot ({attack}): kept as a quote"
     return Decision("remember", Author.PERSON, (add,), why="asked for", notes=(note,))
+
+
+def _why_a_quote(text: str, kind: Kind, *, among_others: bool) -> str:
+    """The kind of attack that a text is, `conduct` for what would bind others of a group."""
+    attack = injection_kind(text)
+    if not attack and among_others and kind in STANDING and directs_conduct(text):
+        return "conduct"
+    return attack
 
 
 def quoted_addition(add: Add) -> Add:

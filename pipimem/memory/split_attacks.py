@@ -19,25 +19,22 @@ from pipimem.text.open_sentences import goes_on, is_ended
 _MOST_PIECES = 4
 
 
-def split_attacks(own: Sequence[Message], suspect: Mapping[str, str]) -> dict[str, str]:
-    """The kind of attack by id, of messages that are not `suspect` by themselves."""
+def split_attacks(
+    own: Sequence[Message],
+    suspect: Mapping[str, str],
+    kind_of: Callable[[str], str] = injection_kind,
+) -> dict[str, str]:
+    """The kind of attack by id, of messages that are not `suspect` by themselves.
+
+    `kind_of` says which kind a text is, empty for none.
+    """
     found: dict[str, str] = {}
     for said in _by_speaker(own):
         kinds = {at: suspect[one.id] for at, one in enumerate(said) if one.id in suspect}
-        kinds = _with_joined(said, kinds)
+        kinds = _with_joined(said, kinds, kind_of)
         kinds |= dict(_continued(said, kinds))
         found |= {said[at].id: kind for at, kind in kinds.items()}
     return found
-
-
-def joined_messages(own: Sequence[Message], is_meant: Callable[[str], bool]) -> Iterator[str]:
-    """The texts of neighbouring messages of a person that are meant only together."""
-    for said in _by_speaker(own):
-        alone = {at: "" for at, one in enumerate(said) if is_meant(one.content)}
-        for last in range(1, len(said)):
-            pieces = _pieces_up_to(said, last, alone)
-            if len(pieces) > 1 and is_meant(_joined(pieces)):
-                yield _joined(pieces)
 
 
 def _by_speaker(own: Sequence[Message]) -> Iterable[list[Message]]:
@@ -47,14 +44,16 @@ def _by_speaker(own: Sequence[Message]) -> Iterable[list[Message]]:
     return found.values()
 
 
-def _with_joined(said: Sequence[Message], suspect: Mapping[int, str]) -> dict[int, str]:
+def _with_joined(
+    said: Sequence[Message], suspect: Mapping[int, str], kind_of: Callable[[str], str]
+) -> dict[int, str]:
     """The kinds of attack by place, with the messages that show one only together."""
     kinds = dict(suspect)
     for last in range(1, len(said)):
         pieces = _pieces_up_to(said, last, kinds)
-        kind = injection_kind(_joined(pieces)) if len(pieces) > 1 else ""
+        kind = kind_of(_joined(pieces)) if len(pieces) > 1 else ""
         if kind:
-            first = last + 1 - len(_fewest(pieces))
+            first = last + 1 - len(_fewest(pieces, kind_of))
             kinds |= dict.fromkeys(range(first, last + 1), kind)
     return kinds
 
@@ -71,10 +70,10 @@ def _pieces_up_to(
     return said[first : last + 1]
 
 
-def _fewest(pieces: Sequence[Message]) -> Sequence[Message]:
+def _fewest(pieces: Sequence[Message], kind_of: Callable[[str], str]) -> Sequence[Message]:
     """The last pieces, as few as still show the attack."""
     for first in range(len(pieces) - 2, -1, -1):
-        if injection_kind(_joined(pieces[first:])):
+        if kind_of(_joined(pieces[first:])):
             return pieces[first:]
     return pieces
 

@@ -21,3 +21,5 @@ class Kind(StrEnum):
 # What happened once belongs to history; what holds (decisions, constraints, preferences …) stands
 # in both on purpose.
 EVENTS = (Kind.FACT, Kind.ONGOING)
+# What comes with every turn.
+STANDING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.IDENTITY)

@@ -48,9 +48,9 @@ def context_block(
 
 
 def heading_of(item: Item) -> str:
-    """The file and section that an item is shown under."""
+    """The file and section that an item is shown under, a secret in its heading masked."""
     file = _FILES[item.source]
-    return f"{file}: {clipped(item.section, NAME_CHARS)}" if item.section else file
+    return f"{file}: {clipped(_masked(item.section), NAME_CHARS)}" if item.section else file
 
 
 def lines_of(item: Item, *, headed: bool = True, dated: bool = True) -> str:
@@ -66,7 +66,7 @@ def line_of(item: Item, *, dated: bool = True) -> str:
 
     A secret that a person typed into a file is masked.
     """
-    text, speaker = _masked(item.text), clipped(item.speaker, NAME_CHARS)
+    text, speaker = _masked(item.text), clipped(_masked(item.speaker), NAME_CHARS)
     if item.source is Source.LOG:
         return f"{speaker or item.role}{_minute(item)}: {text}"
     about = []

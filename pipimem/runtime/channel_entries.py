@@ -12,6 +12,7 @@ from anyio import to_thread
 
 from pipimem.clock import Clock
 from pipimem.errors import NothingFound, require_one_of, require_type
+from pipimem.memory.bot_conduct import is_group
 from pipimem.memory.entry_changes import (
     kept_kind,
     rated,
@@ -22,6 +23,7 @@ from pipimem.memory.entry_changes import (
 )
 from pipimem.memory.remember import remembered
 from pipimem.notes.kinds import Kind
+from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Add, Change, Decision, Supersede, Trust
@@ -106,7 +108,9 @@ class ChannelEntries:
             require_type(name, str, "supersedes", _ID_HINT)
 
         def decided(notes: Notes) -> Decision:
-            decision = self._remembered(text, Kind(kind), speaker, until, as_quote=as_quote)
+            decision = self._remembered(
+                text, Kind(kind), speaker, until, notes.ledger, as_quote=as_quote
+            )
             if not supersedes:
                 return unless_it_stands(decision, notes, self._clock.now())
             return superseding(decision, notes, supersedes, Kind(kind))
@@ -126,7 +130,8 @@ class ChannelEntries:
 
         def decided(notes: Notes) -> Decision:
             stays = kept_kind(notes, entry) if kind is None else Kind(kind)
-            return reworded(self._remembered(text, stays, speaker, None), notes, entry, kind)
+            decision = self._remembered(text, stays, speaker, None, notes.ledger)
+            return reworded(decision, notes, entry, kind)
 
         return await self._changed(decided)
 
@@ -151,14 +156,30 @@ class ChannelEntries:
         return await self._changed(lambda notes: rated(notes, entry, now, helpful=helpful))
 
     def _remembered(
-        self, text: str, kind: Kind, speaker: str, until: date | None, *, as_quote: bool = False
+        self,
+        text: str,
+        kind: Kind,
+        speaker: str,
+        until: date | None,
+        ledger: Ledger,
+        *,
+        as_quote: bool = False,
     ) -> Decision:
         now = self._clock.now()
         settings = self._jobs.settings
         intake = Intake(settings.private, self._jobs.store.key, settings.secrets)
         message = rememberable(text, speaker, now, intake)
         who = message.speaker
-        return remembered(message.content, kind, now, speaker=who, until=until, as_quote=as_quote)
+        among_others = bool(who) and is_group((), (who, *ledger.speakers))
+        return remembered(
+            message.content,
+            kind,
+            now,
+            speaker=who,
+            until=until,
+            as_quote=as_quote,
+            among_others=among_others,
+        )
 
     async def _changed(self, decided: Callable[[Notes], Decision]) -> Remembered:
         """What became of a decision on the notes as they stand, which is made in a thread."""

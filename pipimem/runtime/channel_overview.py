@@ -16,13 +16,14 @@ from pipimem.clock import Clock
 from pipimem.errors import StoreError, require_one_of
 from pipimem.runtime.channel_status import ChannelStatus, channel_status
 from pipimem.runtime.usage_sums import UsageSum, usage_sums
+from pipimem.store.disk import presence
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.schedule import channel_stamp
 from pipimem.store.transcript.reader import last_said
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
-Order = Literal["talk", "name"]
-ORDERS = get_args(Order)
+Order = Literal["talk", "name", "cost"]
+ORDERS: tuple[Order, ...] = get_args(Order)
 
 # How channels stand takes ten milliseconds each: so long a page may take over it, in seconds. What
 # is left is known when the page is asked for again.
@@ -87,16 +88,16 @@ class ChannelOverview:
     ) -> OverviewPage:
         """The channels with some words in their id or title, those of the newest talk first.
 
-        Raises `StoreError`.
+        Or by their names, or those first that cost most today. Raises `StoreError`.
         """
         require_one_of(order, ORDERS, "order")
         with self._reading:
-            age = time.monotonic() - self._looked
-            if age > _OLDEST or self._took < _QUICK:
-                self._look()
+            age = self._look_if_quick()
             found = self._found(words.casefold())
-            found.sort(key=_ORDER[order])
             costs, whole = self._today()
+            found.sort(key=_ORDER[order])
+            if order == "cost":
+                found.sort(key=lambda one: -_money(costs.get(one[1].id)))
             until = time.monotonic() + _PATIENCE
             rows = [
                 OverviewRow(info, _time(talked), self._status(info, until), costs.get(info.id))
@@ -105,17 +106,34 @@ class ChannelOverview:
         is_old = _FRESH < age <= _OLDEST and self._took >= _QUICK
         return OverviewPage(tuple(rows), len(found), begin, whole, is_old)
 
+    def newest(self, count: int) -> dict[str, str]:
+        """The channels of the newest talk: their ids, each with its title.
+
+        Raises `StoreError`.
+        """
+        with self._reading:
+            self._look_if_quick()
+            found = sorted(self._found(""), key=_ORDER["talk"])
+        return {info.id: info.title for _, info in found[:count]}
+
     def refresh(self) -> None:
         """Look through all channels again, unless that was done just now. Raises `StoreError`."""
         with self._reading:
             if time.monotonic() - self._looked > _FRESH:
                 self._look()
 
+    def _look_if_quick(self) -> float:
+        """Look through all channels where that is quick or long ago; how old the last look was."""
+        age = time.monotonic() - self._looked
+        if age > _OLDEST or self._took < _QUICK:
+            self._look()
+        return age
+
     def _look(self) -> None:
         """Find the channels, and when somebody last talked in each."""
         began, top = time.monotonic(), self.store.channels_folder
         with store_errors("read", top):
-            names = [entry.name for entry in os.scandir(top)] if top.is_dir() else []
+            names = [entry.name for entry in os.scandir(top)] if presence.is_folder(top) else []
         self._infos = {name: self._infos.get(name) or self._info(name) for name in names}
         self._talked = {
             name: _talked(f"{top}/{name}/{_LOG}", self._talked.get(name, _NEVER)) for name in names
@@ -178,7 +196,13 @@ def _time(seconds: float) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC).astimezone() if seconds else None
 
 
+def _money(cost: UsageSum | None) -> float:
+    return cost.known_cost + cost.estimated_cost if cost is not None else 0.0
+
+
+# Of equal costs the newest talk comes first.
 _ORDER: dict[str, Callable[[tuple[float, ChannelInfo]], tuple[float, str]]] = {
     "talk": lambda one: (-one[0], one[1].id),
     "name": lambda one: (0, (one[1].title or one[1].id).casefold()),
+    "cost": lambda one: (-one[0], one[1].id),
 }

@@ -12,6 +12,7 @@ from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
+from pipimem.store.arrivals import waiting_messages
 from pipimem.store.channel import ChannelStore
 from pipimem.store.forget.targets import ForgetTargets, resolve_targets
 from pipimem.store.forget.verify import Trace, traces
@@ -142,7 +143,13 @@ def _said_by(store: ChannelStore, speaker: str, *, or_nothing: bool = False) -> 
 
 
 def _said(store: ChannelStore, is_meant: Callable[[Message], bool]) -> list[Message]:
-    return [one for one in store.transcript.messages() if is_meant(one)]
+    return [one for one in _all_messages(store) if is_meant(one)]
+
+
+def _all_messages(store: ChannelStore) -> Iterator[Message]:
+    """What was said, and what a bot acknowledged and has not stored yet."""
+    yield from store.transcript.messages()
+    yield from waiting_messages(store.workspace.root, store.channel_id, store.transcript)
 
 
 def _learnt_from(store: ChannelStore, messages: Sequence[Message]) -> list[str]:
@@ -250,7 +257,7 @@ def _entries(store: ChannelStore, notes: Notes) -> Iterator[Entry]:
 
 def _messages(store: ChannelStore) -> Iterator[Message]:
     """The messages that were not emptied by an earlier forgetting."""
-    return (message for message in store.transcript.messages() if message.content)
+    return (message for message in _all_messages(store) if message.content)
 
 
 def remains(

@@ -39,7 +39,7 @@ from pipimem.store.journal.records import FORGET, JournalRecord
 from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
-    from pipimem.store.forget.forget import Forgotten  # loaded by a forgetting alone
+    from pipimem.store.forget.receipt import Forgotten  # loaded by a forgetting alone
 
 __all__ = ["ChannelOnDisk", "WorkspaceStore"]
 

@@ -33,7 +33,7 @@ from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
     from pipimem.store.commit.past import Past
-    from pipimem.store.forget.forget import Forgotten
+    from pipimem.store.forget.receipt import Forgotten
 
 # `past` and `forget` are imported where they are used: a recall that starts cold saves 5 ms.
 

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from pipimem.errors import ChannelError, StoreError
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import json_lines, presence
 from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.json_codec import decoded, encoded
@@ -169,7 +169,7 @@ class ChannelFolder:
         try:
             return self._make_channel(timeout)
         except StoreError:
-            if self.own.is_dir():
+            if presence.is_folder(self.own):
                 raise
             return self._make_channel(timeout)  # it was deleted at this very instant
 
@@ -207,7 +207,7 @@ class ChannelFolder:
                 "known as far as other files have it.",
                 _path(self.folder),
             )
-            return not (self.own / "journal.jsonl").exists()
+            return not presence.exists(self.own / "journal.jsonl")
         if standing.id != self.identity.id:
             raise ChannelError(of_another(self.folder, standing.id, self.identity.id))
         is_another_key = standing.key != self.identity.key

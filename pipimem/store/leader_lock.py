@@ -57,6 +57,18 @@ class LeaderLock:
         with self._mutex:
             return self._descriptor is not None and is_at(self.path, self._descriptor)
 
+    def is_free(self) -> bool:
+        """Whether nobody holds the lock now; nothing is made or written."""
+        with store_errors("lock", self.path):
+            try:
+                descriptor = opened(self.path, os.O_RDWR)
+            except FileNotFoundError:
+                return True
+            try:
+                return try_lock(descriptor)
+            finally:
+                os.close(descriptor)
+
     def holder(self) -> str:
         """What the holder wrote as `who`; `another process` where that cannot be read."""
         try:

@@ -20,7 +20,7 @@ from typing import get_args
 
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message, Role
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import json_lines, presence
 from pipimem.store.disk.files import put_whole, remove
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import raises_store_error, read_if_there
@@ -135,7 +135,7 @@ class OffTheRecord:
     @raises_store_error
     def end_epoch(self) -> None:
         """The host dropped its context: the marks of the epoch before this one go."""
-        if not self._path.exists():
+        if not presence.exists(self._path):
             return
         with self._marking(is_making=False) as is_ours:
             saved = self._load() if is_ours else None

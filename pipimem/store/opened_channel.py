@@ -19,6 +19,7 @@ from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.publish import is_unfinished, publish
 from pipimem.store.commit.working_copy import WorkingCopy
+from pipimem.store.disk import presence
 from pipimem.store.disk.files import read_text, sweep
 from pipimem.store.disk.links import astray, real_path
 from pipimem.store.disk.syscalls import store_errors
@@ -61,7 +62,7 @@ class OpenedChannel:
         """
         with store_errors("open", workspace.folder_of(channel_id)):
             folder = _not_astray(workspace.folder_of(channel_id), workspace.root)
-            is_there = folder.is_dir()
+            is_there = presence.is_folder(folder)
         saved = identity.load(folder)
         if saved is not None and saved.id != channel_id:
             raise ChannelError(identity.of_another(folder, saved.id, channel_id))

@@ -19,6 +19,7 @@ from pipimem.notes.usage import Usage
 from pipimem.settings import FleetSettings, Settings, settings_from
 from pipimem.store import identity
 from pipimem.store.caches import stamped
+from pipimem.store.disk import presence
 from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.files import prepare, read_text, remove, temporary_for
 from pipimem.store.disk.folder_lock import FolderLock
@@ -69,7 +70,8 @@ class WorkspaceStore:
         Raises `WorkspaceError` where there is none.
         """
         with store_errors("open", root):
-            is_there, is_one = root.is_dir(), any((root / sign).exists() for sign in _SIGNS)
+            is_there = presence.is_folder(root)
+            is_one = any(presence.exists(root / sign) for sign in _SIGNS)
         if not is_there:
             raise WorkspaceError(
                 f"{root} is not there. Create a workspace with `pipimem init {root}`."
@@ -89,7 +91,7 @@ class WorkspaceStore:
         Returns what was created.
         """
         with store_errors("open", root):
-            is_taken = root.exists() and not root.is_dir()
+            is_taken = presence.exists(root) and not presence.is_folder(root)
         if is_taken:
             raise WorkspaceError(f"{root} is a file. Name a folder for the workspace.")
         created = []
@@ -129,15 +131,15 @@ class WorkspaceStore:
         """
         top = self.channels_folder
         with store_errors("read", top):
-            folders = list(top.iterdir()) if top.is_dir() else []
-            found = [self._info(path) for path in folders if path.is_dir()]
+            folders = list(top.iterdir()) if presence.is_folder(top) else []
+            found = [self._info(path) for path in folders if presence.is_folder(path)]
         return tuple(sorted(filter(None, found), key=lambda info: info.id))
 
     def channel_in(self, folder: str) -> ChannelInfo | None:
         """The channel in a folder below `channels/`; `None` for none, or a damaged one."""
         path = self.channels_folder / folder
         with store_errors("read", path):
-            return self._info(path) if path.is_dir() else None
+            return self._info(path) if presence.is_folder(path) else None
 
     def remove(self, channel: ChannelInfo) -> None:
         """Deletes a channel with all that is kept of it; the ledger of costs keeps its lines.
@@ -146,13 +148,13 @@ class WorkspaceStore:
         Raises `StoreError`.
         """
         folder, doomed = self.channels_folder / channel.folder.name, self._own / _DOOMED
-        if folder.is_symlink():
+        if presence.is_link(folder):
             raise StoreError(f"{folder} is a link: take it away by hand, and what it leads to.")
         make_folder(doomed)
         with store_errors("remove", folder):
             own = folder / ".pipimem"
             lock = self.make_lock(own / "lock")
-            with lock.held() if own.is_dir() else nullcontext():
+            with lock.held() if presence.is_folder(own) else nullcontext():
                 lock.check()
                 folder.rename(doomed / f"{folder.name}-{time.time_ns()}")
             sync_folder(folder.parent)
@@ -165,7 +167,7 @@ class WorkspaceStore:
         try:
             # Through a link to another channel's folder that channel would be listed twice. Only of
             # links are the real paths looked up: for 20,000 folders that takes a second.
-            is_link = folder.is_symlink()
+            is_link = presence.is_link(folder)
             if is_link and leads_to_another_channel(folder, real_path(folder), self.root):
                 return None
             known = identity.load(folder)
@@ -219,7 +221,7 @@ class WorkspaceStore:
         for problem in self.problems.all():
             if not problem.channel:
                 found.append(("", problem))
-            elif (self.channels_folder / problem.channel).is_dir():
+            elif presence.is_folder(self.channels_folder / problem.channel):
                 info = self.channel_in(problem.channel)
                 found.append((info.id if info else problem.channel, problem))
         return found

@@ -11,10 +11,9 @@ import unicodedata
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from pipimem.text.han import has_han
+from pipimem.text.han import HAN, has_han
 from pipimem.text.patterns import Pattern
 from pipimem.text.word_lists import simplified, stop_words
-from pipimem.text.words.similarity import bigrams, share_in
 
 # Invisible characters in which ASCII can be smuggled begin here.
 _TAGS = 0xE0000
@@ -33,8 +32,19 @@ _MOST_CHARS = 8_000
 _PRINTABLE = 0.9
 # What is no language when it is turned has hardly a common word in it.
 _COMMON_WORDS = 2
-# So much of a plain reading stands in a text as it is shown, but where it is disguised.
-_SEEN = 0.6
+# Signs that do not stand in a text for their own sake, by how many of them there may be.
+_ODD = (
+    (Pattern(r"[\U000e0020-\U000e007e]{4}"), 0),
+    (_SPACED, 0),
+    (Pattern(rf"(?<=[A-Za-z{HAN}])[\u200b-\u200d\u2060\ufeff](?=[A-Za-z{HAN}])"), 3),
+    (Pattern(r"&#x?[0-9A-Fa-f]{2,6};"), 3),
+    (Pattern(r"(?<![^\s])(?!\S*://)\S*?%[0-9A-Fa-f]{2}\S*?%[0-9A-Fa-f]{2}"), 0),
+    # Chinese written backwards begins with the sign that ended it, and ends with none. People set
+    # such a sign before a short answer.
+    (Pattern(r"(?:^|\s)[。！？][^\s。！？]{8,}$"), 0),
+    # Latin letters and those that look like them in one word.
+    (Pattern(r"\b(?=\w*[A-Za-z])\w*[аеіосрхуѕјһԁ]\w*"), 1),
+)
 
 
 def plain(text: str) -> str:
@@ -71,21 +81,48 @@ def readings(text: str) -> Iterator[str]:
     if has_han(first):
         yield first[::-1]
         return
-    for turned in (codecs.encode(first, "rot13"), first[::-1]):
-        if len(stop_words().intersection(turned.casefold().split())) >= _COMMON_WORDS:
-            yield turned
+    yield from _turned(first)
+
+
+def is_encoded(text: str) -> bool:
+    """Whether something is written in a text in a way that its readers do not see.
+
+    Encoded, in odd characters, turned by rot13 or reversed. Traditional Chinese and full-width
+    letters are read as they stand, and an address may have escapes in it.
+    """
+    text = text[:_MOST_CHARS]
+    if any(len(pattern().findall(text)) > most for pattern, most in _ODD):
+        return True
+    first = plain(text)
+    if any(" " in coded.strip() or has_han(coded) for coded in _decoded(first, escapes=False)):
+        return True
+    return not has_han(first) and bool(_turned(first))
 
 
 def disguised(text: str) -> Iterator[str]:
-    """The readings of a text that its readers do not see in it: decoded, or in odd characters.
-
-    Traditional Chinese and full-width letters are read as they stand.
-    """
+    """The readings of a text that its readers do not see in it, all where it is encoded."""
     first, *others = readings(text)
     yield from others
-    folded = simplified(unicodedata.normalize("NFKC", text[:_MOST_CHARS]))
-    if share_in(bigrams(first), bigrams(folded)) < _SEEN:
+    if is_encoded(text):
         yield first
+
+
+def _turned(text: str) -> list[str]:
+    """The text turned by rot13 and reversed, where that has words that it had not before."""
+    found: list[str] = []
+    for turn in (_rot13, _reversed):
+        words = set(turn(text).casefold().split()) & stop_words()
+        if sum(turn(word) not in stop_words() for word in words) >= _COMMON_WORDS:
+            found.append(turn(text))
+    return found
+
+
+def _rot13(text: str) -> str:
+    return codecs.encode(text, "rot13")
+
+
+def _reversed(text: str) -> str:
+    return text[::-1]
 
 
 def _closed_up(found: re.Match[str]) -> str:
@@ -93,7 +130,7 @@ def _closed_up(found: re.Match[str]) -> str:
     return re.sub(r" (?! )(?<!  )", "", found[0]).replace("  ", " ")
 
 
-def _decoded(text: str) -> Iterator[str]:
+def _decoded(text: str, *, escapes: bool = True) -> Iterator[str]:
     for found in _HEX().finditer(text):
         yield from _as_text(bytes.fromhex(found[0]))
     for found in _BASE64().finditer(text):
@@ -103,7 +140,7 @@ def _decoded(text: str) -> Iterator[str]:
             yield from _as_text(base64.b64decode(with_end))
         except binascii.Error:
             continue
-    if _PERCENT().search(text):
+    if escapes and _PERCENT().search(text):
         yield unquote(text)
 
 

@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from pipimem.errors import NothingFound, PipimemError, worded
 from pipimem.resources import web_folder
+from pipimem.runtime.channel_overview import ChannelOverview
 from pipimem.serving.open_streams import OpenStreams
 from pipimem.serving.token import Token
 from pipimem.web.changes_page import ChangesPage
@@ -37,10 +38,11 @@ def web_app(pages: Pages, token: Token, hosts: Sequence[str], port: int) -> Open
     """The application for browsers that name one of `hosts` and sign in with the token."""
     session = BrowserSession(port)
 
-    async def told(request: Request, error: Exception) -> Response:
-        return _told(pages, request, error)
+    async def error_page(request: Request, error: Exception) -> Response:
+        return _error_page(pages, request, error)
 
-    channels = WorkspacePage(pages)
+    overview = ChannelOverview(pages.pipimem.store, pages.pipimem.clock)
+    channels = WorkspacePage(pages, overview)
 
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
@@ -50,14 +52,20 @@ def web_app(pages: Pages, token: Token, hosts: Sequence[str], port: int) -> Open
             tasks.cancel_scope.cancel()
 
     app = Starlette(
-        routes=[*channels.routes(), *_routes(pages, token, session)],
+        routes=[*channels.routes(), *_routes(pages, overview, token, session)],
         lifespan=running,
-        exception_handlers={HTTPException: told, PipimemError: told, OSError: told},
+        exception_handlers={
+            HTTPException: error_page,
+            PipimemError: error_page,
+            OSError: error_page,
+        },
     )
     return OpenStreams(PageGuard(app, session, hosts, pages.read_only))
 
 
-def _routes(pages: Pages, token: Token, session: BrowserSession) -> list[BaseRoute]:
+def _routes(
+    pages: Pages, overview: ChannelOverview, token: Token, session: BrowserSession
+) -> list[BaseRoute]:
     return [
         *SignIn(pages, token, session).routes(),
         *ChannelPage(pages).routes(),
@@ -65,7 +73,7 @@ def _routes(pages: Pages, token: Token, session: BrowserSession) -> list[BaseRou
         *Editing(pages).routes(),
         *ChangesPage(pages).routes(),
         *TalkPage(pages).routes(),
-        *PlaygroundPage(pages).routes(),
+        *PlaygroundPage(pages, overview).routes(),
         *CostsPage(pages).routes(),
         *HealthPage(pages).routes(),
         *ChangeEvents(pages).routes(),
@@ -78,7 +86,7 @@ async def _favicon(_request: Request) -> Response:
     return FileResponse(web_folder("static") / "favicon.svg", media_type="image/svg+xml")
 
 
-def _told(pages: Pages, request: Request, error: Exception) -> Response:
+def _error_page(pages: Pages, request: Request, error: Exception) -> Response:
     """What went wrong, as a page for eyes and as JSON for a script."""
     if isinstance(error, HTTPException):
         status, why = error.status_code, error.detail

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
 
 _ON_A_PAGE = 30
+# So many changes are looked through for a page of some of them.
+_MOST_READ = 1_000
 _FileDiffs = dict[File, list[DiffLine]]
 
 
 class ChangesPage:
-    """`/changes`, `/change` with its undo, and `/then`."""
+    """`/changes`, `/change` with its undo, and `/notes-on-day`."""
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
@@ -39,23 +41,21 @@ class ChangesPage:
             Route("/changes", self._timeline, methods=["GET"]),
             Route("/change", self._change, methods=["GET"]),
             Route("/change/undo", self._undo, methods=["POST"]),
-            Route("/then", self._then, methods=["GET"]),
+            Route("/notes-on-day", self._notes_on_day, methods=["GET"]),
         ]
 
     async def _timeline(self, request: Request) -> Response:
-        channel = await self._pages.channel(request)
+        channel, wanted = await self._pages.channel(request), _wanted(request)
         before = number_of(request, "before", 0) or None
-        found = await channel.history.log(_ON_A_PAGE + 1, before=before)
-        author = _author(request)
-        shown = [_masked(one, channel.files.shown) for one in found[:_ON_A_PAGE]]
+        found, older = await _newest(channel, wanted, before)
         return self._pages.rendered(
             request,
             "changes.html",
             channel=channel.id,
-            days=_by_day(one for one in shown if author in ("", one.author)),
-            author=author,
+            days=_by_day(found),
+            wanted=wanted,
             authors=list(Author),
-            older=found[_ON_A_PAGE - 1].number if len(found) > _ON_A_PAGE else None,
+            older=older,
             by_hand=await _not_logged(channel) if before is None else False,
         )
 
@@ -63,8 +63,8 @@ class ChangesPage:
         channel = await self._pages.channel(request)
         change = await channel.history.change(number_of(request, "number", 0))
         (newest,) = await channel.history.log(1)
-        did, problem = await _told(_did(channel, change.number))
-        undo, why_not = await _told(_undone(channel, change.number))
+        did, problem = await _diffs_or_problem(_changed_by(channel, change.number))
+        undo, why_not = await _diffs_or_problem(_changed_by_undo(channel, change.number))
         return self._pages.rendered(
             request,
             "change.html",
@@ -90,7 +90,7 @@ class ChangesPage:
         done = await channel.history.undo(number)
         return JSONResponse({"number": done.number})
 
-    async def _then(self, request: Request) -> Response:
+    async def _notes_on_day(self, request: Request) -> Response:
         channel = await self._pages.channel(request)
         day = day_of(request, "day")
         texts: Mapping[File, str] = {}
@@ -99,7 +99,7 @@ class ChangesPage:
             texts, problem = await _texts_at_end_of(channel, day)
         return self._pages.rendered(
             request,
-            "then.html",
+            "notes_on_day.html",
             channel=channel.id,
             day=day.isoformat() if day else "",
             texts=texts,
@@ -107,11 +107,68 @@ class ChangesPage:
         )
 
 
-def _author(request: Request) -> str:
+@dataclass(frozen=True, slots=True)
+class WantedChanges:
+    """Which changes are meant: of an author, with these words; by default all of them."""
+
+    author: str = ""
+    words: str = ""
+
+    def __bool__(self) -> bool:
+        return self != WantedChanges()
+
+    def has(self, one: LoggedChange) -> bool:
+        """Whether a change is meant: its texts, its reason or who made it have all the words."""
+        if self.author and self.author != one.author:
+            return False
+        whole = "\n".join([one.actor, one.why, *map(_texts, one.changes)]).casefold()
+        return all(word in whole for word in self._words())
+
+    def first(self, one: LoggedChange) -> LoggedChange:
+        """The change with those of its parts first that have one of the words."""
+        if not self.words:
+            return one
+        parts = sorted(one.changes, key=lambda part: not self._names(part))
+        return replace(one, changes=tuple(parts))
+
+    def _words(self) -> list[str]:
+        return self.words.casefold().split()
+
+    def _names(self, part: Change) -> bool:
+        text = _texts(part).casefold()
+        return any(word in text for word in self._words())
+
+
+def _texts(part: Change) -> str:
+    """What a part of a change says; of a section's lines those that came and went."""
+    lines = set(part.before.splitlines()) ^ set(part.after.splitlines())
+    return "\n".join([part.section, part.reason, *(lines or [part.after])])
+
+
+def _wanted(request: Request) -> WantedChanges:
     author = request.query_params.get("author", "")
     if author and author not in list(Author):
         raise HTTPException(400, "There is no such author.")
-    return author
+    return WantedChanges(author, request.query_params.get("words", "").strip())
+
+
+async def _newest(
+    channel: Channel, wanted: WantedChanges, before: int | None
+) -> tuple[list[LoggedChange], int | None]:
+    """The newest changes that are meant, as they may be shown; and before which number to go on.
+
+    At most `_MOST_READ` are looked through for one page.
+    """
+    count = _MOST_READ if wanted else _ON_A_PAGE + 1
+    found = await channel.history.log(count, before=before)
+    meant: list[LoggedChange] = []
+    for one in found:
+        if len(meant) == _ON_A_PAGE:
+            return meant, meant[-1].number
+        masked = _masked(one, channel.files.shown)
+        if wanted.has(masked):
+            meant.append(wanted.first(masked))
+    return meant, found[-1].number if len(found) == count else None
 
 
 def _masked(one: LoggedChange, shown: Callable[[str], str]) -> LoggedChange:
@@ -153,13 +210,13 @@ async def _not_logged(channel: Channel) -> bool:
         return False
 
 
-async def _did(channel: Channel, number: int) -> _FileDiffs:
+async def _changed_by(channel: Channel, number: int) -> _FileDiffs:
     """What a change did to each file."""
     before = await channel.history.texts(number - 1)
     return _differences(channel, before, await channel.history.texts(number))
 
 
-async def _undone(channel: Channel, number: int) -> _FileDiffs:
+async def _changed_by_undo(channel: Channel, number: int) -> _FileDiffs:
     """What an undo of it would do now."""
     current = await channel.history.texts()
     return _differences(channel, current, await channel.history.without(number))
@@ -176,7 +233,7 @@ def _differences(
     }
 
 
-async def _told(found: Awaitable[_FileDiffs]) -> tuple[_FileDiffs, str]:
+async def _diffs_or_problem(found: Awaitable[_FileDiffs]) -> tuple[_FileDiffs, str]:
     """What is found, or why nothing is."""
     try:
         return await found, ""

@@ -16,7 +16,7 @@ from pipimem.web.pages import Pages
 from pipimem.web.request_fields import file_of, number_of
 
 # A page of more takes longer than a person waits; the next ones are a click away.
-_BLOCKS = 150
+_BLOCKS = 75
 
 
 class ChannelPage:

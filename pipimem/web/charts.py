@@ -8,6 +8,8 @@ from dataclasses import dataclass
 # In the plot's own units; the page scales it.
 _BAR_WIDTH = 300
 _COLUMN, _GAP, _HEIGHT = 26, 8, 120
+# A plot of more names is a list: the table has them.
+_MOST_BARS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +25,28 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A score as segments side by side; parts that lower it are told in the list alone."""
+    """A score as segments side by side; parts that lower it are listed in the list alone."""
 
     segments: tuple[Segment, ...]
     parts: tuple[tuple[str, float, str], ...]
+    width: int = _BAR_WIDTH
+
+
+@dataclass(frozen=True, slots=True)
+class NamedBar:
+    """A value of something that has a name: a task, a model, a channel."""
+
+    name: str
+    value: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class NamedBars:
+    """A plot of bars, the longest first; `left_out` counts those that are shorter than all."""
+
+    bars: tuple[NamedBar, ...]
+    left_out: int
     width: int = _BAR_WIDTH
 
 
@@ -54,16 +74,26 @@ class Columns:
 
 def score_bar(parts: Iterable[tuple[str, float, str]], highest: float) -> Bar:
     """The parts of a score (name, value, sort) on a scale on which `highest` fills the bar."""
-    told = tuple(parts)
+    listed = tuple(parts)
     segments: list[Segment] = []
     x = 0.0
-    for name, value, sort in told:
+    for name, value, sort in listed:
         width = max(0.0, value) / highest * _BAR_WIDTH
         width = min(width, _BAR_WIDTH - x)
         if width > 0:
             segments.append(Segment(round(x, 2), round(width, 2), name, value, sort))
             x += width
-    return Bar(tuple(segments), told)
+    return Bar(tuple(segments), listed)
+
+
+def named_bars(values: Iterable[tuple[str, float]]) -> NamedBars:
+    """A bar for each of the highest values; the highest of all fills the width."""
+    above_zero = sorted(((value, name) for name, value in values if value > 0), reverse=True)
+    bars = [
+        NamedBar(name, value, round(value / above_zero[0][0] * _BAR_WIDTH, 2))
+        for value, name in above_zero[:_MOST_BARS]
+    ]
+    return NamedBars(tuple(bars), len(above_zero) - len(bars))
 
 
 def columns(values: Sequence[tuple[str, float]]) -> Columns:

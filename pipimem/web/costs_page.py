@@ -15,7 +15,7 @@ from starlette.routing import Route
 from pipimem.notes.usage import Usage
 from pipimem.runtime.health_report import WARN_AT, Budget, Today, today
 from pipimem.runtime.usage_sums import By, UsageSum, usage_sum, usage_sums
-from pipimem.web.charts import Columns, columns
+from pipimem.web.charts import Columns, NamedBars, columns, named_bars
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import number_of
 
@@ -24,6 +24,8 @@ _MOST_DAYS = 366
 _WEEK = 7
 _WAYS: tuple[By, ...] = ("task", "model", "channel")
 _WAYS_OF_A_CHANNEL: tuple[By, ...] = ("task", "model")
+# A workspace may have thousands of channels; `pipimem usage` names them all.
+_MOST_ROWS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +46,18 @@ class ShownBudget:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """The sums of a time: all, by day with no day left out, and by each other way.
+    """The sums of a time: all, by day with no day left out, and by each other way, highest first.
 
     `lately` are those of today, of yesterday and of seven days, whatever time is asked for.
+    `columns` are the plots by day, one of each measure, `bars` those by each other way.
     """
 
     lately: Mapping[str, UsageSum]
     total: UsageSum
     by_day: Mapping[str, UsageSum]
     by: Mapping[str, Mapping[str, UsageSum]]
-    tokens: Columns
-    money: Columns
-    failed: Columns
+    columns: Mapping[str, Columns]
+    bars: Mapping[str, Mapping[str, NamedBars]]
 
 
 class CostsPage:
@@ -98,15 +100,43 @@ class CostsPage:
             ways = _WAYS_OF_A_CHANNEL
         meant = [one for one in found if one.time[:10] >= f"{since:%Y-%m-%d}"]
         by_day = _every_day(found, since, days)
+        by = {way: usage_sums(meant, way) for way in ways}
         return Costs(
             _lately(found, midnight),
             usage_sum(meant),
             by_day,
-            {way: usage_sums(meant, way) for way in ways},
-            _plot(by_day, lambda one: one.tokens_in + one.tokens_out),
-            _plot(by_day, lambda one: one.known_cost + one.estimated_cost),
-            _plot(by_day, lambda one: one.failed),
+            {way: _highest(sums) for way, sums in by.items()},
+            {name: columns(_values(by_day, measure)) for name, measure in _MEASURES.items()},
+            {way: _bars(sums) for way, sums in by.items()},
         )
+
+
+def _tokens(one: UsageSum) -> float:
+    return one.tokens_in + one.tokens_out
+
+
+_MEASURES: Mapping[str, Callable[[UsageSum], float]] = {
+    "tokens": _tokens,
+    "money": lambda one: one.known_cost + one.estimated_cost,
+    "failed": lambda one: one.failed,
+}
+
+
+def _values(
+    sums: Mapping[str, UsageSum], measure: Callable[[UsageSum], float]
+) -> list[tuple[str, float]]:
+    return [(name, measure(one)) for name, one in sums.items()]
+
+
+def _bars(sums: Mapping[str, UsageSum]) -> Mapping[str, NamedBars]:
+    """A plot of each measure."""
+    return {name: named_bars(_values(sums, measure)) for name, measure in _MEASURES.items()}
+
+
+def _highest(sums: Mapping[str, UsageSum]) -> dict[str, UsageSum]:
+    """The sums of the most tokens, those first."""
+    names = sorted(sums, key=lambda name: -_tokens(sums[name]))
+    return {name: sums[name] for name in names[:_MOST_ROWS]}
 
 
 def _days_before(midnight: datetime, days: int) -> datetime:
@@ -136,13 +166,9 @@ def _lately(usages: Sequence[Usage], midnight: datetime) -> dict[str, UsageSum]:
 
 def _every_day(usages: Sequence[Usage], since: datetime, days: int) -> dict[str, UsageSum]:
     """The sum of each day, of those without a call too."""
-    told = usage_sums(usages, "day")
+    by_name = usage_sums(usages, "day")
     names = [f"{since + timedelta(days=day):%Y-%m-%d}" for day in range(days)]
-    return {name: told.get(name) or usage_sum([]) for name in names}
-
-
-def _plot(by_day: Mapping[str, UsageSum], value: Callable[[UsageSum], float]) -> Columns:
-    return columns([(day, value(one)) for day, one in by_day.items()])
+    return {name: by_name.get(name) or usage_sum([]) for name in names}
 
 
 def _now() -> datetime:

@@ -32,7 +32,7 @@ class Editing:
         self._pages = pages
 
     def routes(self) -> list[Route]:
-        """One for each deed."""
+        """One for each kind of change."""
         return [
             Route("/channel/file", self._save, methods=["PUT"]),
             Route("/channel/entry", self._save_entry, methods=["PUT"]),

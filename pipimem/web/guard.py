@@ -16,7 +16,12 @@ from pipimem.serving.request_source import foreign_source
 
 SIGN_IN = "/sign-in"
 # What a page may load before anybody has signed in: no text of a memory is among it.
-_OPEN = (SIGN_IN, "/static/", "/favicon.ico")
+_STATIC = "/static/"
+_OPEN = (SIGN_IN, _STATIC, "/favicon.ico")
+# Styles and scripts hold no word of a memory, and a page is painted only once its styles are there.
+# No longer: a page of the next start must not meet the scripts of this one.
+_KEPT = "private, max-age=60"
+_OK = 200
 _READING = ("GET", "HEAD")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -96,6 +101,8 @@ class PageGuard:
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers[name] = value
+                if message["status"] == _OK and scope["path"].startswith(_STATIC):
+                    headers["cache-control"] = _KEPT
             await send(message)
 
         refused = self._refused(scope, Headers(scope=scope))

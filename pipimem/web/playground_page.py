@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from pipimem import Candidate, Item, TurnPreview
+from pipimem.runtime.channel_overview import ChannelOverview
 from pipimem.runtime.required_questions import add_required_question
 from pipimem.text.token_count import estimate
 from pipimem.web.charts import Bar, score_bar
@@ -23,27 +24,31 @@ if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
 
 _MOST_BELOW = 8
+# So many are offered to choose from; another one is typed.
+_MOST_CHANNELS = 50
 # What `recall.ranking` calls the nearness of meaning among the parts of a score.
 _MEANING = "near in meaning"
 
 
 @dataclass(frozen=True, slots=True)
 class ShownCandidate:
-    """A candidate as the page shows it; `fate` is why it is shown to the bot or is not."""
+    """A candidate as the page shows it; `outcome` is why it is shown to the bot or is not."""
 
     rank: int
     item: Item
+    section: str
     text: str
     score: float
-    fate: str
+    outcome: str
     bar: Bar
 
 
 class PlaygroundPage:
     """`/playground`: a form and what a turn would show; `POST` keeps the question."""
 
-    def __init__(self, pages: Pages) -> None:
+    def __init__(self, pages: Pages, overview: ChannelOverview) -> None:
         self._pages = pages
+        self._overview = overview
 
     def routes(self) -> list[Route]:
         """The page, and what keeps a question in `recall.must`."""
@@ -76,7 +81,14 @@ class PlaygroundPage:
             shown=channel.files.shown,
             estimate=estimate,
             keeps=self._pages.only is None,
+            others=await self._channels(),
         )
+
+    async def _channels(self) -> dict[str, str]:
+        """The channels of the newest talk, to choose from; none where one alone is shown."""
+        if self._pages.only is not None:
+            return {}
+        return await to_thread.run_sync(self._overview.newest, _MOST_CHANNELS)
 
     async def _keep(self, request: Request) -> Response:
         """Keep a question for the whole workspace; a person asks for it, and nobody else."""
@@ -103,7 +115,8 @@ class CandidateRows:
     def ranked(self) -> Sequence[ShownCandidate]:
         """Those that were ranked for the turn."""
         return [
-            self._row(rank, one, self._fate(one)) for rank, one in enumerate(self._candidates(), 1)
+            self._row(rank, one, self._outcome(one))
+            for rank, one in enumerate(self._candidates(), 1)
         ]
 
     def below(self) -> Sequence[ShownCandidate]:
@@ -116,14 +129,14 @@ class CandidateRows:
         found = self.preview.turn.recall
         return found.candidates if found is not None else ()
 
-    def _fate(self, one: Candidate) -> str:
+    def _outcome(self, one: Candidate) -> str:
         """Why the bot is shown it, or is not."""
         found = self.preview.turn.recall
         if found is not None and one.item.id in found.ids:
             return "shown"
         return "above" if one.item.id in self.preview.turn.shown else "no_room"
 
-    def _row(self, rank: int, one: Candidate, fate: str) -> ShownCandidate:
+    def _row(self, rank: int, one: Candidate, outcome: str) -> ShownCandidate:
         circumstances = {name for name, _ in one.circumstances}
         parts = []
         for name, value in one.parts:
@@ -131,8 +144,9 @@ class CandidateRows:
             parts.append((written, value, _sort_of(name, circumstances)))
         scores = [each.score for each in (*self._candidates(), *self.preview.below)]
         bar = score_bar(parts, max(scores))
-        text = self.channel.files.shown(one.item.text)
-        return ShownCandidate(rank, one.item, text, one.score, fate, bar)
+        shown = self.channel.files.shown
+        section, text = shown(one.item.section), shown(one.item.text)
+        return ShownCandidate(rank, one.item, section, text, one.score, outcome, bar)
 
 
 def _sort_of(name: str, circumstances: set[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
@@ -41,6 +41,25 @@ class TalkQuery:
     after: date | None
     before: date | None
 
+    @property
+    def filters(self) -> TalkFilters:
+        """By whom, in which role and when, as a search and a page of the transcript take it."""
+        return {
+            "speaker": self.speaker,
+            "role": self.role,
+            "after": _midnight(self.after),
+            "before": _midnight(self.before),
+        }
+
+
+class TalkFilters(TypedDict):
+    """Which messages are meant."""
+
+    speaker: str
+    role: Role | None
+    after: datetime | None
+    before: datetime | None
+
 
 @dataclass(frozen=True, slots=True)
 class ShownHit:
@@ -68,11 +87,11 @@ class TalkPage:
     async def _page(self, request: Request) -> Response:
         channel, asked = await self._pages.channel(request), _query_of(request)
         hits, page = None, None
+        upto = number_of(request, "upto", 0, least=0)
         if asked.q.strip():
             hits = await _found(channel, asked)
         else:
-            upto = number_of(request, "upto", 0, least=0)
-            page = await channel.transcript.page(upto or None, count=_MESSAGES)
+            page = await channel.transcript.page(upto or None, count=_MESSAGES, **asked.filters)
         return self._pages.rendered(
             request,
             "talk.html",
@@ -83,6 +102,9 @@ class TalkPage:
             hits=hits,
             most=_HITS,
             page=page,
+            is_newest=not upto,
+            shown=channel.files.shown,
+            is_filtered=any(asked.filters.values()),
         )
 
     async def _around(self, request: Request) -> Response:
@@ -120,15 +142,7 @@ def _query_of(request: Request) -> TalkQuery:
 
 
 async def _found(channel: Channel, asked: TalkQuery) -> Sequence[ShownHit]:
-    hits = await channel.search(
-        asked.q,
-        count=_HITS,
-        where=asked.where,
-        after=_midnight(asked.after),
-        before=_midnight(asked.before),
-        speaker=asked.speaker,
-        role=asked.role,
-    )
+    hits = await channel.search(asked.q, count=_HITS, where=asked.where, **asked.filters)
     marked = Highlighter(asked.q)
     return [_shown(hit, marked, channel) for hit in hits]
 

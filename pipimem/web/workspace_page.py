@@ -29,9 +29,9 @@ _LONG = 500
 class WorkspacePage:
     """`/`: the channels; where one alone is shown, it leads there."""
 
-    def __init__(self, pages: Pages) -> None:
+    def __init__(self, pages: Pages, overview: ChannelOverview) -> None:
         self._pages = pages
-        self._overview = ChannelOverview(pages.pipimem.store, pages.pipimem.clock)
+        self._overview = overview
 
     def routes(self) -> list[Route]:
         """The page."""
@@ -96,6 +96,7 @@ class WorkspacePage:
 
 def _order(request: Request) -> Order:
     name = request.query_params.get("order", "talk")
-    if name not in ORDERS:
-        raise HTTPException(400, "There is no such order.")
-    return "name" if name == "name" else "talk"
+    for order in ORDERS:
+        if name == order:
+            return order
+    raise HTTPException(400, "There is no such order.")

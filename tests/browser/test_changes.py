@@ -17,7 +17,7 @@ def test_who_changed_it_and_how_to_take_it_back(view: View) -> None:
     viewer = view()
     before = viewer.file().read_text("utf-8")
     page = viewer.open()
-    page.locator("article.entry [data-deed=edit]").first.click()
+    page.locator("article.entry [data-action=edit]").first.click()
     page.locator(".editor textarea").fill("- Dana runs the release alone")
     page.locator(".editor textarea").press("Control+Enter")
     expect(page.locator("#status")).to_have_text("Saved.")
@@ -36,6 +36,20 @@ def test_who_changed_it_and_how_to_take_it_back(view: View) -> None:
     expect(page.get_by_text("takes back")).to_be_visible()
     assert viewer.file().read_text("utf-8") == before
     assert viewer.problems == []
+
+
+def test_who_changed_something_is_found_by_its_words(view: View) -> None:
+    """`/`, a word of it, Enter: the changes that did it, each with the way back beside it."""
+    viewer = view()
+    page = viewer.open("/changes")
+    page.keyboard.press("/")
+    page.keyboard.type("redis")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("words=redis"))
+    first = page.locator(".timeline > li").first
+    expect(first).to_contain_text("Redis")
+    first.get_by_role("link", name="Take it back").click()
+    expect(page.get_by_role("heading", name="Taking it back")).to_be_in_viewport()
 
 
 def test_an_undo_on_an_old_page_asks_to_look_again(view: View) -> None:
@@ -62,4 +76,4 @@ def test_the_notes_as_they_stood_on_a_day(view: View) -> None:
     page.get_by_label("Day").fill(day[:10])
     page.get_by_role("button", name="Look").click()
     expect(page.get_by_role("heading", name="Memory")).to_be_visible()
-    expect(page.locator(".note-then").first).to_contain_text("# ")
+    expect(page.locator(".note-that-day").first).to_contain_text("# ")

@@ -159,11 +159,11 @@ def test_hostile_entries_do_nothing(view: View) -> None:
     for number in range(len(HOSTILE)):
         one = page.locator("article.entry").nth(number)
         one.hover()
-        one.locator("[data-deed=edit]").click()
+        one.locator("[data-action=edit]").click()
         area = page.locator(".editor textarea")
         assert area.input_value() == f"- {HOSTILE[number]}"
         area.press("Escape")
-        one.locator("[data-deed=forget]").click()
+        one.locator("[data-action=forget]").click()
         expect(page.locator("#forget [data-found] li").first).to_be_visible()
         page.locator("#forget [data-step=confirm] [data-close]").click()
         expect(page.locator("#forget")).to_be_hidden()
@@ -216,7 +216,7 @@ def test_a_save_without_the_server_keeps_the_words(view: View, browser: Browser)
     """They are told to be kept, and are still there once it runs again."""
     viewer = view()
     page = viewer.open()
-    page.locator("article.entry [data-deed=edit]").first.click()
+    page.locator("article.entry [data-action=edit]").first.click()
     area = page.locator(".editor textarea")
     area.fill("- typed while it stopped")
     stopped(viewer.process)

@@ -9,6 +9,16 @@ if [ ! -x .venv-mcp1/bin/python ]; then
     python3 -m venv .venv-mcp1
     .venv-mcp1/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/mcp1.txt
 fi
+# The official inspector, and the Node that it needs: 40 s, once. Its tests are skipped where npm cannot install it.
+inspector=$PWD/.cache/mcp-inspector
+if [ ! -x "$inspector/node_modules/.bin/mcp-inspector" ] && command -v npm >/dev/null; then
+    mkdir -p "$inspector" && npm install --silent --no-audit --no-fund --no-save --prefix "$inspector" node@22 @modelcontextprotocol/inspector@2.12.0 || true
+fi
+if [ -x "$inspector/node_modules/.bin/mcp-inspector" ]; then
+    export PIPIMEM_MCP_INSPECTOR=${PIPIMEM_MCP_INSPECTOR:-$inspector/node_modules/.bin/mcp-inspector}
+else
+    echo "SKIPPED: the official MCP inspector. npm could not install it" >&2
+fi
 mypy --config-file tests/interfaces/mypy.ini
 if [ $# = 0 ]; then
     set -- tests/interfaces tests/journeys/test_astrbot_plugin.py

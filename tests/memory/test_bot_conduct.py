@@ -64,9 +64,25 @@ def test_with_a_link_money_or_a_secret_it_is_not_kept(text: str) -> None:
 
 def test_a_model_that_says_it_in_other_words_changes_nothing() -> None:
     """Most of the wish stands in it, though what makes it one is gone."""
-    found = bot_conduct(said(WISH))
+    found = bot_conduct(said(WISH, "I like tea"))
     assert found.verdict("Customers ask about the price: tell them it went up") == "quote"
     assert found.verdict("The price went up in May") == ""
+
+
+def test_what_rests_on_nothing_but_a_wish_is_one() -> None:
+    """However it is worded; what rests on another message too is not."""
+    found = bot_conduct(said(WISH, "I like tea"))
+    assert found.verdict("Prices are higher", ["m0"]) == "quote"
+    assert found.verdict("Prices are higher", ["m0", "m1"]) == ""
+
+
+def test_what_only_the_bot_said_is_a_quote_in_a_group() -> None:
+    """It may repeat what it read, and nobody said it; with one person it is their own talk."""
+    talk = (*said("My train is late."), Message.assistant("Pens are in room two.", id="b1"))
+    in_group = bot_conduct(talk, ["Bob"])
+    assert in_group.verdict("Pens are in room two", ["b1"]) == "quote"
+    assert in_group.verdict("Pens are in room two", ["b1", "m0"]) == ""
+    assert bot_conduct(talk).verdict("Pens are in room two", ["b1"]) == ""
 
 
 def test_a_wish_split_over_messages_is_one() -> None:

@@ -65,3 +65,26 @@ def test_what_reads_like_an_instruction_is_kept_as_a_quote() -> None:
     evidence = Evidence(speaker="eve", when=NOW)
     assert decision.operations == (Add(Kind.FACT, text, Trust.QUOTED, evidence),)
     assert decision.notes == ("reads like an instruction to the bot (others): kept as a quote",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "among_others", "trust"),
+    [
+        (Kind.CONSTRAINT, True, Trust.QUOTED),
+        (Kind.CONSTRAINT, False, Trust.EXPLICIT),
+        (Kind.FACT, True, Trust.EXPLICIT),
+    ],
+)
+def test_a_member_of_a_group_sets_no_rule_on_the_bot_for_others(
+    kind: Kind, among_others: bool, trust: Trust
+) -> None:
+    """What would come with every turn is a quote among the facts; in a talk with one it is a rule."""
+    text = "The bot gives everybody the list."
+    decision = remembered(text, kind, NOW, speaker="eve", among_others=among_others)
+    (add,) = decision.operations
+    assert isinstance(add, Add)
+    assert add.trust == trust
+    ordinary = remembered("Deploy on Tuesdays", kind, NOW, speaker="eve", among_others=True)
+    (kept,) = ordinary.operations
+    assert isinstance(kept, Add)
+    assert kept.trust == Trust.EXPLICIT

@@ -87,6 +87,16 @@ def test_a_long_name_and_a_long_heading_are_shown_in_part(source: Source) -> Non
     assert len(block) < 400
 
 
+@pytest.mark.parametrize("source", [Source.MEMORY, Source.HISTORY, Source.LOG])
+def test_a_secret_in_a_heading_or_a_name_is_masked(source: Source) -> None:
+    """Before it is cut: what is left of it would be no secret that anybody knows."""
+    secret = "ghp_" + "a1B2" * 9
+    item = Item("x:1", source, f"{'red ' * 14}{secret}", "", "the red box", NOW, speaker=secret)
+    block = context_block([item], KEY)
+    assert "a1B2" not in block
+    assert "the red box" in block
+
+
 def test_what_stands_beside_takes_its_room_first() -> None:
     """A model's order changes the entries after the excerpts were chosen."""
     entries = [Item(f"memory:{n}", Source.MEMORY, "Facts", "", "red box " * 20) for n in range(8)]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The tests of a release, in an environment of their own (.venv-release). They need the network.
+# Dashboard and alerts are tried in a real Prometheus where it is installed (Debian's package `prometheus`).
 # usage: bash tests/release/run.sh [--all] [PYTEST_OPTIONS]
 #   without: build, SBOM, types seen from outside, the documentation's site
 #   --all:   also each extra alone and together, and the main job on each Python that is here
@@ -13,5 +14,5 @@ if [ "${1:-}" = --all ]; then
 else
     set -- --ignore=$outside/test_extras.py --ignore=$outside/test_pythons.py "$@"
 fi
-# -rs says which Pythons are not here.
+# -rs says which Pythons are not here, and whether there is no Prometheus.
 pytest -rs tests/release "$@"

@@ -112,6 +112,20 @@ def test_a_torn_line_costs_no_other(journal: ArrivalJournal, damage: bytes) -> N
     assert after_a_kill(journal).left() == [arrival(1), arrival(2)]
 
 
+def test_what_a_forgetting_left_is_no_damage(
+    journal: ArrivalJournal, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Blanks of the same length: the rest is read, and gone on with."""
+    journal.commit([arrival(1), arrival(2)], ())
+    first, second = journal.path.read_bytes().splitlines(keepends=True)
+    journal.path.write_bytes(first + b" " * (len(second) - 1) + b"\n")
+    again = after_a_kill(journal)
+    assert again.left() == [arrival(1)]
+    again.commit([arrival(3)], ())
+    assert after_a_kill(journal).left() == [arrival(1), arrival(3)]
+    assert "damaged" not in caplog.text
+
+
 def test_a_changed_line_counts_for_nothing(journal: ArrivalJournal) -> None:
     """Nobody said that."""
     journal.commit([arrival(1)], ())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pipimem import ArgumentError, Clock
+from pipimem.notes.usage import Usage
 from pipimem.runtime import channel_overview
 from pipimem.runtime.channel_overview import ChannelOverview
 from pipimem.store.workspace import WorkspaceStore
@@ -45,6 +46,27 @@ def test_the_newest_talk_comes_first(root: Path) -> None:
     assert all_of_them.page().rows[-1].talked is None
     with pytest.raises(ArgumentError):
         all_of_them.page(order="size")  # type: ignore[arg-type]
+
+
+def test_the_dearest_today_comes_first(root: Path) -> None:
+    """Then by their talk, which is also the order of those to choose from."""
+    call = Usage(
+        time=Clock().wall().isoformat(),
+        channel="alpha",
+        task="consolidate",
+        model="openai/tiny",
+        tokens_in=9,
+        tokens_out=1,
+        tokens_cached=0,
+        cost=0.25,
+        latency=1.0,
+        outcome="ok",
+        correlation="call-1",
+    )
+    WorkspaceStore.open(root).usage_store.append(call)
+    all_of_them = overview(root)
+    assert names(all_of_them.page(order="cost")) == ["alpha", "gamma", "beta"]
+    assert list(all_of_them.newest(2)) == ["gamma", "beta"]
 
 
 def test_talk_is_as_new_as_its_newest_message(root: Path) -> None:

@@ -97,3 +97,15 @@ def test_threads_that_take_a_deleted_lock_at_once_have_it_together(
 def test_a_lock_that_says_nothing_is_somebody_elses(tmp_path: Path) -> None:
     """Without a name there is still an answer."""
     assert LeaderLock(tmp_path / "idle.lock").holder() == "another process"
+
+
+def test_whether_it_is_free_can_be_asked_without_taking_it(tmp_path: Path) -> None:
+    """Nothing is made for it."""
+    one, two = LeaderLock(tmp_path / "idle.lock"), LeaderLock(tmp_path / "idle.lock")
+    assert two.is_free()
+    assert not two.path.exists()
+    assert one.take("one")
+    assert not two.is_free()
+    one.give_back()
+    assert two.is_free()
+    assert two.holder() == "one"

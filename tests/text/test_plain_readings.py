@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pipimem.text.plain_readings import hidden, plain, readings
+from pipimem.text.plain_readings import hidden, is_encoded, plain, readings
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,7 @@ def test_invisible_characters_spell_a_text() -> None:
 def test_what_is_encoded_is_one_of_the_readings(coded: str) -> None:
     """Base64, hexadecimal, percent signs, rot13 and backwards."""
     assert "obey the man of the bot" in list(readings(coded))
+    assert is_encoded(coded)
 
 
 def test_ordinary_text_has_one_reading() -> None:
@@ -51,6 +52,27 @@ def test_ordinary_text_has_one_reading() -> None:
     assert list(readings("We moved the meeting to Tuesday.")) == [
         "We moved the meeting to Tuesday."
     ]
+
+
+def test_chinese_written_backwards_is_encoded() -> None:
+    """It begins with the sign that ended it."""
+    assert is_encoded("。门大的里院开打上晚天明")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We moved the meeting to Tuesday.",
+        "The page is https://a.example/b%20c%20d?q=1",
+        "Ｆｕｌｌ width, J. R. R. and AT&amp;T",
+        "會議改到星期二。",
+        "？你说啥",
+        "好的 ！周五见",
+    ],
+)
+def test_what_people_see_is_not_encoded(text: str) -> None:
+    """Traditional characters, full-width letters and an address with escapes are read as they stand."""
+    assert not is_encoded(text)
 
 
 def test_a_hash_is_no_text() -> None:

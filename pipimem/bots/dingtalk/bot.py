@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
-from pipimem.bots.dingtalk.acknowledgements import Acknowledgements
+from pipimem.bots.dingtalk.acknowledgements import Acknowledgements, is_durable
 from pipimem.bots.dingtalk.api import DingTalkApi
+from pipimem.bots.dingtalk.arrival_writer import ArrivalWriter
 from pipimem.bots.dingtalk.conversation import Conversation
 from pipimem.bots.dingtalk.credentials import Credentials
 from pipimem.bots.dingtalk.delivery import Delivery
@@ -31,6 +32,7 @@ from pipimem.bots.dingtalk.permissions import Permissions
 from pipimem.bots.dingtalk.recovery import take_in_left
 from pipimem.bots.dingtalk.replies import Replies, replies_of
 from pipimem.bots.dingtalk.review_card import ReviewCards
+from pipimem.bots.dingtalk.slots import Slots
 from pipimem.bots.dingtalk.state import BotState
 from pipimem.bots.dingtalk.surroundings import Surroundings
 from pipimem.bots.dingtalk.wording import BotLanguage, Wording
@@ -107,6 +109,8 @@ class DingTalkBot:
         async with aiohttp.ClientSession(trust_env=True) as session:
             api = DingTalkApi(session, self._credentials, self._pipimem.clock.monotonic)
             title = self._wording("title")
+            writer = ArrivalWriter(ArrivalJournal.of(self._pipimem, "dingtalk"))
+            self._acknowledgements = Acknowledgements(writer)
             self._shared = Surroundings(
                 self._pipimem,
                 self._replies,
@@ -114,28 +118,26 @@ class DingTalkBot:
                 self._wording,
                 state,
                 self._spawn,
-                asyncio.Semaphore(_AT_ONCE),
-                asyncio.Semaphore(self._turns_at_once()),
+                Slots(asyncio.Semaphore(_AT_ONCE), writer.is_idle),
+                Slots(asyncio.Semaphore(self._turns_at_once()), writer.is_idle),
                 permissions,
                 self._cards,
                 self._options.review_template,
             )
             self._gateway = StreamGateway(api, self.receive, self._report, self._pause)
-            await self._connected(stop, self._gateway)
+            await take_in_left(self._pipimem, writer.journal)
+            await self._connected(stop, self._gateway, writer)
 
-    async def _connected(self, stop: asyncio.Event, gateway: StreamGateway) -> None:
+    async def _connected(
+        self, stop: asyncio.Event, gateway: StreamGateway, writer: ArrivalWriter
+    ) -> None:
         """Receive until `stop`, and write down what arrives until the last turn is over."""
-        journal = ArrivalJournal.of(self._pipimem, "dingtalk")
-        await take_in_left(self._pipimem, journal)
-        self._acknowledgements = Acknowledgements(journal)
-        writing = asyncio.ensure_future(self._acknowledgements.run())
+        writer.start()
         try:
             await self._until(stop, gateway.run())
             await self._end_turns()
         finally:
-            writing.cancel()
-            await asyncio.gather(writing, return_exceptions=True)
-        await self._acknowledgements.write()
+            await writer.stop()
 
     def _turns_at_once(self) -> int:
         may_ask = self._pipimem.settings.recall.rerank != "never"
@@ -193,19 +195,16 @@ class DingTalkBot:
         if stored is None:
             return _TAKEN
         arrival = self._conversation(incoming.channel).journalled(incoming)
-        return self._acknowledged(arrival, stored, _TAKEN)
+        return self._acknowledged(self._acknowledgements.waits(arrival, stored), _TAKEN)
 
     def _taken_back(self, message: TakenBackMessage) -> Awaitable[Ack]:
         stored = self._conversation(message.channel).receive(message)
         emptied = Arrival(message.channel, Message.user("", id=message.id), is_taken_back=True)
-        return self._acknowledged(emptied, stored, _EVENT_TAKEN)
+        return self._acknowledged(self._acknowledgements.waits(emptied, stored), _EVENT_TAKEN)
 
-    async def _acknowledged(
-        self, arrival: Arrival | None, stored: asyncio.Future[bool], taken: Ack
-    ) -> Ack:
+    async def _acknowledged(self, waits: set[asyncio.Future[bool]], taken: Ack) -> Ack:
         """The acknowledgement, once what it is for is on the disk: it is not delivered again."""
-        is_durable = await self._acknowledgements.durable(arrival, stored)
-        return taken if is_durable else Ack(AckCode.FAILED, "not stored")
+        return taken if await is_durable(waits) else Ack(AckCode.FAILED, "not stored")
 
     def _stored(self, message: Incoming) -> asyncio.Future[bool] | None:
         """Take a message in, if it was not delivered to this process before; what says that it is

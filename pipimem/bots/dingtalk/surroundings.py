@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from pipimem.bots.dingtalk.delivery import Delivery
 from pipimem.bots.dingtalk.permissions import Permissions
 from pipimem.bots.dingtalk.replies import Replies
+from pipimem.bots.dingtalk.slots import Slots
 from pipimem.bots.dingtalk.state import BotState
 from pipimem.bots.dingtalk.wording import Wording
 
@@ -32,8 +32,8 @@ class Surroundings:
     wording: Wording
     state: BotState
     spawn: Callable[[Coroutine[object, object, None]], None]
-    storing: asyncio.Semaphore
-    turns: asyncio.Semaphore
+    storing: Slots
+    turns: Slots
     permissions: Permissions
     cards: ReviewCards
     # The id of the review card's template, empty for none.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from pipimem.notes.message import Message
 from pipimem.recall.items import Item
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
 from pipimem.text.dates.bounds import aware
@@ -25,12 +26,23 @@ class Filters:
         """Whether an entry counts; one without a time is outside of any span."""
         if self.role or (self.speaker and item.speaker.casefold() != self.speaker.casefold()):
             return False
+        return self._spans(item.when)
+
+    def admits_message(self, message: Message) -> bool:
+        """Whether a message counts; one without a time is outside of any span."""
+        if self.role and message.role != self.role:
+            return False
+        if self.speaker and message.speaker.casefold() != self.speaker.casefold():
+            return False
+        return self._spans(message.time)
+
+    def _spans(self, when: datetime | None) -> bool:
         if self.after is None and self.before is None:
             return True
-        if item.when is None:
+        if when is None:
             return False
-        is_late = self.after is None or aware(self.after) <= item.when
-        return is_late and (self.before is None or item.when < aware(self.before))
+        is_late = self.after is None or aware(self.after) <= aware(when)
+        return is_late and (self.before is None or aware(when) < aware(self.before))
 
     def gate(self, index: TranscriptIndex) -> Callable[[int], bool] | None:
         """A function that says whether the message of a slot counts; None if all do.

@@ -48,6 +48,7 @@ class _Streak:
     problem: Problem
     until: float = float("-inf")
     is_of_this_process: bool = False
+    is_bug: bool = False
 
 
 class Background:
@@ -122,6 +123,11 @@ class Background:
         streak = self._streaks.get((job, channel))
         return max(0.0, streak.until - self._clock.monotonic()) if streak else 0.0
 
+    def pause_after_bug(self, job: str, channel: str = "") -> float:
+        """As `pause`, but 0 after what may be mended from outside, such as a full disk."""
+        streak = self._streaks.get((job, channel))
+        return self.pause(job, channel) if streak and streak.is_bug else 0.0
+
     def shortest_pause(self, channel: str) -> float | None:
         """The shortest pause of a channel's failed jobs, in seconds; `None` without any."""
         pauses = (
@@ -137,6 +143,7 @@ class Background:
         Without `warns` only bugs are logged.
         """
         what, now = _safe_description(error), self._clock.wall().isoformat(timespec="seconds")
+        is_expected = isinstance(error, _EXPECTED)
         with self._lock:
             self._read()
             before = self._streaks.get((job, channel))
@@ -146,10 +153,11 @@ class Background:
                 problem = replace(problem, first=before.problem.first, times=times)
             pause = backoff(problem.times).total_seconds()
             until = self._clock.monotonic() + pause
-            self._streaks[job, channel] = _Streak(problem, until, is_of_this_process=True)
+            self._streaks[job, channel] = _Streak(
+                problem, until, is_of_this_process=True, is_bug=not is_expected
+            )
             if self._problems is not None:
                 self._try_problems(self._problems.keep, problem)
-        is_expected = isinstance(error, _EXPECTED)
         if not _repeats(before, what) and (warns or not is_expected):
             _logged(job, channel, error, what, pause)
         return Failure(described(error) if is_expected else what, pause)

@@ -19,6 +19,7 @@ from pipimem.runtime.maintenance.scheduler import Scheduler
 from pipimem.runtime.maintenance.watch import JOB as WATCH
 from pipimem.runtime.maintenance.watch import Watch
 from pipimem.store import schedule
+from pipimem.store.disk import presence
 from pipimem.store.schedule import ChannelStamp, Schedule, ScheduledVisit
 from pipimem.store.workspace import WorkspaceStore
 
@@ -130,7 +131,7 @@ class ChangedFiles:
         if refused:
             _log.warning("%s", refused)
             # Where `channels/` was moved away, it may come back.
-            self._must_start_watch = not self.store.channels_folder.is_dir()
+            self._must_start_watch = not presence.is_folder(self.store.channels_folder)
         self._scan_every = _SCAN_WITHOUT_A_WATCH if refused else _SCAN_EVERY
 
     async def _schedule_changed(self) -> str:

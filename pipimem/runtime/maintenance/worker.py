@@ -193,6 +193,9 @@ class MaintenanceWorker:
         pause = await self._pause_without_lock()
         if pause is not None:
             return pause
+        pause = self.background.pause_after_bug(JOB, folder)
+        if pause:  # news of the channel do not mend a bug
+            return pause
         stamps = partial(self._visit_again, folder)
         visit = await self.background.attempt(JOB, stamps, folder, warns=self.report is None)
         if isinstance(visit, Failure):

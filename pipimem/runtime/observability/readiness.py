@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pipimem.store.disk import presence
+
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
 
@@ -35,7 +37,7 @@ class Readiness:
     def _of_disk(self) -> str:
         root = self._pipimem.store.root
         for folder in (root, root / "channels", root / ".pipimem"):
-            if not folder.is_dir():
+            if not presence.is_folder(folder):
                 # Made at the first write, but for the workspace itself.
                 if folder == root:
                     return "the workspace is not there"

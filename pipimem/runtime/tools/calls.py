@@ -15,6 +15,7 @@ from pipimem.runtime.search_service import SearchHit
 from pipimem.runtime.tools.arguments import calls_in, checked, checked_item
 from pipimem.runtime.tools.citations import cited
 from pipimem.runtime.tools.definitions import CHANNEL, Tool, tool_named
+from pipimem.runtime.tools.whole_entries import file_of, whole_entries
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
@@ -115,21 +116,15 @@ async def _search(channel: ChannelMemory, _tool: Tool, given: Mapping[str, Any])
 
 async def _whole(channel: ChannelMemory, names: Sequence[str]) -> dict[str, Any]:
     """Messages and entries by their ids, each with its whole text or why there is none."""
-    known = {f"{Source.MEMORY}:{entry.id}": entry for entry in await channel.entries()}
+    known = await whole_entries(channel, names)
     results = []
     for name in names:
-        entry = known.get(name)
-        if entry is not None:
+        if name in known:
+            results.append(known[name])
+        elif file_of(name) is not None:
             results.append(
-                {
-                    "id": name,
-                    "text": channel.masked(entry.text),
-                    "trust": str(entry.trust),
-                    "messages": list(entry.sources),
-                }
+                {"error": f"No entry of {file_of(name)} has the id {name!r} now.", "of": name}
             )
-        elif name.startswith(f"{Source.MEMORY}:"):
-            results.append({"error": f"No entry of MEMORY.md has the id {name!r} now.", "of": name})
         else:
             results += await _each([name], lambda one: _message_whole(channel, one))
     return {"results": results}

@@ -10,6 +10,7 @@ from pipimem.recall.items import Item, Source
 
 if TYPE_CHECKING:
     from pipimem.runtime.channel_memory import ChannelMemory
+    from pipimem.runtime.entry_list import ListedEntry
 
 _FILES = {
     Source.SESSION: str(File.SESSION),
@@ -31,5 +32,22 @@ async def cited(channel: ChannelMemory, items: Sequence[Item]) -> list[dict[str,
             "date": item.time,
             "speaker": item.speaker,
         }
-        citations.append({name: value for name, value in citation.items() if value})
+        citations.append(_known(citation))
     return citations
+
+
+def cited_entry(file: File, entry: ListedEntry) -> dict[str, Any]:
+    """The citation of an entry of a file; what is not known of it is left out."""
+    said = entry.since.isoformat(timespec="minutes") if entry.since else ""
+    citation = {
+        "file": str(file),
+        "section": entry.section,
+        "messages": list(entry.sources),
+        "date": said,
+        "speaker": entry.speaker,
+    }
+    return _known(citation)
+
+
+def _known(citation: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in citation.items() if value}

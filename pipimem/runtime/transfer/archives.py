@@ -10,6 +10,7 @@ from zipfile import BadZipFile, ZipFile
 
 from pipimem.errors import ArchiveError, ChannelError
 from pipimem.runtime.transfer.take_back import ARCHIVE
+from pipimem.store.disk import presence
 from pipimem.store.moved import read_move
 from pipimem.store.transfer.import_log import (
     ImportedChannel,
@@ -59,7 +60,7 @@ def is_archive(path: Path) -> bool:
         with ZipFile(path) as packed:
             return NAME in packed.namelist()
     except (BadZipFile, IsADirectoryError):
-        return path.suffix == ".zip" and path.is_file()
+        return path.suffix == ".zip" and presence.is_file(path)
 
 
 def chosen_channels(workspace: WorkspaceStore, names: Sequence[str]) -> tuple[ChannelInfo, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from pipimem.errors import ArchiveError
+from pipimem.store.disk import presence
 from pipimem.store.disk.syscalls import opened
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class SourceFiles:
     @property
     def is_folder(self) -> bool:
         """Whether it is a folder on the disk."""
-        return self._zip is None and self.path.is_dir()
+        return self._zip is None and presence.is_folder(self.path)
 
     def named(self, *endings: str) -> tuple[str, ...]:
         """The names that end with one of some words."""
@@ -132,7 +133,7 @@ class SourceFiles:
             return ""
 
     def _place(self, name: str) -> Path:
-        return self.path / name if self.path.is_dir() else self.path
+        return self.path / name if presence.is_folder(self.path) else self.path
 
 
 @contextmanager
@@ -148,7 +149,7 @@ def opened_source(path: Path) -> Iterator[SourceFiles]:
     """The files at a path. Raises `ArchiveError` for a ZIP file that is damaged or a bomb, and
     for a folder with too many files to be a memory.
     """
-    if path.is_dir():
+    if presence.is_folder(path):
         yield SourceFiles(path, tuple(_files_below(path)))
     elif is_zipfile(path):
         with _sentences(str(path)), ZipFile(path) as packed:
@@ -175,7 +176,7 @@ def _files_below(root: Path) -> Iterator[str]:
         folders[:] = sorted(one for one in folders if _is_looked_into(one) and depth < _DEPTH)
         for name in sorted(names):
             path = here / name
-            if path.is_file() and not path.is_symlink():
+            if presence.is_file(path) and not presence.is_link(path):
                 count += 1
                 if count > _MOST_FILES:
                     raise ArchiveError(f"{root} has more than {_MOST_FILES:,} files; name the one")

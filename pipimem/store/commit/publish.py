@@ -20,6 +20,7 @@ from pipimem.notes.reconcile import reconciled
 from pipimem.store.commit.acknowledge import acknowledge
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record
 from pipimem.store.commit.working_copy import WorkingCopy
+from pipimem.store.disk import presence
 from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.exchange import displace
 from pipimem.store.disk.files import (
@@ -247,7 +248,7 @@ def _journal_edit(
 def archive_state(working_copy: WorkingCopy) -> tuple[int, str]:
     """Returns how many bytes the archive has, and their etag."""
     path = working_copy.target(File.ARCHIVE)
-    prefix = KnownPrefix.of(path, path.stat().st_size if path.exists() else 0)
+    prefix = KnownPrefix.of(path, path.stat().st_size if presence.exists(path) else 0)
     return prefix.end, prefix.digest
 
 

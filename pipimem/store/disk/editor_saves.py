@@ -12,6 +12,8 @@ import time
 from enum import Enum
 from pathlib import Path
 
+from pipimem.store.disk import presence
+
 # Editors that truncate and write are done within hundreds of ms; what stands longer was meant.
 SAVE_GRACE_SECONDS = 2.0
 
@@ -24,7 +26,7 @@ def may_be_half_saved(path: Path, text: str, known: str) -> bool:
     if len(text) >= len(known) or (text.strip() and not _is_cut(text, known)):
         return False
     try:
-        changed = (path if path.exists() else path.parent).stat().st_mtime
+        changed = (path if presence.exists(path) else path.parent).stat().st_mtime
     except OSError:  # the folder went too: nothing is being saved there
         return False
     return is_recent(changed)

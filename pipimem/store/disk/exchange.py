@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from pipimem.store.disk import presence
 from pipimem.store.disk.fencing import staged, unstaged_name
 from pipimem.store.disk.files import free_name
 from pipimem.store.disk.syscalls import store_errors
@@ -45,7 +46,7 @@ def _displaced(prepared: Path, target: Path) -> Path | None:
         try:
             return _exchanged(prepared, target)
         except FileNotFoundError:
-            if not prepared.exists():
+            if not presence.exists(prepared):
                 raise
         try:
             put_new(prepared, target)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+from pipimem.store.disk import presence
 from pipimem.store.disk.fencing import move_name
 from pipimem.store.disk.syscalls import reading, store_errors
 
@@ -116,7 +117,7 @@ def older_parts(path: Path) -> list[Path]:
 def parts(path: Path) -> list[Path]:
     """The files that were set aside, oldest first, then the one at `path` if it is there."""
     with store_errors("read", path):
-        current = [path] if path.exists() else []
+        current = [path] if presence.exists(path) else []
     return older_parts(path) + current
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 from pipimem.errors import UnreadableNote
+from pipimem.store.disk import presence
 
 _CHANNELS = "channels"
 
@@ -14,13 +17,16 @@ def real_path(path: Path) -> Path:
 
     Raises `UnreadableNote` for links that lead round in a circle.
     """
+    # Of a circle `Path.resolve` tells before Python 3.13 only, later ones give a path as this does.
+    real = Path(os.path.realpath(path))
     try:
-        return path.resolve()
-    # Python before 3.13; later ones give a path that cannot be opened.
-    except RuntimeError as error:
-        raise UnreadableNote(
-            f"{path} is a link that leads back to itself. Move it away."
-        ) from error
+        real.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UnreadableNote(
+                f"{path} is a link that leads back to itself. Move it away."
+            ) from error
+    return real
 
 
 def resolved(path: Path, root: Path) -> Path:
@@ -28,7 +34,7 @@ def resolved(path: Path, root: Path) -> Path:
 
     Raises `UnreadableNote`.
     """
-    if not path.is_symlink():
+    if not presence.is_link(path):
         return path
     target = real_path(path)
     place = astray(path, target, root)

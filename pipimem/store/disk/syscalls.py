@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Concatenate, ParamSpec, Protocol, TypeVar
 
 from pipimem.errors import StoreError
+from pipimem.store.disk import presence
 from pipimem.store.disk.fencing import check_fence
 
 # Windows lacks these; there they ask for nothing.
@@ -177,7 +178,7 @@ def sync_folder(folder: Path) -> None:
 def make_folder(folder: Path) -> None:
     """Creates a folder, and those above it, for the owner alone, unless it is there."""
     with store_errors("create", folder):
-        if not folder.is_dir():
+        if not presence.is_folder(folder):
             make_folder(folder.parent)
             folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
             # Else a power cut takes the folder with all that was synced in it.

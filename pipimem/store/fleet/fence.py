@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipimem.errors import LockLost
+from pipimem.store.disk import presence
 from pipimem.store.disk.fencing import put_back, take_staging
 from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import (
@@ -79,7 +80,7 @@ class PlantedFence:
         sync_folder(self.own)
 
     def _is_planted(self) -> bool:
-        if self.lease.taken_over or not self.staging.is_dir():
+        if self.lease.taken_over or not presence.is_folder(self.staging):
             return False
         return not self.is_passed
 

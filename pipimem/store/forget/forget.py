@@ -7,7 +7,7 @@ forgotten lines. What a crash cut off, the next holder of the lock finishes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -23,22 +23,21 @@ from pipimem.store.commit.commit import Recalls, commit, journal_edits
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.publish import is_unfinished, publish
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk import json_lines
-from pipimem.store.disk.files import own_text, read_text, remove
+from pipimem.store.disk import presence
+from pipimem.store.disk.files import read_text, remove
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.forget import plan as plans
 from pipimem.store.forget.clean_archive import clean_archive, is_archive_being_saved
+from pipimem.store.forget.clean_arrivals import clean_arrivals
 from pipimem.store.forget.cleaning import (
     blank_quotes,
-    blanked,
     clean_past,
     clean_transcript,
     keep_past_of_archive,
-    quotes,
 )
 from pipimem.store.forget.plan import Plan
+from pipimem.store.forget.receipt import Forgotten, held_in_text, receipt_of
 from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
-from pipimem.store.forget.verify import traces
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
 from pipimem.store.merge.forgotten_lines import mark_of
 from pipimem.store.transcript.log import Transcript
@@ -46,20 +45,6 @@ from pipimem.store.transcript.log import Transcript
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often
 # than this.
 _TRIES = 5
-_KINDS = ("entries", "archive", "versions", "messages", "journal", "ledger", "usage")
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """The receipt of a forgetting: how much held the words, by kind of place and by file."""
-
-    counts: dict[str, int]
-    places: dict[str, int]
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing held them."""
-        return not self.places
 
 
 def forget(
@@ -137,56 +122,9 @@ class _Forgetting:
     def _targets(self) -> ForgetTargets:
         return self.plan.targets
 
-    # ── how much holds the words ──────────────────────────────────────────────────────────────
-
     def receipt(self) -> Forgotten:
         """How much holds the targets right now."""
-        counts, places = dict.fromkeys(_KINDS, 0), {}
-        for kind, place, count in self._held():
-            if count:
-                counts[kind] += count
-                places[place] = count
-        return Forgotten(counts, places)
-
-    def _held(self) -> Iterator[tuple[str, str, int]]:
-        """How much of each place holds the targets: kind, place, count."""
-        state = self.working_copy.state
-        for file in NOTE_FILES:
-            yield "entries", str(file), self._held_in_text(file)
-        yield "archive", str(File.ARCHIVE), self._held_in_text(File.ARCHIVE)
-        for file in File:
-            for path in state.versions.paths(file):
-                is_held = self._targets.are_in(own_text(path) or "")
-                yield "versions", f".pipimem/versions/{path.name}", int(is_held)
-        for part in self._transcript_parts():
-            lines = json_lines.lines(part)
-            count = sum(blanked(line, self._targets) != line for line in lines)
-            yield "messages", part.name, count
-        for part in state.journal.parts():
-            yield "journal", f".pipimem/{part.name}", self._held_in_journal(part)
-        is_held = blanked_ledger(state.ledger, self._targets) != state.ledger
-        yield "ledger", ".pipimem/ledger.json", int(is_held)
-        for path, found in quotes(self.working_copy.root / ".pipimem", self._targets).items():
-            yield "usage", f"workspace/.pipimem/{path.name}", len(found)
-
-    def _held_in_text(self, file: File) -> int:
-        """How many entries of a file hold a target; 1 where only other lines of it do."""
-        text = read_text(self.working_copy.path(file), self.working_copy.root) or ""
-        kept, removed = without(text, self._targets, self.working_copy.key)
-        return max(len(removed), int(kept != text))
-
-    def _held_in_journal(self, part: Path) -> int:
-        """How many lines of a file of the journal hold a target, escaped as they are."""
-        lines: set[int] = set()
-        for text in self._targets.texts:
-            found = traces([part], text, inside_words=self._targets.inside_words)
-            lines.update(trace.line for trace in found)
-        return len(lines)
-
-    def _transcript_parts(self) -> list[Path]:
-        return [] if self.plan.keep_transcript else self.log.parts()
-
-    # ── what is done ──────────────────────────────────────────────────────────────────────────
+        return receipt_of(self.working_copy, self.log, self.plan)
 
     def carry_out(self, receipt: Forgotten) -> None:
         """Does what the plan says, then removes it; an editor that saves meanwhile ends it early.
@@ -202,7 +140,7 @@ class _Forgetting:
                 return
 
     def _is_in_notes(self) -> bool:
-        return any(self._held_in_text(file) for file in NOTE_FILES)
+        return any(held_in_text(self.working_copy, file, self._targets) for file in NOTE_FILES)
 
     def _clean_everything(self, receipt: Forgotten) -> bool:
         """Removes the targets everywhere, once; `False` where somebody is saving."""
@@ -215,18 +153,23 @@ class _Forgetting:
         removed: set[str] = set()
         for file in NOTE_FILES:
             removed |= clean_past(working_copy, file, targets, self.now)
-        for part in self._transcript_parts():
-            clean_transcript(part, targets)
-        self.log.drop_cached()
+        if not self.plan.keep_transcript:
+            self._clean_talk()
         blank_quotes(working_copy.root / ".pipimem", targets)
         state.ledger = self._ledger_after(removed)
         state.start_anew(_first_record(state.ledger, self.plan, receipt, self.now))
         # Before the plan goes: a power cut must not bring back what was removed.
         for folder in (working_copy.folder, state.versions.folder, _own(working_copy)):
-            if folder.is_dir():
+            if presence.is_folder(folder):
                 sync_folder(folder)
         working_copy.clear()
         return True
+
+    def _clean_talk(self) -> None:
+        for part in self.log.parts():
+            clean_transcript(part, self._targets)
+        self.log.drop_cached()
+        clean_arrivals(self.working_copy, self._targets)
 
     def commit(self) -> bool:
         """Removes the entries from the files, as a commit; whether all files are without them."""

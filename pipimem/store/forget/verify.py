@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipimem.store.disk import presence
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.forget.targets import folded, folded_lines, stands_in
 
@@ -41,7 +42,7 @@ def traces(folders: Iterable[Path], text: str, *, inside_words: bool = False) ->
         for path in _files_in(folder):
             if search.is_in(folded(path.name)):
                 yield Trace(path, 0)
-            if path.is_file():
+            if presence.is_file(path):
                 with store_errors("read", path):
                     data = path.read_bytes()
                 for line in search.lines_in(data):
@@ -51,8 +52,8 @@ def traces(folders: Iterable[Path], text: str, *, inside_words: bool = False) ->
 def _files_in(folder: Path) -> list[Path]:
     """The files and links below a folder; a file is its own only one."""
     with store_errors("read", folder):
-        below = [folder] if folder.is_file() else folder.rglob("*")
-        return sorted(path for path in below if path.is_file() or path.is_symlink())
+        below = [folder] if presence.is_file(folder) else folder.rglob("*")
+        return sorted(path for path in below if presence.is_file(path) or presence.is_link(path))
 
 
 @dataclass(frozen=True, slots=True)

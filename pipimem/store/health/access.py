@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
+from pipimem.store.disk import presence
 from pipimem.store.disk.links import astray, real_path
 from pipimem.store.disk.syscalls import FILE_MODE, FOLDER_MODE, store_errors
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
@@ -22,11 +23,11 @@ def access_findings(folder: Path, root: Path) -> Iterator[Finding]:
     """What is to be said about modes and links in a channel's folder."""
     paths = (folder, *_below(folder))
     yield from _findings(folder, paths, [path for path in paths if _is_ours(path, folder)], root)
-    if not folder.is_symlink() and not _is_usable(folder):
+    if not presence.is_link(folder) and not _is_usable(folder):
         what = "pipimem cannot read or write this folder, so this channel has no memory. "
         yield wrong(folder, f"{what}Run: chmod u+rwx '{folder}', or accept that")
     for path in map(folder.joinpath, sorted(_NOTES)):
-        if path.is_file() and not path.is_symlink():
+        if presence.is_file(path) and not presence.is_link(path):
             yield from _note_findings(path, root)
 
 
@@ -52,9 +53,9 @@ def _findings(
     for path in paths:
         # The check of a note's text reports its link.
         is_note = path.parent == folder and path.name in _NOTES
-        if path.is_symlink() and not is_note:
+        if presence.is_link(path) and not is_note:
             yield from _link(path, path in ours, root)
-    yield from _modes(folder, [path for path in ours if not path.is_symlink()], root)
+    yield from _modes(folder, [path for path in ours if not presence.is_link(path)], root)
 
 
 def _modes(folder: Path, files: Sequence[Path], root: Path) -> Iterator[Finding]:
@@ -83,14 +84,14 @@ def _link(path: Path, is_ours: bool, root: Path) -> Iterator[Finding]:
     place = astray(path, target, root)
     if place:
         yield wrong(path, f"a link that leads {place}; put a real file there")
-    elif is_ours and not target.is_dir():
+    elif is_ours and not presence.is_folder(target):
         what = "is a link, where a file of ours belongs. Move it away; "
         yield wrong(path, f"{what}a new file is made where needed")
 
 
 def _is_usable(path: Path) -> bool:
     """Whether its mode lets the owner read and write it, and we may do so."""
-    if path.is_dir():
+    if presence.is_folder(path):
         owners, ours = stat.S_IRWXU, os.R_OK | os.W_OK | os.X_OK
     else:
         owners, ours = stat.S_IRUSR | stat.S_IWUSR, os.R_OK | os.W_OK
@@ -113,10 +114,11 @@ def _is_open(path: Path, root: Path) -> bool:
 
 def _with_our_modes(paths: list[Path]) -> Mend:
     def change(now: datetime) -> str:  # noqa: ARG001 - a mending's signature
-        found = [path for path in paths if path.exists()]  # another mending may have swept some
+        # Another mending may have swept some.
+        found = [path for path in paths if presence.exists(path)]
         for path in found:
             with store_errors("change the mode of", path):
-                path.chmod(FOLDER_MODE if path.is_dir() else FILE_MODE)
+                path.chmod(FOLDER_MODE if presence.is_folder(path) else FILE_MODE)
         return f"{len(found)} modes set to 0600 and 0700"
 
     return change

@@ -12,6 +12,7 @@ from pipimem.notes.files import File
 from pipimem.settings import SecretSettings
 from pipimem.store import identity
 from pipimem.store.channel import ChannelStore
+from pipimem.store.disk import presence
 from pipimem.store.disk.folder_names import folder_name, is_plain
 from pipimem.store.health.access import access_findings
 from pipimem.store.health.entries import entry_findings, injection_findings
@@ -30,9 +31,9 @@ def channel_findings(
 
     `own` is what the workspace masks besides known kinds of secrets.
     """
-    if not folder.is_dir():
+    if not presence.is_folder(folder):
         # A file with a suffix, or of a system: nobody takes it for a channel.
-        if not folder.is_file() or (is_plain(folder.name) and not folder.suffix):
+        if not presence.is_file(folder) or (is_plain(folder.name) and not folder.suffix):
             what = "is no folder, so no channel of this name can be opened; move it away"
             yield wrong(folder, what)
         return
@@ -40,7 +41,7 @@ def channel_findings(
         opened = _opened(workspace, folder)
     except PipimemError as error:
         yield wrong(folder, str(error))
-        if not folder.is_symlink():
+        if not presence.is_link(folder):
             yield from access_findings(folder, workspace.root)
         return
     if isinstance(opened, ChannelStore):
@@ -68,7 +69,7 @@ def _findings(store: ChannelStore, now: datetime, own: SecretSettings) -> Iterat
     # What is unreadable is reported with the text, a damaged journal below.
     with suppress(PipimemError):
         notes = store.notes()
-        yield from entry_findings(folder / File.MEMORY, notes, now)
+        yield from entry_findings(folder / File.MEMORY, notes, now, own)
         yield from injection_findings(folder, notes)
     yield from state_findings(store)
     yield from leftover_findings(store)

@@ -9,7 +9,7 @@ from pathlib import Path
 from pipimem.errors import PipimemError
 from pipimem.settings import SecretSettings
 from pipimem.store import identity
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import json_lines, presence
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.store.transcript.message_line import parsed
 from pipimem.store.workspace import WorkspaceStore
@@ -183,7 +183,11 @@ def _folders(workspace: WorkspaceStore) -> list[Path]:
     """The channels' folders; a link is reported by the check of links, and not followed."""
     top = workspace.channels_folder
     try:
-        return [path for path in sorted(top.iterdir()) if path.is_dir() and not path.is_symlink()]
+        return [
+            path
+            for path in sorted(top.iterdir())
+            if presence.is_folder(path) and not presence.is_link(path)
+        ]
     except OSError:  # reported by the check of this folder
         return []
 
@@ -207,4 +211,4 @@ def _newest(parts: list[Path]) -> tuple[list[Path], int]:
 
 
 def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+    return path.stat().st_size if presence.exists(path) else 0

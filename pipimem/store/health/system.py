@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
+from pipimem.store.disk import presence
 from pipimem.store.disk.mounts import network_type
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
 from pipimem.store.job_failures import Problem, Problems
@@ -40,7 +41,7 @@ def system_findings(root: Path, limit: Path = _WATCHES) -> Iterator[Finding]:
     if not os.access(root, os.W_OK | os.X_OK):
         yield wrong(root, "cannot be written to; check the owner and the mode of the folder")
     top = root / "channels"
-    if top.is_dir():
+    if presence.is_folder(top):
         if root.stat().st_mode & 0o077 and top.stat().st_mode & 0o077:
             yield worth_knowing(
                 top, f"other users may look into it; chmod 700 '{top}' keeps them out"
@@ -53,7 +54,7 @@ def _watches(top: Path, limit: Path) -> Iterator[Finding]:
         most = int(limit.read_text(encoding="ascii"))
     except (OSError, ValueError):  # not Linux
         return
-    wanted = _ABOVE + sum(1 for path in top.iterdir() if path.is_dir())
+    wanted = _ABOVE + sum(1 for path in top.iterdir() if presence.is_folder(path))
     if wanted > most:
         what = f"{wanted} inotify watches are wanted and {most} allowed: edits are found within a "
         more = "minute, not at once; raise fs.inotify.max_user_watches (docs/guide/operating.md)"

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from pipimem.errors import JournalError, LockLost
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import json_lines, presence
 from pipimem.store.disk.fencing import fence_number
 from pipimem.store.disk.files import NEVER, Stamp, put_whole, remove, stamp
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
@@ -89,7 +89,7 @@ class Journal:
         """
         if end != NOWHERE and not self.holds(end):
             raise JournalError(f"{self.path} is no longer the journal that was read. Try again.")
-        fresh = not self.path.exists()
+        fresh = not presence.exists(self.path)
         start, data = end.offset, b""
         if end == NOWHERE:
             data, end = self._header()

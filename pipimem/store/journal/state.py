@@ -12,6 +12,7 @@ from pathlib import Path
 from pipimem.errors import JournalError
 from pipimem.notes.files import File, etag
 from pipimem.notes.ledger import Ledger, fresh_ledger
+from pipimem.store.disk import presence
 from pipimem.store.disk.files import NEVER, Stamp
 from pipimem.store.journal import checkpoint as ledger_file
 from pipimem.store.journal.checkpoint import Checkpoint
@@ -100,7 +101,7 @@ class State:
         # replaced it.
         before, sequence = self.place, self.ledger.sequence
         self._start()
-        is_known = before.journal and self.journal.folder.is_dir()
+        is_known = before.journal and presence.is_folder(self.journal.folder)
         if is_known and not self.journal.follows(before, sequence):
             self.is_cut = True
             _log.warning(

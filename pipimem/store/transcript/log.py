@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pipimem.errors import DatabaseUnavailable, LockTimeout
 from pipimem.notes.message import Message
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import json_lines, presence
 from pipimem.store.disk.files import NEVER, Stamp, stamp
 from pipimem.store.disk.json_lines import parts, set_aside
 from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
@@ -196,7 +196,7 @@ class Transcript:
 
     def _mend(self) -> None:
         """Cuts back a last line that a crash tore; one that only lacks its ending gets it."""
-        if not self.path.exists():
+        if not presence.exists(self.path):
             return
         last = next(json_lines.lines_backwards(self.path), b"\n")
         if last.endswith(b"\n"):
@@ -207,7 +207,7 @@ class Transcript:
             append_synced(self.path, b"", at=_size(self.path) - len(last))
 
     def _write(self, added: list[Message]) -> None:
-        fresh = not self.path.exists()
+        fresh = not presence.exists(self.path)
         lines = b"".join(line(message) for message in added)
         try:
             if not fresh and self.path.stat().st_size > _ROTATE_AT:

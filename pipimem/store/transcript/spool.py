@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pipimem.notes.message import Message
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import json_lines, presence
 from pipimem.store.disk.fencing import move_name
 from pipimem.store.disk.files import remove
 from pipimem.store.disk.folder_lock import is_at
@@ -81,7 +81,7 @@ class TalkSpool:
 
         The caller holds the channel's lock, and removes each with `drop` once it is taken in.
         """
-        if not self.folder.is_dir():
+        if not presence.is_folder(self.folder):
             return []
         for path in self._files():
             if path.suffix == _WRITTEN:

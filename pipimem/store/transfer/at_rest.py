@@ -12,6 +12,7 @@ from pipimem.errors import StoreError
 from pipimem.notes.files import File
 from pipimem.store import identity
 from pipimem.store.commit.publish import is_unfinished
+from pipimem.store.disk import presence
 from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.links import resolved
 from pipimem.store.disk.syscalls import store_errors
@@ -48,9 +49,9 @@ def _files(folder: Path, root: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
     with store_errors("read", folder):
         for below in (folder, folder / ".pipimem", folder / ".pipimem" / "versions"):
-            for path in sorted(below.iterdir()) if below.is_dir() else ():
+            for path in sorted(below.iterdir()) if presence.is_folder(below) else ():
                 name = path.relative_to(folder).as_posix()
                 place = resolved(path, root) if name in set(File) else path
-                if is_of_a_channel(name) and place.is_file():
+                if is_of_a_channel(name) and presence.is_file(place):
                     found[name] = place
     return found

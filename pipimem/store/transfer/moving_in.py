@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pipimem import resources
 from pipimem.errors import ArchiveError, LockTimeout, StoreError
+from pipimem.store.disk import presence
 from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.syscalls import make_folder, read_if_there, store_errors, sync_folder
@@ -41,7 +42,7 @@ def incoming(workspace: WorkspaceStore) -> Iterator[Path]:
             finally:
                 _clear(folder)
     except LockTimeout as error:
-        if folder.exists():
+        if presence.exists(folder):
             raise StoreError(
                 f"{workspace.root}: another import is under way. Try again when it has ended."
             ) from error
@@ -50,7 +51,7 @@ def incoming(workspace: WorkspaceStore) -> Iterator[Path]:
 
 def _clear(folder: Path) -> None:
     with store_errors("remove", folder):
-        if folder.is_dir() and not folder.is_symlink():
+        if presence.is_folder(folder) and not presence.is_link(folder):
             shutil.rmtree(folder)
 
 
@@ -101,7 +102,7 @@ def move_in_shared(
     for one in files:
         target = workspace.root / one.path
         staged = ready / SHARED / one.path
-        if not target.is_symlink() and digest_of(target) == one.digest:
+        if not presence.is_link(target) and digest_of(target) == one.digest:
             continue
         if _may_be_put(target, templates):
             make_folder(target.parent)
@@ -119,13 +120,13 @@ def _may_be_put(target: Path, templates: Set[tuple[str, bytes]]) -> bool:
     """Whether nothing lies there, or the template that `init` put and nobody has touched."""
     if not os.path.lexists(target):
         return True
-    if target.is_symlink() or not os.access(target, os.W_OK):
+    if presence.is_link(target) or not os.access(target, os.W_OK):
         return False
     return (target.name, read_if_there(target) or b"") in templates
 
 
 def _put(staged: Path, target: Path) -> None:
-    if target.exists():
+    if presence.exists(target):
         staged.replace(target)
     else:
         put_new(staged, target)

@@ -12,6 +12,7 @@ from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from pipimem.errors import ArchiveError, StoreError
+from pipimem.store.disk import presence
 from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.files import HALF, remove, temporary_for
 from pipimem.store.disk.links import resolved
@@ -175,7 +176,7 @@ def shared_files(root: Path) -> list[Path]:
     """The files of a workspace that belong to no channel and are taken along."""
     found: list[Path] = []
     for below in (root, root / "prompts", root / ".pipimem"):
-        paths = sorted(below.iterdir()) if below.is_dir() else []
+        paths = sorted(below.iterdir()) if presence.is_folder(below) else []
         named = (one for one in paths if is_of_the_workspace(one.relative_to(root).as_posix()))
         found += filter(Path.is_file, named)
     return found

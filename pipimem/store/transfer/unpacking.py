@@ -19,6 +19,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from pipimem.errors import ArchiveError, PipimemError
 from pipimem.store import identity
+from pipimem.store.disk import presence
 from pipimem.store.disk.syscalls import (
     FOLDER_MODE,
     make_folder,
@@ -133,7 +134,7 @@ class OpenedArchive:
 
 def _make_unsynced(folder: Path) -> None:
     """Creates a folder, and those above it; the one wait at the end is for them, too."""
-    if not folder.is_dir():
+    if not presence.is_folder(folder):
         _make_unsynced(folder.parent)
         with store_errors("create", folder):
             folder.mkdir(mode=FOLDER_MODE)

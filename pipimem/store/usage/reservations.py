@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pipimem.errors import DatabaseUnavailable, JournalError, LockTimeout
 from pipimem.notes.usage import Reservation, Usage
+from pipimem.store.disk import presence
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.folder_names import folder_name
 from pipimem.store.disk.json_codec import JsonFolder
@@ -97,7 +98,7 @@ def quotable(channels: Path, usage: Usage, make_lock: MakeLock = FolderLock) -> 
         yield usage
         return
     own = channels / folder_name(usage.channel) / ".pipimem"
-    if not any((own / name).exists() for name in ("lock", "fence")):
+    if not any(presence.exists(own / name) for name in ("lock", "fence")):
         yield usage
         return
     with ExitStack() as held:
@@ -112,7 +113,7 @@ def quotable(channels: Path, usage: Usage, make_lock: MakeLock = FolderLock) -> 
 
 def _is_safe(own: Path, usage: Usage) -> bool:
     """Whether nothing was forgotten in the channel in the hour before the call."""
-    if (own / "forget.json").exists():  # cut off, and not finished yet
+    if presence.exists(own / "forget.json"):  # cut off, and not finished yet
         return False
     checkpoint = ledger_file.load(own / "ledger.json")
     if checkpoint is None or not checkpoint.ledger.forgotten:

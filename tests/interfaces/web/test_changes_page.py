@@ -25,8 +25,29 @@ async def test_the_changes_newest_first(root: Path) -> None:
         assert "fact number 2." in older
         assert "fact number 34." not in older
         by_model = await browser.page("/changes", author="model")
-        assert "None of these changes" in by_model
+        assert "No change like this" in by_model
         assert (await browser.get("/changes", author="nobody")).status_code == 400
+
+
+async def test_changes_are_found_by_their_words(root: Path) -> None:
+    """In what they did or who made them, also far behind the newest; masked words are not."""
+    async with browsing(root) as browser:
+        await browser.channel.remember("the printer is on floor four.", speaker="Alice")
+        for number in range(40):
+            await browser.channel.remember(f"fact number {number}.", speaker="Bob")
+        html = await browser.page("/changes", words="PRINTER alice")
+        assert "floor four" in html
+        assert html.count("data-row") == 1
+        assert "Take it back" in html
+        facts = await browser.page("/changes", words="number")
+        assert facts.count("data-row") == 30
+        older = await browser.page("/changes", words="number", before="12")
+        assert "fact number 9." in older
+        assert "printer" not in older
+        browser.write(f"# Memory\n\n- the key is ghp_{'a1B2' * 9}\n")
+        await browser.channel.remember("one more fact.")
+        assert "ghp_" not in await browser.page("/changes", words="key")
+        assert "No change like this" in await browser.page("/changes", words="a1B2a1B2")
 
 
 async def test_a_change_and_its_undo(root: Path) -> None:
@@ -74,11 +95,11 @@ async def test_the_notes_of_a_day(root: Path) -> None:
     async with browsing(root) as browser:
         await browser.channel.remember("the port is 8080")
         (change,) = await browser.channel.history.log()
-        html = await browser.page("/then", day=change.time[:10])
+        html = await browser.page("/notes-on-day", day=change.time[:10])
         assert "the port is 8080" in html
-        before = await browser.page("/then", day="2001-01-01")
+        before = await browser.page("/notes-on-day", day="2001-01-01")
         assert "the port is 8080" not in before
-        assert (await browser.get("/then", day="yesterday")).status_code == 400
+        assert (await browser.get("/notes-on-day", day="yesterday")).status_code == 400
 
 
 async def test_secrets_of_former_days_are_hidden_too(root: Path) -> None:
@@ -87,7 +108,10 @@ async def test_secrets_of_former_days_are_hidden_too(root: Path) -> None:
         browser.write("## Facts\n\n- password: hunter2-Zx9!kd\n- <private>my diary</private> x\n")
         await browser.channel.remember("another")
         (change, *_) = await browser.channel.history.log()
-        pages = [await browser.page("/changes"), await browser.page("/then", day=change.time[:10])]
+        pages = [
+            await browser.page("/changes"),
+            await browser.page("/notes-on-day", day=change.time[:10]),
+        ]
         numbers = map(str, range(1, change.number + 1))
         pages += [await browser.page("/change", number=number) for number in numbers]
         for html in pages:
@@ -99,6 +123,6 @@ async def test_secrets_of_former_days_are_hidden_too(root: Path) -> None:
 async def test_a_day_that_is_none_is_told(root: Path, day: str) -> None:
     """Also the last and the first that a calendar has, which have no neighbour."""
     async with browsing(root) as browser:
-        assert (await browser.get("/then", day=day)).status_code == 400
+        assert (await browser.get("/notes-on-day", day=day)).status_code == 400
         for name in ("after", "before"):
             assert (await browser.get("/talk", q="x", **{name: day})).status_code == 400

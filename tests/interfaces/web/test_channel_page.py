@@ -118,7 +118,7 @@ async def test_entries_are_filtered(root: Path) -> None:
         assert 'value="NUMBER 7"' in html
         html = await browser.page("/channel", trust="human", kind="fact")
         assert "400 of 401 entries" in html
-        assert "kind=fact&trust=human&from=150" in html
+        assert "kind=fact&trust=human&from=75" in html
         assert "0 of 401 entries" in await browser.page("/channel", trust="inferred")
         assert (await browser.get("/channel", kind="nonsense")).status_code == 400
         assert (await browser.get("/channel", trust="nonsense")).status_code == 400

@@ -46,6 +46,21 @@ async def test_costs_by_day_task_model_and_channel(root: Path) -> None:
         assert (await browser.get("/costs", days="-1")).status_code == 400
 
 
+async def test_plots_by_task_model_and_channel(root: Path) -> None:
+    """The highest eight as bars, of the rest how many; the tables name them all."""
+    async with browsing(root) as browser:
+        for number in range(11):
+            spend(browser, f"room-{number}", 1_000 * (number + 1))
+        html = await browser.page("/costs")
+        channels = html.partition("By Channel")[2]
+        plots, _, table = channels.partition("<table>")
+        assert plots.count('class="bar"') == 16  # tokens and money; none failed
+        assert plots.index("room-10") < plots.index("room-9")
+        assert plots.count("+ 3 more") == 2
+        assert 'width="300.0"' in plots
+        assert table.count('<th scope="row">') == 11
+
+
 async def test_today_yesterday_and_the_week_stand_first(root: Path) -> None:
     """Whatever time the plots are of; and what is left of today's budget, in words of the page."""
     async with browsing(root, language="zh") as browser:

@@ -117,11 +117,12 @@ async def test_a_view_that_is_read_only_changes_nothing(root: Path, method: str,
 
 
 async def test_every_answer_keeps_the_browser_safe(root: Path) -> None:
-    """No script but ours, no frame, no referrer, nothing kept; refusals too."""
+    """No script but ours, no frame, no referrer, nothing of a memory kept; refusals too."""
     async with browsing(root) as browser:
         answers = [
             await browser.get("/channel"),
             await browser.client.get("/static/app.js"),
+            await browser.client.get("/static/nothing.js"),
             await browser.client.get("/nothing"),
             await browser.client.get("/", headers={"Host": "evil.example"}),
         ]
@@ -132,7 +133,9 @@ async def test_every_answer_keeps_the_browser_safe(root: Path) -> None:
             assert "frame-ancestors 'none'" in policy
             assert answer.headers["x-content-type-options"] == "nosniff"
             assert answer.headers["referrer-policy"] == "no-referrer"
-            assert answer.headers["cache-control"] == "no-store"
+            is_kept = answer.request.url.path == "/static/app.js"
+            kept = "private, max-age=60" if is_kept else "no-store"
+            assert answer.headers["cache-control"] == kept
             assert answer.headers["cross-origin-resource-policy"] == "same-origin"
             assert "access-control-allow-origin" not in answer.headers
 

@@ -67,6 +67,21 @@ async def test_filters(root: Path) -> None:
         assert (await browser.get("/talk/around", message="nobody")).status_code == 404
 
 
+async def test_filters_without_words(root: Path) -> None:
+    """The transcript of one speaker, role or time alone, and the pages before it."""
+    async with browsing(root) as browser:
+        question = Message.user("where is the printer?", speaker="Dana")
+        await browser.channel.take_in([question, Message.assistant("On floor four.")])
+        theirs = await browser.page("/talk", speaker="dana")
+        assert "where is the printer" in theirs
+        assert "On floor four" not in theirs
+        answers = await browser.page("/talk", role="assistant")
+        assert "On floor four" in answers
+        assert "where is the printer" not in answers
+        assert "as far as this page looks back" in await browser.page("/talk", speaker="Nobody")
+        assert "as far as" in await browser.page("/talk", after="2001-01-01", before="2001-02-01")
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 async def test_hostile_talk_is_words(root: Path, text: str) -> None:
     """In the transcript, in hits, in the query itself."""

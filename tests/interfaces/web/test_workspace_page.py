@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pipimem import File, Message
+from pipimem.runtime.channel_overview import ChannelOverview
 from pipimem.runtime.note_files import NoteFiles
 from pipimem.web.pages import Pages
 from pipimem.web.workspace_page import WorkspacePage
@@ -42,6 +43,10 @@ async def test_every_channel_with_how_it_stands(root: Path) -> None:
         assert "No channel has these words" in none
 
 
+def workspace_page(pages: Pages) -> WorkspacePage:
+    return WorkspacePage(pages, ChannelOverview(pages.pipimem.store, pages.pipimem.clock))
+
+
 @pytest.mark.parametrize("only", [None, "room-2"])
 async def test_what_is_looked_at_first_is_read_before(
     root: Path, only: str | None, monkeypatch: pytest.MonkeyPatch
@@ -58,11 +63,11 @@ async def test_what_is_looked_at_first_is_read_before(
             viewed.append(f"{file} of {await files.stamp()}")
 
         monkeypatch.setattr(NoteFiles, "view", view)
-        await WorkspacePage(pages).warm()
+        await workspace_page(pages).warm()
         rooms = [only] if only else [f"room-{number}" for number in range(7, 2, -1)]
         channels = [await browser.pipimem.channel(room) for room in rooms]
         assert viewed == [f"MEMORY.md of {await one.files.stamp()}" for one in channels]
-        await WorkspacePage(Pages(browser.pipimem, "no such room")).warm()
+        await workspace_page(Pages(browser.pipimem, "no such room")).warm()
 
 
 async def test_long_notes_of_a_page_are_read_after_it(

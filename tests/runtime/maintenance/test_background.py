@@ -398,6 +398,23 @@ async def test_what_is_passed_on_is_raised(tmp_path: Path) -> None:
     assert WorkspaceStore.open(tmp_path / "workspace").problems.all()[0].what == "the disk is full"
 
 
+async def test_news_do_not_shorten_the_pause_after_a_bug() -> None:
+    """A full disk may be mended meanwhile, and is asked again when there is something new."""
+    background = Background(Clock(monotonic=lambda: 5.0))
+
+    async def full() -> None:
+        raise StoreError("the disk is full")
+
+    assert background.pause_after_bug(IDLE, "room") == 0
+    await background.attempt(IDLE, full, "room")
+    assert (background.pause(IDLE, "room"), background.pause_after_bug(IDLE, "room")) == (60, 0)
+    await background.attempt(IDLE, broken_work, "room")
+    assert background.pause_after_bug(IDLE, "room") == 120
+    assert background.pause_after_bug(IDLE, "hall") == 0
+    await background.attempt(IDLE, nothing, "room")
+    assert background.pause_after_bug(IDLE, "room") == 0
+
+
 async def test_a_disk_that_keeps_no_problem_is_no_problem(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

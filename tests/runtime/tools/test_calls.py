@@ -73,7 +73,24 @@ async def test_search_goes_from_hits_to_the_talk_around_to_whole_messages(root: 
         "Tom (2026-03-02): Tom runs the staging server",
         "explicit",
     )
+    assert entry["source"].items() >= {"file": "MEMORY.md", "section": "Facts"}.items()
+    assert entry["source"]["speaker"] == "Tom"
+    assert message["source"]["messages"] == ["m2"]
     assert "no message 'm9'" in unknown["error"]
+
+
+async def test_whole_entries_of_every_file_say_where_they_stand(root: Path) -> None:
+    """Whatever a search shows can be asked for by its id."""
+    write(root, "SESSION.md", "# Session\n\n## Current State\n\n- the kiln is being fired\n")
+    write(root, "HISTORY.md", "# History\n\n## 2026-03-01 Kiln\n\n- the kiln came by ship\n")
+    async with opened(root) as (_, channel):
+        hits = (await call(channel, "memory_search", query="kiln", where="notes"))["hits"]
+        ids = [*(hit["id"] for hit in hits), "session:abcdefgh"]
+        *whole, gone = (await call(channel, "memory_search", ids=ids))["results"]
+    assert {one["source"]["file"] for one in whole} == {"SESSION.md", "HISTORY.md"}
+    assert {one["source"]["section"] for one in whole} == {"Current State", "2026-03-01 Kiln"}
+    assert {one["text"] for one in whole} == {"the kiln is being fired", "the kiln came by ship"}
+    assert "No entry of SESSION.md has the id 'session:abcdefgh' now" in gone["error"]
 
 
 async def test_what_finds_nothing_says_what_may_be_wrong(root: Path) -> None:

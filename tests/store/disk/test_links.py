@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from pipimem.errors import UnreadableNote
-from pipimem.store.disk.links import astray, leads_to_another_channel, resolved
+from pipimem.store.disk.links import astray, leads_to_another_channel, real_path, resolved
 
 
 @pytest.fixture
@@ -51,3 +51,18 @@ def test_a_chain_of_links_is_followed_to_its_end(root: Path) -> None:
     for each in (root, other):
         with pytest.raises(UnreadableNote, match="another channel"):
             resolved(each / "channels/alice/x.md", each)
+
+
+def test_links_in_a_circle_are_told(root: Path) -> None:
+    """On every Python: the link itself, a pair of them, and what would lie behind one.
+
+    A link to what is not there is none: it has a place.
+    """
+    (root / "itself").symlink_to(root / "itself")
+    (root / "there").symlink_to(root / "back")
+    (root / "back").symlink_to(root / "there")
+    for name in ("itself", "there", "itself/MEMORY.md"):
+        with pytest.raises(UnreadableNote, match="leads back to itself"):
+            real_path(root / name)
+    (root / "nowhere").symlink_to(root / "not there.md")
+    assert real_path(root / "nowhere") == root / "not there.md"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
-from pipimem.store.health.entries import injection_findings
+from pipimem.store.health.entries import entry_findings, injection_findings
 
 from tests.notes.building import notes_of
 
@@ -22,3 +23,14 @@ def test_an_entry_that_orders_the_bot_is_told_without_its_words() -> None:
     ]
     assert "(override)" in found[0].what
     assert "previous" not in found[0].what
+
+
+def test_an_entry_is_quoted_without_what_is_hidden() -> None:
+    """Neither a secret nor a private stretch, also where the quotation is cut in it."""
+    text = f"the key is ghp_{'a1B2' * 9} <private>the vault is on floor two</private>"
+    notes = notes_of(f"## Facts\n\n- {text}\n- {text}\n")
+    (found,) = entry_findings(Path("MEMORY.md"), notes, datetime(2026, 3, 2, tzinfo=UTC))
+    assert found.where == "MEMORY.md, line 4"
+    assert "says the same as line 3: “the key is " in found.what
+    assert "a1B2" not in found.what
+    assert "vault" not in found.what

@@ -1,6 +1,7 @@
 // The page of a channel: its buttons, and the stream that keeps it up to date.
 import { change, read } from "./requests.js";
 import { conflict, editEntry, editFile, hasEditors, isUnsaved, settled, showLeftDrafts } from "./editor.js";
+import { visible } from "./lines.js";
 import { follow, live, refresh, say, words } from "./live.js";
 
 const isReadOnly = "readOnly" in document.body.dataset;
@@ -17,7 +18,7 @@ function failed(answer) {
   say(answer.status === 0 ? words.failed : answer.problem ?? words.failed);
 }
 
-async function deed(entry, method, path, body, done) {
+async function action(entry, method, path, body, done) {
   const answer = await change(method, path, { file: file() }, entry.dataset.entry, { ...placeOf(entry), ...body });
   if (answer.status === 412) conflict(answer, undefined, entry.dataset.source, body.draft);
   else if (answer.status === 200) { say(answer.hides ? words.hides : done); await refresh(); }
@@ -26,11 +27,11 @@ async function deed(entry, method, path, body, done) {
 }
 
 function remove(entry) {
-  if (window.confirm(words.removing)) deed(entry, "PUT", "/channel/entry", { draft: "" }, words.removed);
+  if (window.confirm(words.removing)) action(entry, "PUT", "/channel/entry", { draft: "" }, words.removed);
 }
 
 function pin(entry) {
-  deed(entry, "POST", "/channel/pin", { pinned: entry.dataset.pinned !== "true" }, words.saved);
+  action(entry, "POST", "/channel/pin", { pinned: entry.dataset.pinned !== "true" }, words.saved);
 }
 
 // ── a dialog with a kind: moving an entry, remembering a text ──
@@ -49,7 +50,7 @@ function withKind({ remembers, entry }) {
     const kind = dialog.querySelector("[data-kind]").value;
     if (!remembers) {
       dialog.close();
-      await deed(entry, "POST", "/channel/move", { kind }, words.moved);
+      await action(entry, "POST", "/channel/move", { kind }, words.moved);
       return;
     }
     const answer = await change("POST", "/channel/remember", {}, "*", { text: text.value, kind });
@@ -79,7 +80,7 @@ function forgetProblem(text) {
 function items(texts) {
   return texts.map((text) => {
     const item = document.createElement("li");
-    item.textContent = text;
+    item.textContent = visible(text);
     item.dir = "auto";
     return item;
   });
@@ -122,7 +123,7 @@ function forget(what) {
 
 // ── buttons ──
 
-const deeds = {
+const actions = {
   edit: editEntry,
   pin,
   move: (entry) => withKind({ remembers: false, entry }),
@@ -134,7 +135,7 @@ if (!isReadOnly) {
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
-    if (button.dataset.deed) deeds[button.dataset.deed](button.closest("[data-entry]"));
+    if (button.dataset.action) actions[button.dataset.action](button.closest("[data-entry]"));
     else if ("editFile" in button.dataset && !hasEditors()) editFile();
     else if ("remember" in button.dataset) withKind({ remembers: true });
     else if ("forgetText" in button.dataset) forget({});

@@ -13,10 +13,10 @@ function step(by) {
 }
 
 function press(name) {
-  document.activeElement?.closest("[data-entry]")?.querySelector(`[data-deed="${name}"]`)?.click();
+  document.activeElement?.closest("[data-entry]")?.querySelector(`[data-action="${name}"]`)?.click();
 }
 
-const deeds = {
+const actions = {
   "/": () => {
     const field = document.querySelector("[type=search]");
     if (field) field.focus();
@@ -30,7 +30,7 @@ const deeds = {
 };
 
 export function listen() {
-  document.querySelector("[data-help]")?.addEventListener("click", deeds["?"]);
+  document.querySelector("[data-help]")?.addEventListener("click", actions["?"]);
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     if (document.querySelector("dialog[open]")) return;
@@ -38,7 +38,7 @@ export function listen() {
       if (event.target.matches("[data-entry], [data-row]")) event.target.querySelector("a")?.click();
       return;
     }
-    const deed = deeds[event.key];
-    if (deed) { event.preventDefault(); deed(); }
+    const action = actions[event.key];
+    if (action) { event.preventDefault(); action(); }
   });
 }

@@ -39,11 +39,18 @@ function between(a, b) {
   return found;
 }
 
+const UNSEEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+
+// A text in which signs that turn what follows, or that nobody sees, stand as their numbers.
+export function visible(text) {
+  return text.replace(UNSEEN, (sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`);
+}
+
 // Fills an element with the changed lines; text only, never HTML.
 export function show(element, before, after) {
   element.replaceChildren(...diff(before, after).map(([kind, line]) => {
     const shown = document.createElement(kind);
-    shown.textContent = `${kind === "ins" ? "+" : "−"} ${line}`;
+    shown.textContent = visible(`${kind === "ins" ? "+" : "−"} ${line}`);
     return shown;
   }));
 }

@@ -49,11 +49,11 @@ export function follow(guard) {
   const events = new EventSource(address("/events"));
   // The page may be older than the stream: it says which state it shows.
   let known = live()?.dataset.stamp;
-  const heard = (event) => {
+  const onChange = (event) => {
     if (known !== undefined && known !== event.data) refresh();
     known = event.data;
   };
-  events.addEventListener("hello", heard);
-  events.addEventListener("changed", heard);
+  events.addEventListener("hello", onChange);
+  events.addEventListener("changed", onChange);
   window.addEventListener("pagehide", () => events.close());
 }

@@ -8,8 +8,8 @@ form?.addEventListener("submit", async (event) => {
   const problem = form.parentElement.querySelector("[data-problem]");
   const words = new FormData(form).get("words") ?? "";
   const body = { text: form.dataset.question, words: words.replaceAll("，", ",") };
-  const told = await change("POST", "/playground/question", {}, "*", body);
-  problem.hidden = told.status === 200;
-  problem.textContent = told.problem ?? (told.status ? "" : form.dataset.failed);
-  if (told.status === 200) document.getElementById("status").textContent = told.added ? form.dataset.kept : form.dataset.known;
+  const answer = await change("POST", "/playground/question", {}, "*", body);
+  problem.hidden = answer.status === 200;
+  problem.textContent = answer.problem ?? (answer.status ? "" : form.dataset.failed);
+  if (answer.status === 200) document.getElementById("status").textContent = answer.added ? form.dataset.kept : form.dataset.known;
 });

@@ -7,7 +7,7 @@ export function address(path, query = {}) {
 }
 
 export async function read(path, query = {}) {
-  return told(await fetch(address(path, query), { headers: { Accept: "application/json" } }));
+  return parsed(await fetch(address(path, query), { headers: { Accept: "application/json" } }));
 }
 
 // The answer of a change: {status, ...what the server says}; status 0 where it cannot be reached.
@@ -26,10 +26,10 @@ export async function change(method, path, query, match, body) {
   } catch {
     return { status: 0 };
   }
-  return told(answer);
+  return parsed(answer);
 }
 
-async function told(answer) {
+async function parsed(answer) {
   const text = await answer.text();
   let value;
   try {

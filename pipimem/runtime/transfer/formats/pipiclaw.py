@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from hashlib import sha256
 
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
@@ -41,11 +43,10 @@ _KINDS = {
 # A block's heading is a time, alone or behind words: "Folded History Through …", "Archived …".
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LOGS = ("log.jsonl.1", "log.jsonl")
-_NOT_READ = {
-    "SESSION.md": "what was going on then",
-    ".memory/tombstones.jsonl": "marks of what was deleted",
-}
+_NOT_READ = {"SESSION.md": "what was going on then"}
 _METADATA = ".memory/entries.json"
+_TOMBSTONES = ".memory/tombstones.jsonl"
+_DELETED = "it was deleted there"
 _HISTORIES = ("HISTORY.archive.md", "HISTORY.md")
 
 
@@ -72,7 +73,9 @@ def read(files: SourceFiles) -> Iterator[Found]:
         # pipiclaw writes / in an id as two underscores.
         channel = folder.rpartition("/")[2].replace("__", "/")
         if "MEMORY.md" in places:
-            yield from _entries(files, folder, channel, has_metadata=_METADATA in places)
+            entries = _entries(files, folder, channel, has_metadata=_METADATA in places)
+            deleted = _deleted(files, f"{folder}/{_TOMBSTONES}") if _TOMBSTONES in places else {}
+            yield from (_unless_deleted(entry, deleted) for entry in entries)
         for place in (*_HISTORIES, *_LOGS, *_NOT_READ):
             if place in places:
                 yield from _of(files, folder, place, channel)
@@ -89,9 +92,30 @@ def _of(files: SourceFiles, folder: str, place: str, channel: str) -> Iterator[F
         yield LeftOut(name, _NOT_READ[place])
 
 
+def _deleted(files: SourceFiles, name: str) -> Mapping[str, datetime | None]:
+    """When each entry was deleted, by its id and by the hash of its text."""
+    found: dict[str, datetime | None] = {}
+    with files.stream(name) as file:
+        for row in map(as_object, JsonElements(file, name)):
+            when = time_of(row.get("deletedAt"))
+            found |= {text_of(row, "entryId"): when, text_of(row, "contentHash"): when}
+    found.pop("", None)
+    return found
+
+
+def _unless_deleted(entry: FoundEntry, deleted: Mapping[str, datetime | None]) -> Found:
+    """The entry, unless its id or its text was deleted and it was not asked for anew since."""
+    plain = " ".join(unicodedata.normalize("NFKC", entry.text).split()).lower()
+    for key in (entry.origin.rpartition("#")[2], sha256(plain.encode()).hexdigest()):
+        when = deleted.get(key)
+        if key in deleted and not (when and entry.when and entry.when > when):
+            return LeftOut(entry.origin, _DELETED)
+    return entry
+
+
 def _entries(
     files: SourceFiles, folder: str, channel: str, *, has_metadata: bool
-) -> Iterator[Found]:
+) -> Iterator[FoundEntry]:
     name = f"{folder}/MEMORY.md"
     text = files.text(name)
     known: Json = {}

@@ -49,6 +49,43 @@ async def test_killed_in_a_burst_right_after_a_start_it_loses_nothing(
     assert journal_of(workspace) == ""
 
 
+async def test_killed_and_then_told_to_forget_it_brings_nothing_back(
+    workspace: Path, dingtalk: FakeDingTalk
+) -> None:
+    """What was acknowledged may stand in the journal alone; the next start would store it."""
+    channels = [f"cid{number}" for number in range(8)]
+    async with Pipimem(workspace, "offline") as pipimem:
+        for name in channels:
+            await pipimem.channel(name, kind="group", title="发布群")
+    for round_ in range(3):
+        async with started(workspace, dingtalk.url) as process:
+            await dingtalk.connected(round_ + 1)
+            before = dingtalk.ack_count
+            for name in channels:
+                text = f"round {round_}: the vault is behind the mirror"
+                await dingtalk.say(text, channel=name, message_id=f"{name}-{round_}")
+            await dingtalk.until(lambda before=before: dingtalk.ack_count == before + 8)
+            process.kill()
+            await process.wait()
+        holds = logs_of(workspace) + journal_of(workspace)
+        assert all(f'"{name}-{round_}"' in holds for name in channels)
+        async with Pipimem(workspace, "offline") as pipimem:
+            for name in channels:
+                channel = await pipimem.channel(name)
+                counts = await channel.forget("the vault is behind the mirror")
+                assert counts["messages"] + counts["arrivals"] >= 1
+        assert "vault" not in logs_of(workspace) + journal_of(workspace)
+    async with started(workspace, dingtalk.url) as process:
+        await dingtalk.connected(4)
+        # What comes again is known by its id.
+        text = "round 2: the vault is behind the mirror"
+        await dingtalk.acked(await dingtalk.say(text, channel="cid0", message_id="cid0-2"))
+        process.terminate()
+        assert (await ended(process))[0] == 0
+    assert "vault" not in logs_of(workspace) + journal_of(workspace)
+    assert logs_of(workspace).count('"cid0-2"') == 1
+
+
 def left(pipimem: Pipimem, *arrivals: Arrival) -> ArrivalJournal:
     """What a killed bot left."""
     ArrivalJournal.of(pipimem, "dingtalk").commit(arrivals, ())

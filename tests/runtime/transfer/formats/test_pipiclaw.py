@@ -39,7 +39,15 @@ def test_days_and_messages() -> None:
         ("assistant", "", "5432.", "dm_alice"),
     ]
     assert left_out(found) == [
+        ("dm_alice/MEMORY.md#m-33333333", "it was deleted there"),
         ("dm_alice/log.jsonl:3", "a message without text"),
         ("dm_alice/SESSION.md", "what was going on then"),
-        ("dm_alice/.memory/tombstones.jsonl", "marks of what was deleted"),
     ]
+
+
+def test_what_was_deleted_there_stays_out_unless_it_was_asked_for_anew() -> None:
+    """Known by its text, however it is spaced, or by its id; what was kept after that comes in."""
+    found = fixture(FORMAT)
+    assert ("preference", "回答用中文") in entries(found)
+    assert "The WIFI" not in " ".join(text for _, text in entries(found))
+    assert ("dm_alice/MEMORY.md#m-33333333", "it was deleted there") in left_out(found)

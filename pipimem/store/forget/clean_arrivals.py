@@ -1,0 +1,106 @@
+"""The arrivals of bots without what is forgotten: blanked in place, for a bot may append."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pipimem.errors import StoreError
+from pipimem.store import identity
+from pipimem.store.arrivals import arrival_files, arrival_line, arrival_of
+from pipimem.store.commit.working_copy import WorkingCopy
+from pipimem.store.disk import json_lines
+from pipimem.store.disk.syscalls import opened, store_errors, sync_data
+from pipimem.store.forget.targets import ForgetTargets, blanked_message
+
+# A bot writes the file anew once in thousands of messages.
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A line that holds a target: the byte where it begins, and what is to stand there."""
+
+    at: int
+    line: bytes
+    clean: bytes
+
+
+def held_arrivals(working_copy: WorkingCopy, targets: ForgetTargets) -> dict[Path, int]:
+    """How many lines of each file of the workspace hold a target, of this channel or damaged."""
+    channel, files = _channel(working_copy), arrival_files(working_copy.root).values()
+    counts = {path: len(list(_held_in(path, channel, targets))) for path in files}
+    return {path: count for path, count in counts.items() if count}
+
+
+def clean_arrivals(working_copy: WorkingCopy, targets: ForgetTargets) -> None:
+    """Overwrites the lines with as many bytes: emptied messages, which keep their ids, and blanks.
+
+    Looks again until none is left, for a bot may have written the file anew. Raises `StoreError`
+    where it does so each time.
+    """
+    channel = _channel(working_copy)
+    for path in arrival_files(working_copy.root).values():
+        for _ in range(_TRIES):
+            held = list(_held_in(path, channel, targets))
+            if not held:
+                break
+            _overwrite(path, held)
+        else:
+            raise StoreError(f"{path}: it kept changing; try again")
+
+
+def _channel(working_copy: WorkingCopy) -> str:
+    """The platform's id of a channel, which its arrivals name."""
+    known = identity.load(working_copy.folder)
+    return known.id if known else working_copy.folder.name
+
+
+def _held_in(path: Path, channel: str, targets: ForgetTargets) -> Iterator[_Held]:
+    at = 0
+    for data in json_lines.lines(path):
+        clean = _clean(data, channel, targets)
+        if clean != data:
+            yield _Held(at, data, clean)
+        at += len(data)
+
+
+def _clean(data: bytes, channel: str, targets: ForgetTargets) -> bytes:
+    """A line without the targets, of the same length."""
+    arrival = arrival_of(data)
+    if arrival is None:  # nobody knows whose it is, and nobody takes it in
+        return _blanks(len(data)) if targets.are_in(data.decode("utf-8", "replace")) else data
+    if arrival.channel != channel:
+        return data
+    message = blanked_message(arrival.message, targets)
+    title = "" if targets.are_in(arrival.title) else arrival.title
+    if (message, title) == (arrival.message, arrival.title):
+        return data
+    clean = arrival_line(replace(arrival, message=message, title=title))
+    return clean + _blanks(len(data) - len(clean))
+
+
+def _blanks(length: int) -> bytes:
+    """A line of blanks, nothing for no byte."""
+    return b" " * (length - 1) + b"\n" if length else b""
+
+
+def _overwrite(path: Path, held: list[_Held]) -> None:
+    """Puts clean lines in their places, up to the first that does not stand there any more."""
+    with store_errors("write", path):
+        try:
+            descriptor = opened(path, os.O_RDWR)
+        except FileNotFoundError:
+            return
+        try:
+            for one in held:
+                os.lseek(descriptor, one.at, os.SEEK_SET)
+                if os.read(descriptor, len(one.line)) != one.line:
+                    return
+                os.lseek(descriptor, one.at, os.SEEK_SET)
+                os.write(descriptor, one.clean)
+            sync_data(descriptor)
+        finally:
+            os.close(descriptor)
