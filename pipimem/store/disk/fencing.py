@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote, unquote
 
+from pipimem.store.disk import presence
+
 
 class Fence(Protocol):
     """What a holder of a lease shows before each change of a file."""
@@ -115,7 +117,7 @@ def take_name(path: Path) -> None:
     try:
         path.rename(trash)
     except FileNotFoundError:
-        if not fence.staging.is_dir():
+        if not presence.is_folder(fence.staging):
             raise  # another holder removed the staging directory
         return
     trash.unlink(missing_ok=True)
@@ -144,7 +146,7 @@ def staged(path: Path, target: Path | None = None) -> Iterator[Path]:
     try:
         yield ours
     finally:
-        if fence.staging.is_dir():  # else another holder has what lay there
+        if presence.is_folder(fence.staging):  # else another holder has what lay there
             put_back(fence.staging, fence.folder)
 
 
@@ -170,7 +172,7 @@ def take_staging(staging: Path, mine: Path, folder: Path) -> None:
                 (staging / name).rename(mine / name)
             staging.rmdir()
         except FileNotFoundError:
-            if staging.is_dir():
+            if presence.is_folder(staging):
                 continue  # the holder was not suspended, and moved on
         except OSError:
             if not os.listdir(staging):  # noqa: PTH208 - names
