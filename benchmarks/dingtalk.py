@@ -16,7 +16,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-from pipimem.store.transcript.log import parsed
+from pipimem.store.transcript.message_line import parsed
 from pipimem.store.workspace import WorkspaceStore
 from tests.servers.dingtalk import CLIENT_ID, CLIENT_SECRET, FakeDingTalk, fake_dingtalk
 

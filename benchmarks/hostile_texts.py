@@ -47,7 +47,7 @@ from pipimem.recall.items import Item, Source
 from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.scripted import Reply, Scripted
 from pipimem.sidecar.tasks import Consolidated, Learned, Refreshed
-from pipimem.store.transcript import log
+from pipimem.store.transcript import message_line
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.fence import NOTE, unfenced
 from pipimem.text.markdown.parser import Document, parsed
@@ -294,8 +294,8 @@ def _places(note: Note, gone: Set[str]) -> Counter[tuple[str, str]]:
 def _said(text: str, _: random.Random) -> Iterator[str]:
     """A message on its way to the log and back."""
     message = replace(Message.user(text, id="m1", speaker=text[:40]), number=1)
-    line = log.line(message)
-    back = log.parsed(line)
+    line = message_line.line(message)
+    back = message_line.parsed(line)
     if line.count(b"\n") != 1 or not line.endswith(b"\n"):
         yield "said: a message is not one line"
     if back is None or _storable(back.content) != _storable(text):

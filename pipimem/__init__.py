@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         BudgetSpent,
         CannotTakeBack,
         ChannelError,
+        ChannelMoved,
+        DatabaseUnavailable,
         JournalError,
         LockLost,
         LockTimeout,
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
         CompactionSettings,
         DingTalkSettings,
         EmbedderSettings,
+        FleetSettings,
         MaintenanceSettings,
         ModelSettings,
         ObservabilitySettings,
@@ -144,10 +147,12 @@ __all__ = [
     "ChannelError",
     "ChannelHistory",
     "ChannelInfo",
+    "ChannelMoved",
     "Clock",
     "CompactionSettings",
     "Consolidate",
     "Consolidated",
+    "DatabaseUnavailable",
     "DingTalkSettings",
     "EditConflict",
     "Embedder",
@@ -155,6 +160,7 @@ __all__ = [
     "EntryOrigin",
     "EntryPlace",
     "File",
+    "FleetSettings",
     "Fold",
     "Folded",
     "ForgetPreview",
@@ -256,9 +262,9 @@ _PLACES = {
     "pipimem.store.workspace": "ChannelInfo",
     "pipimem.text.private": "PrivateCounts",
     "pipimem.settings": (
-        "BudgetSettings CompactionSettings DingTalkSettings EmbedderSettings MaintenanceSettings "
-        "ModelSettings ObservabilitySettings PrivateSettings RecallSettings SecretSettings "
-        "Settings SnapshotSettings"
+        "BudgetSettings CompactionSettings DingTalkSettings EmbedderSettings FleetSettings "
+        "MaintenanceSettings ModelSettings ObservabilitySettings PrivateSettings RecallSettings "
+        "SecretSettings Settings SnapshotSettings"
     ),
     "pipimem.sidecar.tasks": (
         "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over Refile "

@@ -5,12 +5,14 @@ PipimemError
 ├── SettingsError            pipimem.toml says something that is not understood
 ├── WorkspaceError           the folder is not a workspace, or cannot be used as one
 ├── ChannelError             a channel is unknown, or its folder belongs to another channel
+│   └── ChannelMoved         it was moved to another workspace, or is being moved
 ├── UnreadableNote           a Markdown file is binary, too large or not UTF-8
 ├── TranscriptError          a recorded conversation has a broken line
 ├── ArchiveError             an archive or another program's files cannot be taken in
 ├── StoreError               the disk refused: full, read-only, broken
 │   ├── LockTimeout          another process holds the channel for too long
-│   ├── LockLost             the lock file was deleted or replaced while it was held
+│   ├── LockLost             the lock was taken by another, or its file replaced, while it was held
+│   ├── DatabaseUnavailable  the database of a fleet does not answer
 │   └── JournalError         the journal of a channel is damaged
 ├── SidecarError             the model could not think
 │   ├── ModelUnavailable     no key, unknown model, no connection, refused
@@ -55,6 +57,10 @@ class ChannelError(PipimemError):
     """A channel is unknown, or its folder belongs to another channel."""
 
 
+class ChannelMoved(ChannelError):
+    """A channel was moved to another workspace, or is being moved; nothing is written here."""
+
+
 class UnreadableNote(PipimemError):
     """A Markdown file is binary, too large or not UTF-8; it is left as it is."""
 
@@ -76,7 +82,14 @@ class LockTimeout(StoreError):
 
 
 class LockLost(StoreError):
-    """The lock file was deleted or replaced while it was held; nothing was written."""
+    """The lock was taken by another, or its file replaced, while it was held; nothing was written.
+
+    In a fleet what was just being written may be there: it is looked for before it is tried again.
+    """
+
+
+class DatabaseUnavailable(StoreError):
+    """The database in which several hosts agree who writes does not answer, or refuses."""
 
 
 class JournalError(StoreError):

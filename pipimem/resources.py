@@ -76,6 +76,16 @@ def template(language: str = "en") -> Iterator[tuple[str, bytes]]:
             yield path.name, path.read_bytes()
 
 
+def fleet_schema() -> str:
+    """The statements that make the tables of a fleet: `data/fleet/schema.sql`."""
+    return (_HERE / "data" / "fleet" / "schema.sql").read_text(encoding="utf-8")
+
+
+def fleet_rights() -> str:
+    """What the role `pipimem_bot` needs of these tables: `data/fleet/rights.sql`."""
+    return (_HERE / "data" / "fleet" / "rights.sql").read_text(encoding="utf-8")
+
+
 def rules(name: str) -> str:
     """The text of `data/rules/<name>.txt`: patterns of the offline rules."""
     return (_HERE / "data" / "rules" / f"{name}.txt").read_text(encoding="utf-8")

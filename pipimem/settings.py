@@ -22,6 +22,9 @@ _ACCEPTED: Mapping[object, tuple[Any, str]] = {
     str: (str, "a string"),
 }
 
+# A commit on a slow disk takes a second, and each renewal may be late.
+_SHORTEST_LEASE = 1.0
+
 # Settings of earlier versions, and what to write instead.
 _REPLACED: Mapping[str, str] = {
     "[recall] repeat": (
@@ -163,6 +166,22 @@ class SecretSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FleetSettings:
+    """The database in which several hosts agree who writes; empty on one host.
+
+    `database` is an address of PostgreSQL; a host that dies holds a channel for up to
+    `lease_seconds`.
+    """
+
+    database: str = field(default="", repr=False)
+    lease_seconds: float = 5.0
+
+    def __post_init__(self) -> None:
+        if self.lease_seconds < _SHORTEST_LEASE:
+            raise SettingsError(f"[fleet] lease_seconds must be {_SHORTEST_LEASE:g} or more")
+
+
+@dataclass(frozen=True, slots=True)
 class DingTalkSettings:
     """Who may change what others said, in a group of the DingTalk bot.
 
@@ -189,6 +208,7 @@ class Settings:
     private: PrivateSettings = field(default_factory=PrivateSettings)
     secrets: SecretSettings = field(default_factory=SecretSettings)
     observability: ObservabilitySettings = field(default_factory=ObservabilitySettings)
+    fleet: FleetSettings = field(default_factory=FleetSettings)
     dingtalk: DingTalkSettings = field(default_factory=DingTalkSettings)
 
 

@@ -10,4 +10,5 @@ lock --group build --group dev -o requirements/dev.txt
 lock --group build --group dev --group release -o requirements/release.txt
 lock --group build --group dev --group recipes -o requirements/recipes.txt
 lock --group build --group dev --group interfaces --extra mcp --extra ui --extra dingtalk --extra agentscope --extra langchain --extra openai-agents --extra pydantic-ai --extra anthropic -o requirements/interfaces.txt
+lock --group build --group dev --extra fleet -o requirements/fleet.txt
 echo 'mcp>=1.25,<2' | uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --python-version 3.11 - -o requirements/mcp1.txt

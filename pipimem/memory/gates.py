@@ -23,9 +23,11 @@ _TIDY_CHARS, _TIDY_ENTRIES = 5_000, 8
 _TIDY_EVERY = timedelta(hours=24)
 
 AFTER_A_FAILURE = "waiting after a failure"
+ELSEWHERE = "another host thinks about it"
 # What gates say that have nothing to do: nothing is wrong with these.
 IDLE = frozenset(
     (
+        ELSEWHERE,
         "nothing new",
         "too little new",
         "short enough",

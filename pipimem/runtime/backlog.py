@@ -19,9 +19,17 @@ def recallable_backlog(transcript: Transcript, ledger: Ledger) -> tuple[Message,
 
     Without what its speakers ask not to note: no turn shows it.
     """
-    messages = (*_set_aside(transcript, ledger), *_waiting(transcript, ledger))
+    spooled = transcript.spooled()
+    messages = (*_set_aside(transcript, ledger), *_waiting(transcript, ledger), *spooled)
     hidden = off_the_record(messages)
     return tuple(message for message in messages if message.id not in hidden)
+
+
+def backlog_chosen_by(transcript: Transcript, ledger: Ledger) -> tuple[object, ...]:
+    """What the backlog depends on: equal values choose the same messages."""
+    spooled = tuple(message.id for message in transcript.spooled())
+    # With every forgetting there are new tombstones, and the messages may have been emptied.
+    return ledger.cursor, ledger.epoch_start, ledger.holes, ledger.tombstones, spooled
 
 
 def _waiting(transcript: Transcript, ledger: Ledger) -> tuple[Message, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Literal
 
 import anyio
@@ -33,9 +34,8 @@ async def missing_messages(
         if not on_the_record:
             return []
         transcript = jobs.store.transcript
-        return writer.intake.unknown_messages(
-            on_the_record, transcript.window(max(0, transcript.last_number - newest))
-        )
+        known = transcript.window(max(0, transcript.last_number - newest))
+        return writer.intake.unknown_messages(on_the_record, chain(known, transcript.spooled()))
 
     return await to_thread.run_sync(missing)
 
@@ -57,11 +57,12 @@ async def consolidated_receipt(jobs: ChannelJobs, covered: int, seconds: float) 
     """
     steps: list[str] = []
     try:
-        before = jobs.store.ledger
         with anyio.fail_after(seconds):
-            if before.refreshed < covered <= before.cursor:
-                steps.append(f"refresh: {await _refreshed(jobs, seconds)}")
-            await jobs.consolidate(seconds, boundary=True, upto=covered)
+            async with jobs.thinking(seconds):
+                before = jobs.store.ledger
+                if before.refreshed < covered <= before.cursor:
+                    steps.append(f"refresh: {await _refreshed(jobs, seconds)}")
+                await jobs.consolidate(seconds, boundary=True, upto=covered)
         ledger = jobs.store.ledger
     except TimeoutError:
         return _failed_receipt(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import PipimemError, worded
+from pipimem.errors import DatabaseUnavailable, PipimemError, worded
 from pipimem.llm import circuit_breaker
 from pipimem.llm.usage_state import (
     WARN_AT,
@@ -157,9 +157,8 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
         missing = missing_embedder(settings)
         if missing:
             yield wrong("pipimem.toml, [embedder]", missing)
-        found = today(workspace, settings.budget, now)
-        yield from _resting(found, {name, *settings.model.fallbacks}, {name} if key.wrong else ())
-        yield from _budget(workspace, settings, found)
+        keyless = {name} if key.wrong else set()
+        yield from _today(workspace, settings, now, name, keyless)
     try:
         yield from background_findings(workspace)
     except PipimemError as error:
@@ -171,6 +170,23 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
         yield from text_findings(workspace.root / name, workspace.root, own)
     yield from _words(workspace)
     yield from _channels(workspace, now, own)
+
+
+def _today(
+    workspace: WorkspaceStore, settings: Settings, now: datetime, name: str, keyless: set[str]
+) -> Iterator[Finding]:
+    """What resting models, budgets and, in a fleet, the other hosts say."""
+    try:
+        found = today(workspace, settings.budget, now)
+    except DatabaseUnavailable as error:
+        yield wrong("pipimem.toml, [fleet]", str(error))
+        return
+    yield from _resting(found, {name, *settings.model.fallbacks}, keyless)
+    yield from _budget(workspace, settings, found)
+    if workspace.fleet is not None:
+        from pipimem.runtime.fleet.overview import fleet_findings  # of a fleet alone
+
+        yield from fleet_findings(workspace.fleet)
 
 
 def logged_secrets(root: Path, moved: Callable[[int], None]) -> Iterator[Finding]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -26,6 +27,7 @@ from pipimem.settings import Settings
 from pipimem.sidecar.tasks import Assistant, Call
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.commit import Committed
+from pipimem.store.disk.fencing import thinking_under
 from pipimem.store.workspace import REQUIRED
 from pipimem.text.dates.bounds import later
 from pipimem.text.secrets import redacted
@@ -59,6 +61,26 @@ class JobRunner:
     def today(self) -> datetime:
         """The time probations are counted from: replayed talk has its chance from today on."""
         return max(self.clock.now(), self.clock.wall())
+
+    @asynccontextmanager
+    async def thinking(self, timeout: float = 0.0) -> AsyncIterator[None]:
+        """Keeps other hosts from thinking about the channel; where one has begun, this one's end.
+
+        What is decided under it counts only while it is held. Nothing on one host. Raises
+        `LockTimeout` after `timeout` seconds.
+        """
+        fleet = self.store.workspace.fleet
+        if fleet is None:
+            yield
+            return
+        await to_thread.run_sync(self.store.make_channel)
+        held = await to_thread.run_sync(fleet.thought, self.store.folder, timeout)
+        try:
+            with thinking_under(held.fence):
+                yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(held.give_back)
 
     async def notes(self) -> Notes:
         """The notes as they stand on disk now, with what was recalled since the last commit."""

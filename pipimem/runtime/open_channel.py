@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -63,10 +64,15 @@ class OpenChannel(Channel):
         """The channel's notes as they stand on disk now."""
         return await self._jobs.notes()
 
-    async def maintain(self, *, forced: bool = False, dry_run: bool = False) -> list[Ran]:
-        """Run due jobs; `forced` skips pauses, `dry_run` asks models but commits nothing."""
+    async def maintain(
+        self, *, forced: bool = False, dry_run: bool = False, only: Collection[str] = ()
+    ) -> list[Ran]:
+        """Run due jobs, of the kinds `only` where it names some.
+
+        `forced` skips pauses, `dry_run` asks models but commits nothing.
+        """
         jobs = DryRun.of(self._jobs) if dry_run else self._jobs
-        ran = await maintained(jobs, self._background, forced=forced)
+        ran = await maintained(jobs, self._background, forced=forced, only=only)
         folder, embeddings = self._store.folder.name, self._recall_service.embeddings
         if (
             embeddings is not None

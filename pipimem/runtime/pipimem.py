@@ -25,9 +25,9 @@ from pipimem.runtime.assistants import Assistants
 from pipimem.runtime.channel import Channel, no_op
 from pipimem.runtime.channel_registry import ChannelRegistry
 from pipimem.runtime.embeddings import embeddings_of
+from pipimem.runtime.idle_work import IdleWork
 from pipimem.runtime.lifetime import Lifetime
 from pipimem.runtime.maintenance.background import Background
-from pipimem.runtime.maintenance.changed_files import JOB as IDLE
 from pipimem.runtime.maintenance.service_queue import EMBEDDING, WARMING, Embedding, Warming
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.runtime.observability.chosen import observers_of
@@ -41,7 +41,7 @@ from pipimem.sidecar.tasks import Assistant
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
 _KINDS = ("dm", "group")
-# The job, as the operator reads of it.
+# The job, as the operator reads of them.
 _LIBRARY = "loading litellm"
 
 
@@ -71,7 +71,7 @@ class Pipimem:
         keeps_context: bool | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.store: WorkspaceStore = WorkspaceStore.open(Path(workspace))
+        self.store: WorkspaceStore = WorkspaceStore.open(Path(workspace), settings)
         settings = settings or settings_from(self.store.human_text("pipimem.toml"))
         if keeps_context is not None:
             settings = replace(
@@ -127,6 +127,7 @@ class Pipimem:
             self._channels.open_for_visit,
             self._background,
         )
+        self._idle_work = IdleWork(self._idle)
         self._lifetime: Lifetime | None = None
         # Whoever starts or closes waits for a closing that is under way.
         self._closing = anyio.Lock()
@@ -190,8 +191,7 @@ class Pipimem:
         """All that runs beside the turns, until cancelled."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._background.keep, _LIBRARY, self._load_library)
-            if self.settings.maintenance.enabled:
-                tasks.start_soon(self._background.keep, IDLE, self._idle.run_beside)
+            tasks.start_soon(self._idle_work.run_beside)
             tasks.start_soon(self._background.keep, WARMING, self._warming.run)
             if self._embedding is not None:
                 tasks.start_soon(self._background.keep, EMBEDDING, self._embedding.run)
@@ -267,29 +267,25 @@ class Pipimem:
 
     def _after_turn(self, folder: str) -> None:
         self._turn_ended.set()
-        self._idle.message_received(folder)
+        self._idle_work.message_received(folder)
 
     async def watch(
         self,
         report: Callable[[Visit], None] | None = None,
         *,
         began: Callable[[], None] = lambda: None,
+        fleet: bool = False,
     ) -> None:
         """Do the idle work of every channel until cancelled, whatever the settings say.
 
         `began` is called once this process holds the leader lock, `report` takes each look; what it
-        raises ends the watch.
+        raises ends the watch. With `fleet` it works beside the workers of other hosts, on asyncio;
+        jobs under way have 20 s to end then.
 
-        Raises `WorkspaceError` where another process does it already.
+        Raises `WorkspaceError` where another process does it already, and where `fleet` is not as
+        `[fleet] database` says.
         """
-        if not await self._idle.take_leadership():
-            raise WorkspaceError(
-                f"{self._idle.holder()} does the idle work of {self.store.root} already. "
-                "Stop it first; a bot leaves "
-                "it to others with `enabled = false` under [maintenance] in pipimem.toml."
-            )
-        began()
-        await self._idle.run_reporting(report)
+        await (self._idle_work.watch_for_fleet if fleet else self._idle_work.watch)(report, began)
 
     async def reply(self, messages: Sequence[Message], *, channel: str, timeout: float) -> str:
         """What the model answers to a conversation, within `timeout` seconds.

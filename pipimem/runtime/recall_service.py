@@ -20,7 +20,7 @@ from pipimem.recall.refinement import refined
 from pipimem.recall.sync import IndexSync
 from pipimem.recall.token_cache import TokenCache
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
-from pipimem.runtime.backlog import recallable_backlog
+from pipimem.runtime.backlog import backlog_chosen_by, recallable_backlog
 from pipimem.runtime.debug_lines import timings_wanted
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.index_lru import IndexLru
@@ -203,8 +203,7 @@ class RecallService:
         else:
             token_cache, index_sync = state.token_cache, state.index_sync
         ledger = notes.ledger
-        # With every forgetting there are new tombstones, and the messages may have been emptied.
-        chosen_by = ledger.cursor, ledger.epoch_start, ledger.holes, ledger.tombstones
+        chosen_by = backlog_chosen_by(self.store.transcript, ledger)
         if state is not None and chosen_by == state.of_backlog:
             backlog = state.backlog
         else:

@@ -13,8 +13,8 @@ from typing import Literal
 
 from pipimem.notes.message import Message
 from pipimem.store.disk import json_lines
-from pipimem.store.transcript import log
 from pipimem.store.transcript.log import Transcript
+from pipimem.store.transcript.message_line import line, parsed
 
 _SUFFIX = "-arrivals.jsonl"
 
@@ -59,7 +59,7 @@ def arrival_line(one: Arrival) -> bytes:
     if one.is_taken_back:
         fields["taken_back"] = True
     # The transcript's own line, which holds a number; here it means nothing.
-    fields["message"] = json_lines.value(log.line(replace(one.message, number=1)))
+    fields["message"] = json_lines.value(line(replace(one.message, number=1)))
     return json_lines.checked_line(fields)
 
 
@@ -73,7 +73,7 @@ def arrival_of(data: bytes) -> Arrival | None:
             "message": dict(fields),
             **rest,
         }:
-            message = log.parsed(json_lines.line(fields))
+            message = parsed(json_lines.line(fields))
             if message is not None:
                 said = replace(message, number=0)
                 return Arrival(channel, said, kind, title, "taken_back" in rest)

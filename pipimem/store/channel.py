@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipimem.errors import PipimemError, StoreError
+from pipimem.errors import DatabaseUnavailable, PipimemError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Asked, Ledger
 from pipimem.notes.message import Message
@@ -18,14 +18,16 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
-from pipimem.store.commit.commit import CarryOut, Committed, Recalls, commit, journal_edits
+from pipimem.store.commit.commit import CarryOut, Committed, Recalls, journal_edits
+from pipimem.store.commit_retry import CommitRetry
 from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import raises_store_error
 from pipimem.store.identity import ChannelFolder
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.off_the_record import OffTheRecord
-from pipimem.store.opened_channel import OpenedChannel, retried_when_deleted
+from pipimem.store.opened_channel import OpenedChannel
+from pipimem.store.retrying import retried_when_deleted
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace import WorkspaceStore
 
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
     from pipimem.store.forget.receipt import Forgotten
 
 # `past` and `forget` are imported where they are used: a recall that starts cold saves 5 ms.
-# After so many attempts on a fresher text, what is saved meanwhile is merged instead.
-_TRIES = 2
 
 
 @dataclass(slots=True)
@@ -108,7 +108,6 @@ class ChannelStore:
         """
         return self._opened.notes(refresh=refresh)
 
-    @retried_when_deleted
     @raises_store_error
     def commit(
         self,
@@ -123,27 +122,17 @@ class ChannelStore:
         `now` is the conversation's time, `wall` the real one for the journal where it is another. A
         decision that changes nothing writes nothing. Raises `StoreError` with everything as it was.
         """
-        wall = wall or now
-        deadline = time.monotonic() + SAVE_GRACE_SECONDS
-        done: Committed | None = None
-        tries = 0
-        while done is None:
-            with self._opened.writing(wall, until=deadline) as working_copy:
-                done = commit(
-                    working_copy,
-                    decision,
-                    now,
-                    actor,
-                    wall,
-                    self._recalls,
-                    insists=tries == _TRIES,
-                    carry_out=carry_out,
-                )
-                if done is not None:
-                    self._opened.after_writing(wall)
-            tries += 1
+        retry = CommitRetry(
+            self._opened, self._recalls, decision, now, actor, wall or now, carry_out
+        )
+        done = retry.done()
         self._opened.read_again()
         return done
+
+    @raises_store_error
+    def make_channel(self) -> None:
+        """Makes the folder a channel of ours, unless it is one."""
+        self._opened.make_channel()
 
     def append(self, messages: Iterable[Message]) -> tuple[Message, ...]:
         """Adds the messages the transcript lacks, numbered, and returns those; they are synced."""
@@ -152,7 +141,7 @@ class ChannelStore:
     @retried_when_deleted
     @raises_store_error
     def _append(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        self._opened.make_channel()
+        self._opened.make_for_talk()
         newest = 0
         # A damaged journal is reported where it is needed; the talk must reach the disk.
         with suppress(PipimemError):
@@ -170,6 +159,12 @@ class ChannelStore:
         with self._opened.mutex:
             return self._recalls.noted_in(notes)
 
+    @retried_when_deleted
+    @raises_store_error
+    def take_in_spool(self) -> None:
+        """Adds talk that waits beside the transcript to it; nothing on one host."""
+        self._opened.take_in_spool()
+
     @property
     def caches(self) -> Caches:
         """What is kept on disk only to save time."""
@@ -180,6 +175,7 @@ class ChannelStore:
         """The marks of messages that are never written."""
         return self._opened.off_the_record
 
+    @retried_when_deleted
     @raises_store_error
     def checkpoint(self) -> None:
         """Makes the files alone sufficient, so that the next start reads no journal."""
@@ -195,14 +191,18 @@ class ChannelStore:
         Does nothing where `.pipimem/` was deleted since.
         """
         with self._opened.mutex:
-            if self.channel_folder.is_deleted:
-                return
-            if self._opened.now is not None and self._recalls.are_worth_writing(self.ledger):
-                self._recalls.are_due = True
-                self.commit(Decision("recalls", Author.RULE), self._opened.now)
-            if self._opened.has_written or self._opened.misses_records():
-                self.checkpoint()
-                self._opened.has_written = False
+            if not self.channel_folder.is_deleted:
+                # Counts of recalls are lost with a database that is gone, talk waits on the disk.
+                with suppress(DatabaseUnavailable):
+                    self._close()
+
+    def _close(self) -> None:
+        if self._opened.now is not None and self._recalls.are_worth_writing(self.ledger):
+            self._recalls.are_due = True
+            self.commit(Decision("recalls", Author.RULE), self._opened.now)
+        if self._opened.has_written or self._opened.misses_records():
+            self.checkpoint()
+            self._opened.has_written = False
 
     @property
     def is_awake(self) -> bool:

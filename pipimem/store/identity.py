@@ -20,7 +20,7 @@ from pathlib import Path
 from pipimem.errors import ChannelError, StoreError
 from pipimem.store.disk import json_lines, presence
 from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
-from pipimem.store.disk.folder_lock import FolderLock, locks_hold
+from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.json_codec import decoded, encoded
 from pipimem.store.disk.syscalls import (
     make_folder,
@@ -28,6 +28,7 @@ from pipimem.store.disk.syscalls import (
     read_if_there,
     sync_folder,
 )
+from pipimem.store.disk.write_lock import MakeLock, WriteLock
 from pipimem.store.journal.records import FORMAT
 
 KEY_BYTES = 32
@@ -136,13 +137,14 @@ class ChannelFolder:
     folder: Path
     identity: Identity
     is_saved: bool
-    lock: FolderLock = field(init=False)
+    lock: WriteLock = field(init=False)
     # The stamp of `channel.json` when locks last proved to hold here: a workspace may be moved to
     # another disk long after its channels were made, and people may delete `.pipimem/` at any time.
     settled: Stamp | None = None
+    make_lock: MakeLock = FolderLock
 
     def __post_init__(self) -> None:
-        self.lock = FolderLock(self.own / "lock")
+        self.lock = self.make_lock(self.own / "lock")
 
     @property
     def own(self) -> Path:
@@ -155,30 +157,31 @@ class ChannelFolder:
         return self.is_saved and stamp(_path(self.folder)) is None
 
     @raises_store_error
-    def make_channel(self) -> bool:
+    def make_channel(self, timeout: float | None = None) -> bool:
         """Checks that locks hold, and writes `channel.json` where it is missing.
 
         To be called before each writing. Returns whether what was read of the folder before is of
-        no use any more. Raises `StoreError`, and `ChannelError` where it became another channel's.
+        no use any more. Raises `StoreError`, for a lock that is held by others after `timeout`
+        seconds, and `ChannelError` where it became another channel's.
         """
         if self.settled is not None and stamp(_path(self.folder)) == self.settled:
             return False
         try:
-            return self._make_channel()
+            return self._make_channel(timeout)
         except StoreError:
             if presence.is_folder(self.own):
                 raise
-            return self._make_channel()  # it was deleted at this very instant
+            return self._make_channel(timeout)  # it was deleted at this very instant
 
-    def _make_channel(self) -> bool:
+    def _make_channel(self, timeout: float | None) -> bool:
         make_folder(self.own)
-        if not locks_hold(self.own / "lock"):
+        if not self.lock.keeps_others_out:
             raise StoreError(
                 f"{self.folder}: locks do not hold on this file system, so two processes would "
                 "overwrite each other. Put the workspace on a local disk, or mount this one with "
                 "locks."
             )
-        with self.lock.held():
+        with self.lock.held(timeout):
             is_another = self._agree()
         self.is_saved, self.settled = True, stamp(_path(self.folder))
         return is_another

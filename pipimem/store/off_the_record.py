@@ -22,7 +22,6 @@ from pipimem.errors import StoreError
 from pipimem.notes.message import Message, Role
 from pipimem.store.disk import json_lines, presence
 from pipimem.store.disk.files import put_whole, remove
-from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import raises_store_error, read_if_there
 from pipimem.store.identity import ChannelFolder
@@ -85,7 +84,7 @@ class OffTheRecord:
         if not channel.is_saved or channel.is_deleted:
             yield False
             return
-        with FolderLock(channel.own / _LOCK).held():
+        with channel.make_lock(channel.own / _LOCK).held():
             yield True
 
     @raises_store_error

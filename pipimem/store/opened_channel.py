@@ -5,14 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from pipimem.errors import ChannelError, LockLost, StoreError
+from pipimem.errors import ChannelError, DatabaseUnavailable, LockLost, LockTimeout, StoreError
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.history import newest_end
 from pipimem.notes.ledger import Ledger
@@ -28,42 +26,12 @@ from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.identity import ChannelFolder, Identity
 from pipimem.store.journal.records import FORMAT
 from pipimem.store.journal.state import State
+from pipimem.store.moved import refuse_moved
 from pipimem.store.off_the_record import OffTheRecord
-from pipimem.store.transcript.log import Transcript
+from pipimem.store.transcript.log import PATIENCE, Transcript
 from pipimem.store.workspace import WorkspaceStore
 
 _PAUSE = 0.05
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-
-
-class _HasFolder(Protocol):
-    @property
-    def channel_folder(self) -> ChannelFolder: ...
-
-
-_S = TypeVar("_S", bound=_HasFolder)
-
-
-def retried_when_deleted(
-    method: Callable[Concatenate[_S, _P], _T],
-) -> Callable[Concatenate[_S, _P], _T]:
-    """A method that is called again where `.pipimem/` was deleted during the first call.
-
-    Or the lock file in it alone: then it is taken anew.
-    """
-
-    @wraps(method)
-    def call(self: _S, /, *args: _P.args, **options: _P.kwargs) -> _T:
-        try:
-            return method(self, *args, **options)
-        except StoreError as error:
-            if not (isinstance(error, LockLost) or self.channel_folder.is_deleted):
-                raise
-            return method(self, *args, **options)
-
-    return call
 
 
 @dataclass(slots=True)
@@ -100,14 +68,16 @@ class OpenedChannel:
             raise ChannelError(identity.of_another(folder, saved.id, channel_id))
         if saved is None and not create and not is_there:
             raise ChannelError(_unknown(workspace, channel_id))
+        refuse_moved(folder / ".pipimem", channel_id)
         known = saved or new
         if create and new.title:
             known = replace(known, title=new.title)
         known = replace(known, format=FORMAT)
-        ours = ChannelFolder(folder, known, is_saved=known == saved)
-        opened = cls(workspace.root, ours, Transcript(folder, ours.lock))
+        ours = ChannelFolder(folder, known, is_saved=known == saved, make_lock=workspace.make_lock)
+        transcript = Transcript(folder, ours.lock, workspace.spool_in(folder))
+        opened = cls(workspace.root, ours, transcript)
         if create:
-            opened.make_channel()
+            opened.make_for_talk()
         return opened
 
     @property
@@ -170,24 +140,38 @@ class OpenedChannel:
             with self.mutex:
                 self.make_channel()
                 with self.channel_folder.lock.held():
+                    self._refuse_moved()
                     working_copy = self._ready(now, until)
                     if working_copy and (time.monotonic() >= until or not is_held(working_copy)):
                         yield working_copy
                         return
             time.sleep(_PAUSE)  # outside the lock: others need not wait for an editor
 
-    def make_channel(self) -> None:
+    def make_channel(self, timeout: float | None = None) -> None:
         """Makes the folder a channel of ours; what was read is dropped where it was another's."""
         with self.mutex:
-            if self.channel_folder.make_channel():
+            self._refuse_moved()
+            if self.channel_folder.make_channel(timeout):
                 self.working_copy = None
+
+    def make_for_talk(self) -> None:
+        """Makes the folder a channel; in a fleet that cannot agree now the first commit does it."""
+        if self.transcript.spool is None:
+            self.make_channel()
+            return
+        with suppress(DatabaseUnavailable, LockTimeout):  # talk waits beside
+            self.make_channel(PATIENCE)
+
+    def _refuse_moved(self) -> None:
+        refuse_moved(self.channel_folder.own, self.channel_folder.identity.id)
 
     def loaded(self) -> WorkingCopy:
         """The working copy, read at its first use."""
         if self.working_copy is None:
             folder, key = self.channel_folder.folder, self.channel_folder.identity.key
             state = State.load(folder, self.transcript, self._history_end)
-            self.working_copy = WorkingCopy(folder, self.root, key, state)
+            beside = self.transcript.spool.watched if self.transcript.spool else ()
+            self.working_copy = WorkingCopy(folder, self.root, key, state, beside)
         return self.working_copy
 
     def _history_end(self) -> datetime | None:
@@ -218,6 +202,7 @@ class OpenedChannel:
         if saving and time.monotonic() < until:
             return None
         publish(working_copy, now)
+        self.transcript.take_in_spool()
         if working_copy.state.place.is_of_format_1:
             self.now = now
             self.checkpoint()
@@ -245,6 +230,12 @@ class OpenedChannel:
             {file: text for file, text in texts.items() if text is not None}, self.now
         )
 
+    def take_in_spool(self) -> None:
+        """Adds talk that waits beside the transcript to it, if there is any."""
+        if next(self.transcript.spooled(), None) is not None:
+            with self.mutex, self.channel_folder.lock.held():
+                self.transcript.take_in_spool()
+
     @property
     def caches(self) -> Caches:
         """What is kept on disk only to save time."""
@@ -270,6 +261,15 @@ class OpenedChannel:
                 return
             with self.channel_folder.lock.held():
                 yield seen is None or seen.ledger.forgotten == self.ledger.forgotten
+
+    @property
+    def is_lock_lost(self) -> bool:
+        """Whether another holder took the lock from this thread."""
+        try:
+            self.channel_folder.lock.check()
+        except LockLost:
+            return True
+        return False
 
     def misses_records(self) -> bool:
         """Whether this object wrote here and records are lost since: it has read them."""

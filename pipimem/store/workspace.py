@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipimem import resources
 from pipimem.errors import ChannelError, StoreError, UnreadableNote, WorkspaceError
 from pipimem.notes.usage import Usage
+from pipimem.settings import FleetSettings, Settings, settings_from
 from pipimem.store import identity
 from pipimem.store.caches import stamped
 from pipimem.store.disk import presence
@@ -23,9 +26,15 @@ from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.folder_names import folder_name, is_plain
 from pipimem.store.disk.links import leads_to_another_channel, real_path, resolved
 from pipimem.store.disk.syscalls import append_synced, make_folder, store_errors, sync_folder
+from pipimem.store.disk.write_lock import MakeLock
 from pipimem.store.job_failures import Problem, Problems
 from pipimem.store.usage.ledger import usage_lines
 from pipimem.store.usage.reservations import UsageStore
+
+if TYPE_CHECKING:
+    from pipimem.store.fleet.fleet_lock import Fleet
+    from pipimem.store.fleet.usage import FleetUsage
+    from pipimem.store.transcript.spool import TalkSpool
 
 _SIGNS = ("pipimem.toml", "channels", ".pipimem")
 WORDS = "words.txt"
@@ -51,10 +60,15 @@ class WorkspaceStore:
     """A workspace; SOUL, AGENTS and MEMORY at its root are written by people, and `init`."""
 
     root: Path
+    # The hosts that share it; `None` on one host.
+    fleet: Fleet | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def open(cls, root: Path) -> WorkspaceStore:
-        """The workspace in a folder. Raises `WorkspaceError` where there is none."""
+    def open(cls, root: Path, settings: Settings | None = None) -> WorkspaceStore:
+        """The workspace in a folder, among the hosts that its `pipimem.toml`, or `settings`, says.
+
+        Raises `WorkspaceError` where there is none.
+        """
         with store_errors("open", root):
             is_there = presence.is_folder(root)
             is_one = any(presence.exists(root / sign) for sign in _SIGNS)
@@ -67,7 +81,8 @@ class WorkspaceStore:
                 f"{root} is not a workspace: it has neither pipimem.toml nor channels/. "
                 f"Make it one with `pipimem init {root}`, or name another with --workspace."
             )
-        return cls(root)
+        fleet = settings.fleet if settings else _fleet_of(root)
+        return cls(root, _joined(root, fleet) if fleet.database else None)
 
     @classmethod
     def init(cls, root: Path, language: str = "en") -> tuple[Path, ...]:
@@ -91,6 +106,19 @@ class WorkspaceStore:
         for folder in {path.parent for path in created}:
             sync_folder(folder)
         return tuple(created)
+
+    @property
+    def make_lock(self) -> MakeLock:
+        """Makes the locks of this workspace: those of files, or between hosts."""
+        return self.fleet.lock if self.fleet else FolderLock
+
+    def spool_in(self, folder: Path) -> TalkSpool | None:
+        """Where talk waits while a channel cannot be written to; `None` on one host."""
+        if self.fleet is None:
+            return None
+        from pipimem.store.transcript.spool import TalkSpool  # of a fleet alone
+
+        return TalkSpool(folder / ".pipimem" / "spool", self.fleet.owner)
 
     def folder_of(self, channel_id: str) -> Path:
         """Where the folder of a channel is, or would be."""
@@ -124,8 +152,10 @@ class WorkspaceStore:
             raise StoreError(f"{folder} is a link: take it away by hand, and what it leads to.")
         make_folder(doomed)
         with store_errors("remove", folder):
-            lock = folder / ".pipimem" / "lock"
-            with FolderLock(lock).held() if presence.exists(lock) else nullcontext():
+            own = folder / ".pipimem"
+            lock = self.make_lock(own / "lock")
+            with lock.held() if presence.is_folder(own) else nullcontext():
+                lock.check()
                 folder.rename(doomed / f"{folder.name}-{time.time_ns()}")
             sync_folder(folder.parent)
             shutil.rmtree(doomed)
@@ -169,9 +199,13 @@ class WorkspaceStore:
         return True
 
     @property
-    def usage_store(self) -> UsageStore:
+    def usage_store(self) -> UsageStore | FleetUsage:
         """The usage ledger and the reservations."""
-        return UsageStore(self._own)
+        if self.fleet is not None:
+            from pipimem.store.fleet.usage import FleetUsage  # nothing of it is loaded on one host
+
+            return FleetUsage.of(self.fleet)
+        return UsageStore(self._own, self.make_lock)
 
     @property
     def problems(self) -> Problems:
@@ -212,6 +246,19 @@ class WorkspaceStore:
     @property
     def _own(self) -> Path:
         return self.root / ".pipimem"
+
+
+def _fleet_of(root: Path) -> FleetSettings:
+    text = read_text(root / "pipimem.toml", root) or ""
+    # Parsed only where it may say something: most workspaces have one host, and no time to lose.
+    is_named = re.search(r"^\s*database\s*=", text, re.MULTILINE)
+    return settings_from(text).fleet if is_named else FleetSettings()
+
+
+def _joined(root: Path, settings: FleetSettings) -> Fleet:
+    from pipimem.store.fleet.membership import joined  # nothing of it is loaded on one host
+
+    return joined(root, settings)
 
 
 def _written_new(path: Path, content: bytes) -> bool:

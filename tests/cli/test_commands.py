@@ -35,6 +35,7 @@ _ALL = [
     "consolidate",
     "maintain",
     "watch",
+    "fleet",
     "ui",
     "mcp",
     "dingtalk",

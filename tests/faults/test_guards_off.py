@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from pipimem.notes.operations import Decision
-from pipimem.store import identity
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import acknowledge, publish, working_copy
 from pipimem.store.disk import files, folder_lock
@@ -57,7 +56,7 @@ def prepared_counts(patch: pytest.MonkeyPatch) -> None:
 def no_lock(patch: pytest.MonkeyPatch) -> None:
     """Everybody gets the lock, and nobody asks whether it holds."""
     patch.setattr(folder_lock, "try_lock", lambda _: True)
-    patch.setattr(identity, "locks_hold", lambda _: True)
+    patch.setattr(folder_lock, "locks_hold", lambda _: True)
 
 
 # Also without a lock processes may happen to go one after the other, on a busy machine now and

@@ -24,7 +24,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import exchange
 from pipimem.store.disk.json_codec import encoded
 from pipimem.store.history.undo import undo
-from pipimem.store.transcript.log import line
+from pipimem.store.transcript.message_line import line
 from pipimem.store.workspace import WorkspaceStore
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "workspace-0.1"

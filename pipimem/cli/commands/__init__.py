@@ -35,6 +35,7 @@ _NAMES = (
     "consolidate",
     "maintain",
     "watch",
+    "fleet",
     "ui",
     "mcp",
     "dingtalk",

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from itertools import chain
 from math import inf
 from shlex import quote
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,10 @@ from pipimem.cli.output import counted, fields, minute, note, one_line, record, 
 from pipimem.clock import Clock
 from pipimem.runtime.channel_status import ChannelStatus, RecallWaits, channel_statuses
 from pipimem.runtime.health_report import Today, missing_embedder, today
+from pipimem.runtime.on_disk import WorkspaceStore
+
+if TYPE_CHECKING:
+    from pipimem.runtime.fleet.overview import FleetOverview
 
 _HEAD = ("channel", "kind", "entries", "log", "backlog", "last learnt", "due", "recall p50 / p95")
 
@@ -30,13 +35,14 @@ def command(chosen: Chosen, as_json: bool) -> None:
     half of them no longer than this, p95: 95 of 100); what today has used of its budget; messages
     that were set aside, jobs that failed or wait; and, of the last week, files that lost more than
     half of their text by hand and saves that would have brought back what was forgotten; what was
-    hidden because people marked it as private.
+    hidden because people marked it as private. In a fleet: its hosts, their leases, the queue.
     """
     workspace, now, settings = chosen.store(), Clock().now(), chosen.settings()
     channels = channel_statuses(workspace, now)
     model = chosen.model or settings.model.name
     problems = workspace.failing()
     used = today(workspace, settings.budget, now)
+    overview = _fleet(workspace)
     if as_json:
         record(
             {
@@ -45,18 +51,35 @@ def command(chosen: Chosen, as_json: bool) -> None:
                 "budget": _budget_json(used),
                 "channels": list(map(_json, channels)),
                 "problems": [asdict(each) | {"channel": name} for name, each in problems],
+                **_fleet_json(overview),
             }
         )
         return
     note(f"{workspace.root} · model {model} · {counted(len(channels), 'channel')}")
     notes = used.lines() if model != "offline" or used.workspace.spent.tokens else []
-    missing = missing_embedder(settings)
-    notes += [missing] if missing else []
+    notes += filter(None, [missing_embedder(settings)])
     notes += [problem.sentence(name) for name, problem in problems]
-    for line in notes:
+    for line in [*notes, *_fleet_lines(overview)]:
         note(one_line(line))
     if channels:
         show_channels(channels)
+
+
+def _fleet(workspace: WorkspaceStore) -> FleetOverview | None:
+    """The hosts that share the workspace; `None` on one host."""
+    if workspace.fleet is None:
+        return None
+    from pipimem.runtime.fleet.overview import fleet_overview  # of a fleet alone
+
+    return fleet_overview(workspace.fleet)
+
+
+def _fleet_lines(overview: FleetOverview | None) -> list[str]:
+    return [f"fleet: {line}" for line in overview.lines()] if overview else []
+
+
+def _fleet_json(overview: FleetOverview | None) -> dict[str, object]:
+    return {"fleet": asdict(overview)} if overview else {}
 
 
 def show_channels(channels: Sequence[ChannelStatus]) -> None:

@@ -29,20 +29,21 @@ _STOP = (signal.SIGTERM, signal.SIGINT)
 
 
 @click.command("watch")
+@click.option("--fleet", is_flag=True, help="As one worker among those of several hosts.")
 @as_json
 @metrics_options
 @chosen
-def command(chosen: Chosen, as_json: bool, metrics: MetricsOptions) -> None:
+def command(chosen: Chosen, as_json: bool, metrics: MetricsOptions, fleet: bool) -> None:
     """Do the idle jobs of every channel, until stopped.
 
     Ctrl-C or SIGTERM ends it. One line on standard error for each job done; quiet while nothing is
-    due.
+    due. With `--fleet` it shares them with the workers of other hosts: `[fleet] database`.
     """
-    run(lambda: _watching(chosen, metrics, _record if as_json else _tell))
+    run(lambda: _watching(chosen, metrics, _record if as_json else _tell, fleet=fleet))
 
 
 async def _watching(
-    chosen: Chosen, metrics: MetricsOptions, report: Callable[[Visit], None]
+    chosen: Chosen, metrics: MetricsOptions, report: Callable[[Visit], None], *, fleet: bool
 ) -> None:
     from anyio import create_task_group  # with its event loop 25 ms that `--help` saves
 
@@ -51,9 +52,14 @@ async def _watching(
         async with chosen.opened() as pipimem:
             who = f"watching {chosen.workspace} with {pipimem.assistant.name}"
             began = partial(note, f"{who}; Ctrl-C or SIGTERM ends it")
-            async with metrics.served(pipimem, lambda: _leadership_problem(pipimem)):
-                await pipimem.watch(report, began=began)
+            problem = _no_problem if fleet else partial(_leadership_problem, pipimem)
+            async with metrics.served(pipimem, problem):
+                await pipimem.watch(report, began=began, fleet=fleet)
     note("stopped; the files are whole")
+
+
+def _no_problem() -> str:
+    return ""
 
 
 def _leadership_problem(pipimem: Pipimem) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Self
 
-from pipimem.errors import PipimemError, SidecarError
-from pipimem.memory.gates import AFTER_A_FAILURE, CLOSED, IDLE
+from pipimem.errors import LockTimeout, PipimemError, SidecarError
+from pipimem.memory.gates import AFTER_A_FAILURE, CLOSED, ELSEWHERE, IDLE
 from pipimem.notes.apply import applied
 from pipimem.notes.files import File
 from pipimem.notes.notes import Note, Notes
@@ -84,11 +85,15 @@ class DryRun(ChannelJobs):
 
 
 async def maintained(
-    channel_jobs: ChannelJobs, background: Background, *, forced: bool = False
+    channel_jobs: ChannelJobs,
+    background: Background,
+    *,
+    forced: bool = False,
+    only: Collection[str] = (),
 ) -> list[Ran]:
     """Run the jobs that are due; one that fails waits and does not stop the others.
 
-    `forced` skips the pauses, not the gates.
+    `forced` skips the pauses, not the gates. `only` names the jobs that are run; empty for all.
 
     Raises only what says that the channel cannot be used now: `PipimemError`, `OSError`.
     """
@@ -105,6 +110,8 @@ async def maintained(
     folder = channel_jobs.store.folder.name
     ran = []
     for task, run in jobs.items():
+        if only and task not in only:
+            continue
         if background.pause(task, folder) and not forced:
             ran.append(Ran(task, ran=False, reason=AFTER_A_FAILURE))
             continue
@@ -128,16 +135,30 @@ async def _run_if_open(
     gate = await channel_jobs.gate(task, forced=forced)
     missing = await channel_jobs.must_questions_problem() if gate and task in _TAKING else ""
     if gate and not missing:
+        return await _run(channel_jobs, task, gate.reason, run)
+    return Ran(task, ran=False, reason=missing or gate.reason)
+
+
+async def _run(
+    channel_jobs: ChannelJobs,
+    task: str,
+    reason: str,
+    run: Callable[[], Awaitable[tuple[Done, ...]]],
+) -> Ran:
+    async with AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(channel_jobs.thinking())
+        except LockTimeout:
+            return Ran(task, ran=False, reason=ELSEWHERE)
         observation = channel_jobs.observers.of("job", channel_jobs.store.channel_id, task=task)
         try:
             with observation as operation:
-                ran = await _job(task, gate.reason, run)
+                ran = await _job(task, reason, run)
                 operation.outcome = "ok" if ran.ran else "failed"
                 operation.records = sum(len(done.outcome.changes) for done in ran.done)
         finally:
             correlate(observation.operation.correlation)
         return ran
-    return Ran(task, ran=False, reason=missing or gate.reason)
 
 
 async def _job(task: str, reason: str, run: Callable[[], Awaitable[tuple[Done, ...]]]) -> Ran:

@@ -11,6 +11,7 @@ from zipfile import BadZipFile, ZipFile
 from pipimem.errors import ArchiveError, ChannelError
 from pipimem.runtime.transfer.take_back import ARCHIVE
 from pipimem.store.disk import presence
+from pipimem.store.moved import read_move
 from pipimem.store.transfer.import_log import (
     ImportedChannel,
     ImportLog,
@@ -31,6 +32,7 @@ from pipimem.store.transfer.unpacking import OpenedArchive, opened_archive
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
 _NAMED = 5
+OWN = ".pipimem"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,12 @@ def _made(name: str, folder: Path) -> ImportedChannel:
 
 def _refuse_others(workspace: WorkspaceStore, source: Path, there: Sequence[PackedChannel]) -> None:
     """Raises `ArchiveError` where a channel that is there differs from the archive's."""
+    moved = [one.id for one in there if read_move(workspace.channels_folder / one.folder / OWN)]
+    if moved:
+        raise ArchiveError(
+            f"{source}: {moved[0]!r} was moved out of {workspace.root}, or is being moved; nothing "
+            "was written. `pipimem export --cancel-move` keeps it here."
+        )
     others = [one.id for one in there if differing(workspace, one)]
     if others:
         more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""

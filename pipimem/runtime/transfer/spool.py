@@ -13,7 +13,7 @@ from typing import BinaryIO, Self
 
 from pipimem.notes.message import Message
 from pipimem.store.disk.syscalls import opened
-from pipimem.store.transcript.log import line, parsed
+from pipimem.store.transcript.message_line import line, parsed
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pipimem.errors import StoreError
+from pipimem.errors import LockLost, StoreError
 from pipimem.notes.files import File, etag
 from pipimem.notes.operations import Author
 from pipimem.store.commit.working_copy import WorkingCopy
+from pipimem.store.disk.fencing import move_name
 from pipimem.store.disk.files import free_name, prepare, remove, sync_file
 from pipimem.store.disk.syscalls import store_errors, sync_folder
 from pipimem.store.journal.records import JournalRecord
@@ -46,13 +47,22 @@ def acknowledge(
             remove_unused(prepared)
             return False
         state.append(records, texts)
-    except BaseException:
-        # Where even the cut failed, the record may stand: then the prepared texts must too.
-        if state.journal.ends_at(state.place):
+    except BaseException as error:
+        if _is_undone(working_copy, error):
             remove_unused(prepared)
         raise
     remove_unused(path for path in waiting if path not in prepared)
     return True
+
+
+def _is_undone(working_copy: WorkingCopy, error: BaseException) -> bool:
+    """Whether it is sure that no record stands.
+
+    It is not where even the cut failed, or another holder has the lock: then the prepared texts
+    must stand, too.
+    """
+    state = working_copy.state
+    return not isinstance(error, LockLost) and state.journal.ends_at(state.place)
 
 
 def _waiting(working_copy: WorkingCopy, files: Iterable[File]) -> list[Path]:
@@ -95,7 +105,7 @@ def prepare_file(path: Path, target: Path, text: str) -> None:
 def _set_apart(temporary: Path) -> None:
     """Gives what lies beside a file under a name of ours another such name, which nobody has."""
     with store_errors("write", temporary):
-        temporary.rename(free_name(temporary))
+        move_name(temporary, free_name(temporary))
 
 
 def remove_unused(prepared: Iterable[Path]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from pipimem.errors import StoreError
+from pipimem.errors import LockLost, StoreError
 from pipimem.notes.apply import applied
 from pipimem.notes.files import NOTE_FILES, File, etag
 from pipimem.notes.ledger import PROGRESSED, Asked, Delta, Ledger, Record
@@ -21,7 +21,8 @@ from pipimem.store.commit.acknowledge import acknowledge, prepare_file
 from pipimem.store.commit.manual_edits import ManualEdit, View, edit_record, file_change
 from pipimem.store.commit.publish import archive_state, publish
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.journal.records import FileChange, JournalRecord, RefusedLine
+from pipimem.store.journal.journal import AppendUnsure
+from pipimem.store.journal.records import FileChange, JournalRecord, Place, RefusedLine
 from pipimem.text.surrogates import storable
 
 
@@ -92,6 +93,17 @@ class Committed:
     outcome: Outcome
 
 
+class CommitUnsure(LockLost):
+    """Another host took the lock over in the middle of a commit.
+
+    It is done, as `committed` says, if the journal has the place `end`.
+    """
+
+    def __init__(self, text: str, end: Place, committed: Committed) -> None:
+        super().__init__(text)
+        self.end, self.committed = end, committed
+
+
 def commit(
     working_copy: WorkingCopy,
     decision: Decision,
@@ -108,7 +120,7 @@ def commit(
     Returns `None`, with nothing done, when a person saved in the middle: the caller tries again.
     With `insists`, what is saved in the middle is merged. `now` is the conversation's time, `wall`
     the real one, for the journal. What undo and forget decide by the journal itself is carried out
-    by `carry_out` instead of by operations.
+    by `carry_out` instead of by operations. Raises `CommitUnsure`.
     """
     view = working_copy.fresh_view()
     if carry_out is None:
@@ -125,8 +137,11 @@ def commit(
     )
     record = replace(record, delta=recalls.folded(ledger, record.delta))
     records = [_edits(working_copy, view, wall), record] if view.edited else [record]
-    if not _acknowledged(working_copy, view, records, outcome.texts, insists=insists):
-        return None
+    try:
+        if not _acknowledged(working_copy, view, records, outcome.texts, insists=insists):
+            return None
+    except AppendUnsure as error:
+        raise CommitUnsure(str(error), error.end, Committed(record.sequence, outcome)) from error
     recalls.clear()
     try:
         publish(working_copy, wall)

@@ -47,6 +47,8 @@ class WorkingCopy:
     root: Path
     key: bytes = field(repr=False)
     state: State
+    # What makes notes count as others besides the notes: talk that waits beside the transcript.
+    beside: tuple[Path, ...] = ()
     # The archive as it was last looked through for forgotten lines.
     archive_seen: Stamp | None = None
     _notes: Notes | None = None
@@ -61,7 +63,8 @@ class WorkingCopy:
 
     def __post_init__(self) -> None:
         # Joined once: four joins cost more than the four stats of every reading.
-        self._watched = (*(self.path(file) for file in NOTE_FILES), self._shared)
+        notes = (self.path(file) for file in NOTE_FILES)
+        self._watched = (*notes, self._shared, *self.beside)
 
     def path(self, file: File) -> Path:
         """Where a file of the channel lies."""

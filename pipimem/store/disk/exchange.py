@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from pipimem.store.disk import presence
+from pipimem.store.disk.fencing import staged, unstaged_name
 from pipimem.store.disk.files import free_name
 from pipimem.store.disk.syscalls import store_errors
 
@@ -32,18 +33,27 @@ def displace(prepared: Path, target: Path) -> Path | None:
     is lost.
     """
     with store_errors("replace", target):
-        for _ in range(_TRIES):
-            try:
-                return _exchanged(prepared, target)
-            except FileNotFoundError:
-                if not presence.exists(prepared):
-                    raise
-            try:
-                put_new(prepared, target)
-            except FileExistsError:
-                continue
-            return None
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+        with staged(prepared) as ours:
+            found = _displaced(ours, target)
+        if found is None or ours == prepared:
+            return found
+        # A second name was made beside the staged file, and lies beside the prepared one now.
+        return prepared if found == ours else prepared.with_name(unstaged_name(found))
+
+
+def _displaced(prepared: Path, target: Path) -> Path | None:
+    for _ in range(_TRIES):
+        try:
+            return _exchanged(prepared, target)
+        except FileNotFoundError:
+            if not presence.exists(prepared):
+                raise
+        try:
+            put_new(prepared, target)
+        except FileExistsError:
+            continue
+        return None
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
 
 
 def _exchanged(prepared: Path, target: Path) -> Path:

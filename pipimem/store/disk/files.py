@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pipimem.errors import UnreadableNote
 from pipimem.store.disk.editor_saves import Lease, is_wanted, leased
+from pipimem.store.disk.fencing import give_name, staged_draft, take_name
 from pipimem.store.disk.links import resolved
 from pipimem.store.disk.syscalls import (
     BINARY,
@@ -142,10 +143,15 @@ def read_text(path: Path, root: Path) -> str | None:
 
 def put_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
     """Writes a file of ours in the place of the former one, whole or not at all."""
-    temporary = temporary_for(path, HALF)
-    _write_temporary(temporary, path, data, synced=synced)
+    draft = _draft_for(path)
+    _write_temporary(draft, path, data, synced=synced)
     with store_errors("replace", path):
-        temporary.replace(path)
+        give_name(draft, path)
+
+
+def _draft_for(target: Path) -> Path:
+    """Where a text is written before it gets a name that others know."""
+    return staged_draft() or temporary_for(target, HALF)
 
 
 def temporary_for(target: Path, tag: str) -> Path:
@@ -176,10 +182,10 @@ def prepare(path: Path, target: Path, text: str) -> None:
     What lies at `path` is whole at any instant, also after a power cut: written and synced under
     another name first, renamed when done. The name itself stays only once the folder is synced.
     """
-    half = temporary_for(target, HALF)
-    _write_temporary(half, target, text.encode(), synced=True)
+    draft = _draft_for(target)
+    _write_temporary(draft, target, text.encode(), synced=True)
     with store_errors("write", path):
-        half.replace(path)
+        give_name(draft, path)
 
 
 def _write_temporary(temporary: Path, target: Path, data: bytes, *, synced: bool) -> None:
@@ -204,7 +210,7 @@ def _write_temporary(temporary: Path, target: Path, data: bytes, *, synced: bool
 def remove(path: Path) -> None:
     """Takes a file of ours away; one that is gone already is fine."""
     with store_errors("remove", path):
-        path.unlink(missing_ok=True)
+        take_name(path)
 
 
 def sweep(folder: Path) -> None:

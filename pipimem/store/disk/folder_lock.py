@@ -92,8 +92,12 @@ class FolderLock:
         self._held: dict[int, int] = {}
 
     @contextmanager
-    def held(self, timeout: float = _LOCK_TIMEOUT) -> Iterator[None]:
-        """Holds the lock, which is not reentrant. Raises `LockTimeout` after `timeout` seconds."""
+    def held(self, timeout: float | None = None) -> Iterator[None]:
+        """Holds the lock, which is not reentrant.
+
+        Raises `LockTimeout` after `timeout` seconds, 10 by default.
+        """
+        timeout = _LOCK_TIMEOUT if timeout is None else timeout
         began = time.monotonic()
         while True:
             with _open(self._path) as lock:
@@ -115,6 +119,11 @@ class FolderLock:
                 f"{self._path} was deleted or replaced while it was held, so another process may "
                 "hold it as well. Nothing was written; try again."
             )
+
+    @property
+    def keeps_others_out(self) -> bool:
+        """Whether a lock on the file, which is made where it is not there, holds here."""
+        return locks_hold(self._path)
 
     def _wait(self, lock: int, turnstile: int, began: float, timeout: float) -> None:
         is_next = False

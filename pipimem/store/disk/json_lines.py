@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from pipimem.store.disk import presence
+from pipimem.store.disk.fencing import move_name
 from pipimem.store.disk.syscalls import reading, store_errors
 
 # Read from the end in pieces of so many bytes, and more.
@@ -124,7 +125,7 @@ def set_aside(path: Path) -> None:
     """Renames a file to the next number."""
     number = max((_number(path, part) for part in older_parts(path)), default=0) + 1
     with store_errors("rotate", path):
-        path.rename(path.with_name(f"{path.stem}-{number:04d}{path.suffix}"))
+        move_name(path, path.with_name(f"{path.stem}-{number:04d}{path.suffix}"))
 
 
 def _number(path: Path, part: Path) -> int:

@@ -19,8 +19,8 @@ from pipimem.store.forget.targets import ForgetTargets, blanked_message, without
 from pipimem.store.journal.past_texts import past_texts
 from pipimem.store.merge.forgotten_lines import is_placeholder, placeholder
 from pipimem.store.merge.merge_base import PastText
-from pipimem.store.transcript import log
 from pipimem.store.transcript.log import Transcript
+from pipimem.store.transcript.message_line import line, parsed
 from pipimem.text.markdown.lines import split_lines
 
 # A person cannot rewrite the usage ledger more often between two looks.
@@ -73,11 +73,11 @@ def _with_placeholders(
 
 def blanked(data: bytes, targets: ForgetTargets) -> bytes:
     """A line of the transcript without the targets; empty where it is no message and has one."""
-    message = log.parsed(data)
+    message = parsed(data)
     if message is None:
         return b"" if targets.are_in(data.decode("utf-8", "replace")) else data
     blank = blanked_message(message, targets)
-    return data if blank == message else log.line(blank)
+    return data if blank == message else line(blank)
 
 
 def clean_transcript(part: Path, targets: ForgetTargets) -> None:

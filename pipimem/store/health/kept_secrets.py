@@ -11,7 +11,7 @@ from pipimem.settings import SecretSettings
 from pipimem.store import identity
 from pipimem.store.disk import json_lines, presence
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
-from pipimem.store.transcript.log import parsed
+from pipimem.store.transcript.message_line import parsed
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.secrets import NO_LIST, redacted, secrets
 

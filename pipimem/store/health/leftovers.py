@@ -43,6 +43,7 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
         what = f"{len(left)} unfinished files of a process that ended; the next writing clears them"
         yield worth_knowing(folder, what, finish)
     yield from _unreadable(folder, store.workspace.root)
+    yield from _waiting(store)
     yield from _forgetting(own, finish)
     for path in sorted(own.glob(f"{older_journal.NAME}*")):
         yield worth_knowing(
@@ -56,6 +57,20 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
                 path, "a copy beside a note; nobody reads it. Take over what it has, and remove it"
             )
     yield from _lock(own / "lock")
+
+
+def _waiting(store: ChannelStore) -> Iterator[Finding]:
+    """Talk that a host kept beside the transcript, while the hosts could not agree who writes."""
+    count = sum(1 for _ in store.transcript.spooled())
+    if not count:
+        return
+
+    def take_in(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
+        store.take_in_spool()
+        return "the messages stand in the transcript"
+
+    what = f"{count} messages wait beside the transcript; the next writing takes them in"
+    yield worth_knowing(store.folder / ".pipimem" / "spool", what, take_in)
 
 
 def _unreadable(folder: Path, root: Path) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pipimem.notes.files import etag
 from pipimem.store.channel import ChannelStore
+from pipimem.store.disk.fencing import move_name
 from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import store_errors, sync_folder
 from pipimem.store.health.finding import Finding, Mend, wrong
@@ -83,5 +84,5 @@ def _free_name(path: Path) -> Path:
 
 def _rename(path: Path, target: Path) -> None:
     with store_errors("rename", path):
-        path.rename(target)
+        move_name(path, target)
     sync_folder(path.parent)

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pipimem.errors import JournalError
+from pipimem.errors import JournalError, LockLost
 from pipimem.store.disk import json_lines, presence
-from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
+from pipimem.store.disk.fencing import fence_number
+from pipimem.store.disk.files import NEVER, Stamp, put_whole, remove, stamp
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import (
     TAIL_LENGTH,
@@ -38,6 +39,17 @@ _GOES_ON = b'"goes_on": true'
 _FOLLOWS = b'"follows": true'
 
 
+class AppendUnsure(LockLost):
+    """Another host took the lock over in the middle of an append.
+
+    The records stand in the journal if it `has` the place `end`, where they would end.
+    """
+
+    def __init__(self, text: str, end: Place) -> None:
+        super().__init__(text)
+        self.end = end
+
+
 @dataclass(frozen=True, slots=True)
 class Journal:
     """The journal in a channel's `.pipimem/`; whoever appends holds the channel's lock."""
@@ -53,6 +65,15 @@ class Journal:
         """What changes with every record, `None` without a journal: one `stat`."""
         return stamp(self.path)
 
+    def stamp_at(self, place: Place) -> Stamp | None:
+        """The stamp if the journal ends at a place, else that of nothing that was read.
+
+        A process that is suspended behind its last look at the lock finds others' records there.
+        """
+        status = self.stamp()
+        size = status[1] if status else 0
+        return status if size == place.offset else NEVER
+
     def ends_at(self, place: Place) -> bool:
         """Whether nothing lies behind a place where this journal was read to its end."""
         status = self.stamp()
@@ -64,6 +85,7 @@ class Journal:
         `end` is where reading ended: what lies behind it is the torn end of a crash and is cut.
         Raises `JournalError` where another journal lies there. Raised means that nothing of them is
         there, or, where the disk refused even to cut it off again, that nobody knows: look again.
+        `AppendUnsure` says the same where another host took the lock over.
         """
         if end != NOWHERE and not self.holds(end):
             raise JournalError(f"{self.path} is no longer the journal that was read. Try again.")
@@ -72,11 +94,19 @@ class Journal:
         if end == NOWHERE:
             data, end = self._header()
         for number, record in enumerate(records):
-            grouped = replace(record, goes_on=number < len(records) - 1, follows=number > 0)
+            grouped = replace(
+                record,
+                goes_on=number < len(records) - 1,
+                follows=number > 0,
+                fence=fence_number(),
+            )
             added = line(grouped, end.chained)
             data += added
             end = end.after(added)
-        append_synced(self.path, data, at=start)
+        try:
+            append_synced(self.path, data, at=start)
+        except LockLost as error:
+            raise AppendUnsure(str(error), end) from error
         if fresh:
             sync_folder(self.folder)
         return end
@@ -84,7 +114,8 @@ class Journal:
     def start_anew(self, record: JournalRecord) -> None:
         """Replaces the journal, with its parts, by one of this record; returned means durable."""
         header, end = self._header()
-        put_whole(self.path, header + line(record, end.chained))
+        fenced = replace(record, fence=fence_number())
+        put_whole(self.path, header + line(fenced, end.chained))
         for part in older_parts(self.path):
             remove(part)
         sync_folder(self.folder)
@@ -104,16 +135,11 @@ class Journal:
 
     def holds(self, place: Place) -> bool:
         """Whether this journal goes on from a place: all that lies before it is what was read."""
-        with store_errors("read", self.path):
-            try:
-                file = reading(self.path)
-            except FileNotFoundError:
-                return False
-            with file:
-                header = _header_place(file.readline())
-                file.seek(max(0, place.offset - TAIL_LENGTH))
-                checksum = checksum_of(file.read(TAIL_LENGTH))
-        return bool(checksum) and (header.journal, checksum) == (place.journal, place.checksum)
+        return _holds(self.path, place)
+
+    def has(self, place: Place) -> bool:
+        """Whether a place lies in this journal, also in a part that was set aside."""
+        return any(_holds(part, place) for part in self.parts())
 
     @property
     def name(self) -> str:
@@ -210,6 +236,19 @@ class Journal:
             f"{part}, line {number}: damaged. The Markdown files are whole; move the journal aside "
             "to go on without undo for what it holds, and see `pipimem doctor`."
         )
+
+
+def _holds(part: Path, place: Place) -> bool:
+    with store_errors("read", part):
+        try:
+            file = reading(part)
+        except FileNotFoundError:
+            return False
+        with file:
+            header = _header_place(file.readline())
+            file.seek(max(0, place.offset - TAIL_LENGTH))
+            checksum = checksum_of(file.read(TAIL_LENGTH))
+    return bool(checksum) and (header.journal, checksum) == (place.journal, place.checksum)
 
 
 def _is_torn_end(data: bytes, following: Iterable[bytes]) -> bool:

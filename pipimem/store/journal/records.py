@@ -61,7 +61,7 @@ class JournalRecord:
 
     `archived` went to the end of the archive, which had `archive_size` bytes before, of this
     `archive_etag`. A record that `goes_on` counts only with the one after it, which `follows`: both
-    were written as one.
+    were written as one. `fence` is the number under which a host of a fleet wrote it.
     """
 
     sequence: int = field(metadata={"name": "seq"})
@@ -82,6 +82,7 @@ class JournalRecord:
     goes_on: bool = False
     follows: bool = False
     archive_etag: str = ""
+    fence: int = 0
 
 
 @dataclass(frozen=True, slots=True)

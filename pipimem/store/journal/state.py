@@ -129,7 +129,7 @@ class State:
         """
         self._check_lock()  # what another holder appended meanwhile would be taken for a torn end
         self.place = self.journal.append(records, self.place)
-        self.stamp = self.journal.stamp()
+        self.stamp = self.journal.stamp_at(self.place)
         self._fold(records)
         for file, text in texts.items():
             self._known[file] = (etag(text), text)
@@ -161,7 +161,7 @@ class State:
                 kept[file] = text
         ledger_file.save(self._ledger_path, Checkpoint(self.ledger, self.place, kept))
         self.place = self.journal.rotate(self.place, now)
-        self.stamp = self.journal.stamp()
+        self.stamp = self.journal.stamp_at(self.place)
         self.versions.prune(now)
         self._since, self.archived = 0, None
 

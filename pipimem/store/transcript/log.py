@@ -6,26 +6,31 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING
 
-from pipimem.notes.message import YEARS, Message, Role
+from pipimem.errors import DatabaseUnavailable, LockTimeout
+from pipimem.notes.message import Message
 from pipimem.store.disk import json_lines, presence
 from pipimem.store.disk.files import NEVER, Stamp, stamp
-from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.json_lines import parts, set_aside
 from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
 from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
-from pipimem.text.dates.bounds import aware
+from pipimem.store.disk.write_lock import WriteLock
+from pipimem.store.moved import refuse_moved
+from pipimem.store.transcript.message_line import line, parsed, stored
+
+if TYPE_CHECKING:
+    from pipimem.store.transcript.spool import TalkSpool
 
 _NAME = "log.jsonl"
 # Small enough to open in an editor, large enough that most channels never rotate.
 _ROTATE_AT = 8 * 1024 * 1024
-_ROLES = frozenset(get_args(Role))
 # A line begins with id and number, so that neither needs the rest of it. The blanks after : and ,
 # may be missing.
 _HEAD = re.compile(rb'^\{"id": ?("(?:[^"\\]|\\.)*"), ?"n": ?(\d{1,15})\b')
+# In a fleet a turn waits so many seconds for another host; then its talk waits beside.
+PATIENCE = 2.0
 # Halving stops here: one read shows it all.
 _NEAR = 64 * 1024
 
@@ -38,7 +43,9 @@ class Transcript:
     """The messages of a channel; appending takes the channel's lock, reading takes none."""
 
     folder: Path
-    lock: FolderLock
+    lock: WriteLock
+    # Where talk waits while the hosts of a fleet cannot agree who writes; `None` on one host.
+    spool: TalkSpool | None = None
     _ids: set[str] | None = None
     _last: int = 0
     # The stamp of log.jsonl when `_last` was found out.
@@ -46,6 +53,8 @@ class Transcript:
     # What `_ids` was read from, and the greatest number in it.
     _read: KnownParts = field(default_factory=KnownParts)
     _greatest: int = 0
+    # What was asked and what was being added when another host took the lock over.
+    _unsure: tuple[tuple[Message, ...], tuple[Message, ...]] = ((), ())
 
     @property
     def path(self) -> Path:
@@ -69,19 +78,52 @@ class Transcript:
         messages = tuple(messages)
         if not messages:
             return ()
-        with self.lock.held():
+        try:
+            with self.lock.held(PATIENCE if self.spool else None):
+                refuse_moved(self.folder / ".pipimem", self.folder.name)
+                self.take_in_spool()
+                self._mend()
+                return self._landed(messages) or self._added(messages, after)
+        except (DatabaseUnavailable, LockTimeout):
+            if self.spool is None:
+                raise
+            return self.spool.append(messages, max(self.last_number, after))
+
+    def take_in_spool(self) -> None:
+        """Adds what hosts kept while they could not write here; the caller holds the lock."""
+        for path, messages in self.spool.taken() if self.spool else ():
             self._mend()
-            ids = self._known()
-            first = max(self._last, after) + 1
-            added: list[Message] = []
-            for message in messages:
-                named = self._renamed(message, added) if message.id in ids else message
-                if not named.id or named.id not in ids:
-                    added.append(_stored(named, first + len(added), ids))
-                    ids.add(added[-1].id)
-            if added:
-                self._write(added)
-            return tuple(added)
+            self._added(tuple(messages), 0)
+            assert self.spool is not None
+            self.spool.drop(path)
+
+    def spooled(self) -> Iterator[Message]:
+        """What waits to be added, numbered for the time, oldest first."""
+        return self.spool.messages() if self.spool else iter(())
+
+    def _added(self, messages: tuple[Message, ...], after: int) -> tuple[Message, ...]:
+        ids = self._known()
+        first = max(self._last, after) + 1
+        added: list[Message] = []
+        for message in messages:
+            named = self._renamed(message, added) if message.id in ids else message
+            if not named.id or named.id not in ids:
+                added.append(stored(named, first + len(added), ids))
+                ids.add(added[-1].id)
+        if added:
+            self._unsure = messages, tuple(added)
+            self._write(added)
+            self._unsure = (), ()
+        return tuple(added)
+
+    def _landed(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """What stands here of the same messages since another host took the lock over."""
+        asked, added = self._unsure
+        self._unsure = (), ()
+        if not added or asked != messages:
+            return ()
+        first, last = added[0].number, added[-1].number
+        return added if tuple(self.window(first - 1, last)) == added else ()
 
     def _renamed(self, message: Message, added: list[Message]) -> Message:
         """Returns the message with `+` behind its id if we gave that id to another message.
@@ -166,11 +208,11 @@ class Transcript:
 
     def _write(self, added: list[Message]) -> None:
         fresh = not presence.exists(self.path)
-        if not fresh and self.path.stat().st_size > _ROTATE_AT:
-            set_aside(self.path)
-            fresh = True
         lines = b"".join(line(message) for message in added)
         try:
+            if not fresh and self.path.stat().st_size > _ROTATE_AT:
+                set_aside(self.path)
+                fresh = True
             self.lock.check()
             append_synced(self.path, lines)
             if fresh:
@@ -183,68 +225,10 @@ class Transcript:
         part = self._read.prefixes[-1]
         part.take(lines)
         part.stamp = stamp(self.path)
-        self._last, self._seen = added[-1].number, part.stamp
+        # What others added while this process was suspended is looked for.
+        is_newest = part.stamp is not None and part.stamp[1] == part.end
+        self._last, self._seen = added[-1].number, part.stamp if is_newest else NEVER
         self._greatest = self._last
-
-
-def line(message: Message) -> bytes:
-    """A message as its line; `id` and `n` come first, the scans rely on it."""
-    value: dict[str, object] = {
-        "id": message.id,
-        "n": message.number,
-        "ts": message.time.isoformat(timespec="seconds") if message.time else "",
-        "role": message.role,
-        "name": message.speaker,
-        "content": message.content,
-    }
-    if message.session:
-        value["session"] = message.session
-    return json_lines.line(value)
-
-
-def parsed(data: bytes) -> Message | None:
-    """The message on a line, `None` where it is none."""
-    match json_lines.value(data):
-        case {
-            "id": str(name),
-            "n": int(number),
-            "role": str(role),
-            "content": str(content),
-            **rest,
-        } if number > 0 and role in _ROLES:
-            return Message(
-                role=role,  # type: ignore[arg-type]  # one of `_ROLES`, as just checked
-                content=content,
-                id=name,
-                time=_time(rest.get("ts")),
-                speaker=str(rest.get("name") or ""),
-                session=str(rest.get("session") or ""),
-                number=number,
-            )
-    return None
-
-
-def _stored(message: Message, number: int, ids: set[str]) -> Message:
-    """The message as reading it back will give it."""
-    name = message.id or f"m{number}"
-    while not message.id and name in ids:
-        name += "+"  # a platform's own id looks like ours
-    time = message.time and _usable(message.time)
-    return replace(message, id=name, number=number, time=time and time.replace(microsecond=0))
-
-
-def _time(value: object) -> datetime | None:
-    try:
-        return _usable(datetime.fromisoformat(str(value))) if value else None
-    except ValueError:
-        return None
-
-
-def _usable(time: datetime) -> datetime | None:
-    """The time with its offset, else as local time; `None` for years that no sum survives."""
-    if time.year not in YEARS:
-        return None
-    return aware(time)
 
 
 def _id(quoted: bytes) -> str:

@@ -14,7 +14,8 @@ from pipimem.notes.message import Message
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
 from pipimem.store.disk.syscalls import reading, store_errors
-from pipimem.store.transcript.log import Transcript, parsed
+from pipimem.store.transcript.log import Transcript
+from pipimem.store.transcript.message_line import parsed
 
 # A place is the number of a part and a byte in it; parts are rotated at 8 MB, far below this.
 _BYTES = 40

@@ -22,7 +22,7 @@ from pipimem.store.workspace import WorkspaceStore
 
 
 @contextmanager
-def at_rest(
+def held_at_rest(
     workspace: WorkspaceStore, channel_id: str, now: datetime
 ) -> Iterator[tuple[OpenedChannel, dict[str, Path]]]:
     """Holds a channel's lock; yields it, and its files by their paths in its folder.

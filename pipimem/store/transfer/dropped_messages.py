@@ -8,7 +8,8 @@ from pathlib import Path
 from pipimem.store.caches.channel_caches import drop_texts
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
-from pipimem.store.transcript.log import Transcript, parsed
+from pipimem.store.transcript.log import Transcript
+from pipimem.store.transcript.message_line import parsed
 
 
 def drop_messages(folder: Path, transcript: Transcript, numbers: Container[int]) -> int:

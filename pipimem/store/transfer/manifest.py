@@ -32,7 +32,7 @@ _OF_A_CHANNEL = re.compile(
 )
 _OF_THE_WORKSPACE = re.compile(
     "|".join(map(re.escape, (*USER_FILES, SETTINGS)))
-    + r"|prompts/[a-z_-]{1,60}\.md|\.pipimem/usage-\d{4}-\d{2}\.jsonl"
+    + r"|prompts/[a-z_-]{1,60}\.md|\.pipimem/usage-\d{4}-\d{2}(~[A-Za-z0-9._-]{1,64})?\.jsonl"
 )
 
 

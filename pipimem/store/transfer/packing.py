@@ -17,7 +17,8 @@ from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.files import HALF, remove, temporary_for
 from pipimem.store.disk.links import resolved
 from pipimem.store.disk.syscalls import FILE_MODE, opened, reading, store_errors, sync_folder
-from pipimem.store.transfer.at_rest import at_rest
+from pipimem.store.opened_channel import OpenedChannel
+from pipimem.store.transfer.at_rest import held_at_rest
 from pipimem.store.transfer.manifest import (
     CHANNELS,
     FORMAT,
@@ -108,16 +109,18 @@ def pack(
     *,
     with_shared: bool,
     packed: Callable[[int], None] = lambda _: None,
+    at_rest: Callable[[OpenedChannel], None] = lambda _: None,
 ) -> Manifest:
     """Writes channels, and with `with_shared` what belongs to all, into a new archive.
 
-    Each channel's files are of one moment, under its lock. `packed` is told how many are done.
+    Each channel's files are of one moment, under its lock: then `at_rest` is called with it.
+    `packed` is told how many are done.
     """
     found: list[PackedChannel] = []
     with new_archive(target) as archive:
         shared = _pack_shared(archive, workspace) if with_shared else ()
         for channel in channels:
-            found.append(_pack_channel(archive, workspace, channel, now))
+            found.append(_pack_channel(archive, workspace, channel, now, at_rest))
             packed(len(found))
         made = now.isoformat(timespec="seconds")
         manifest = Manifest(FORMAT, version, made, tuple(found), shared)
@@ -126,16 +129,21 @@ def pack(
 
 
 def _pack_channel(
-    archive: ArchiveWriter, workspace: WorkspaceStore, channel: ChannelInfo, now: datetime
+    archive: ArchiveWriter,
+    workspace: WorkspaceStore,
+    channel: ChannelInfo,
+    now: datetime,
+    at_rest: Callable[[OpenedChannel], None],
 ) -> PackedChannel:
     prefix = f"{CHANNELS}{channel.folder.name}/"
     files: list[PackedFile] = []
     large: list[tuple[str, BinaryIO, int]] = []
     try:
         with (
-            at_rest(workspace, channel.id, now) as (held, paths),
+            held_at_rest(workspace, channel.id, now) as (held, paths),
             store_errors("read", channel.folder),
         ):
+            at_rest(held)
             for name, path in paths.items():
                 file = reading(path)
                 size = os.fstat(file.fileno()).st_size

@@ -25,10 +25,27 @@ _OUT_OF_ORDER = timedelta(hours=1)
 _MOST_TOKENS = 10**12
 
 
-def append_usage(folder: Path, usage: Usage) -> None:
-    """Adds one call to its month, in a workspace's `.pipimem/`."""
+def append_usage(folder: Path, usage: Usage, host: str = "") -> None:
+    """Adds one call to its month, in a workspace's `.pipimem/`; `host` has a file of its own."""
     make_folder(folder)
-    append(folder / f"usage-{usage.time[:7] or 'unknown'}.jsonl", json_lines.line(encoded(usage)))
+    month = usage.time[:7] or "unknown"
+    append(folder / f"usage-{month}{_suffix(host)}.jsonl", json_lines.line(encoded(usage)))
+
+
+def host_lines(folder: Path, host: str, since: datetime) -> Iterator[Usage]:
+    """The calls since a time in the files of one host; damaged lines are passed over."""
+    suffix = _suffix(host)
+    for path in _files(folder, since):
+        if path.stem.partition("~")[2] != suffix.removeprefix("~"):
+            continue
+        for data in json_lines.lines(path):
+            usage = _usage(data)
+            if usage is not None and _at_or_after(usage, since):
+                yield usage
+
+
+def _suffix(host: str) -> str:
+    return f"~{host}" if host else ""
 
 
 def usage_lines(folder: Path, since: datetime | None = None) -> Iterator[Usage | None]:

@@ -9,13 +9,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pipimem.errors import JournalError, LockTimeout
+from pipimem.errors import DatabaseUnavailable, JournalError, LockTimeout
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.store.disk import presence
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.folder_names import folder_name
 from pipimem.store.disk.json_codec import JsonFolder
 from pipimem.store.disk.syscalls import make_folder
+from pipimem.store.disk.write_lock import MakeLock
 from pipimem.store.journal import checkpoint as ledger_file
 from pipimem.store.journal.journal import Journal
 from pipimem.store.usage.ledger import Tail, append_usage
@@ -36,12 +37,12 @@ class UsageStore:
     process that dies leaves behind.
     """
 
-    __slots__ = ("_folder", "_holds", "_lock")
+    __slots__ = ("_folder", "_holds", "_lock", "_make_lock")
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, make_lock: MakeLock = FolderLock) -> None:
+        self._folder, self._make_lock = folder, make_lock
         self._holds = JsonFolder(folder / "holds", Reservation)
-        self._lock = FolderLock(folder / "usage.lock")
+        self._lock = make_lock(folder / "usage.lock")
 
     def locked(self) -> AbstractContextManager[None]:
         """While it is held, no other process reserves anything. Raises `StoreError`."""
@@ -54,8 +55,7 @@ class UsageStore:
 
     def append(self, usage: Usage) -> None:
         """Adds a line to the ledger, without a reason that may quote what was forgotten since."""
-        with quotable(self._folder.parent / "channels", usage) as safe:
-            append_usage(self._folder, safe)
+        append_quotable(self._folder, usage, self._make_lock)
 
     def held(self) -> dict[str, Reservation]:
         """The reservations of all processes, by name; damaged ones are passed over."""
@@ -73,6 +73,14 @@ class UsageStore:
         return self._holds.remove(name)
 
 
+def append_quotable(
+    folder: Path, usage: Usage, make_lock: MakeLock = FolderLock, host: str = ""
+) -> None:
+    """Adds a line to the ledger, without a reason that may quote what was forgotten since."""
+    with quotable(folder.parent / "channels", usage, make_lock) as safe:
+        append_usage(folder, safe, host)
+
+
 def _has_time(hold: Reservation) -> bool:
     try:
         return datetime.fromisoformat(hold.until).tzinfo is not None
@@ -81,7 +89,7 @@ def _has_time(hold: Reservation) -> bool:
 
 
 @contextmanager
-def quotable(channels: Path, usage: Usage) -> Iterator[Usage]:
+def quotable(channels: Path, usage: Usage, make_lock: MakeLock = FolderLock) -> Iterator[Usage]:
     """The call to be written while this lasts, without a reason that may quote what was forgotten.
 
     The reason is left out, too, where another process holds the channel's lock.
@@ -90,15 +98,15 @@ def quotable(channels: Path, usage: Usage) -> Iterator[Usage]:
         yield usage
         return
     own = channels / folder_name(usage.channel) / ".pipimem"
-    if not presence.exists(own / "lock"):
+    if not any(presence.exists(own / name) for name in ("lock", "fence")):
         yield usage
         return
     with ExitStack() as held:
         try:
             # A forgetting holds this lock from its first look at the ledger to its end.
-            held.enter_context(FolderLock(own / "lock").held(_LOCK_SECONDS))
+            held.enter_context(make_lock(own / "lock").held(_LOCK_SECONDS))
             safe = _is_safe(own, usage)
-        except LockTimeout:
+        except (LockTimeout, DatabaseUnavailable):
             safe = False
         yield usage if safe else replace(usage, reason=UNQUOTED)
 

@@ -32,3 +32,17 @@ def test_an_unknown_channel_is_told(call: Call, tmp_path: Path) -> None:
     told = call("export", "nobody", "x.zip")
     assert (told.code, "There is no channel 'nobody'" in told.err) == (1, True)
     assert not (tmp_path / "x.zip").exists()
+
+
+def test_a_channel_is_moved_out_refused_and_taken_back(call: Call) -> None:
+    """`--move` marks it; `--cancel-move` needs the archive once it is whole, and deletes it."""
+    call("remember", "room", "The port is 8080")
+    assert call("export", "--move", "room", "m.zip").out.startswith("m.zip: 1 channel, 5 files, ")
+    told = call("remember", "room", "nothing of this")
+    assert (told.code, "was moved to" in told.err) == (1, True)
+    assert call("export", "--cancel-move", "room").code == 1
+    assert call("export", "--cancel-move", "room", "m.zip").out == "room: it stays here\n"
+    assert call("remember", "room", "The host is loki").code == 0
+    assert call("export", "--cancel-move", "room").out == "room: it was not being moved\n"
+    assert call("export", "--move", "m.zip").code == 2
+    assert call("export", "--move", "--plain", "room", "m.zip").code == 2

@@ -18,7 +18,8 @@ from pipimem.store.disk import json_lines, syscalls
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.json_lines import set_aside
 from pipimem.store.transcript import log as transcript
-from pipimem.store.transcript.log import Transcript, line, parsed
+from pipimem.store.transcript.log import Transcript
+from pipimem.store.transcript.message_line import line, parsed
 
 
 @pytest.fixture

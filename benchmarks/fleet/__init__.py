@@ -1,0 +1,1 @@
+"""Several hosts on one workspace, with faults: python -m benchmarks.fleet"""

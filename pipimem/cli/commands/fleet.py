@@ -1,0 +1,50 @@
+"""`pipimem fleet init`: the tables in which several hosts agree who writes."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from pipimem.cli.options import Chosen, chosen, run
+from pipimem.cli.output import Failed, note, say
+from pipimem.runtime.on_disk import WorkspaceStore
+
+_ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
+
+
+@click.command("fleet")
+@click.argument("what", type=click.Choice(["init"]), metavar="init")
+@click.option("--print", "prints", is_flag=True, help="Print the SQL for an administrator instead.")
+@click.option(
+    "--role",
+    default="pipimem_bot",
+    show_default=True,
+    help="The role of the bots in what is printed.",
+)
+@chosen
+def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:  # noqa: ARG001 - one as yet
+    """Make the tables of several hosts that share this workspace.
+
+    In the database that `[fleet] database` names, where they are missing. `--print` prints what an
+    administrator runs instead: the tables, and the least rights of the role that bots connect as.
+    """
+    if not _ROLE.fullmatch(role):
+        raise click.UsageError("--role takes small letters, digits and _.")
+    if prints:
+        from pipimem.runtime.fleet.tables import tables_sql
+
+        click.echo(tables_sql(role))
+        return
+    fleet = chosen.store().fleet
+    if fleet is None:
+        raise Failed("There is no fleet: set database under [fleet] in pipimem.toml first.")
+    from pipimem.runtime.fleet.tables import make_tables
+
+    run(lambda: make_tables(fleet.database))
+    say("the tables are there")
+    note(_next(chosen.store()))
+
+
+def _next(workspace: WorkspaceStore) -> str:
+    return f"each host of {workspace.root} now runs its bot, and `pipimem watch --fleet`"

@@ -1,0 +1,1 @@
+"""Idle work of a workspace that several hosts share; nothing of it loads on one host."""

@@ -1,0 +1,1 @@
+"""Several hosts on one workspace: locks by a database's leases, made good at the files."""

@@ -1,0 +1,208 @@
+"""The lock of a folder between hosts: a lease in the database, and its fence in the folder."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipimem.errors import LockLost, LockTimeout, StoreError
+from pipimem.store.disk.fencing import check_fence, fenced_by, thinking_under
+from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.fence import PlantedFence, standing_number
+from pipimem.store.fleet.lease import Leases, WriteLease
+from pipimem.store.fleet.takeover import replace_appended
+
+_NAME_BYTES = 6
+_LONGEST_HOST = 64
+# Waiting for a dead holder takes a lease; the rest is for those in line before us.
+_LEASES_WAITED = 3
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
+
+
+@dataclass(slots=True)
+class Fleet:
+    """This process among those of several hosts that share a workspace.
+
+    `name` is that of the workspace in the database.
+    """
+
+    root: Path
+    name: str
+    database: Database
+    lease_seconds: float
+    _leases: Leases | None = None
+    _process: int = 0
+    _threads: dict[str, threading.Lock] = field(default_factory=dict)
+    _mutex: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def host(self) -> str:
+        """The name of this host, as part of a file's name."""
+        return re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())[:_LONGEST_HOST] or "host"
+
+    def lock(self, path: Path) -> FleetLock:
+        """The lock that on one host is the file at `path`."""
+        return FleetLock(self, path)
+
+    def thought(self, folder: Path, timeout: float) -> HeldLock:
+        """The right to think about the channel in a folder: one host at a time has it.
+
+        Raises `LockTimeout` after `timeout` seconds, and `DatabaseUnavailable`.
+        """
+        return self.lock(folder / ".pipimem" / "thought.lock").taken(timeout)
+
+    @property
+    def leases(self) -> Leases:
+        """The leases of this process; after a fork those of another one."""
+        with self._mutex:
+            if self._leases is None or self._process != os.getpid():
+                self._process, self._threads = os.getpid(), {}
+                number = f"{os.getpid()}-{os.urandom(_NAME_BYTES).hex()}"
+                owner = f"{socket.gethostname()}-{number}"
+                self._leases = Leases(self.database, owner, self.lease_seconds)
+            return self._leases
+
+    @property
+    def owner(self) -> str:
+        """What this process is called among all hosts."""
+        return self.leases.owner
+
+    def id_of(self, path: Path) -> str:
+        """What a lock is called in the database: names of folders, no texts."""
+        inside = path.relative_to(self.root) if path.is_relative_to(self.root) else path
+        parts = [part for part in inside.parts if part not in ("channels", ".pipimem")]
+        return "/".join((self.name, *parts))
+
+    def thread_lock(self, name: str) -> threading.Lock:
+        """What orders the threads of this process that want one lock."""
+        with self._mutex:
+            return self._threads.setdefault(name, threading.Lock())
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLock:
+    """A lock that is ours until `give_back`, whichever thread calls it."""
+
+    fence: PlantedFence
+    _stack: ExitStack
+
+    def give_back(self) -> None:
+        """Gives it back."""
+        self._stack.close()
+
+
+class FleetLock:
+    """A lock that several hosts share; as a `FolderLock` in the way it is used."""
+
+    __slots__ = ("_fleet", "_id", "_path")
+
+    def __init__(self, fleet: Fleet, path: Path) -> None:
+        self._fleet, self._path = fleet, path
+        self._id = fleet.id_of(path)
+
+    @property
+    def keeps_others_out(self) -> bool:
+        """The database does, whatever the file system says to locks."""
+        return True
+
+    @contextmanager
+    def held(self, timeout: float | None = None) -> Iterator[None]:
+        """Holds the lock, which is not reentrant, with the fence planted.
+
+        Raises `LockTimeout` after `timeout` seconds, by default three leases, and
+        `DatabaseUnavailable`.
+        """
+        if timeout is None:
+            timeout = _LEASES_WAITED * self._fleet.lease_seconds
+        leases, until = self._fleet.leases, time.monotonic() + timeout
+        threads = self._fleet.thread_lock(self._id)
+        if not threads.acquire(timeout=timeout):
+            raise self._timeout(timeout)
+        try:
+            with self._fenced(leases, until, timeout) as fence, fenced_by(fence):
+                try:
+                    yield
+                except Exception:
+                    # Half of what was read may be of another holder, a file gone by its doing.
+                    fence.check()
+                    raise
+        finally:
+            threads.release()
+
+    @contextmanager
+    def _fenced(self, leases: Leases, until: float, timeout: float) -> Iterator[PlantedFence]:
+        """Holds the lease, with the fence planted; asks again where it is lost in the planting."""
+        while True:
+            lease = self._acquired(leases, until, timeout)
+            with leases.kept(lease):
+                fence = self._planted(lease)
+                if fence is not None:
+                    yield fence
+                    return
+            if time.monotonic() >= until:
+                raise self._timeout(timeout)
+
+    def taken(self, timeout: float) -> HeldLock:
+        """The lock, taken until it is given back, in whatever thread.
+
+        Raises as `held` does, and as `check` does not: this thread writes nothing under it.
+        """
+        with ExitStack() as stack:
+            until = time.monotonic() + timeout
+            threads = self._fleet.thread_lock(self._id)
+            if not threads.acquire(timeout=timeout):
+                raise self._timeout(timeout)
+            stack.callback(threads.release)
+            fence = stack.enter_context(self._fenced(self._fleet.leases, until, timeout))
+            return HeldLock(fence, stack.pop_all())
+
+    def check(self) -> None:
+        """Raises `LockLost` where this thread holds the lock and another one may have it."""
+        check_fence()
+
+    def _acquired(self, leases: Leases, until: float, timeout: float) -> WriteLease:
+        attempt, pause = os.urandom(_NAME_BYTES).hex(), _FIRST_PAUSE
+        while True:
+            floor = standing_number(self._path.parent, self._fence_name)
+            lease = leases.ask(self._id, attempt, floor)
+            if lease is not None:
+                return lease
+            if time.monotonic() >= until:
+                raise self._timeout(timeout)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _planted(self, lease: WriteLease) -> PlantedFence | None:
+        """The fence of a lease, planted; `None` where another holder's is by now."""
+        fence = PlantedFence(self._path.parent, self._fence_name, lease)
+        try:
+            fence.plant()
+            if lease.taken_over:
+                with fenced_by(fence), thinking_under(None):
+                    replace_appended(self._path)
+            fence.check()
+        except LockLost:
+            return None
+        except (StoreError, OSError):
+            if not fence.is_passed:
+                raise
+            return None
+        lease.is_planted = True
+        return fence
+
+    @property
+    def _fence_name(self) -> str:
+        return "fence" if self._path.name == "lock" else f"{self._path.stem}.fence"
+
+    def _timeout(self, timeout: float) -> LockTimeout:
+        return LockTimeout(
+            f"{self._path.parent.parent.name}: another process has held this channel for "
+            f"{timeout:g} s. Try again, or see which process uses the workspace."
+        )

@@ -1,0 +1,168 @@
+"""Workers of several hosts share the idle work of one workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import anyio
+import pytest
+from pipimem import Message, Pipimem
+from pipimem.clock import Clock
+from pipimem.runtime.fleet.fleet_worker import FleetWorker
+from pipimem.runtime.fleet.job_queue import JobQueue
+from pipimem.runtime.maintenance.worker import Visit
+from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.visits import Visits
+from pipimem.store.workspace import WorkspaceStore
+
+pytestmark = pytest.mark.anyio
+_SAID = (
+    "我们决定以后每周二上午十点开发布会",
+    "记住：生产库不许直接改",
+    "we never deploy on Fridays",
+    "the release moves to 12 March",
+)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Procrastinate runs on asyncio alone."""
+    return "asyncio"
+
+
+class _LaterClock(Clock):
+    """An hour after the talk, so that it has been quiet for long enough."""
+
+    def now(self):
+        return super().now() + timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+async def tables(database: Database) -> None:
+    """Procrastinate's."""
+    await JobQueue.create(database.address)
+
+
+async def _talked(workspace: Path, channels: int) -> None:
+    pipimem = Pipimem(workspace)
+    for number in range(channels):
+        channel = await pipimem.channel(f"c{number}", kind="group")
+        for index, text in enumerate(_SAID):
+            turn = await channel.before_turn(text, speaker="Dana")
+            said = [
+                Message.user(text, speaker="Dana", id=f"m{number}-{index}"),
+                Message.assistant("ok", id=f"b{number}-{index}"),
+            ]
+            await channel.after_turn(turn, said)
+
+
+def _visits(root: Path, database: Database) -> Visits:
+    fleet = WorkspaceStore.open(root).fleet
+    assert fleet is not None
+    return Visits(database, fleet.name)
+
+
+def _worker(root: Path, seen: list[Visit]) -> FleetWorker:
+    pipimem = Pipimem(root, clock=_LaterClock())
+    fleet = pipimem.store.fleet
+    assert fleet is not None
+    return FleetWorker.of(pipimem._idle, fleet, seen.append)
+
+
+async def _until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    with anyio.fail_after(seconds):
+        while not condition():
+            await anyio.sleep(0.1)
+
+
+async def test_two_workers_do_each_channels_jobs_once(root: Path, database: Database) -> None:
+    """Talk that waits is consolidated, whichever host claims its channel; nothing is done twice."""
+    await _talked(root, 6)
+    seen: list[Visit] = []
+    _visits(root, database).mark({f"c{number}": "new" for number in range(6)}, -1)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(2):
+            worker = _worker(root, seen)
+            worker._last_scan = float("inf")
+            tasks.start_soon(worker.run)
+        await _until(lambda: len({visit.channel for visit in seen}) == 6)
+        tasks.cancel_scope.cancel()
+    ran = [(visit.channel, job.task) for visit in seen for job in visit.ran if job.ran]
+    assert sorted(ran) == [(f"c{number}", "consolidate") for number in range(6)]
+    memory = (root / "channels" / "c3" / "MEMORY.md").read_text()
+    assert memory.count("never deploy on Fridays") == 1
+    # Graceful: no job is left half done, and no worker counts as alive.
+    assert database.rows("select count(*) from procrastinate_jobs where status = 'doing'") == [(0,)]
+    assert database.rows("select count(*) from procrastinate_workers") == [(0,)]
+
+
+async def test_a_job_is_queued_once_however_often_its_channel_is_looked_at(
+    root: Path, database: Database
+) -> None:
+    """One task a channel and kind waits."""
+    await _talked(root, 1)
+    worker = _worker(root, [])
+    queue = JobQueue.of(database.address, worker.visits.workspace, worker.do_job)
+    async with queue.app.open_async():
+        await worker.look_at("c0", queue)
+        await worker.look_at("c0", queue)
+        assert await queue.defer("c0", ("consolidate", "tidy")) == 1
+    rows = worker.visits.database.rows("select lock, queueing_lock from procrastinate_jobs")
+    kinds = ("consolidate", "refresh", "tidy")
+    name = f"{worker.visits.workspace}/c0"
+    assert sorted(rows) == [(name, f"{name}:{kind}") for kind in kinds]
+
+
+async def test_the_job_of_a_worker_that_is_gone_is_put_back(database: Database) -> None:
+    """A worker that was silent for 30 s has died; another one does its job."""
+    done: list[tuple[str, str]] = []
+
+    async def run(folder: str, kind: str) -> None:
+        done.append((folder, kind))
+
+    queue = JobQueue.of(database.address, "w", run)
+    async with queue.app.open_async():
+        await queue.defer("c0", ("tidy",))
+        (worker,) = database.rows(
+            "insert into procrastinate_workers (last_heartbeat)"
+            " values (now() - interval '31 seconds') returning id"
+        )
+        await queue.app.job_manager.fetch_job(queues=None, worker_id=worker[0])
+        assert await queue.rescue() == 1
+        assert await queue.rescue() == 0
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(queue.work, 1)
+            await _until(lambda: bool(done))
+            tasks.cancel_scope.cancel()
+    assert done == [("c0", "tidy")]
+
+
+async def test_a_channel_with_nothing_to_do_is_due_when_its_gate_opens(
+    root: Path, database: Database
+) -> None:
+    """And not again before that."""
+    await _talked(root, 1)
+    worker = _worker(root, [])
+    await worker.do_job("c0", "consolidate")
+    queue = JobQueue.of(database.address, worker.visits.workspace, worker.do_job)
+    async with queue.app.open_async():
+        worker.visits.set("c0", -1)
+        assert worker.visits.claim(1) == ["c0"]
+        await worker.look_at("c0", queue)
+    ((left,),) = worker.visits.database.rows(
+        "select due - now() from pipimem.visit where id = 'c0'"
+    )
+    assert left is None or left > timedelta(minutes=10)
+
+
+async def test_a_folder_that_is_no_channel_is_due_no_more(root: Path, database: Database) -> None:
+    """It is left alone."""
+    await _talked(root, 1)
+    worker = _worker(root, [])
+    worker.visits.set("gone", -1)
+    queue = JobQueue.of(database.address, worker.visits.workspace, worker.do_job)
+    async with queue.app.open_async():
+        await worker.look_at("gone", queue)
+    assert worker.visits.claim(9) == []

@@ -1,0 +1,35 @@
+"""What an operator sees of a fleet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.faults.journeys import NOW, adding, opened
+from pipimem.runtime.fleet.overview import fleet_findings, fleet_overview
+from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.visits import Visits
+
+
+def test_hosts_leases_and_due_channels(root: Path, database: Database) -> None:
+    """Those of this workspace; without Procrastinate's tables the queue is empty."""
+    store = opened(root)
+    store.commit(adding("one"), NOW)
+    fleet = store.workspace.fleet
+    assert fleet is not None
+    Visits(database, fleet.name).set("team", -1)
+    Visits(database, "another").set("team", -1)
+    with store.channel_folder.lock.held():
+        overview = fleet_overview(fleet)
+    assert [(host.name, host.leases) for host in overview.hosts] == [(fleet.host, 1)]
+    assert (overview.due, overview.waiting, overview.workers) == (1, 0, 0)
+    assert overview.lines()[-1].startswith("1 channels are due, 0 jobs wait")
+
+
+def test_the_doctor_misses_a_worker(root: Path, database: Database) -> None:
+    """Only where something is due."""
+    fleet = opened(root).workspace.fleet
+    assert fleet is not None
+    assert list(fleet_findings(fleet)) == []
+    Visits(database, fleet.name).set("team", -1)
+    (finding,) = fleet_findings(fleet)
+    assert finding.what == "1 channels are due, and no host runs `pipimem watch --fleet`"

@@ -1,0 +1,129 @@
+"""The lock between hosts: one at a time, taken over from the dead, fair, and two round trips."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from benchmarks.faults.journeys import NOW, adding
+from pipimem.errors import LockLost, LockTimeout
+from pipimem.settings import FleetSettings, Settings
+from pipimem.store.channel import ChannelStore
+from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.fleet_lock import FleetLock
+from pipimem.store.workspace import WorkspaceStore
+
+from tests.fleet.hosts import Host
+
+LEASE = 1.0
+
+
+@contextmanager
+def running(root: Path) -> Iterator[Callable[[], Host]]:
+    """Starts hosts, and kills them at the end."""
+    with ExitStack() as stack:
+
+        def start() -> Host:
+            host = Host.on(root)
+            stack.callback(host.kill)
+            return host
+
+        yield start
+
+
+def opened(root: Path) -> ChannelStore:
+    """The channel, as a process of its own would open it."""
+    return ChannelStore.open(WorkspaceStore.open(root), "team", create=True)
+
+
+def lock_of(store: ChannelStore) -> FleetLock:
+    lock = store.channel_folder.lock
+    assert isinstance(lock, FleetLock)
+    return lock
+
+
+def test_two_take_turns(root: Path) -> None:
+    """While one holds it the other waits, and gets it as soon as it is given back."""
+    one, two = lock_of(opened(root)), lock_of(opened(root))
+    with one.held(), pytest.raises(LockTimeout), two.held(timeout=0.2):
+        raise AssertionError
+    began = time.monotonic()
+    with two.held():
+        assert time.monotonic() - began < LEASE / 2
+
+
+def test_a_lease_is_renewed_while_work_goes_on(root: Path) -> None:
+    """Three leases long nobody else gets it, and its holder may write at the end."""
+    one, two = lock_of(opened(root)), lock_of(opened(root))
+    with one.held():
+        with pytest.raises(LockTimeout), two.held(timeout=3 * LEASE):
+            raise AssertionError
+        one.check()
+
+
+def test_a_killed_holder_keeps_others_out_for_two_leases_at_most(root: Path) -> None:
+    """What it held is taken over; measured from the kill to the first commit of another."""
+    with running(root) as start:
+        dead, next_one = start(), start()
+        assert dead.ask("hold") == "held"
+        dead.kill()
+        killed = time.monotonic()
+        assert next_one.ask("learn what comes next") == "done"
+        assert time.monotonic() - killed < 2 * LEASE
+
+
+def test_a_suspended_holder_writes_nothing_once_it_is_awake(root: Path) -> None:
+    """It is told that the lock was lost, and its next work begins anew."""
+    with running(root) as start:
+        slow, other = start(), start()
+        assert slow.ask("hold") == "held"
+        slow.stop()
+        assert other.ask("learn the other was faster") == "done"
+        slow.wake()
+        slow.tell("go on")
+        assert slow.line().startswith("LockLost team: this process was suspended")
+        assert slow.ask("learn the slow one came later") == "done"
+    texts = opened(root).notes().memory.text
+    assert texts.index("the other was faster") < texts.index("the slow one came later")
+
+
+def test_a_commit_costs_two_round_trips(root: Path) -> None:
+    """One for the lease, one to give it back; what renews a long one comes by itself."""
+    store = opened(root)
+    store.commit(adding("the first of all"), NOW)
+    assert store.workspace.fleet is not None
+    database = store.workspace.fleet.database
+    for number in range(10):
+        before = database.statements
+        store.commit(adding(f"number {number} of the things known"), NOW)
+        assert database.statements - before <= 3
+    assert database.statements < 2 * 12 + 4
+
+
+def test_a_hundred_turns_beside_one_who_commits_without_pause(root: Path) -> None:
+    """None of them times out."""
+    with running(root) as start:
+        start().tell("chatter about")
+        quiet = start()
+        answers = [quiet.ask(f"say turn {number}") for number in range(100)]
+    assert answers == ["done"] * 100
+
+
+def test_a_fence_that_another_planted_ends_the_work(root: Path, settings: FleetSettings) -> None:
+    """Whatever its own clock says: by then the database may have given the lease away."""
+    store = opened(root)
+    other = ChannelStore.open(
+        WorkspaceStore.open(root, Settings(fleet=settings)), "team", create=True
+    )
+    with lock_of(store).held():
+        lock_of(store).check()
+        Database(settings.database).rows(
+            "update pipimem.channel set until = clock_timestamp() - interval '1 second'"
+        )
+        with lock_of(other).held():
+            pass
+        with pytest.raises(LockLost):
+            lock_of(store).check()

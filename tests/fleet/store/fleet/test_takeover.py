@@ -1,0 +1,29 @@
+"""A host frozen at a file call, another one takes over, and the first one thaws.
+
+`python -m benchmarks.fleet` freezes at every call; here calls drawn by lot stand for them.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from benchmarks.faults.journeys import Journey
+from benchmarks.fleet.freezes import FROZEN, Freezer
+from pipimem.store.fleet.database import Database
+
+SEED, SAMPLE = 19, 12
+
+
+@pytest.mark.parametrize("journey", FROZEN, ids=lambda journey: journey.name)
+def test_nothing_stale_is_accepted_and_nothing_acknowledged_lost(
+    journey: Journey, tmp_path: Path, database: Database
+) -> None:
+    """Wherever it froze: all that was acknowledged is there once, no fence falls in the journal, no
+    file is as the journal did not leave it, and both hosts go on."""
+    freezer = Freezer(tmp_path / "bot", database)
+    tree = freezer.prepared(journey)
+    calls = range(1, len(freezer.calls(journey, tree)) + 1)
+    chosen = sorted(random.Random(SEED).sample(calls, SAMPLE))
+    assert [freezer.frozen(journey, tree, at) for at in chosen] == [[]] * SAMPLE
