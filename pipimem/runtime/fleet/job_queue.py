@@ -59,10 +59,10 @@ class JobQueue:
         """
         app = App(connector=PsycopgConnector(conninfo=conninfo))
 
-        @app.task(name=_TASK, queue=queue_name(workspace))
         async def idle_job(folder: str, kind: str) -> None:
             await run(folder, kind)
 
+        app.task(name=_TASK, queue=queue_name(workspace))(idle_job)
         return cls(app, workspace)
 
     @classmethod
@@ -150,7 +150,7 @@ class JobQueue:
 
 def schema() -> str:
     """The statements that make Procrastinate's tables."""
-    return SchemaManager.get_schema()
+    return str(SchemaManager.get_schema())
 
 
 def _unreachable(error: Exception) -> StoreError:
