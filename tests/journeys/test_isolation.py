@@ -303,6 +303,7 @@ COMMANDS: Mapping[str, list[list[str]]] = {
     "status": [["status"], ["status", "--json"]],
     "usage": [["usage", "--by", "channel"]],
     "doctor": [["doctor"], ["doctor", "--json"]],
+    "fleet": [["fleet", "init", "--print"], ["fleet", "init"]],
 }  # fmt: skip
 
 
