@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.memory.past_plans import STALE_DAYS, days_past
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.operations import Trust
 from pipimem.recall.budget import BlockBudget
 from pipimem.recall.items import Item, Source
@@ -26,7 +26,6 @@ _REST_OF_LARGE_TOKENS = 250
 # What each may take before all others had theirs; then they take what is left, in this order.
 _STANDING_SHARES = ((Kind.CONSTRAINT, 0.4), (Kind.PREFERENCE, 0.25), (Kind.IDENTITY, 0.15))
 _STANDING_SHARE_OF_WORKSPACE = 0.2
-_STANDING = frozenset(kind for kind, _ in _STANDING_SHARES)
 _SESSION = (
     "Session Title",
     "Current State",
@@ -93,7 +92,7 @@ def _standing(items: Items, max_chars: int, max_tokens: int, said: set[str]) -> 
     piles: list[_Pile] = []
     for kind, share in _STANDING_SHARES:
         piles.append((_of_kind(items, kind), share))
-    shared = [item for item in items.get(Source.WORKSPACE, ()) if item.kind in _STANDING]
+    shared = [item for item in items.get(Source.WORKSPACE, ()) if item.kind in STANDING]
     piles.append((shared, _STANDING_SHARE_OF_WORKSPACE))
     shown = room.filled(piles)
     known = itertools.chain(*(pile for pile, _ in piles))
@@ -109,7 +108,7 @@ def _rest(items: Items) -> list[_Pile]:
     rank = {name: place for place, name in enumerate(_SESSION)}
     session = [item for item in items.get(Source.SESSION, ()) if item.kind not in _KINDS_OF_SESSION]
     session.sort(key=lambda item: rank.get(item.kind, len(rank)))
-    taken = (*_STANDING, Kind.DECISION, Kind.OPEN_LOOP)
+    taken = (*STANDING, Kind.DECISION, Kind.OPEN_LOOP)
     others = [item for item in items.get(Source.MEMORY, ()) if item.kind not in taken]
     history = list(items.get(Source.HISTORY, ()))[-_NEWEST_BULLETS:]
     return [
