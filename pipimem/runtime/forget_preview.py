@@ -14,9 +14,10 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.store.arrivals import waiting_messages
 from pipimem.store.channel import ChannelStore
-from pipimem.store.forget.targets import ForgetTargets, resolve_targets
+from pipimem.store.forget.targets import ENTRY_ALONE, ForgetTargets, folded, resolve_targets
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES
+from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import read_quote
 
 __all__ = [
@@ -28,6 +29,13 @@ __all__ = [
     "remains",
     "speakers_of",
 ]
+
+
+# What the rules put between two quotes: marks around the first, or dots between older and newer.
+_PARTS = Pattern(r"[“”「」]|\s…\s")
+_POINTS = ".,;:!?。，；：！？… "
+# Fewer letters anybody may have said.
+_LEAST_QUOTED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +170,8 @@ def _learnt_from(store: ChannelStore, messages: Sequence[Message]) -> list[str]:
             rests = record and record.sources and said.issuperset(record.sources)
             if rests or _is_quoted(entry, messages):
                 found.append(entry.id)
+            elif record and not said.isdisjoint(record.sources) and _holds_quote(entry, messages):
+                found.append(ENTRY_ALONE + entry.id)
     return list(dict.fromkeys(found))
 
 
@@ -183,6 +193,15 @@ def _is_quoted(entry: Entry, messages: Iterable[Message]) -> bool:
     if not quote.name or not quote.said.strip():
         return False
     return any(quote.said in one.content and quote.name == one.speaker for one in messages)
+
+
+def _holds_quote(entry: Entry, messages: Iterable[Message]) -> bool:
+    """Whether a part of an entry of several people's words is what one of the messages says."""
+    parts = _PARTS().split(read_quote(entry.text).said)
+    told = [folded(part).strip(_POINTS) for part in parts]
+    told = [part for part in told if len(part) >= _LEAST_QUOTED]
+    said = [folded(one.content) for one in messages]
+    return any(part in content for part in told for content in said)
 
 
 def forgettable(
