@@ -167,10 +167,10 @@ def _learnt_from(store: ChannelStore, messages: Sequence[Message]) -> list[str]:
     for file in NOTE_FILES:
         for entry in notes.note(file).entries:
             record = notes.record(entry.record_name)
-            rests = record and record.sources and said.issuperset(record.sources)
-            if rests or _is_quoted(entry, messages):
+            sources = record.sources if record else ()
+            if (sources and said.issuperset(sources)) or _is_quoted(entry, messages):
                 found.append(entry.id)
-            elif record and not said.isdisjoint(record.sources) and _holds_quote(entry, messages):
+            elif not said.isdisjoint(sources) and _holds_quote(entry, messages):
                 found.append(ENTRY_ALONE + entry.id)
     return list(dict.fromkeys(found))
 
