@@ -162,17 +162,31 @@ def _all_messages(store: ChannelStore) -> Iterator[Message]:
 
 def _learnt_from(store: ChannelStore, messages: Sequence[Message]) -> list[str]:
     """The messages, and the entries that rest on nothing else or quote them, as recall has them."""
-    said = {one.id for one in messages}
-    notes, found = store.notes(), [f"log:{name}" for name in sorted(said)]
+    notes, found = store.notes(), [f"log:{one.id}" for one in sorted(messages, key=_id)]
     for file in NOTE_FILES:
         for entry in notes.note(file).entries:
             record = notes.record(entry.record_name)
-            sources = record.sources if record else ()
-            if (sources and said.issuperset(sources)) or _is_quoted(entry, messages):
-                found.append(entry.id)
-            elif not said.isdisjoint(sources) and _holds_quote(entry, messages):
-                found.append(ENTRY_ALONE + entry.id)
+            name = _name_if_learnt(entry, record.sources if record else (), messages)
+            if name:
+                found.append(name)
     return list(dict.fromkeys(found))
+
+
+def _id(message: Message) -> str:
+    return message.id
+
+
+def _name_if_learnt(entry: Entry, sources: Sequence[str], messages: Sequence[Message]) -> str:
+    """The entry's name where it was learnt from the messages, empty where it was not.
+
+    Of an entry that rests on others' messages as well, those stay.
+    """
+    said = {one.id for one in messages}
+    if (sources and said.issuperset(sources)) or _is_quoted(entry, messages):
+        return entry.id
+    if not said.isdisjoint(sources) and _holds_quote(entry, messages):
+        return ENTRY_ALONE + entry.id
+    return ""
 
 
 def is_learnt_from(store: ChannelStore, message: str) -> bool:
