@@ -185,14 +185,12 @@ def resolve_targets(
     an id of nothing.
     """
     given = [what] if isinstance(what, str) else what
-    alone = {_id_in(each) for each in given if each.startswith(ENTRY_ALONE)}
     texts, messages = _texts_and_messages(given)
     entries = {entry.id: entry for file in NOTE_FILES for entry in notes.note(file).entries}
     ids = _ids_of(texts, entries, is_text=isinstance(what, str))
     if ids:
         texts = _texts_of(notes, [entries[name] for name in ids])
-    emptied = [name for name in ids if name not in alone]
-    all_messages = messages | _sources_of(notes, emptied)
+    all_messages = messages | _sources_of(notes, set(ids) - _alone(given))
     targets = ForgetTargets.of(texts, all_messages, inside_words=inside_words)
     if not targets.texts and not messages:
         raise NothingFound("Nothing to forget: the text is empty.")
@@ -239,6 +237,11 @@ def _texts_of(notes: Notes, entries: Iterable[Entry]) -> list[str]:
 def _id_in(name: str) -> str:
     """The id in `memory:abcd2345.2`."""
     return name.rpartition(":")[2].partition(".")[0]
+
+
+def _alone(given: Iterable[str]) -> set[str]:
+    """The ids of the entries whose messages stay."""
+    return {_id_in(each) for each in given if each.startswith(ENTRY_ALONE)}
 
 
 def _sources_of(notes: Notes, ids: Iterable[str]) -> frozenset[str]:
