@@ -20,7 +20,8 @@ from pipimem.text.words.index_words import Words
 
 # Each statement is asked once for each other one that shares its words.
 _TEXTS_READ = 4096
-_UNIT, _HOUR = re.compile(r"[^\d.:/-]+"), re.compile(r"[ap]\.?m\.?$|o'clock$|点$")
+_UNIT = re.compile(r"[^\d一二两三四五六七八九十百千万.:/-]+|[.:/-]+$")
+_HOUR = re.compile(r"[ap]\.?m\.?$|o'clock$|点$")
 # What there is one of at a time: the sections of changes.txt that say it.
 _ONLY_ONE = ("home", "phone", "address", "work", "place", "name")
 
@@ -106,7 +107,8 @@ def values_left(said: str) -> frozenset[str]:
 @lru_cache(_TEXTS_READ)
 def bare_values(text: str) -> frozenset[str]:
     """The values of a text, amounts and hours without their unit: 65 is £65, and 8 is 8 pm."""
-    return frozenset(
+    bare = {
         _HOUR.sub("", value) if kind == "time" else _UNIT.sub("", value)
         for kind, value in values_of(text)
-    )
+    }
+    return frozenset(bare - {""})

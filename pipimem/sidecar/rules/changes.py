@@ -62,8 +62,8 @@ def ends(new: Claim, old: Claim, words: Words) -> bool:
     """
     if new.said == old.said or not _may_end(new, old):
         return False
-    if is_overcome(new.said, old.said, words):
-        return True
+    if is_overcome(new.said, old.said, words) or new.said.startswith(f"{old.said} …"):
+        return True  # what is quoted whole, with what changes it behind
     if not says("change", new.said):
         return False
     if old.said in new.said or _is_elsewhere(old.said, new.said, words):
