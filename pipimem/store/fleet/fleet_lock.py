@@ -14,9 +14,11 @@ from pathlib import Path
 
 from pipimem.errors import LockLost, LockTimeout, StoreError
 from pipimem.store.disk.fencing import check_fence, fenced_by, thinking_under
+from pipimem.store.disk.shared_folders import SharedFolder, share, shared_folder
 from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.fence import PlantedFence, standing_number
 from pipimem.store.fleet.lease import Leases, WriteLease
+from pipimem.store.fleet.listener import Listener
 from pipimem.store.fleet.takeover import replace_appended
 
 _NAME_BYTES = 6
@@ -38,6 +40,7 @@ class Fleet:
     database: Database
     lease_seconds: float
     _leases: Leases | None = None
+    _listener: Listener | None = None
     _process: int = 0
     _threads: dict[str, threading.Lock] = field(default_factory=dict)
     _mutex: threading.Lock = field(default_factory=threading.Lock)
@@ -67,7 +70,24 @@ class Fleet:
                 number = f"{os.getpid()}-{os.urandom(_NAME_BYTES).hex()}"
                 owner = f"{socket.gethostname()}-{number}"
                 self._leases = Leases(self.database, owner, self.lease_seconds)
+                self._listener = None
             return self._leases
+
+    @property
+    def listener(self) -> Listener:
+        """What hears of the writing of other hosts; it begins when it is first asked for."""
+        owner = self.owner
+        with self._mutex:
+            if self._listener is None:
+                channels = self.root / "channels"
+                self._listener = Listener(self.database.address, self.name, owner, channels)
+                self._listener.start()
+            return self._listener
+
+    def share(self, folder: Path) -> SharedFolder:
+        """Reads again what other hosts write in a channel's folder, while the result is kept."""
+        self.listener  # noqa: B018 - begins
+        return share(folder, lambda: self.listener.is_listening)
 
     @property
     def owner(self) -> str:
@@ -144,6 +164,7 @@ class FleetLock:
             with leases.kept(lease):
                 fence = self._planted(lease)
                 if fence is not None:
+                    self._distrust(lease)
                     yield fence
                     return
             if time.monotonic() >= until:
@@ -185,6 +206,7 @@ class FleetLock:
         try:
             fence.plant()
             if lease.taken_over:
+                fence.wrote(0)  # what the former holder wrote, it may have told nobody of
                 with fenced_by(fence), thinking_under(None):
                     replace_appended(self._path)
             fence.check()
@@ -196,6 +218,12 @@ class FleetLock:
             return None
         lease.is_planted = True
         return fence
+
+    def _distrust(self, lease: WriteLease) -> None:
+        """What another holder wrote is read again, whatever the file system shows of the files."""
+        shared = shared_folder(self._path.parent.parent)
+        if shared is not None and self._path.name == "lock":
+            shared.locked(lease.fence)
 
     @property
     def _fence_name(self) -> str:
