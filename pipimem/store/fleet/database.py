@@ -7,6 +7,7 @@ import selectors
 import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import finalize
@@ -140,7 +141,7 @@ def notifications(address: str, name: str) -> Generator[list[str]]:
     psycopg = _psycopg()
     try:
         connection = connected(address)
-        with connection, selectors.DefaultSelector() as selector:
+        with closing(connection), selectors.DefaultSelector() as selector:
             connection.execute(psycopg.sql.SQL("listen {}").format(psycopg.sql.Identifier(name)))
             selector.register(connection, selectors.EVENT_READ)
             while True:

@@ -149,6 +149,8 @@ class FleetLock:
             with self._fenced(leases, until, timeout) as fence, fenced_by(fence):
                 try:
                     yield
+                except LockLost:
+                    raise  # it may say more: that an append may have landed
                 except Exception:
                     # Half of what was read may be of another holder, a file gone by its doing.
                     fence.check()
