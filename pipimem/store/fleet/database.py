@@ -145,7 +145,10 @@ def notifications(address: str, name: str) -> Generator[list[str]]:
             connection.execute(psycopg.sql.SQL("listen {}").format(psycopg.sql.Identifier(name)))
             selector.register(connection, selectors.EVENT_READ)
             while True:
-                yield [told.extra.decode() for told in iter(connection.pgconn.notifies, None)]
+                yield [
+                    told.extra.decode(errors="replace")
+                    for told in iter(connection.pgconn.notifies, None)
+                ]
                 selector.select(_LISTENING)
                 connection.pgconn.consume_input()
     except (psycopg.Error, OSError) as error:

@@ -19,6 +19,7 @@ from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.fence import PlantedFence, standing_number
 from pipimem.store.fleet.lease import Leases, WriteLease
 from pipimem.store.fleet.listener import Listener
+from pipimem.store.fleet.notices import THOUGHT
 from pipimem.store.fleet.takeover import replace_appended
 
 _NAME_BYTES = 6
@@ -59,7 +60,7 @@ class Fleet:
 
         Raises `LockTimeout` after `timeout` seconds, and `DatabaseUnavailable`.
         """
-        return self.lock(folder / ".pipimem" / "thought.lock").taken(timeout)
+        return self.lock(folder / ".pipimem" / THOUGHT).taken(timeout)
 
     @property
     def leases(self) -> Leases:
@@ -199,6 +200,8 @@ class FleetLock:
                 return lease
             if time.monotonic() >= until:
                 raise self._timeout(timeout)
+            if pause == _FIRST_PAUSE and self._path.name == THOUGHT:
+                leases.tell_of_waiting(self._id)  # idle work ends for who cannot wait for it
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 

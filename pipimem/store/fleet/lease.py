@@ -56,6 +56,7 @@ with given_back as (
 )
 select pg_notify(%(listeners)s, notice) from unnest(%(notices)s::text[]) as told (notice)
 """
+_WANT = "select pg_notify(%(listeners)s, %(notice)s)"
 _RENEW = """
 update pipimem.channel set until = clock_timestamp() + %(lease)s * interval '1 second'
 where owner = %(me)s and held and attempt = any(%(attempts)s)
@@ -122,6 +123,11 @@ class Leases:
         return (
             WriteLease(name, attempt, fence, taken_over, sent + self.seconds) if is_ours else None
         )
+
+    def tell_of_waiting(self, name: str) -> None:
+        """Tells the holder of a lock that somebody waits for it. Raises `DatabaseUnavailable`."""
+        notice = Notice(self.owner, name, 0).payload
+        self.database.rows(_WANT, {"listeners": listeners_of(name), "notice": notice})
 
     @contextmanager
     def kept(self, lease: WriteLease) -> Iterator[None]:

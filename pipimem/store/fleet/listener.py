@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from weakref import ref
 
@@ -30,6 +31,8 @@ class Listener:
     owner: str
     channels: Path
     is_listening: bool = False
+    # What stops the job that runs here, by the folder of its channel; called in the thread.
+    _stops: dict[str, Callable[[], object]] = field(default_factory=dict)
 
     def start(self) -> None:
         """Begins to listen, until nobody has this object any more."""
@@ -44,9 +47,25 @@ class Listener:
                 each.distrust()  # what was told before, it did not hear
             self.is_listening = True
         for notice in filter(None, map(Notice.read, payloads)):
-            folder = shared_folder(self.channels / notice.folder)
-            if folder is not None and notice.owner != self.owner:
-                folder.distrust(notice.record)
+            if notice.owner != self.owner:
+                self._follow(notice)
+
+    def _follow(self, notice: Notice) -> None:
+        folder = shared_folder(self.channels / notice.written)
+        if folder is not None:
+            folder.distrust(notice.record)
+        stop = self._stops.get(notice.wanted)
+        if stop is not None:
+            stop()
+
+    @contextmanager
+    def stopping(self, folder: str, stop: Callable[[], object]) -> Iterator[None]:
+        """While this lasts, `stop` is called where another host waits to think about a channel."""
+        self._stops[folder] = stop
+        try:
+            yield
+        finally:
+            del self._stops[folder]
 
 
 def _listen(listening: ref[Listener]) -> None:

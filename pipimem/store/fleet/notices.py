@@ -1,13 +1,19 @@
-"""What hosts tell each other: who wrote in which channel, up to which record; no text of memory."""
+"""What hosts tell each other: who wrote, or waits, in which channel; no text of memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+THOUGHT = "thought.lock"
+"""The lock under which one host at a time thinks about a channel."""
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """`owner` wrote under the lock named `lock`; its newest record is `record`, 0 for unknown."""
+    """`owner` wrote under the lock named `lock`; its newest record is `record`, 0 for unknown.
+
+    Where `lock` is that of a thought, `owner` waits for it.
+    """
 
     owner: str
     lock: str
@@ -21,11 +27,19 @@ class Notice:
         return cls(owner, lock, int(record)) if record.isdecimal() and lock else None
 
     @property
-    def folder(self) -> str:
-        """The name of the channel's folder; empty where it is about something else."""
+    def written(self) -> str:
+        """The name of the channel's folder in which there is news; empty for another notice."""
+        return self._folder("lock")
+
+    @property
+    def wanted(self) -> str:
+        """The name of the channel's folder about which `owner` waits to think; or empty."""
+        return self._folder(THOUGHT)
+
+    def _folder(self, lock: str) -> str:
         _, _, path = self.lock.partition("/")
         folder, _, name = path.rpartition("/")
-        return folder if name == "lock" else ""
+        return folder if name == lock else ""
 
     @property
     def payload(self) -> str:

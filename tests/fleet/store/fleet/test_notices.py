@@ -9,7 +9,7 @@ def test_a_notice_comes_as_it_was_sent() -> None:
     """Who wrote in which channel, up to which record."""
     sent = Notice("host-1-ab", "w/team/lock", 7)
     assert Notice.read(sent.payload) == sent
-    assert sent.folder == "team"
+    assert (sent.written, sent.wanted) == ("team", "")
     assert listeners_of(sent.lock) == "pipimem_w"
 
 
@@ -19,7 +19,8 @@ def test_what_is_no_notice_of_ours_is_none() -> None:
         assert Notice.read(payload) is None
 
 
-def test_other_locks_are_about_no_channel() -> None:
-    """A thought's, and that of the workspace's counts."""
-    assert Notice("h", "w/team/thought.lock", 0).folder == ""
-    assert Notice("h", "w/usage.lock", 0).folder == ""
+def test_who_waits_to_think_wrote_nothing() -> None:
+    """And other locks are about no channel."""
+    waits, counts = Notice("h", "w/team/thought.lock", 0), Notice("h", "w/usage.lock", 0)
+    assert (waits.written, waits.wanted) == ("", "team")
+    assert (counts.written, counts.wanted) == ("", "")
