@@ -7,6 +7,7 @@ opened before its attributes are believed. On one host there are no such folders
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,13 +24,16 @@ StatusOf = Callable[[Path], os.stat_result]
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A file as it was when it was opened behind a notice, and what was shown of it before."""
+    """A file as it was when it was opened behind a notice, and what was shown of it before.
+
+    `None` for one that was not there.
+    """
 
     notice: int
     shown: os.stat_result | None
-    status: os.stat_result
+    status: os.stat_result | None
 
-    def corrected(self, shown: os.stat_result) -> os.stat_result:
+    def corrected(self, shown: os.stat_result) -> os.stat_result | None:
         """The status of the file, where the same is shown of it still."""
         before = self.shown
         if before is None or not os.path.samestat(shown, before):
@@ -76,11 +80,14 @@ class SharedFolder:
         notice, known = self._notice, self._opened.get(os.fspath(path))
         is_believed = self.is_told() and self._read >= self._told
         if known is not None and known.notice == notice and is_believed:
-            return known.corrected(path.stat())
-        # Before the opening: what is written in between is shown later, or opened again.
-        shown = _shown(path)
-        status = by_opening(path)
-        self._opened[os.fspath(path)] = _Opened(notice, shown, status)
+            status = known.corrected(path.stat())
+        else:
+            # Before the opening: what is written in between is shown later, or opened again.
+            shown = _found(path, Path.stat)
+            status = _found(path, by_opening)
+            self._opened[os.fspath(path)] = _Opened(notice, shown, status)
+        if status is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
         return status
 
 
@@ -128,8 +135,8 @@ def _holding(path: Path) -> SharedFolder | None:
     return None
 
 
-def _shown(path: Path) -> os.stat_result | None:
+def _found(path: Path, status_of: StatusOf) -> os.stat_result | None:
     try:
-        return path.stat()
+        return status_of(path)
     except FileNotFoundError:
         return None

@@ -93,7 +93,7 @@ def test_a_file_that_went_has_no_stamp(file: Path) -> None:
         assert stamp(file) is not None
         file.unlink()
         shared.distrust()
-        assert stamp(file) is None
+        assert [stamp(file), stamp(file)] == [None, None]
     pipe = file.with_name("pipe")
     os.mkfifo(pipe)
     assert stamp(pipe) is not None
@@ -108,3 +108,12 @@ def test_a_folder_that_nobody_has_in_use_is_forgotten(file: Path) -> None:
     del shared
     assert shared_folders_in(root / "channels") == []
     assert shared_folder(file.parent.parent) is None
+
+
+def test_a_file_that_was_not_there_is_found_when_it_comes(file: Path) -> None:
+    """Until then it is opened once a notice, like any other."""
+    shared, late = channel(file), file.with_name("ledger.json")
+    shared.distrust()
+    assert [stamp(late), stamp(late)] == [None, None]
+    late.write_text("{}")
+    assert stamp(late) is not None
