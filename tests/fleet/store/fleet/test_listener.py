@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.faults.journeys import NOW, adding
+from benchmarks.faults.journeys import runtime as opened_runtime
 from benchmarks.fleet.postgres import Server
 from pipimem import Message
 from pipimem.store.channel import ChannelStore
@@ -84,6 +85,28 @@ def test_what_another_host_tells_is_read_under_old_stamps(root: Path, other: Hos
         assert database.statements == asked
         # Nothing was told since: the same notes.
         assert store.notes() is store.notes()
+
+
+@pytest.mark.anyio
+async def test_a_turn_sees_what_another_host_learnt_and_asks_the_database_nothing(
+    root: Path, other: Host
+) -> None:
+    """Under old stamps, too: its context has it as soon as it was told."""
+    async with opened_runtime(root) as pipimem:
+        channel = await pipimem.channel("team")
+        await channel.remember("the glaze is mixed on Fridays")
+        fleet = pipimem.store.fleet
+        assert fleet is not None
+        assert soon(lambda: fleet.listener.is_listening)
+        with old_stamps(root):
+            turn = await channel.before_turn("when is the kiln fired?")
+            assert _NEWS not in turn.context
+            assert other.ask(f"learn {_NEWS}") == "done"
+            asked, until = fleet.database.statements, time.monotonic() + 5
+            while _NEWS not in turn.context and time.monotonic() < until:
+                turn = await channel.before_turn("when is the kiln fired?")
+            assert _NEWS in turn.context
+            assert fleet.database.statements == asked
 
 
 @pytest.mark.usefixtures("deaf")
