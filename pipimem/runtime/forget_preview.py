@@ -12,12 +12,12 @@ from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
+from pipimem.runtime.learnt_from import learnt_from
 from pipimem.store.arrivals import waiting_messages
 from pipimem.store.channel import ChannelStore
 from pipimem.store.forget.targets import ForgetTargets, resolve_targets
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES
-from pipimem.text.quotes import read_quote
 
 __all__ = [
     "Forgettable",
@@ -68,7 +68,7 @@ def forget_targets(
         given += kept
         # Who said nothing here may have had something remembered.
         said += _said_by(store, speaker, or_nothing=bool(kept))
-    return list(dict.fromkeys([*filter(None, given), *_learnt_from(store, said)]))
+    return list(dict.fromkeys([*filter(None, given), *learnt_from(store.notes(), said)]))
 
 
 def _named(store: ChannelStore, given: Sequence[str], message: str) -> list[Message]:
@@ -86,7 +86,7 @@ def _of_text(store: ChannelStore, text: str, targets: ForgetTargets) -> str | li
     """The text, or the targets of the message that it is the id of."""
     meant = [] if " " in text else _said(store, lambda one: one.id == text)
     if meant:
-        return _learnt_from(store, meant)
+        return learnt_from(store.notes(), meant)
     _require_more_than_a_request(store, text, targets)
     return text
 
@@ -99,7 +99,7 @@ def _of_speaker(store: ChannelStore, targets: ForgetTargets, speaker: str) -> li
             f"{speaker} said nothing with this text here. `search` shows what was said; without a "
             "speaker the words of anybody are forgotten."
         )
-    return _learnt_from(store, said)
+    return learnt_from(store.notes(), said)
 
 
 def _require_more_than_a_request(store: ChannelStore, text: str, targets: ForgetTargets) -> None:
@@ -152,19 +152,6 @@ def _all_messages(store: ChannelStore) -> Iterator[Message]:
     yield from waiting_messages(store.workspace.root, store.channel_id, store.transcript)
 
 
-def _learnt_from(store: ChannelStore, messages: Sequence[Message]) -> list[str]:
-    """The messages, and the entries that rest on nothing else or quote them, as recall has them."""
-    said = {one.id for one in messages}
-    notes, found = store.notes(), [f"log:{name}" for name in sorted(said)]
-    for file in NOTE_FILES:
-        for entry in notes.note(file).entries:
-            record = notes.record(entry.record_name)
-            rests = record and record.sources and said.issuperset(record.sources)
-            if rests or _is_quoted(entry, messages):
-                found.append(entry.id)
-    return list(dict.fromkeys(found))
-
-
 def is_learnt_from(store: ChannelStore, message: str) -> bool:
     """Whether anything was ever learnt from the message of an id, also what is superseded by now.
 
@@ -175,14 +162,6 @@ def is_learnt_from(store: ChannelStore, message: str) -> bool:
     deltas = (record.delta for record in store.journal_records() if record.delta)
     records = (record for delta in deltas for record in delta.records.values() if record)
     return any(message in record.sources for record in records)
-
-
-def _is_quoted(entry: Entry, messages: Iterable[Message]) -> bool:
-    """Whether an entry says with name and day what one of the messages says."""
-    quote = read_quote(entry.text)
-    if not quote.name or not quote.said.strip():
-        return False
-    return any(quote.said in one.content and quote.name == one.speaker for one in messages)
 
 
 def forgettable(

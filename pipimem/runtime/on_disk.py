@@ -28,10 +28,10 @@ from pipimem.store.history.blame import Origin, origins
 from pipimem.store.history.undo import (
     Restored,
     Undone,
-    behind_an_undo,
     changes_of,
     restore,
     taken_back,
+    to_be_asked,
     undo,
     undone_texts,
 )
@@ -138,10 +138,10 @@ class ChannelOnDisk:
         """The texts of the notes after each change that the journal keeps."""
         return self._store.past()
 
-    def behind_an_undo(self, now: datetime) -> JournalRecord | None:
-        """What an undo without a number takes back where the newest change is one; else `None`."""
+    def to_be_asked(self, now: datetime) -> JournalRecord | None:
+        """What an undo without a number takes back, where that may surprise; else `None`."""
         self.journal_edits(now)
-        return behind_an_undo(self.past())
+        return to_be_asked(self.past())
 
     def undo(self, number: int | None, now: datetime) -> Undone:
         """Take one change back, without a number the newest that still counts.

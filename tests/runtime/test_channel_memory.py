@@ -173,6 +173,47 @@ async def test_forget_by_message_id_and_by_speaker(root: Path) -> None:
             await channel.forget(speaker="Zed")
 
 
+async def test_forgetting_a_person_takes_their_words_out_of_quotes_of_several_people(
+    root: Path,
+) -> None:
+    """An answer is quoted with its question; who asked may be forgotten, who answered stays."""
+    asked = "Who brings the ladder for the gutters?"
+    said = [
+        Message.user(asked, id="q1", speaker="Zoe"),
+        Message.user("I'll bring the ladder on Saturday at nine", id="q2", speaker="Ben"),
+        Message.user("The paint for the shed is in room 12", id="q3", speaker="Ben"),
+    ]
+    async with opened(root) as (_, channel):
+        await channel.take_in(said)
+        await channel.before_compaction()
+        assert asked in read(root)
+        await channel.forget(speaker="Zoe")
+        for name in ("MEMORY.md", "HISTORY.md", "SESSION.md"):
+            assert asked not in read(root, name)
+        assert "room 12" in read(root)
+        assert [one.text for one in await channel.detail("q2")] == [said[1].content]
+
+
+@pytest.mark.parametrize("has_id", [True, False])
+async def test_what_was_forgotten_does_not_come_back_with_what_a_host_still_holds(
+    tmp_path: Path, has_id: bool
+) -> None:
+    """A host hands in its whole context at a gate, and need not know ids."""
+    root = workspace(tmp_path)
+    salary = "my salary is 4711 euros a month, I earn too little"
+    stored = Message.user(salary, speaker="Ann", id="s1" if has_id else "")
+    async with opened(root) as (_, channel):
+        turn = await channel.before_turn(salary, speaker="Ann")
+        await channel.after_turn(turn, [stored, Message.assistant("ok")])
+        await channel.forget(salary)
+        held = [Message.user(salary, speaker="Ann"), Message.assistant("ok")]
+        more = Message.user("The rehearsal moved to Tuesday at seven", speaker="Ann")
+        await channel.before_compaction([*held, more])
+        assert "rehearsal moved" in read(root)
+    for path in root.rglob("*"):
+        assert path.is_dir() or b"4711" not in path.read_bytes(), path
+
+
 async def test_a_message_taken_back_is_emptied_and_only_a_forgetting_ends_undo(root: Path) -> None:
     """Nothing was learnt from most messages: then the transcript alone changes."""
     async with opened(root) as (_, channel):

@@ -49,7 +49,8 @@ def command(
     """Take changes back: one, or all of one author since a time.
 
     SEQ is its number in `pipimem log CHANNEL`; without one it is the newest that still counts.
-    Right after an undo that is an older change, so you are asked.
+    Right after an undo that is an older change, and an edit by hand may be newer than the log that
+    you saw: then you are asked.
     `--author model --since 30d` takes back all that models changed in 30 days, newest first, each
     as a change of its own.
 
@@ -64,22 +65,25 @@ def command(
         raise click.UsageError("Give a number, or --author and --since together.")
     else:
         if seq is None and not yes:
-            _ask_for_older(here)
+            _ask_if_unexpected(here)
         done = here.undo(seq, Clock().now())
         here.close()
         _show(done, channel, as_json=as_json)
 
 
-def _ask_for_older(here: ChannelOnDisk) -> None:
-    """Right after an undo, name the older change that would be taken back, and ask."""
-    older = here.behind_an_undo(Clock().now())
-    if older is None:
+def _ask_if_unexpected(here: ChannelOnDisk) -> None:
+    """Name what would be taken back where that is an older change or an edit by hand, and ask."""
+    found = here.to_be_asked(Clock().now())
+    if found is None:
         return
-    what = f"change {older.sequence} ({older.task}, {minute(older.time)})"
-    note(f"The newest change is an undo already. Before it came {what}:")
-    for change in older.changes:
+    what = f"change {found.sequence} ({found.task}, {minute(found.time)})"
+    if found.author is Author.EDITOR:
+        note(f"The newest change was typed into the files by hand, {what}:")
+    else:
+        note(f"The newest change is an undo already. Before it came {what}:")
+    for change in found.changes:
         note(f"  {change_line(change)}")
-    confirmed(f"Take back {what}, too?", "nothing was taken back")
+    confirmed(f"Take back {what}?", "nothing was taken back")
 
 
 def _all_of(

@@ -20,6 +20,8 @@ from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, par
 
 # How recall names a message.
 _MESSAGE = "log:"
+# An entry whose messages stay: only some of them are to be forgotten.
+ENTRY_ALONE = "alone:"
 # Digits and the letters of Latin, Greek and Cyrillic, after case folding: scripts that put blanks
 # between words.
 _LETTER = r"[0-9a-z\u00df-\u00f6\u00f8-\u052f\u1e00-\u1fff]"
@@ -156,12 +158,17 @@ def _speakers_of_nothing_else(said: Iterable[Message], targets: ForgetTargets) -
     return gone - stay
 
 
+def holds_target(message: Message, targets: ForgetTargets) -> bool:
+    """Whether a message is to be emptied, or holds what is to be forgotten."""
+    return message.id in targets.messages or targets.are_in(message.content)
+
+
 def blanked_message(message: Message, targets: ForgetTargets) -> Message:
     """A message with its content emptied where it holds a target, and so its speaker.
 
     It keeps its place and id: delivered once more by the platform, it is not taken in again.
     """
-    if message.id in targets.messages or targets.are_in(message.content):
+    if holds_target(message, targets):
         message = replace(message, content="")
     if targets.are_in(message.speaker):
         message = replace(message, speaker="")
@@ -173,15 +180,17 @@ def resolve_targets(
 ) -> tuple[ForgetTargets, list[str]]:
     """The targets that a text, or ids as recall shows them, mean; and the ids of standing entries.
 
-    A text that is an entry's id means the entry. `log:<id>` is a message. Raises `NothingFound` for
+    A text that is an entry's id means the entry, and the messages that it was learnt from;
+    `alone:<id>` is the entry without them, `log:<id>` is a message. Raises `NothingFound` for
     an id of nothing.
     """
-    texts, messages = _texts_and_messages([what] if isinstance(what, str) else what)
+    given = [what] if isinstance(what, str) else what
+    texts, messages = _texts_and_messages(given)
     entries = {entry.id: entry for file in NOTE_FILES for entry in notes.note(file).entries}
     ids = _ids_of(texts, entries, is_text=isinstance(what, str))
     if ids:
         texts = _texts_of(notes, [entries[name] for name in ids])
-    all_messages = messages | _sources_of(notes, ids)
+    all_messages = messages | _sources_of(notes, set(ids) - _alone(given))
     targets = ForgetTargets.of(texts, all_messages, inside_words=inside_words)
     if not targets.texts and not messages:
         raise NothingFound("Nothing to forget: the text is empty.")
@@ -228,6 +237,11 @@ def _texts_of(notes: Notes, entries: Iterable[Entry]) -> list[str]:
 def _id_in(name: str) -> str:
     """The id in `memory:abcd2345.2`."""
     return name.rpartition(":")[2].partition(".")[0]
+
+
+def _alone(given: Iterable[str]) -> set[str]:
+    """The ids of the entries whose messages stay."""
+    return {_id_in(each) for each in given if each.startswith(ENTRY_ALONE)}
 
 
 def _sources_of(notes: Notes, ids: Iterable[str]) -> frozenset[str]:

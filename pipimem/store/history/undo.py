@@ -109,13 +109,14 @@ def _newest(past: Past, undone: Container[int]) -> JournalRecord:
     )
 
 
-def behind_an_undo(past: Past) -> JournalRecord | None:
-    """What an undo without a number takes back, where the newest change is an undo already.
+def to_be_asked(past: Past) -> JournalRecord | None:
+    """What an undo without a number takes back, where that may surprise.
 
-    Else `None`: it is the newest change, as anybody expects.
+    The newest change may be an undo already, or an edit by hand that no log has shown yet. Else
+    `None`: it is the newest change, as anybody expects.
     """
     newest = next((record for record in reversed(past.records) if _touches(record)), None)
-    if newest is None or newest.task != UNDO:
+    if newest is None or (newest.task != UNDO and newest.author is not Author.EDITOR):
         return None
     return _newest(past, taken_back(past.records))
 

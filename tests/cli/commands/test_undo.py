@@ -50,6 +50,21 @@ def test_a_second_undo_names_the_older_change_and_asks(call: Call, bot: Path) ->
     assert call("undo", "room").code == 0  # the newest change is no undo
 
 
+def test_an_edit_by_hand_is_named_and_asked_for(call: Call, bot: Path) -> None:
+    """No log has shown it yet, and who asks for the newest change may mean the one before."""
+    memory = bot / "channels/room/MEMORY.md"
+    call("remember", "room", "Bob likes tea")
+    call("remember", "room", "The window is on Friday")
+    edited = memory.read_text().replace("- Bob likes tea\n", "")
+    memory.write_text(edited)
+    told = call("undo", "room", typed="n\n")
+    assert (told.code, memory.read_text()) == (1, edited)
+    assert "typed into the files by hand, change 3" in told.err
+    assert call("undo", "room", "2").code == 0
+    assert "Friday" not in memory.read_text()
+    assert "Bob" not in memory.read_text()
+
+
 def test_what_stays_in_the_archive_is_told(call: Call, bot: Path) -> None:
     """An entry that went to the archive comes back, and its copy stays there: said, not silent."""
     call("remember", "room", "窗口是周五 the window is on Friday")
