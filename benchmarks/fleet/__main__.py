@@ -61,7 +61,7 @@ def _freezes(freezer: Freezer, sample: int, seed: int) -> list[str]:
         wrong += found
         took = time.monotonic() - began
         line = f"{journey.name}: {len(chosen)} of {len(calls)} calls, {len(found)} wrong"
-        print(f"{line}, {took:.0f} s", flush=True)
+        print(f"{line}, {took:.0f} s", *found, sep="\n", flush=True)
     return wrong
 
 

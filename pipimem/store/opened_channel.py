@@ -22,6 +22,7 @@ from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import read_text, sweep
 from pipimem.store.disk.links import astray, real_path
+from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.identity import ChannelFolder, Identity
 from pipimem.store.journal.records import FORMAT
@@ -50,6 +51,8 @@ class OpenedChannel:
     # The time of the newest writing, for the checkpoint behind it.
     now: datetime | None = None
     has_written: bool = False
+    # Kept while other hosts may write here, too; `None` on one host.
+    shared: SharedFolder | None = None
 
     @classmethod
     def open(
@@ -75,7 +78,7 @@ class OpenedChannel:
         known = replace(known, format=FORMAT)
         ours = ChannelFolder(folder, known, is_saved=known == saved, make_lock=workspace.make_lock)
         transcript = Transcript(folder, ours.lock, workspace.spool_in(folder))
-        opened = cls(workspace.root, ours, transcript)
+        opened = cls(workspace.root, ours, transcript, shared=workspace.shared(folder))
         if create:
             opened.make_for_talk()
         return opened

@@ -25,6 +25,7 @@ from pipimem.store.disk.files import prepare, read_text, remove, temporary_for
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.folder_names import folder_name, is_plain
 from pipimem.store.disk.links import leads_to_another_channel, real_path, resolved
+from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import append_synced, make_folder, store_errors, sync_folder
 from pipimem.store.disk.write_lock import MakeLock
 from pipimem.store.job_failures import Problem, Problems
@@ -119,6 +120,10 @@ class WorkspaceStore:
         from pipimem.store.transcript.spool import TalkSpool  # of a fleet alone
 
         return TalkSpool(folder / ".pipimem" / "spool", self.fleet.owner)
+
+    def shared(self, folder: Path) -> SharedFolder | None:
+        """A channel's folder as several hosts share it, while it is kept; `None` on one host."""
+        return self.fleet.share(folder) if self.fleet else None
 
     def folder_of(self, channel_id: str) -> Path:
         """Where the folder of a channel is, or would be."""

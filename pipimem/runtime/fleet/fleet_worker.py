@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from pipimem.errors import PipimemError
 from pipimem.memory.gates import next_opening
 from pipimem.runtime.fleet.job_queue import STALLED_AFTER, JobQueue
 from pipimem.runtime.maintenance.background import Background, Failure
+from pipimem.runtime.maintenance.scheduler import RETRY_AFTER_CANCEL
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.runtime.open_channel import OpenChannel
 from pipimem.settings import MaintenanceSettings
@@ -123,10 +125,22 @@ class FleetWorker:
         await self._set_due(folder, channel)
 
     async def do_job(self, folder: str, kind: str) -> None:
-        """Does one job of a channel if its gate is still open; never raises for the job's sake."""
+        """Does one job of a channel if its gate is still open; never raises for the job's sake.
+
+        It ends, and is done later, where another host waits to think about the channel.
+        """
         channel = await to_thread.run_sync(self.open_for_visit, folder)
         if channel is None:
             return
+        loop = asyncio.get_running_loop()
+        with anyio.CancelScope() as scope:
+            stop = partial(loop.call_soon_threadsafe, scope.cancel)
+            with self.fleet.listener.stopping(folder, stop):
+                await self._done(folder, kind, channel)
+        if scope.cancelled_caught:
+            await to_thread.run_sync(self.visits.set, folder, RETRY_AFTER_CANCEL)
+
+    async def _done(self, folder: str, kind: str, channel: OpenChannel) -> None:
         outcome = await self.background.attempt(
             kind, partial(channel.maintain, only=(kind,)), folder, warns=self.report is None
         )

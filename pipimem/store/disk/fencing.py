@@ -41,6 +41,9 @@ class Fence(Protocol):
     def check(self) -> None:
         """Raises `LockLost` where the lease is over, or another holder has planted its fence."""
 
+    def wrote(self, record: int) -> None:
+        """Notes that others are to be told of a writing: its record's number, 0 for none."""
+
 
 _MOVING, _TRASH = "to-", "gone-"
 _held: ContextVar[Fence | None] = ContextVar("pipimem_fence", default=None)
@@ -79,6 +82,13 @@ def fence_number() -> int:
     """The number of the fence of this thread, 0 without one."""
     fence = _held.get()
     return 0 if fence is None else fence.number
+
+
+def note_written(record: int = 0) -> None:
+    """Others hear, when this thread gives the lock back, that it wrote; on one host nobody does."""
+    fence = _held.get()
+    if fence is not None:
+        fence.wrote(record)
 
 
 def check_fence() -> None:

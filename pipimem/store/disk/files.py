@@ -13,6 +13,7 @@ from pipimem.errors import UnreadableNote
 from pipimem.store.disk.editor_saves import Lease, is_wanted, leased
 from pipimem.store.disk.fencing import give_name, staged_draft, take_name
 from pipimem.store.disk.links import resolved
+from pipimem.store.disk.shared_folders import current_status
 from pipimem.store.disk.syscalls import (
     BINARY,
     CLOSE_ON_EXEC,
@@ -57,11 +58,24 @@ def stamp(path: Path) -> Stamp | None:
     """The stamp of a file, `None` where there is none."""
     with store_errors("read", path):
         try:
-            return _stamp(path.stat())
+            return _stamp(current_status(path, _status_by_opening))
         # Nothing else: a text that waits would count as arrived, and the older one in its file as a
         # person's.
         except (FileNotFoundError, NotADirectoryError):
             return None
+
+
+def _status_by_opening(path: Path) -> os.stat_result:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | NO_WAIT | CLOSE_ON_EXEC | BINARY)
+    except FileNotFoundError:
+        raise
+    except OSError:  # no right to read it, or no file: what is shown is all there is
+        return path.stat()
+    try:
+        return os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def read(path: Path, root: Path) -> TextFile | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import selectors
 import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import finalize
@@ -18,6 +20,8 @@ _TIMEOUT = 2.0
 # So long nobody asks again: the turns meanwhile would wait in vain.
 _PAUSE = 5.0
 _WAKE = 0.1
+# Who listens looks so often whether anybody still wants to know; seconds.
+_LISTENING = 1.0
 # Seconds and milliseconds as libpq takes them: a host that is cut off notices it in this time.
 _CONNECTION: Mapping[str, Any] = {
     "connect_timeout": 2,
@@ -129,6 +133,28 @@ class Database:
         return DatabaseUnavailable(self._reason)
 
 
+def notifications(address: str, name: str) -> Generator[list[str]]:
+    """What is told under a name from now on; nothing at first, and each second without any.
+
+    Raises `DatabaseUnavailable` where the connection is lost.
+    """
+    psycopg = _psycopg()
+    try:
+        connection = connected(address)
+        with closing(connection), selectors.DefaultSelector() as selector:
+            connection.execute(psycopg.sql.SQL("listen {}").format(psycopg.sql.Identifier(name)))
+            selector.register(connection, selectors.EVENT_READ)
+            while True:
+                yield [
+                    told.extra.decode(errors="replace")
+                    for told in iter(connection.pgconn.notifies, None)
+                ]
+                selector.select(_LISTENING)
+                connection.pgconn.consume_input()
+    except (psycopg.Error, OSError) as error:
+        raise DatabaseUnavailable(_refused(error)) from None
+
+
 def _close_all(connections: list[Connection], process: int) -> None:
     """Closes what this process opened; a child leaves its parent's alone."""
     if process == os.getpid():
@@ -171,6 +197,7 @@ def _psycopg() -> Any:  # noqa: ANN401 - the module
     try:
         import psycopg
         import psycopg.conninfo
+        import psycopg.sql
     except ImportError as error:
         raise SettingsError(
             "[fleet] database needs PostgreSQL's client: pip install 'pipimem[fleet]'"

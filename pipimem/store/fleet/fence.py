@@ -58,6 +58,10 @@ class PlantedFence:
                 "again."
             )
 
+    def wrote(self, record: int) -> None:
+        """Others are told of a writing when the lease is given back."""
+        self.lease.written = max(record, self.lease.written or 0)
+
     def plant(self) -> None:
         """Plants the fence, durably, and takes away what holders before it had under way.
 

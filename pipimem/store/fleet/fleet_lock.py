@@ -14,9 +14,12 @@ from pathlib import Path
 
 from pipimem.errors import LockLost, LockTimeout, StoreError
 from pipimem.store.disk.fencing import check_fence, fenced_by, thinking_under
+from pipimem.store.disk.shared_folders import SharedFolder, share, shared_folder
 from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.fence import PlantedFence, standing_number
 from pipimem.store.fleet.lease import Leases, WriteLease
+from pipimem.store.fleet.listener import Listener
+from pipimem.store.fleet.notices import THOUGHT
 from pipimem.store.fleet.takeover import replace_appended
 
 _NAME_BYTES = 6
@@ -38,6 +41,7 @@ class Fleet:
     database: Database
     lease_seconds: float
     _leases: Leases | None = None
+    _listener: Listener | None = None
     _process: int = 0
     _threads: dict[str, threading.Lock] = field(default_factory=dict)
     _mutex: threading.Lock = field(default_factory=threading.Lock)
@@ -56,7 +60,7 @@ class Fleet:
 
         Raises `LockTimeout` after `timeout` seconds, and `DatabaseUnavailable`.
         """
-        return self.lock(folder / ".pipimem" / "thought.lock").taken(timeout)
+        return self.lock(folder / ".pipimem" / THOUGHT).taken(timeout)
 
     @property
     def leases(self) -> Leases:
@@ -67,7 +71,24 @@ class Fleet:
                 number = f"{os.getpid()}-{os.urandom(_NAME_BYTES).hex()}"
                 owner = f"{socket.gethostname()}-{number}"
                 self._leases = Leases(self.database, owner, self.lease_seconds)
+                self._listener = None
             return self._leases
+
+    @property
+    def listener(self) -> Listener:
+        """What hears of the writing of other hosts; it begins when it is first asked for."""
+        owner = self.owner
+        with self._mutex:
+            if self._listener is None:
+                channels = self.root / "channels"
+                self._listener = Listener(self.database.address, self.name, owner, channels)
+                self._listener.start()
+            return self._listener
+
+    def share(self, folder: Path) -> SharedFolder:
+        """Reads again what other hosts write in a channel's folder, while the result is kept."""
+        self.listener  # noqa: B018 - begins
+        return share(folder, lambda: self.listener.is_listening)
 
     @property
     def owner(self) -> str:
@@ -129,6 +150,8 @@ class FleetLock:
             with self._fenced(leases, until, timeout) as fence, fenced_by(fence):
                 try:
                     yield
+                except LockLost:
+                    raise  # it may say more: that an append may have landed
                 except Exception:
                     # Half of what was read may be of another holder, a file gone by its doing.
                     fence.check()
@@ -144,6 +167,7 @@ class FleetLock:
             with leases.kept(lease):
                 fence = self._planted(lease)
                 if fence is not None:
+                    self._distrust(lease)
                     yield fence
                     return
             if time.monotonic() >= until:
@@ -176,6 +200,8 @@ class FleetLock:
                 return lease
             if time.monotonic() >= until:
                 raise self._timeout(timeout)
+            if pause == _FIRST_PAUSE and self._path.name == THOUGHT:
+                leases.tell_of_waiting(self._id)  # idle work ends for who cannot wait for it
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -185,6 +211,7 @@ class FleetLock:
         try:
             fence.plant()
             if lease.taken_over:
+                fence.wrote(0)  # what the former holder wrote, it may have told nobody of
                 with fenced_by(fence), thinking_under(None):
                     replace_appended(self._path)
             fence.check()
@@ -196,6 +223,12 @@ class FleetLock:
             return None
         lease.is_planted = True
         return fence
+
+    def _distrust(self, lease: WriteLease) -> None:
+        """What another holder wrote is read again, whatever the file system shows of the files."""
+        shared = shared_folder(self._path.parent.parent)
+        if shared is not None and self._path.name == "lock":
+            shared.locked(lease.fence)
 
     @property
     def _fence_name(self) -> str:

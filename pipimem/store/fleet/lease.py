@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from pipimem.errors import DatabaseUnavailable
 from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.notices import Notice, listeners_of
 
 # Renewed so often within its time, a lease outlives one lost request.
 _RENEWALS = 3
@@ -47,10 +48,15 @@ on conflict (id) do update set
     )
 returning fence, taken_over, attempt = %(attempt)s
 """
+# Others hear of what was written in the same statement: nobody has to look.
 _RELEASE = """
-update pipimem.channel set held = false, taken_over = taken_over and not %(planted)s
-where id = %(id)s and owner = %(me)s and attempt = %(attempt)s
+with given_back as (
+    update pipimem.channel set held = false, taken_over = taken_over and not %(planted)s
+    where id = %(id)s and owner = %(me)s and attempt = %(attempt)s
+)
+select pg_notify(%(listeners)s, notice) from unnest(%(notices)s::text[]) as told (notice)
 """
+_WANT = "select pg_notify(%(listeners)s, %(notice)s)"
 _RENEW = """
 update pipimem.channel set until = clock_timestamp() + %(lease)s * interval '1 second'
 where owner = %(me)s and held and attempt = any(%(attempts)s)
@@ -68,7 +74,8 @@ def awake_seconds() -> float:
 class WriteLease:
     """A lock that is ours until `until`, by `awake_seconds`.
 
-    `taken_over`: an owner before did not give it back.
+    `taken_over`: an owner before did not give it back. `written` is the newest record that was
+    written under it, 0 for other writing, and `None` where nothing was.
     """
 
     id: str
@@ -77,6 +84,7 @@ class WriteLease:
     taken_over: bool
     until: float
     is_planted: bool = False
+    written: int | None = None
 
     @property
     def is_over(self) -> bool:
@@ -92,6 +100,8 @@ class Leases:
     owner: str
     seconds: float
     _held: dict[str, WriteLease] = field(default_factory=dict)
+    # What others were not told of yet, by the lock's name.
+    _untold: dict[str, str] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _renewer: threading.Thread | None = None
 
@@ -113,6 +123,11 @@ class Leases:
         return (
             WriteLease(name, attempt, fence, taken_over, sent + self.seconds) if is_ours else None
         )
+
+    def tell_of_waiting(self, name: str) -> None:
+        """Tells the holder of a lock that somebody waits for it. Raises `DatabaseUnavailable`."""
+        notice = Notice(self.owner, name, 0).payload
+        self.database.rows(_WANT, {"listeners": listeners_of(name), "notice": notice})
 
     @contextmanager
     def kept(self, lease: WriteLease) -> Iterator[None]:
@@ -136,16 +151,26 @@ class Leases:
             self._give_back(lease)
 
     def _give_back(self, lease: WriteLease) -> None:
+        with self._changed:
+            if lease.written is not None:
+                self._untold[lease.id] = Notice(self.owner, lease.id, lease.written).payload
+            untold = dict(self._untold)
         values = {
             "id": lease.id,
             "me": self.owner,
             "attempt": lease.attempt,
             "planted": lease.is_planted,
+            "listeners": listeners_of(lease.id),
+            "notices": list(untold.values()),
         }
         try:
             self.database.rows(_RELEASE, values)
         except DatabaseUnavailable:
-            pass  # what was written under the lease is written
+            return  # what was written under the lease is written; others hear of it later
+        with self._changed:
+            for name, notice in untold.items():
+                if self._untold.get(name) == notice:
+                    del self._untold[name]
 
     def _renew_while_held(self) -> None:
         while True:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pipimem.errors import JournalError, LockLost
 from pipimem.store.disk import json_lines, presence
-from pipimem.store.disk.fencing import fence_number
+from pipimem.store.disk.fencing import fence_number, note_written
 from pipimem.store.disk.files import NEVER, Stamp, put_whole, remove, stamp
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import (
@@ -103,6 +103,7 @@ class Journal:
             added = line(grouped, end.chained)
             data += added
             end = end.after(added)
+            note_written(record.sequence)  # an append that ends in doubt may have landed
         try:
             append_synced(self.path, data, at=start)
         except LockLost as error:
@@ -115,6 +116,7 @@ class Journal:
         """Replaces the journal, with its parts, by one of this record; returned means durable."""
         header, end = self._header()
         fenced = replace(record, fence=fence_number())
+        note_written(record.sequence)
         put_whole(self.path, header + line(fenced, end.chained))
         for part in older_parts(self.path):
             remove(part)

@@ -14,6 +14,7 @@ from pipimem.notes.files import File, etag
 from pipimem.notes.ledger import Ledger, fresh_ledger
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import NEVER, Stamp
+from pipimem.store.disk.shared_folders import note_read
 from pipimem.store.journal import checkpoint as ledger_file
 from pipimem.store.journal.checkpoint import Checkpoint
 from pipimem.store.journal.journal import Journal
@@ -253,6 +254,7 @@ class State:
             self._since += 1
             if record.archived:
                 self.archived = record
+        note_read(self.folder, self.ledger.sequence)
 
     def _stored_text(self, file: File, mark: str) -> str | None:
         """The text of this etag, as a version or in the checkpoint: versions are not synced."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pipimem.errors import DatabaseUnavailable, LockTimeout
 from pipimem.notes.message import Message
 from pipimem.store.disk import json_lines, presence
+from pipimem.store.disk.fencing import note_written
 from pipimem.store.disk.files import NEVER, Stamp, stamp
 from pipimem.store.disk.json_lines import parts, set_aside
 from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
@@ -214,6 +215,7 @@ class Transcript:
                 set_aside(self.path)
                 fresh = True
             self.lock.check()
+            note_written()
             append_synced(self.path, lines)
             if fresh:
                 sync_folder(self.folder)

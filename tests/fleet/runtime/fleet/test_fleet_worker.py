@@ -12,6 +12,8 @@ from pipimem import Message, Pipimem
 from pipimem.clock import Clock
 from pipimem.runtime.fleet.fleet_worker import FleetWorker
 from pipimem.runtime.fleet.job_queue import JobQueue
+from pipimem.runtime.job_runner import Done
+from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.maintenance.worker import Visit
 from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.visits import Visits
@@ -166,3 +168,36 @@ async def test_a_folder_that_is_no_channel_is_due_no_more(root: Path, database: 
     async with queue.app.open_async():
         await worker.look_at("gone", queue)
     assert worker.visits.claim(9) == []
+
+
+async def test_a_compaction_elsewhere_ends_an_idle_job(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on one host: who is about to drop messages does not wait for the model of idle work, which
+    is done later."""
+    await _talked(root, 1)
+    really, began = ChannelJobs.consolidate, anyio.Event()
+
+    async def slow_at_first(jobs: ChannelJobs, *args: object, **named: object) -> tuple[Done, ...]:
+        if not began.is_set():
+            began.set()
+            await anyio.sleep_forever()
+        return await really(jobs, *args, **named)
+
+    monkeypatch.setattr(ChannelJobs, "consolidate", slow_at_first)
+    seen: list[Visit] = []
+    worker = _worker(root, seen)
+    worker.visits.set("c0", None)
+    await _until(lambda: worker.fleet.listener.is_listening)
+    channel = await Pipimem(root).channel("c0")
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(worker.do_job, "c0", "consolidate")
+            await began.wait()
+            receipt = await channel.before_compaction(deadline=8)
+    assert receipt.state == "consolidated"
+    assert seen == []
+    ((left,),) = worker.visits.database.rows(
+        "select due - now() from pipimem.visit where id = 'c0'"
+    )
+    assert timedelta(seconds=30) < left <= timedelta(seconds=60)

@@ -27,3 +27,17 @@ def test_nothing_stale_is_accepted_and_nothing_acknowledged_lost(
     calls = range(1, len(freezer.calls(journey, tree)) + 1)
     chosen = sorted(random.Random(SEED).sample(calls, SAMPLE))
     assert [freezer.frozen(journey, tree, at) for at in chosen] == [[]] * SAMPLE
+
+
+def test_an_undo_that_landed_before_the_takeover_is_acknowledged(
+    tmp_path: Path, database: Database
+) -> None:
+    """Suspended between the record and the answer, it is looked for in the journal: done once more
+    it would be refused, as taken back already by itself."""
+    (journey,) = [each for each in FROZEN if each.name == "undo of a record"]
+    freezer = Freezer(tmp_path / "bot", database)
+    tree = freezer.prepared(journey)
+    calls = enumerate(freezer.calls(journey, tree), 1)
+    synced = [at for at, name in calls if name == "fdatasync"]
+    assert synced
+    assert [freezer.frozen(journey, tree, at) for at in synced] == [[]] * len(synced)

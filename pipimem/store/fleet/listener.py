@@ -1,0 +1,95 @@
+"""Hears what other hosts write, and has it read again: a thread that waits for notices."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from weakref import ref
+
+from pipimem.errors import PipimemError
+from pipimem.store.disk.shared_folders import shared_folder, shared_folders_in
+from pipimem.store.fleet.database import notifications
+from pipimem.store.fleet.notices import Notice, listeners_of
+
+# After a lost connection, before the next attempt; seconds.
+_PAUSE = 2.0
+
+
+@dataclass(slots=True, weakref_slot=True, eq=False)
+class Listener:
+    """Hears of the writing in the channels of a workspace, `name` in the database.
+
+    `owner` is what this process is called: what it told itself is no news.
+    """
+
+    address: str
+    name: str
+    owner: str
+    channels: Path
+    is_listening: bool = False
+    # What stops the job that runs here, by the folder of its channel; called in the thread.
+    _stops: dict[str, Callable[[], object]] = field(default_factory=dict)
+
+    def start(self) -> None:
+        """Begins to listen, until nobody has this object any more."""
+        threading.Thread(
+            target=_listen, args=(ref(self),), name="pipimem notices", daemon=True
+        ).start()
+
+    def hear(self, payloads: list[str]) -> None:
+        """What was told; the first call of a connection says that it listens from now on."""
+        if not self.is_listening:
+            for each in shared_folders_in(self.channels):
+                each.distrust()  # what was told before, it did not hear
+            self.is_listening = True
+        for notice in filter(None, map(Notice.read, payloads)):
+            if notice.owner != self.owner:
+                self._follow(notice)
+
+    def _follow(self, notice: Notice) -> None:
+        folder = shared_folder(self.channels / notice.written)
+        if folder is not None:
+            folder.distrust(notice.record)
+        stop = self._stops.get(notice.wanted)
+        if stop is not None:
+            stop()
+
+    @contextmanager
+    def stopping(self, folder: str, stop: Callable[[], object]) -> Iterator[None]:
+        """While this lasts, `stop` is called where another host waits to think about a channel."""
+        self._stops[folder] = stop
+        try:
+            yield
+        finally:
+            del self._stops[folder]
+
+
+def _listen(listening: ref[Listener]) -> None:
+    """Runs as long as somebody has the listener."""
+    while _heard(listening):
+        listener = listening()
+        if listener is not None:
+            listener.is_listening = False  # each look opens the files until it does again
+        del listener
+        time.sleep(_PAUSE)
+
+
+def _heard(listening: ref[Listener]) -> bool:
+    """Hears until the connection is lost; `False` where nobody has the listener any more."""
+    listener = listening()
+    if listener is None:
+        return False
+    told = notifications(listener.address, listeners_of(listener.name))
+    del listener
+    with suppress(PipimemError), closing(told):
+        for payloads in told:
+            listener = listening()
+            if listener is None:
+                return False
+            listener.hear(payloads)
+            del listener
+    return True
