@@ -79,7 +79,7 @@ class Choice:
     @property
     def claim(self) -> Claim:
         """What it says, by whom, for comparing."""
-        return Claim(self.sentence.text, self.sentence.speaker, self.kind)
+        return Claim(without_tail(self.sentence.text), self.sentence.speaker, self.kind)
 
 
 def weighed(sentence: Sentence, words: Words) -> Choice | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
-from pipimem.sidecar.rules.sentences import Sentence
+from pipimem.sidecar.rules.sentences import Sentence, without_tail
 from pipimem.text.quotes import read_quote
 
 
@@ -26,8 +26,8 @@ def claim_of(text: str, kind: Kind | None) -> Claim:
 
 
 def stated(sentence: Sentence) -> Claim:
-    """A sentence as a claim of no kind."""
-    return Claim(sentence.text, sentence.speaker, None)
+    """A sentence as a claim of no kind, without what it asks at its end."""
+    return Claim(without_tail(sentence.text), sentence.speaker, None)
 
 
 def statements(said: Iterable[Sentence], place: int) -> list[Sentence]:
