@@ -90,6 +90,8 @@ def weighed(sentence: Sentence, words: Words) -> Choice | None:
     if sentence.question or asks_of_the_bot(text) or matches("left_out", "imagined", text):
         return None
     kind, weight = _kind(text)
+    if _introduces_itself(sentence):
+        kind, weight = Kind.IDENTITY, _SURE + _WORTH_MORE[Kind.IDENTITY]
     said = _MARKS.sub("", text) if sentence.answers else sentence.text
     weight += _sum("concrete", _CONCRETE, said) + _sum("changes", _CHANGES, text)
     weight -= _sum("left_out", _EMPTY, text) + _sum("left_out", _LIGHTER, text)
@@ -100,6 +102,12 @@ def weighed(sentence: Sentence, words: Words) -> Choice | None:
     if specific < _LEAST_WORDS:
         weight -= _FEW_WORDS if specific else _NO_WORDS
     return Choice(sentence, kind, weight + ASKED if sentence.asked else weight)
+
+
+def _introduces_itself(sentence: Sentence) -> bool:
+    """Whether a speaker begins with their own name: "Tom here, stage manager."."""
+    begins = re.match(rf"{re.escape(sentence.speaker)}(?: here)?[,，:：] ?(?=\S)", sentence.text)
+    return bool(sentence.speaker) and begins is not None
 
 
 def weight_of(sentence: Sentence, words: Words) -> float:

@@ -86,12 +86,18 @@ def sentences(window: Sequence[Message]) -> list[Sentence]:
         message.speaker for message in window if message.role == "assistant" and message.speaker
     }
     said: list[Sentence] = []
+    laughing = ""  # who ended the message before with laughter
     for message in window:
         if message.role == "user" and matches("left_out", "laughter", message.content):
             if said and said[-1].speaker != message.speaker:
                 said[-1] = replace(said[-1], laughed=True)
         elif message.role in ("user", "assistant"):
-            said += _of_message(message, people, bots, len(said))
+            new = _of_message(message, people, bots, len(said))
+            laughs = matches("left_out", "joking", message.content)
+            if new and laughs and laughing not in ("", message.speaker):
+                new[-1] = replace(new[-1], laughed=True)  # a joke goes on
+            said += new
+            laughing = message.speaker if laughs else ""
     return said
 
 
