@@ -15,6 +15,7 @@ from pathlib import Path
 
 from agentscope.agent import Agent
 from agentscope.credential import CredentialBase
+from agentscope.formatter import OpenAIChatFormatter
 from agentscope.message import Msg, TextBlock, UserMsg
 from agentscope.model import ChatModelBase, ChatResponse
 from agentscope.tool import Toolkit
@@ -27,6 +28,7 @@ class RepeatingModel(ChatModelBase):
 
     def __init__(self) -> None:
         super().__init__(CredentialBase(type="none"), "repeating", self.Parameters(), stream=False)
+        self.formatter = OpenAIChatFormatter()  # newer versions ask it which media a model takes
 
     async def _call_api(self, _name: str, messages: list[Msg], **_: object) -> ChatResponse:
         sent = "\n".join(message.get_text_content() or "" for message in messages)

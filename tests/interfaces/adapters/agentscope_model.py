@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentscope.credential import CredentialBase
+from agentscope.formatter import OpenAIChatFormatter
 from agentscope.message import Msg, TextBlock, ToolCallBlock
 from agentscope.model import ChatModelBase, ChatResponse, StructuredResponse
 
@@ -21,6 +22,7 @@ class ScriptedModel(ChatModelBase):
             stream=False,
             context_size=context_size,
         )
+        self.formatter = OpenAIChatFormatter()  # newer versions ask it which media a model takes
         self.answers = [*answers] or ["ok"]
         self.calls: list[list[Msg]] = []
         self.tools: list[str] = []
