@@ -219,7 +219,9 @@ def settings_from(toml: str) -> Settings:
     try:
         table = tomllib.loads(toml.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"pipimem.toml is not valid TOML: {error}") from error
+        raise SettingsError(
+            f"pipimem.toml is not valid TOML: {error}. Correct the workspace's file."
+        ) from error
     sections = {f.name: f for f in fields(Settings)}
     _refuse_unknown(table, sections, "pipimem.toml", "section")
     hints = get_type_hints(Settings)

@@ -15,6 +15,7 @@ from pipimem.errors import PipimemError, described, require_type
 from pipimem.notes.message import Message, checked_messages
 from pipimem.recall.items import with_copies
 from pipimem.recall.recall import Recall
+from pipimem.runtime.call_arguments import require_deadline
 from pipimem.runtime.channel_memory import ChannelMemory
 from pipimem.runtime.compaction import begin_epoch, consolidated_receipt, missing_messages
 from pipimem.runtime.intake import Intake
@@ -233,14 +234,13 @@ class Channel(ChannelMemory):
     ) -> Receipt:
         """Store and consolidate all messages before the host drops them, within `deadline` s.
 
-        Messages the transcript lacks are taken in first. Then one question a window brings
-        SESSION.md, MEMORY.md and HISTORY.md up to date. An idle job of this channel is cancelled.
-        Raises `ArgumentError` for what is no message.
+        Messages the transcript lacks are taken in first. Then one question a window brings the
+        three files up to date. An idle job is cancelled. Raises `ArgumentError` for no message.
         """
-        require_type(deadline, (int, float, type(None)), "deadline", "Give seconds.")
-        messages = checked_messages(messages)
+        require_deadline(deadline)
+        checked = checked_messages(messages)
         async with self._preempt():
-            return await self._before_compaction(messages, deadline)
+            return await self._before_compaction(checked, deadline)
 
     async def _before_compaction(
         self, messages: Sequence[Message], deadline: float | None

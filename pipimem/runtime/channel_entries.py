@@ -11,7 +11,7 @@ from types import NoneType
 from anyio import to_thread
 
 from pipimem.clock import Clock
-from pipimem.errors import NothingFound, require_one_of, require_type
+from pipimem.errors import ArgumentError, NothingFound, require_one_of, require_type
 from pipimem.memory.bot_conduct import is_group
 from pipimem.memory.entry_changes import (
     kept_kind,
@@ -83,6 +83,7 @@ class ChannelEntries:
 
     def masked(self, text: str) -> str:
         """A text as it may be shown: without secrets, known or of the workspace's own list."""
+        require_type(text, str, "text")
         return redacted(text, own=self._jobs.settings.secrets)
 
     async def remember(
@@ -104,6 +105,8 @@ class ChannelEntries:
         where it would take the place of what a person typed.
         """
         _require_text(text, kind, until)
+        if isinstance(supersedes, str):
+            raise ArgumentError("supersedes must be several ids: give a list of them.")
         for name in supersedes:
             require_type(name, str, "supersedes", _ID_HINT)
 
@@ -206,6 +209,8 @@ def _require_text(text: str, kind: Kind, until: date | None) -> None:
     require_type(text, str, "text")
     require_one_of(kind, Kind, "kind")
     require_type(until, (date, NoneType), "until", "Give the last day it holds.")
+    if isinstance(until, datetime):
+        raise ArgumentError("until must be a day, not a time: give `until.date()`.")
 
 
 def rememberable(text: str, speaker: str, now: datetime, intake: Intake) -> Message:
@@ -215,7 +220,7 @@ def rememberable(text: str, speaker: str, now: datetime, intake: Intake) -> Mess
     nothing of it may be kept.
     """
     if not text.strip():
-        raise NothingFound("there is nothing to remember: the text is empty")
+        raise NothingFound("there is nothing to remember: the text is empty; give a sentence")
     clean = intake.cleaned([Message.user(text, speaker=speaker)], now)
     kept = without_marks(clean[0].content).strip() if clean else ""
     if _NOTHING_BUT_A_SECRET.fullmatch(kept):

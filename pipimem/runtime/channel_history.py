@@ -14,6 +14,7 @@ from pipimem.errors import NothingFound, require_count
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Record
 from pipimem.notes.operations import Author, Change, Trust
+from pipimem.runtime.call_arguments import require_point
 from pipimem.runtime.change_history import unified, wrote
 from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.store.commit.past import Point
@@ -117,6 +118,9 @@ class ChannelHistory:
         A moment is a time, or the number of a change: right after it. By default the newest change.
         Raises `NothingFound` beyond what the journal keeps.
         """
+        for name, point in (("since", since), ("until", until)):
+            if point is not None:
+                require_point(point, name)
         files = [file] if file else FILES
         found = await to_thread.run_sync(
             lambda: unified(self._channel.past(), files, since, until).values()
@@ -128,6 +132,8 @@ class ChannelHistory:
 
         Raises `NothingFound` beyond what the journal keeps, `CannotTakeBack` where it has gaps.
         """
+        if point is not None:
+            require_point(point, "point")
         return await to_thread.run_sync(self._channel.texts_after, point)
 
     async def without(self, number: int) -> dict[File, str]:
@@ -150,6 +156,7 @@ class ChannelHistory:
 
         Raises `CannotTakeBack` and `NothingFound` where nobody knows how they stood.
         """
+        require_point(point, "point")
         done = await _to_its_end(partial(self._channel.restore, point, self._clock.now()))
         return TakenBack(done.sequence, done.outcome.changes)
 

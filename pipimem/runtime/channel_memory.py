@@ -14,7 +14,6 @@ import anyio
 from anyio import to_thread
 
 from pipimem.errors import (
-    ArgumentError,
     JournalError,
     PipimemError,
     require_count,
@@ -23,6 +22,7 @@ from pipimem.errors import (
 )
 from pipimem.notes.message import Role
 from pipimem.recall.items import Item, sources_of
+from pipimem.runtime.call_arguments import require_targets, require_time
 from pipimem.runtime.channel_entries import ChannelEntries
 from pipimem.runtime.channel_history import ChannelHistory, OpenHistory
 from pipimem.runtime.channel_lock import ChannelLock
@@ -172,6 +172,7 @@ class ChannelMemory(ChannelEntries):
 
     async def usage(self, since: datetime | None = None) -> UsageSum:
         """What models were asked for this channel since a time, and what it cost."""
+        require_time(since, "since")
         calls = self._store.workspace.usages(since)  # read as they are added up
         return await to_thread.run_sync(usage_of_channel, calls, self.id)
 
@@ -195,10 +196,7 @@ class ChannelMemory(ChannelEntries):
         `NothingFound` for an id of nothing, and with nothing forgotten where a text stands in
         nothing but a request to forget it; `ArgumentError` for a text and a message.
         """
-        for each in (what,) if isinstance(what, str) else what:
-            require_type(each, str, "what", "Give a text, or ids of entries.")
-        if not (what or speaker or message):
-            raise ArgumentError("There is nothing to forget: give a text, ids, speaker or message.")
+        require_targets(what, speaker, message)
         now, store = self._clock.wall(), self._store
 
         def forgotten() -> dict[str, int]:

@@ -57,20 +57,21 @@ class Intake:
         """The messages of the host that the transcript lacks, by id, or by text without an id.
 
         Without an id equal texts are counted, so a "yes" said twice is written twice, and written
-        once more is not.
+        once more is not. Blanks around a text do not count: a host puts them between a block and
+        the message, and they stay where the block is taken out.
         """
         ids: set[str] = set()
         texts: Counter[tuple[str, str]] = Counter()
         for message in logged:
             ids.add(message.id)
-            texts[message.role, message.content] += 1
+            texts[message.role, message.content.strip()] += 1
         missing = []
         for message in messages:
             if message.id:
                 if message.id not in ids:
                     missing.append(message)
                 continue
-            text = message.role, self.cleaned_text(message.content)
+            text = message.role, self.cleaned_text(message.content).strip()
             if texts[text] > 0:
                 texts[text] -= 1
             else:

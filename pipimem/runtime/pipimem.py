@@ -22,6 +22,7 @@ from pipimem.llm.embedding import Embedder
 from pipimem.notes.message import Message
 from pipimem.observer import Observer
 from pipimem.runtime.assistants import Assistants
+from pipimem.runtime.call_arguments import require_parts, require_time
 from pipimem.runtime.channel import Channel, no_op
 from pipimem.runtime.channel_registry import ChannelRegistry
 from pipimem.runtime.embeddings import embeddings_of
@@ -71,6 +72,8 @@ class Pipimem:
         keeps_context: bool | None = None,
         clock: Clock | None = None,
     ) -> None:
+        made = {"assistant": assistant, "embedder": embedder}
+        require_parts(workspace, model, settings, clock, keeps_context, **made)
         self.store: WorkspaceStore = WorkspaceStore.open(Path(workspace), settings)
         settings = settings or settings_from(self.store.human_text("pipimem.toml"))
         if keeps_context is not None:
@@ -240,6 +243,7 @@ class Pipimem:
     async def usage(self, by: By = "task", since: datetime | None = None) -> dict[str, UsageSum]:
         """What models were asked since a time and what it cost, by task, channel, model or day."""
         require_one_of(by, WAYS, "by")
+        require_time(since, "since")
         return await to_thread.run_sync(lambda: usage_sums(self.store.usages(since), by))
 
     def add_observer(self, observer: Observer) -> None:

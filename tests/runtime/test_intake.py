@@ -41,6 +41,14 @@ def test_a_message_without_an_id_is_known_by_what_is_kept_of_it() -> None:
     assert INTAKE.unknown_messages([said, said], logged) == [said]
 
 
+def test_blanks_that_a_host_puts_around_a_message_make_no_other_one() -> None:
+    """As `f"{turn.context}\\n\\n{question}"` does where memory had nothing to say."""
+    logged = INTAKE.cleaned([Message.user("my daughter Mia is allergic to walnuts")], MORNING)
+    for around in ("\n\n{}", "{}\n", "  {} "):
+        held = Message.user(around.format(logged[0].content))
+        assert INTAKE.unknown_messages([held], logged) == []
+
+
 @pytest.mark.parametrize("line", ["the tag <private> hides", "</private> ends it", "`<private>`"])
 def test_a_tag_in_an_injected_block_hides_nothing(line: str) -> None:
     """Of the message behind the block, whose own tags count as ever."""

@@ -1,0 +1,73 @@
+"""Wrong arguments of public calls are told in a sentence, before anything is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pipimem import Pipimem
+from pipimem.errors import ArgumentError
+from pipimem.runtime.channel import Channel
+
+from tests.runtime.test_channel_memory import opened, workspace
+
+NAIVE = datetime(2026, 3, 1, 12, 0)  # noqa: DTZ001 - it is the one that is refused
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"model": 5}, "model must be str, not int"),
+        ({"assistant": "gpt"}, "assistant must be an object of yours, not 'gpt'"),
+        ({"embedder": "local"}, "an embedder in pipimem.toml"),
+        ({"settings": {}}, "settings must be Settings or None, not dict"),
+        ({"clock": datetime.now}, "clock must be Clock or None"),
+        ({"keeps_context": "yes"}, "keeps_context must be bool or None, not str"),
+    ],
+)
+def test_a_memory_is_made_of_what_it_needs(
+    tmp_path: Path, given: dict[str, Any], said: str
+) -> None:
+    """Not later, in the middle of a turn."""
+    with pytest.raises(ArgumentError, match=said):
+        Pipimem(workspace(tmp_path), **given)
+
+
+@pytest.mark.parametrize("folder", [None, 5, b"memory"])
+def test_a_workspace_is_a_path(folder: Any) -> None:
+    """Also what a path cannot be made of is told."""
+    with pytest.raises(ArgumentError, match="workspace must be str or PathLike"):
+        Pipimem(folder)
+
+
+CALLS: list[tuple[str, Callable[[Channel], Any]]] = [
+    ("NaN", lambda channel: channel.before_compaction([], deadline=float("nan"))),
+    ("deadline must be", lambda channel: channel.before_compaction([], deadline="soon")),  # type: ignore[arg-type]
+    ("until must be a day", lambda channel: channel.remember("x is y", until=NAIVE)),
+    ("several ids", lambda channel: channel.remember("x is y", supersedes="memory:abc")),
+    ("what must be", lambda channel: channel.forget(None)),  # type: ignore[arg-type]
+    ("what must be", lambda channel: channel.forget(5)),  # type: ignore[arg-type]
+    ("speaker must be", lambda channel: channel.forget(speaker=5)),  # type: ignore[arg-type]
+    ("nothing to forget", lambda channel: channel.forget()),
+    ("since must be", lambda channel: channel.history.diff("2026-01-01")),  # type: ignore[arg-type]
+    ("since has no offset", lambda channel: channel.history.diff(NAIVE)),
+    ("point must be", lambda channel: channel.history.restore(None)),  # type: ignore[arg-type]
+    ("point has no offset", lambda channel: channel.history.restore(NAIVE)),
+    ("from 0 on", lambda channel: channel.history.restore(-1)),
+    ("since must be", lambda channel: channel.usage("today")),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("said", "call"), CALLS)
+async def test_a_wrong_argument_is_told(
+    tmp_path: Path, said: str, call: Callable[[Channel], Any]
+) -> None:
+    """And nothing is changed."""
+    async with opened(workspace(tmp_path)) as (_, channel):
+        with pytest.raises(ArgumentError, match=said):
+            await call(channel)
+        assert await channel.history.log() == ()
