@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -25,6 +26,8 @@ from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
+
+_log = logging.getLogger("pipimem")
 
 # Closing waits for the disk, or for a model. So many channels share the disk's syncs, and leave
 # threads to the host.
@@ -163,7 +166,10 @@ class ChannelRegistry:
 
 async def _close(channel: OpenChannel, *, thinking: bool) -> None:
     if thinking:
-        await channel.close()
+        receipt = await channel.close()
+        if receipt is not None and receipt.state != "consolidated":
+            # The talk is in the transcript and is learnt later; nobody else would say why not now.
+            _log.warning("%s: nothing was learnt at the end: %s", channel.id, receipt.reason)
     else:
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(channel.store.close)

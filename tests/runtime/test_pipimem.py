@@ -275,3 +275,25 @@ async def test_a_bug_in_closing_one_channel_comes_out_once_all_are_closed(tmp_pa
             channel = await pipimem.channel("room")
             await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
     assert "they said hello" in read(root, "HISTORY.md")
+
+
+@pytest.mark.anyio
+async def test_what_could_not_be_learnt_at_the_end_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A bot without its key runs, answers and learns nothing: somebody has to say so."""
+
+    class Refusing:
+        name, paid = "no-key", True
+
+        async def answer(self, task: object, call: object) -> object:
+            raise ModelUnavailable("the provider refused the key (401)")
+
+    root = workspace(tmp_path)
+    said = "we never deploy on Fridays"
+    async with Pipimem(root, assistant=Refusing()) as pipimem:  # type: ignore[arg-type]
+        channel = await pipimem.channel("room")
+        turn = await channel.before_turn(said, speaker="Tom")
+        await channel.after_turn(turn, [Message.user(said, speaker="Tom"), Message.assistant("ok")])
+    assert "room: nothing was learnt at the end: " in caplog.text
+    assert "refused the key" in caplog.text
