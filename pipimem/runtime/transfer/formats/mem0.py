@@ -21,27 +21,32 @@ def recognises(files: SourceFiles) -> bool:
 def read(files: SourceFiles) -> Iterator[Found]:
     """An entry for each memory; of several users, each has a channel of their own."""
     (name,) = files.names
-    with files.stream(name) as file:
-        rows = list(_rows(JsonElements(file, name)))
-    users = {text_of(row, "user_id") for row in rows}
-    for number, row in enumerate(rows, 1):
+    has_users = _has_several_users(files, name)
+    for number, row in enumerate(_rows(files, name), 1):
         origin = f"{name}#{text_of(row, 'id') or number}"
         text = text_of(row, "memory")
         if text:
             when = time_of(row.get("updated_at")) or time_of(row.get("created_at"))
-            channel = text_of(row, "user_id") if len(users) > 1 else ""
+            channel = text_of(row, "user_id") if has_users else ""
             yield FoundEntry(text, origin, when=when, channel=channel)
         else:
             yield LeftOut(origin, "a row without a memory")
 
 
-def _rows(values: JsonElements) -> Iterator[Json]:
-    for value in values:
-        row = as_object(value)
-        if "results" in row:
-            yield from map(as_object, as_list(row["results"]))
-        else:
-            yield row
+def _has_several_users(files: SourceFiles, name: str) -> bool:
+    """Whether the memories are of more than one user; reads no further than the second one."""
+    users = (text_of(row, "user_id") for row in _rows(files, name))
+    first = next(users, "")
+    return any(user != first for user in users)
+
+
+def _rows(files: SourceFiles, name: str) -> Iterator[Json]:
+    with files.stream(name) as file:
+        for row in map(as_object, JsonElements(file, name)):
+            if "results" in row:
+                yield from map(as_object, as_list(row["results"]))
+            else:
+                yield row
 
 
 FORMAT = SourceFormat("mem0", "memories of mem0, as get_all returns them", recognises, read)
