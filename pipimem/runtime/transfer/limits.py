@@ -12,8 +12,8 @@ from pipimem.store.transcript.known_ids import KnownIds
 # A message takes 30 bytes until it is written, a conversation 300, a channel 13 KB, an entry or a
 # line of a day 4 KB.
 _MOST_MESSAGES, _MOST_CONVERSATIONS, _MOST_CHANNELS = 6_000_000, 100_000, 10_000
-_MOST_NOTES = 30_000
-# Of entries and lines: nobody reads a MEMORY.md of so many characters.
+MOST_NOTES = 30_000
+# Characters of entries and lines: nobody reads a MEMORY.md of so many.
 _MOST_TEXT = 8_000_000
 
 
@@ -50,8 +50,8 @@ class ImportLimits:
         self._count_channel(channel)
         self._notes += count
         self._text += length
-        if self._notes > _MOST_NOTES:
-            _refuse(_MOST_NOTES, "entries and lines of days")
+        if self._notes > MOST_NOTES:
+            _refuse(MOST_NOTES, "entries and lines of days")
         if self._text > _MOST_TEXT:
             _refuse(_MOST_TEXT, "characters in entries and days")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from pipimem.runtime.transfer.formats.values import Json, as_list, as_object, text_of, time_of
 from pipimem.runtime.transfer.found import Found, FoundEntry, LeftOut, SourceFormat
 from pipimem.runtime.transfer.json_elements import JsonElements
+from pipimem.runtime.transfer.limits import MOST_NOTES
 from pipimem.runtime.transfer.source_files import SourceFiles
 
 
@@ -34,8 +36,9 @@ def read(files: SourceFiles) -> Iterator[Found]:
 
 
 def _has_several_users(files: SourceFiles, name: str) -> bool:
-    """Whether the memories are of more than one user; reads no further than the second one."""
-    users = (text_of(row, "user_id") for row in _rows(files, name))
+    """Whether the memories are of more than one user, among so many as an import takes."""
+    rows = islice(_rows(files, name), MOST_NOTES)
+    users = (text_of(row, "user_id") for row in rows)
     first = next(users, "")
     return any(user != first for user in users)
 
