@@ -23,7 +23,24 @@ def main() -> None:
     except OSError as error:  # a disk that has no room for the help
         from pipimem.errors import worded
 
+        _drop_unprinted()
         sys.exit(f"pipimem: {worded(error)}")
+    except SystemExit as ended:
+        if ended.code:
+            _drop_unprinted()
+        raise
+
+
+def _drop_unprinted() -> None:
+    """Sends to nowhere what standard output did not take; nothing where it took all.
+
+    Python 3.14 keeps it, tries once more at its end, and ends with 120 in the place of our code.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _open_closed_streams() -> None:

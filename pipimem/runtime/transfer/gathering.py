@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time
@@ -22,11 +22,14 @@ from pipimem.runtime.channel_entries import rememberable
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.transfer.found import FoundDay, FoundEntry, FoundMessage, LeftOut
 from pipimem.runtime.transfer.spool import Spool
+from pipimem.store.transcript.known_ids import KnownIds
 from pipimem.text.injection import injection_kind
 from pipimem.text.private import without_marks
 
 _ID_BYTES = 10
 _MARK = "[secret:"
+# A reason may quote the source, which may have a million roles.
+_MOST_REASONS, _OTHER = 100, "other reasons"
 _NOTHING = "nothing of it may be written"
 _TAKEN_OUT = "taken out of this memory before"
 _RISKY = "says how the bot is to treat others, with a link, money or a secret in it"
@@ -52,9 +55,11 @@ class ImportCounts:
     examples: dict[str, str] = field(default_factory=dict)
 
     def leave_out(self, one: LeftOut) -> None:
-        """Counts what is not taken in."""
-        self.left_out[one.reason] += 1
-        self.examples.setdefault(one.reason, one.origin)
+        """Counts what is not taken in; beyond a hundred reasons all others are one."""
+        is_told = one.reason in self.left_out or len(self.left_out) < _MOST_REASONS
+        reason = one.reason if is_told else _OTHER
+        self.left_out[reason] += 1
+        self.examples.setdefault(reason, one.origin)
 
     def add(self, other: ImportCounts) -> None:
         """Adds up the counts of another channel."""
@@ -76,7 +81,7 @@ class Gathering:
     key: bytes
     intake: Intake
     now: datetime
-    known_ids: Container[str] = frozenset()
+    known_ids: KnownIds = field(default_factory=KnownIds)
     known_texts: set[str] = field(default_factory=set)
     taken_out: Mapping[str, Tombstone] = field(default_factory=dict)
     may_come_again: set[str] = field(default_factory=set)
@@ -84,13 +89,15 @@ class Gathering:
     counts: ImportCounts = field(default_factory=ImportCounts)
     additions: list[Add] = field(default_factory=list)
     blocks: list[AddBlock] = field(default_factory=list)
-    _same: Counter[str] = field(default_factory=Counter)
-    _taken: set[str] = field(default_factory=set)
+    # Ids of messages that were taken, and those that were made for messages without one.
+    _taken: KnownIds = field(default_factory=KnownIds)
+    _made: KnownIds = field(default_factory=KnownIds)
 
     def take_message(self, one: FoundMessage) -> None:
         """Takes a message: cleaned, under an id that it has each time it is found."""
         message = replace(one.message, id=self._id(one.message), time=_usable(one.message.time))
-        if message.id in self._taken or message.id in self.known_ids:
+        is_again = bool(one.message.id) and message.id in self._taken
+        if is_again or message.id in self.known_ids:
             self.counts.known += 1
             return
         cleaned = self.intake.cleaned([message], self.now)
@@ -98,7 +105,8 @@ class Gathering:
             self.counts.leave_out(LeftOut(message.id, _NOTHING))
             return
         self._count_hidden(message.content, cleaned[0].content)
-        self._taken.add(message.id)
+        if one.message.id:
+            self._taken.add(message.id)
         self.counts.messages += 1
         if self.spool is not None:
             self.spool.add(cleaned[0])
@@ -173,9 +181,26 @@ class Gathering:
         digest = blake2b(
             said.encode("utf-8", "surrogatepass"), key=self.key[:64], digest_size=_ID_BYTES
         ).hexdigest()
-        self._same[digest] += 1
-        again = f"-{self._same[digest]}" if self._same[digest] > 1 else ""
+        times = self._times_made(digest) + 1
+        self._made.add(f"{digest}-{times}")
+        again = f"-{times}" if times > 1 else ""
         return f"{self.kind}:{digest}{again}"
+
+    def _times_made(self, digest: str) -> int:
+        """How often an id was made of this: numbers are made one by one, so halving finds it."""
+        above = 1
+        while f"{digest}-{above}" in self._made:
+            above *= 2
+        low, high = above // 2, above
+        while high - low > 1:
+            middle = (low + high) // 2
+            is_made = f"{digest}-{middle}" in self._made
+            low, high = (middle, high) if is_made else (low, middle)
+        return low
+
+    def drop_ids(self) -> None:
+        """Drops what is needed only while messages are taken: writing them needs the room."""
+        self.known_ids, self._taken, self._made = KnownIds(), KnownIds(), KnownIds()
 
     def _count_hidden(self, before: str, after: str) -> None:
         self.counts.secrets += max(0, after.count(_MARK) - before.count(_MARK))

@@ -21,12 +21,14 @@ from pipimem.runtime.transfer.found import (
     SourceFormat,
 )
 from pipimem.runtime.transfer.gathering import Gathering, ImportCounts
+from pipimem.runtime.transfer.limits import ImportLimits
 from pipimem.runtime.transfer.spool import Spool, SpoolFile
 from pipimem.runtime.transfer.take_back import TASK
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.folder_names import folder_name
 from pipimem.store.history.undo import UNDO
+from pipimem.store.transcript.known_ids import KnownIds
 from pipimem.store.transfer.import_log import ImportedChannel, ImportLog
 from pipimem.store.transfer.moving_in import is_there
 from pipimem.store.workspace import WorkspaceStore
@@ -77,9 +79,14 @@ class ImportRun:
     file: SpoolFile | None
     targets: dict[str, ImportTarget] = field(default_factory=dict)
     total: ImportCounts = field(default_factory=ImportCounts)
+    limits: ImportLimits = field(default_factory=ImportLimits)
 
     def take(self, one: Found) -> None:
-        """Takes what is found to its channel."""
+        """Takes what is found to its channel.
+
+        Raises `ArchiveError` for more than one import takes.
+        """
+        self.limits.count(one)
         match one:
             case LeftOut():
                 self.total.leave_out(one)
@@ -114,7 +121,8 @@ class ImportRun:
         intake = Intake(self.settings.private, key, self.settings.secrets)
         gathering = Gathering(self.source_format.name, key, intake, self.now)
         if standing is not None:
-            gathering.known_ids = {message.id for message in standing.transcript.messages()}
+            said = standing.transcript.messages()
+            gathering.known_ids = KnownIds(message.id for message in said)
             gathering.known_texts = set(_texts(standing))
             _look_at_earlier(standing, gathering)
         if self.file is not None:

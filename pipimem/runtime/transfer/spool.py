@@ -57,35 +57,46 @@ class SpoolFile:
 
 
 @dataclass(slots=True)
+class _Session:
+    """When a session began, and the numbers of its first and its last message."""
+
+    began: datetime
+    first: int
+    last: int
+
+
+@dataclass(slots=True)
 class Spool:
     """Messages of one channel, session by session: whichever began first comes first.
 
-    In memory are 16 bytes of each.
+    In memory are 12 bytes of each, and each session's name.
     """
 
     file: SpoolFile
-    # Where each message begins, and of which session it is.
+    # Where each message begins, and the next one of its session, counted from 1; 0 for none.
     _places: array[int] = field(default_factory=lambda: array("Q"))
-    _sessions: array[int] = field(default_factory=lambda: array("Q"))
-    _numbers: dict[str, int] = field(default_factory=dict)
-    _began: list[datetime] = field(default_factory=list)
+    _next: array[int] = field(default_factory=lambda: array("I"))
+    _sessions: dict[str, _Session] = field(default_factory=dict)
 
     def add(self, message: Message) -> None:
         """Keeps a message, which must have an id."""
-        number = self._numbers.setdefault(message.session, len(self._began))
-        if number == len(self._began):
-            self._began.append(message.time or _LONG_AGO)
-        data = line(replace(message, number=len(self._places) + 1))
-        self._places.append(self.file.append(data))
-        self._sessions.append(number)
+        number = len(self._places) + 1
+        session = self._sessions.get(message.session)
+        if session is None:
+            self._sessions[message.session] = _Session(message.time or _LONG_AGO, number, number)
+        else:
+            self._next[session.last - 1] = number
+            session.last = number
+        self._places.append(self.file.append(line(replace(message, number=number))))
+        self._next.append(0)
 
     def messages(self) -> Iterator[Message]:
         """All messages in their order, without numbers."""
-        for index in sorted(range(len(self._places)), key=self._key):
-            message = parsed(self.file.line_at(self._places[index]))
-            assert message is not None
-            yield replace(message, number=0)
-
-    def _key(self, index: int) -> tuple[datetime, int, int]:
-        session = self._sessions[index]
-        return self._began[session], session, index
+        # Of sessions that began at once the one that was found first comes first.
+        for session in sorted(self._sessions.values(), key=lambda one: one.began):
+            number = session.first
+            while number:
+                message = parsed(self.file.line_at(self._places[number - 1]))
+                assert message is not None
+                yield replace(message, number=0)
+                number = self._next[number - 1]

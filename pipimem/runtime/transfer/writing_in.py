@@ -26,6 +26,8 @@ def written(run: ImportRun, ready: Path) -> int:
     changed = run.changed()
     if not changed:
         return 0
+    for target in changed:
+        target.gathering.drop_ids()
     new = [target for target in changed if target.staged is not None]
     line = _WrittenLine(run, [_filled(run, target) for target in new])
     line.note()

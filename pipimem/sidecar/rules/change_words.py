@@ -17,6 +17,7 @@ from pipimem.sidecar.rules.clauses import (
 )
 from pipimem.sidecar.rules.patterns import as_written, first_match, rules, without_quotes
 from pipimem.text.words.index_words import Words
+from pipimem.text.words.remembered import remembered
 
 # Each statement is asked once for each other one that shares its words.
 _TEXTS_READ = 4096
@@ -26,7 +27,7 @@ _HOUR = re.compile(r"[ap]\.?m\.?$|o'clock$|点$")
 _ONLY_ONE = ("home", "phone", "address", "work", "place", "name")
 
 
-@lru_cache(_TEXTS_READ)
+@remembered(_TEXTS_READ)
 def changes_told(said: str, words: Words) -> tuple[tuple[str, str, str], ...]:
     """Of each clause with a word of change: what stands in front of that, the rest, and the clause.
 
@@ -63,7 +64,7 @@ def new_only_values(said: str, words: Words) -> list[tuple[Hashable, str]]:
     return [found for clause in newer for found in only_values(clause, words)]
 
 
-@lru_cache(_TEXTS_READ)
+@remembered(_TEXTS_READ)
 def only_values(text: str, words: Words) -> tuple[tuple[Hashable, str], ...]:
     """The values of which there is one at a time that a text tells and nothing else, by subject."""
     found: list[tuple[Hashable, str]] = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
-from functools import lru_cache
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.change_words import (
@@ -35,6 +34,7 @@ from pipimem.sidecar.rules.clauses import (
 from pipimem.sidecar.rules.patterns import first_match, rules
 from pipimem.sidecar.rules.promises import is_outcome
 from pipimem.text.words.index_words import Words
+from pipimem.text.words.remembered import remembered
 
 # How a statement stands in front of the one it is quoted with.
 _QUOTES = re.compile(r"[“「」]|” ?| … ")
@@ -93,7 +93,7 @@ def _needs_of_outcome(said: str, words: Words) -> Iterable[frozenset[Hashable]]:
             yield frozenset((_PROMISE, _UNNUMBERED))
 
 
-@lru_cache(_TEXTS_READ)
+@remembered(_TEXTS_READ)
 def _keys_of(said: str, words: Words) -> frozenset[Hashable]:
     """What a statement may be found by, once it is the older one: its words, values and names."""
     keys = set[Hashable]()
@@ -110,7 +110,7 @@ def _keys_of(said: str, words: Words) -> frozenset[Hashable]:
     return frozenset(keys)
 
 
-@lru_cache(_TEXTS_READ)
+@remembered(_TEXTS_READ)
 def _needs_of(said: str, words: Words) -> tuple[frozenset[Hashable], ...]:
     """Sets of keys: what a statement ends or changes has all of at least one of them."""
     needs: list[frozenset[Hashable]] = []

@@ -10,6 +10,7 @@ from pipimem.sidecar.rules.patterns import first_match, matches, rules
 from pipimem.text.han import HAN
 from pipimem.text.word_lists import negations, stop_words
 from pipimem.text.words.index_words import Words
+from pipimem.text.words.remembered import remembered
 
 # Each statement of a window is held against each other one: what is read of a text is read once.
 _TEXTS_READ = 4096
@@ -39,7 +40,7 @@ def says(section: str, text: str) -> bool:
     return matches("changes", section, text)
 
 
-@lru_cache(_TEXTS_READ)
+@remembered(_TEXTS_READ)
 def clauses_of(text: str, words: Words) -> tuple[str, ...]:
     """The clauses of a text; a mere time (", 21:00") or "it's …" belongs to the one in front."""
     clauses: list[str] = []
@@ -60,7 +61,7 @@ def without_values(text: str) -> str:
     return text
 
 
-@lru_cache(_TEXTS_READ)
+@remembered(_TEXTS_READ)
 def matter(text: str, words: Words) -> frozenset[str]:
     """The words that say what a text is about: no values, no words of change, none of grammar."""
     text = without("pronoun", without("forbids", without("reported", without_values(text))))

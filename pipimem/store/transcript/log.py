@@ -19,6 +19,7 @@ from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
 from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
 from pipimem.store.disk.write_lock import WriteLock
 from pipimem.store.moved import refuse_moved
+from pipimem.store.transcript.known_ids import KnownIds
 from pipimem.store.transcript.message_line import line, parsed, stored
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Transcript:
     lock: WriteLock
     # Where talk waits while the hosts of a fleet cannot agree who writes; `None` on one host.
     spool: TalkSpool | None = None
-    _ids: set[str] | None = None
+    _ids: KnownIds | None = None
     _last: int = 0
     # The stamp of log.jsonl when `_last` was found out.
     _seen: Stamp | None = NEVER
@@ -182,11 +183,11 @@ class Transcript:
                 return number
         return 0
 
-    def _known(self) -> set[str]:
+    def _known(self) -> KnownIds:
         """The ids in all parts; read once, later only what other processes added."""
         parts = self.parts()
         if self._ids is None or not self._read.still_stand(parts):
-            self._ids, self._greatest, self._read = set(), self._newest(), KnownParts()
+            self._ids, self._greatest, self._read = KnownIds(), self._newest(), KnownParts()
         for _, _, data in self._read.fresh(parts):
             head = _HEAD.match(data)
             if head:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Container
 from dataclasses import replace
 from datetime import datetime
 from typing import get_args
@@ -51,7 +51,7 @@ def parsed(data: bytes) -> Message | None:
     return None
 
 
-def stored(message: Message, number: int, ids: Collection[str]) -> Message:
+def stored(message: Message, number: int, ids: Container[str]) -> Message:
     """The message as reading it back will give it."""
     name = message.id or f"m{number}"
     while not message.id and name in ids:

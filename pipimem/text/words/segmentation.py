@@ -13,6 +13,7 @@ import threading
 import warnings
 from bisect import bisect_left
 from collections.abc import Iterable
+from functools import cache
 from io import BytesIO
 from typing import Any
 
@@ -104,8 +105,7 @@ class Segmenter:
 
     def _open(self) -> None:
         tokenizer = _jieba_tokenizer()
-        with tokenizer.get_dict_file() as file:
-            lines = file.read()
+        lines = _dictionary()
         if len(lines) == _SORTED_SIZE:
             self._lines, self._sorted_from = lines, lines.index(_FIRST_SORTED) + 1
             tokenizer.FREQ, _ = tokenizer.gen_pfdict(BytesIO(lines[: self._sorted_from]))
@@ -147,6 +147,14 @@ def _parts(word: str, length: int) -> list[str]:
     if len(word) <= length:
         return []
     return [word[start : start + length] for start in range(len(word) - length + 1)]
+
+
+@cache  # 5 MB, the same for all workspaces of a process
+def _dictionary() -> bytes:
+    """The lines of jieba's dictionary."""
+    with _jieba_tokenizer().get_dict_file() as file:
+        lines: bytes = file.read()
+    return lines
 
 
 def _jieba_tokenizer() -> Any:  # noqa: ANN401 - jieba has no types

@@ -20,7 +20,7 @@ _CLASSIFIERS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["proj
 _PREFIX = "Programming Language :: Python :: 3."
 _NAMED = ["3." + line.removeprefix(_PREFIX) for line in _CLASSIFIERS if line.startswith(_PREFIX)]
 # Named in pyproject.toml once it has been seen to pass.
-VERSIONS = [*_NAMED, "3.14"]
+VERSIONS = [*_NAMED, "3.15"]
 _IMPORTS = """\
 import importlib, pkgutil, sys, warnings
 warnings.simplefilter("error", DeprecationWarning)

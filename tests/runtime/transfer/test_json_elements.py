@@ -44,3 +44,38 @@ def test_an_element_without_an_end_is_refused_before_it_fills_the_memory(
     with pytest.raises(ArchiveError, match="it is no JSON, or too long"):
         list(elements)
     assert file.tell() < 100_000
+
+
+@pytest.mark.parametrize("values", ["{},", "[],", '"",', "0,"])
+def test_an_element_of_too_many_values_is_refused_before_they_are_made(
+    values: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An empty object has two characters and takes sixty bytes."""
+    monkeypatch.setattr(json_elements, "_MOST_VALUES", 100_000)
+    monkeypatch.setattr(json_elements, "_PIECE", 1_000)
+    file = io.BytesIO(b"[[" + values.encode() * 1_000_000)
+    elements = JsonElements(file, "x")
+    with pytest.raises(ArchiveError, match="element 1: it has too many values"):
+        list(elements)
+    assert file.tell() < 200_000
+
+
+def test_many_short_elements_are_no_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many values all of them have together."""
+    monkeypatch.setattr(json_elements, "_MOST_VALUES", 10_000)
+    monkeypatch.setattr(json_elements, "_PIECE", 100)
+    rows = [{"a": [number, {}]} for number in range(2_000)]
+    assert list(JsonElements(io.BytesIO(json.dumps(rows).encode()), "x")) == rows
+
+
+@pytest.mark.parametrize("piece", [1, 3, 1_000])
+def test_a_rare_sign_does_not_widen_the_text_around_it(
+    piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One emoji would make each character of a long conversation take four bytes."""
+    monkeypatch.setattr(json_elements, "_PIECE", piece)
+    monkeypatch.setattr(json_elements, "_ESCAPED_AT_ONCE", 2)
+    row = {"a": 'x 😀 字 \\ " 𠀀' * 5, "😀": 1}
+    elements = JsonElements(io.BytesIO(json.dumps([row], ensure_ascii=False).encode()), "x")
+    assert list(elements) == [row]
+    assert max(elements._text, default="") < "\U00010000"

@@ -66,6 +66,35 @@ def test_each_source_comes_in_once_and_is_taken_back(tmp_path: Path, kind: str) 
     assert imported(made, FIXTURES / kind).by_channel == done.by_channel
 
 
+@pytest.mark.parametrize("times", [1, 2, 3, 4, 5, 8, 9, 100])
+def test_the_same_words_without_an_id_are_as_many_messages(tmp_path: Path, times: int) -> None:
+    """Each has the same id each time it is found, so that more of them are more."""
+    made = workspace(tmp_path / "a")
+    said = [{"name": "Ann", "content": text} for text in ("ok", "tea") for _ in range(times)]
+    assert imported(made, log(tmp_path / "x.jsonl", said)).total.messages == 2 * times
+    said += [{"name": "Ann", "content": "ok"}] * 2
+    total = imported(made, log(tmp_path / "x.jsonl", said)).total
+    assert (total.messages, total.known) == (2, 2 * times)
+    names = [one.id for one in ChannelStore.open(made, "log", create=False).transcript.messages()]
+    endings = sorted(int(name.rpartition("-")[2]) for name in names if "-" in name)
+    assert endings == sorted([*range(2, times + 1), *range(2, times + 3)])
+
+
+def test_a_message_that_comes_twice_under_one_id_is_known(tmp_path: Path) -> None:
+    """In one source, where the first one of them is kept."""
+    made = workspace(tmp_path / "a")
+    total = imported(made, log(tmp_path / "x.jsonl", rows("a", "b") + rows("c"))).total
+    assert (total.messages, total.known) == (2, 1)
+
+
+def test_a_thousand_reasons_are_told_as_a_hundred(tmp_path: Path) -> None:
+    """A source may have as many roles as rows; all are counted."""
+    said = [{"role": f"r{number}", "content": "x", "name": "Ann"} for number in range(1_000)]
+    found = log(tmp_path / "x.jsonl", [*rows("a"), *said])
+    left_out = imported(workspace(tmp_path / "a"), found, is_dry=True).total.left_out
+    assert (len(left_out), left_out.total(), left_out["other reasons"]) == (101, 1_000, 900)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_came_into_a_channel_that_is_in_use_is_taken_out_again(
     tmp_path: Path, kind: str

@@ -128,6 +128,13 @@ def test_the_dictionary_is_sorted_as_it_is_read(jieba):
     assert read.total == jieba.total
 
 
+def test_all_segmenters_share_one_dictionary():
+    """Its 5 MB are in memory once, however many workspaces are open."""
+    one, other = Segmenter(), Segmenter()
+    assert one.cut("今晚") == other.cut("今晚")
+    assert one._lines is other._lines
+
+
 def test_another_dictionary_is_read_whole(segmenter, monkeypatch):
     """One of another size may be in any order."""
     monkeypatch.setattr(segmentation, "_SORTED_SIZE", 1)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from pipimem.runtime.transfer.formats.values import Json, as_list, as_object, text_of, time_of
 from pipimem.runtime.transfer.found import Found, FoundEntry, LeftOut, SourceFormat
 from pipimem.runtime.transfer.json_elements import JsonElements
+from pipimem.runtime.transfer.limits import MOST_NOTES
 from pipimem.runtime.transfer.source_files import SourceFiles
 
 
@@ -21,27 +23,33 @@ def recognises(files: SourceFiles) -> bool:
 def read(files: SourceFiles) -> Iterator[Found]:
     """An entry for each memory; of several users, each has a channel of their own."""
     (name,) = files.names
-    with files.stream(name) as file:
-        rows = list(_rows(JsonElements(file, name)))
-    users = {text_of(row, "user_id") for row in rows}
-    for number, row in enumerate(rows, 1):
+    has_users = _has_several_users(files, name)
+    for number, row in enumerate(_rows(files, name), 1):
         origin = f"{name}#{text_of(row, 'id') or number}"
         text = text_of(row, "memory")
         if text:
             when = time_of(row.get("updated_at")) or time_of(row.get("created_at"))
-            channel = text_of(row, "user_id") if len(users) > 1 else ""
+            channel = text_of(row, "user_id") if has_users else ""
             yield FoundEntry(text, origin, when=when, channel=channel)
         else:
             yield LeftOut(origin, "a row without a memory")
 
 
-def _rows(values: JsonElements) -> Iterator[Json]:
-    for value in values:
-        row = as_object(value)
-        if "results" in row:
-            yield from map(as_object, as_list(row["results"]))
-        else:
-            yield row
+def _has_several_users(files: SourceFiles, name: str) -> bool:
+    """Whether the memories are of more than one user, among so many as an import takes."""
+    rows = islice(_rows(files, name), MOST_NOTES)
+    users = (text_of(row, "user_id") for row in rows)
+    first = next(users, "")
+    return any(user != first for user in users)
+
+
+def _rows(files: SourceFiles, name: str) -> Iterator[Json]:
+    with files.stream(name) as file:
+        for row in map(as_object, JsonElements(file, name)):
+            if "results" in row:
+                yield from map(as_object, as_list(row["results"]))
+            else:
+                yield row
 
 
 FORMAT = SourceFormat("mem0", "memories of mem0, as get_all returns them", recognises, read)

@@ -32,6 +32,8 @@ _SESSION = ("session", "session_id", "conversation_id", "thread_id", "conversati
 _CHANNEL = ("channel", "channel_id", "room", "chat_id")
 _SAYS_WHO = (*_ROLE, *_NAME, "type")
 _LOOKED_AT = 3
+# Characters of a row of CSV; its fields may take many times as much memory.
+_LONGEST_ROW = 2_000_000
 _JSON, _CSV = (".jsonl", ".ndjson", ".json"), (".csv", ".tsv")
 
 
@@ -82,15 +84,39 @@ def _json_rows(files: SourceFiles, name: str) -> Iterator[Json]:
 
 def _csv_rows(files: SourceFiles, name: str) -> Iterator[Json]:
     with files.stream(name) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-        rows = csv.DictReader(text, delimiter="\t" if name.endswith(".tsv") else ",", strict=True)
+        lines = _Lines(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), name)
+        rows = csv.DictReader(lines, delimiter="\t" if name.endswith(".tsv") else ",", strict=True)
         try:
             for row in rows:
+                lines.row_length = 0
                 yield {str(field).strip().casefold(): value for field, value in row.items()}
         except (csv.Error, UnicodeDecodeError) as error:
             raise ArchiveError(
                 f"{name}, line {rows.line_num + 1}: {error}; nothing was taken in"
             ) from error
+
+
+class _Lines:
+    """The lines of a text. Raises `ArchiveError` where a row has too many characters.
+
+    Whoever reads rows sets `row_length` back to 0 after each.
+    """
+
+    def __init__(self, text: io.TextIOBase, name: str) -> None:
+        self._text, self._name = text, name
+        self._number = 0
+        self.row_length = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in iter(lambda: self._text.readline(_LONGEST_ROW), ""):
+            self._number += 1
+            self.row_length += len(line)
+            if self.row_length >= _LONGEST_ROW:
+                raise ArchiveError(
+                    f"{self._name}, line {self._number}: the row is too long, or never ends; "
+                    "nothing was taken in"
+                )
+            yield line
 
 
 def _content(row: Json) -> str:

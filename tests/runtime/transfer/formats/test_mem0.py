@@ -29,3 +29,13 @@ def test_each_of_several_users_has_a_channel(tmp_path: Path) -> None:
     found = found_in(tmp_path / "m.json", FORMAT)
     channels = {one.channel: one.text for one in found if isinstance(one, FoundEntry)}
     assert channels == {"ann": "likes tea", "bob": "likes beer"}
+
+
+def test_one_user_is_no_channel_of_its_own(tmp_path: Path) -> None:
+    """A memory without a user beside those of one counts as another's."""
+    rows = [{"id": "1", "memory": "likes tea", "user_id": "ann"}] * 2
+    for more, channel in (([], ""), ([{"id": "2", "memory": "likes beer"}], "ann")):
+        (tmp_path / "m.json").write_text(json.dumps({"results": rows + more}))
+        first = found_in(tmp_path / "m.json", FORMAT)[0]
+        assert isinstance(first, FoundEntry)
+        assert first.channel == channel

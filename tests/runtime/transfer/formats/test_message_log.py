@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pipimem.errors import ArchiveError
+from pipimem.runtime.transfer.formats import message_log
 from pipimem.runtime.transfer.formats.message_log import FORMAT
 from pipimem.runtime.transfer.found import FoundMessage
 
@@ -83,3 +84,19 @@ def test_a_type_that_is_no_role_says_nothing_of_who_spoke(tmp_path: Path) -> Non
     (tmp_path / "s.jsonl").write_text("\n".join(rows))
     found = found_in(tmp_path / "s.jsonl", FORMAT)
     assert said(found) == [("user", "U1", "hi", ""), ("assistant", "", "hello", "")]
+
+
+@pytest.mark.parametrize(
+    ("endless", "line"), [("x" * 5_000, 2), ("," * 5_000, 2), ('"a\n",' * 1_000, 199)]
+)
+def test_a_row_without_end_is_refused_before_it_fills_the_memory(
+    tmp_path: Path, endless: str, line: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On one line, or on many in quotes; rows of any number are read."""
+    monkeypatch.setattr(message_log, "_LONGEST_ROW", 1_000)
+    rows = "".join(f"user,hello {number}\n" for number in range(1_000))
+    (tmp_path / "a.csv").write_text(f"role,content\n{rows}")
+    assert len(found_in(tmp_path / "a.csv", FORMAT)) == 1_000
+    (tmp_path / "b.csv").write_text(f"role,content\n{endless}")
+    with pytest.raises(ArchiveError, match=f"b.csv, line {line}: the row is too long"):
+        found_in(tmp_path / "b.csv", FORMAT)
