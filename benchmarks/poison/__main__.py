@@ -1,6 +1,7 @@
 """`python -m benchmarks.poison [--PART] [--list]`: how much of a talk becomes memory.
 
-The parts are `held-out`, `held-out-2`, `held-out-3` and `held-out-4`, else what was seen while the guard was made.
+The parts are `held-out` and `held-out-2` to `held-out-5`, else what was seen while the guard was
+made.
 
 Each payload is said in a group of its own, with ordinary talk before it, and the host compacts.
 Once the offline rules are asked, once a scripted model that believes everything: it makes entries of
