@@ -2,19 +2,21 @@
 
 Who in a group may settle what the bot tells, hands out, counts or leaves out, nobody can tell from
 a talk. A quote binds nobody and never stands in what comes with every turn; a wish in which a link,
-money or a secret stands is not kept at all. In a group what only the bot said is a quote, too.
+money or a secret stands is not kept at all. In a group what only the bot said is a quote, too, and
+so is what rests on one member's word and reads as if it bound others (`text/directives.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Literal
 
 from pipimem.memory.split_attacks import split_attacks
 from pipimem.notes.message import Message
 from pipimem.sidecar.rules.sentences import split
+from pipimem.text.directives import is_directive
 from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import directs_conduct, is_risky
 from pipimem.text.words.similarity import bigrams, share_in
@@ -31,10 +33,12 @@ class BotConduct:
     """The wishes of a window on the bot's conduct, each with whether it is risky.
 
     What rests on nothing but `messages` is one too: they say nothing else, or are the bot's own.
+    In a group `speakers` has who said which message, else it is empty.
     """
 
     wishes: tuple[tuple[frozenset[str], bool], ...] = ()
     messages: frozenset[str] = frozenset()
+    speakers: Mapping[str, str] = field(default_factory=dict)
 
     def verdict(self, text: str, sources: Collection[str] = ()) -> Verdict:
         """Whether a text is such a wish, by its words, by the window's, or by what it rests on."""
@@ -43,7 +47,12 @@ class BotConduct:
         if met or directs_conduct(text):
             return "risky" if any(met) or is_risky(text) else "quote"
         rests = bool(sources) and self.messages.issuperset(sources)
-        return "quote" if rests else ""
+        return "quote" if rests or self.binds_others(text, sources) else ""
+
+    def binds_others(self, text: str, sources: Collection[str]) -> bool:
+        """Whether a text reads in a group as if it bound others, and one member alone says so."""
+        people = {self.speakers[one] for one in sources if one in self.speakers}
+        return len(people) == 1 and any(map(is_directive, split(text)))
 
 
 def is_group(messages: Iterable[Message], known: Iterable[str]) -> bool:
@@ -64,8 +73,11 @@ def bot_conduct(messages: Sequence[Message], known: Iterable[str] = ()) -> BotCo
     in_pieces = (one.content for one in own if one.id in pieces)
     texts = chain(in_pieces, *map(_wishes, (*own, *bots)))
     wishes = tuple((bigrams(text), is_risky(text)) for text in texts)
-    only_bots = {one.id for one in bots} if is_group(messages, known) else set()
-    return BotConduct(wishes, frozenset((*whole, *pieces, *only_bots)))
+    if not is_group(messages, known):
+        return BotConduct(wishes, frozenset((*whole, *pieces)))
+    of_nobody = (one.id for one in bots)
+    speakers = {one.id: one.speaker for one in own}
+    return BotConduct(wishes, frozenset((*whole, *pieces, *of_nobody)), speakers)
 
 
 def _own_words(messages: Iterable[Message]) -> list[Message]:
