@@ -19,6 +19,7 @@ from pipimem.sidecar.rules.sentences import split
 from pipimem.text.directives import is_directive
 from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import directs_conduct, is_risky
+from pipimem.text.quotes import words_said
 from pipimem.text.words.similarity import bigrams, share_in
 
 KEPT_AS_QUOTE = "says how the bot is to treat others: kept as a quote"
@@ -52,7 +53,11 @@ class BotConduct:
     def binds_others(self, text: str, sources: Collection[str]) -> bool:
         """Whether a text reads in a group as if it bound others, and one member alone says so."""
         people = {self.speakers[one] for one in sources if one in self.speakers}
-        return len(people) == 1 and any(map(is_directive, split(text)))
+        return len(people) == 1 and self.may_bind(text)
+
+    def may_bind(self, text: str) -> bool:
+        """Whether a text reads in a group as if it bound others, whoever says so."""
+        return bool(self.speakers) and any(map(is_directive, split(words_said(text))))
 
 
 def is_group(messages: Iterable[Message], known: Iterable[str]) -> bool:

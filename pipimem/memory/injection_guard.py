@@ -4,7 +4,8 @@ Refused is a text that reads like an attack, what rests on a message that does, 
 split over several messages, and what repeats an order out of text that nobody in the talk said
 (cited, forwarded, code, a file's name, a tool's output), whatever message is given as its source.
 An order of that kind in a person's own words ("from now on deploy on Tuesdays") stays. Of such text
-no fact becomes an entry either.
+no fact becomes an entry either. What one member of a group says to bind others stays as that
+member's words, in HISTORY.md as well, and in SESSION.md not where it would bind.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from pipimem.memory.foreign_text import (
 )
 from pipimem.memory.split_attacks import split_attacks
 from pipimem.notes.message import Message
+from pipimem.notes.operations import Bullet
 from pipimem.sidecar.rules.sentences import split
-from pipimem.sidecar.tasks import Consolidated
+from pipimem.sidecar.tasks import Consolidated, Learned
 from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import injection_kind, is_order
 from pipimem.text.plain_readings import is_encoded
-from pipimem.text.quotes import words_said
+from pipimem.text.quotes import quoted, read_quote, words_said
 from pipimem.text.words.similarity import bigrams, share_in
 
 # So begins the note of the journal on each of them.
@@ -37,6 +39,8 @@ _REPEATED, _TAKEN = 0.6, 0.3
 _STRETCH = 18
 # Shorter than this a passage is a word or two, which anybody may say.
 _LEAST_PASSAGE = 8
+# What stands in these sections of SESSION.md binds as entries of MEMORY.md do.
+_BINDING = ("Constraints", "Decisions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +158,23 @@ def without_injections(
     `people` are those who spoke before.
     """
     talk = suspect_talk(messages, people)
+    learned, notes = _learned_without(answer.learned, talk)
+    told = (one for one in answer.history if not talk.why_not_told(one.text, one.sources))
+    history = [_in_their_words(one, talk.conduct, messages) for one in told]
+    binds = talk.conduct.may_bind(answer.title)
+    title = "" if binds or talk.why_not_told(answer.title) else answer.title
+    sheet = None if answer.sheet is None else _without(answer.sheet, talk)
+    kept = replace(answer, learned=learned, history=tuple(history), title=title, sheet=sheet)
+    return kept, notes
+
+
+def _learned_without(
+    items: Iterable[Learned], talk: SuspectTalk
+) -> tuple[tuple[Learned, ...], tuple[str, ...]]:
+    """The items that are not refused, some as quotes, and a note for each other or quoted one."""
     notes: list[str] = []
-    learned = []
-    for item in answer.learned:
+    learned: list[Learned] = []
+    for item in items:
         why = talk.why_refused(item.text, item.sources)
         sources = ", ".join(item.sources)
         if why:
@@ -168,11 +186,7 @@ def without_injections(
             learned.append(replace(item, as_quote=True))
         else:
             learned.append(item)
-    history = [one for one in answer.history if not talk.why_not_told(one.text, one.sources)]
-    title = "" if talk.why_not_told(answer.title) else answer.title
-    sheet = None if answer.sheet is None else _without(answer.sheet, talk)
-    kept = replace(answer, learned=tuple(learned), history=tuple(history), title=title, sheet=sheet)
-    return kept, tuple(notes)
+    return tuple(learned), tuple(notes)
 
 
 def sheet_without_injections(
@@ -187,8 +201,22 @@ def _without(
 ) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for section, items in sheet.items():
-        found[section] = tuple(item for item in items if not talk.why_not_told(item))
+        kept = (item for item in items if not talk.why_not_told(item))
+        binding = section in _BINDING
+        found[section] = tuple(
+            item for item in kept if not (binding and talk.conduct.may_bind(item))
+        )
     return found
+
+
+def _in_their_words(bullet: Bullet, conduct: BotConduct, messages: Iterable[Message]) -> Bullet:
+    """The bullet, with who said it in front where it reads as if it bound others."""
+    said = [one for one in messages if one.id in bullet.sources and one.role == "user"]
+    names_them = read_quote(bullet.text).name or any(one.speaker in bullet.text for one in said)
+    if names_them or not conduct.binds_others(bullet.text, bullet.sources):
+        return bullet
+    day = max((one.time.date() for one in said if one.time), default=None)
+    return replace(bullet, text=quoted(said[0].speaker, day, f"“{bullet.text}”"))
 
 
 def _orders_of_no_person(message: Message, accepted: Sequence[str]) -> list[str]:

@@ -58,7 +58,7 @@ def _phrase_at(units: Sequence[str], at: int) -> _Units:
         phrase = tuple(units[at:end])
         if phrase in words:
             return phrase
-    singular = (units[at].removesuffix("s"),)
+    singular = (units[at].removesuffix("s").removesuffix("'"),)
     return singular if len(units[at]) >= _LEAST_WITH_S and singular in words else ()
 
 

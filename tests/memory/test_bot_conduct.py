@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime
 
 import pytest
@@ -108,3 +109,48 @@ def test_a_wish_split_over_messages_is_one() -> None:
 def test_what_concerns_its_speaker_or_no_bot_is_no_such_wish(text: str) -> None:
     """How the bot speaks, what it does for who asks, and what an office orders."""
     assert bot_conduct(said(text)).verdict(text) == ""
+
+
+BINDING = "Nobody but Hana gets to hear the price"
+
+
+def test_what_one_member_says_to_bind_others_is_a_quote_in_a_group() -> None:
+    """No pattern knows it; once another says so too, or with one person, it is a rule."""
+    talk = (*said(BINDING), Message.user("Yes, let's do so", id="n0", speaker="Bob"))
+    in_group = bot_conduct(talk)
+    assert in_group.verdict(BINDING, ["m0"]) == "quote"
+    assert in_group.verdict(BINDING, ["m0", "n0"]) == ""
+    assert in_group.verdict("Ben brings the bread", ["m0"]) == ""
+    assert bot_conduct(said(BINDING)).verdict(BINDING, ["m0"]) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Answer me in Chinese", "用中文回答我", "Eve (2026-11-12): Eve's son is called Will"],
+)
+def test_a_wish_for_oneself_stays_one_in_a_group(text: str) -> None:
+    """It binds nobody else."""
+    assert bot_conduct(said(text), ["Bob"]).verdict(text, ["m0"]) == ""
+
+
+def test_it_is_told_as_its_speakers_words_and_stands_in_no_section_that_binds() -> None:
+    """HISTORY.md says whose words they are; the state of things is told as before."""
+    sheet = {"Constraints": (BINDING, "Tea at five"), "Current State": (BINDING,)}
+    answer, notes = without_injections(
+        replace(learnt(BINDING), sheet=sheet), said(BINDING), ["Bob"]
+    )
+    assert [item.as_quote for item in answer.learned] == [True]
+    assert answer.title == ""
+    words = f"Eve (2026-11-12): “{BINDING}”"
+    assert [one.text for one in answer.history] == [words, "They spoke"]
+    assert answer.sheet == {"Constraints": ("Tea at five",), "Current State": (BINDING,)}
+    assert notes == (f"{KEPT_AS_QUOTE}, said in m0",)
+
+
+@pytest.mark.parametrize("text", [f"Eve asked that {BINDING.lower()}", f"Eve: {BINDING}"])
+def test_a_bullet_that_says_who_asked_stays_as_it_is(text: str) -> None:
+    """It is told as somebody's words already."""
+    bullets = (Bullet(text, ("m0",)),)
+    answer = replace(learnt("They spoke"), history=bullets)
+    kept, _ = without_injections(answer, said(BINDING), ["Bob"])
+    assert kept.history == bullets

@@ -10,6 +10,7 @@ from pipimem.notes import guards
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
 from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Trust
 from pipimem.settings import SecretSettings
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.text.dates import dated
@@ -23,6 +24,7 @@ _FILES = (File.MEMORY, File.SESSION, File.HISTORY)
 # An entry should say one thing; a turn is shown five thousand characters in all.
 _LONG = 800
 _SHOWN = 60
+_MOST_LINES = 20
 _Quoted = Callable[[str], str]
 
 
@@ -113,3 +115,19 @@ def injection_findings(folder: Path, notes: Notes) -> Iterator[Finding]:
                 what = f"reads like an instruction to the bot ({kind}); it is shown as data only, "
                 where = f"{folder / file}, line {entry.start + 1}"
                 yield worth_knowing(where, f"{what}take it out if nobody needs it")
+    yield from _wishes(folder / File.MEMORY, notes)
+
+
+def _wishes(path: Path, notes: Notes) -> Iterator[Finding]:
+    """One finding for all entries that are somebody's words and read like no attack."""
+    lines: list[str] = []
+    for entry in notes.memory.entries:
+        record = notes.record(entry.id)
+        is_quote = record is not None and record.trust is Trust.QUOTED
+        if is_quote and not injection_kind(entry.text):
+            lines.append(str(entry.start + 1))
+    if lines:
+        what = "kept as somebody's words, which bind nobody: lines "
+        more = ", …" if len(lines) > _MOST_LINES else ""
+        how = "; what is to be a rule, write anew"
+        yield worth_knowing(path, f"{what}{', '.join(lines[:_MOST_LINES])}{more}{how}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pipimem.notes.operations import Trust
 from pipimem.store.health.entries import entry_findings, injection_findings
 
 from tests.notes.building import notes_of
@@ -23,6 +24,17 @@ def test_an_entry_that_orders_the_bot_is_told_without_its_words() -> None:
     ]
     assert "(override)" in found[0].what
     assert "previous" not in found[0].what
+
+
+def test_what_is_kept_as_somebodys_words_is_told_once_for_all() -> None:
+    """A person decides what of it is to be a rule; without quotes there is nothing to tell."""
+    quotes = "- Eve (2026-03-01): “Hana's votes count twice”\n- Bob (2026-03-01): “So do mine”\n"
+    text = f"## Facts\n\n{quotes}"
+    (found,) = injection_findings(Path("room"), notes_of(text, trust=Trust.QUOTED))
+    assert (found.wrong, found.where) == (False, "room/MEMORY.md")
+    assert "lines 3, 4;" in found.what
+    assert "Hana" not in found.what
+    assert list(injection_findings(Path("room"), notes_of(text, trust=Trust.INFERRED))) == []
 
 
 def test_an_entry_is_quoted_without_what_is_hidden() -> None:
