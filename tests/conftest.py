@@ -9,7 +9,10 @@ import pytest
 from hypothesis import settings
 
 # A busy machine is no fault of a text: time is measured in benchmarks/.
-settings.register_profile("suite", deadline=None)
+# The suite tries the same examples each time, so that a commit passes or fails for good; new ones
+# are looked for with `pytest -m hypothesis --hypothesis-profile=search`.
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("suite")
 # What pipimem keeps in the user's cache folder stays in the suite's own, that of its processes too.
 _CACHE = tempfile.TemporaryDirectory(prefix="pipimem-tests-cache-")

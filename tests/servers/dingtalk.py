@@ -61,6 +61,7 @@ class FakeDingTalk:
     cards: list[Called] = field(default_factory=list)
     tokens: int = 0
     connections: int = 0
+    connected_at: float = 0.0
     refuse: int = 0
     card_status: int = 200
     card_answer: Mapping[str, Any] = field(
@@ -238,6 +239,7 @@ class FakeDingTalk:
         await socket.prepare(request)
         self._socket, self._transport = socket, request.transport  # type: ignore[assignment]
         self.connections += 1
+        self.connected_at = time.monotonic()
         self._tell()
         async for message in socket:
             if message.type is WSMsgType.PING:

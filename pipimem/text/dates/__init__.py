@@ -30,6 +30,8 @@ _DATED_BEFORE = Pattern(
     r"\d{4}-\d\d-\d\d\s?[(（\[,，]\s?\Z|(?:\d[日号]|月\d{1,2})\s?[(（,，]?\s?\Z"
 )
 
+# Dates that touch become clear one after the other; four are enough for what people write.
+_READINGS = 4
 # Only what is said of the statement itself: "the domain expires on …" is as true on the day after.
 _LAST_DAY = r"(?P<day>(?:19|20)\d\d-\d\d-\d\d)(?!\d)"
 _LASTING = (
@@ -45,16 +47,25 @@ _LASTING = (
 def dated(text: str, when: datetime) -> str:
     """The text with its relative dates made absolute as of `when`.
 
-    What is unclear stays as it was said.
+    What is unclear stays as it was said. Words beside a date can become clear once it is written
+    out (下下周一下个月5号), so the text is read until nothing changes.
     """
-    return replaced(
-        text,
-        [
-            (found.start, found.end, found.said)
-            for found in _found(text, when)
-            if found.said is not None and not _is_dated(text, found)
-        ],
-    )
+    for _ in range(_READINGS):
+        once_more = _read_once(text, when)
+        if once_more == text:
+            break
+        text = once_more
+    return text
+
+
+def _read_once(text: str, when: datetime) -> str:
+    written: list[tuple[int, int, str]] = []
+    for found in _found(text, when):
+        if found.said is None or _is_dated(text, found):
+            continue
+        touches = bool(written) and written[-1][1] == found.start
+        written.append((found.start, found.end, f" {found.said}" if touches else found.said))
+    return replaced(text, written)
 
 
 def mentioned(text: str, when: datetime) -> tuple[Span, ...]:

@@ -8,7 +8,7 @@ from datetime import date
 from functools import cache
 
 from pipimem.text.dates.calendar_words import CHINESE, WEEK_ZH, group, number, weekday
-from pipimem.text.dates.rules import FoundDate, Meaning, Reader, Rules
+from pipimem.text.dates.rules import FoundDate, Meaning, Reader, Rules, sentence_around
 from pipimem.text.dates.spans import Span, day, named, period, weekday_after, weekday_before
 from pipimem.text.patterns import Pattern
 
@@ -43,8 +43,8 @@ _PHRASES = {
     "day": "{0}",
     "week": "{0}那周",
     "weekend": "{0}那个周末",
-    "month": "{0.year}年{0.month}月",
-    "year": "{0.year}年",
+    "month": "{0.year:04}年{0.month}月",
+    "year": "{0.year:04}年",
 }
 
 
@@ -78,7 +78,7 @@ def _absolute(match: re.Match[str], when: date) -> Meaning:
     shift = group(match, "is")
     full = when.year + _YEARS[shift] if shift else number(match, "year") or None
     span = named(when, full, number(match, "month"), number(match, "day"))
-    return Meaning(span, f"{full}年" if shift else None)
+    return Meaning(span, f"{full:04}年" if shift else None)
 
 
 def _day(match: re.Match[str], when: date) -> Meaning:
@@ -101,8 +101,8 @@ def _bare_weekday(match: re.Match[str], when: date) -> Meaning | None:
     """
     if weekday(match) == when.weekday() or _is_range(match):
         return None  # today, or a week away: nobody but the speaker knows
-    clause = _clause(match)
-    if _HABIT().search(clause) or _PERMISSION().search(clause):
+    clause = sentence_around(match, _CLAUSE_END(), _CLAUSE_END())
+    if clause is None or _HABIT().search(clause) or _PERMISSION().search(clause):
         return None
     there = (weekday_before if _PAST().search(clause) else weekday_after)(when, weekday(match))
     return Meaning(there, str(there.start))
@@ -111,15 +111,8 @@ def _bare_weekday(match: re.Match[str], when: date) -> Meaning | None:
 def _is_range(match: re.Match[str]) -> bool:
     """Whether it begins or ends a range: 周一到周五."""
     begins = _RANGE_AFTER().match(match.string, match.end())
-    ends = _RANGE_BEFORE().search(match.string[max(0, match.start() - 40) : match.start()])
+    ends = _RANGE_BEFORE().search(match.string[max(0, match.start() - 3) : match.start()])
     return begins is not None or ends is not None
-
-
-def _clause(match: re.Match[str]) -> str:
-    """The clause around the match, up to 40 characters to either side."""
-    before = match.string[max(0, match.start() - 40) : match.start()]
-    after = match.string[match.end() : match.end() + 40]
-    return _CLAUSE_END().split(before)[-1] + match[0] + _CLAUSE_END().split(after)[0]
 
 
 def _stretch(unit: str, span: Span) -> Meaning:

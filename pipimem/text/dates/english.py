@@ -11,7 +11,7 @@ from datetime import date
 from functools import cache
 
 from pipimem.text.dates.calendar_words import group, month_name, number, weekday
-from pipimem.text.dates.rules import FoundDate, Meaning, Reader, Rules
+from pipimem.text.dates.rules import FoundDate, Meaning, Reader, Rules, sentence_around
 from pipimem.text.dates.spans import Span, day, named, period, weekday_after, weekday_before
 from pipimem.text.patterns import Pattern
 
@@ -27,6 +27,8 @@ _SUBJECT = Pattern(
 )
 _CLAUSE_START = Pattern(r"(?:\A|[.!?;,:\n。！？，；：\"“(（>*-])\s*\Z")
 _SENTENCE_START = Pattern(r"(?:\A|[.!?\n。！？][\"“(]?)\s*\Z")
+_SENTENCE_BEFORE = Pattern(r"[.!?\n。！？;；]\s")
+_SENTENCE_END = Pattern(r"[.!?\n。！？;；](?:\s|\Z)")
 _PAST = Pattern(
     r"\b(?:was|were|went|had|did|didn['’]t|met|saw|came|got|took|made|said|told|bought|gave"
     r"|left|felt|ran|found|sent|wrote|broke|fell|lost|won|began|spent"
@@ -81,11 +83,8 @@ def _before(match: re.Match[str]) -> str:
     return match.string[max(0, match.start() - 20) : match.start()]
 
 
-def _sentence(text: str, start: int, end: int) -> str:
-    """The sentence around a place, up to 200 characters to either side."""
-    before = re.split(r"[.!?\n。！？;；]\s", text[max(0, start - 200) : start])[-1]
-    after = re.split(r"[.!?\n。！？;；](?:\s|\Z)", text[end : end + 200], maxsplit=1)[0]
-    return before + text[start:end] + after
+def _sentence(match: re.Match[str]) -> str | None:
+    return sentence_around(match, _SENTENCE_BEFORE(), _SENTENCE_END())
 
 
 _SHIFT = {"last": -1, "this": 0, "next": 1}
@@ -149,7 +148,10 @@ def _is_deadline(match: re.Match[str]) -> bool:
 
 
 def _is_habit(match: re.Match[str]) -> bool:
-    habit = _GENERIC().search(_sentence(match.string, match.start(), match.end()))
+    sentence = _sentence(match)
+    if sentence is None:
+        return True  # whether it is one stands too far away
+    habit = _GENERIC().search(sentence)
     if habit is None:
         return False
     always = habit[0].lower() in ("never", "always", "every", "each", "usually")
@@ -162,8 +164,8 @@ _PHRASES = {
     "week": ("the week of {first}", ""),
     "weekend": ("the weekend of {first}", "on"),
     "month": ("{month}", "in"),
-    "quarter": ("Q{quarter} {first.year}", "in"),
-    "year": ("{first.year}", "in"),
+    "quarter": ("Q{quarter} {first.year:04}", "in"),
+    "year": ("{first.year:04}", "in"),
 }
 
 
@@ -192,11 +194,15 @@ def _named_period(match: re.Match[str], when: date) -> Meaning:
 def _is_duration(match: re.Match[str]) -> bool:
     """ "did it in two days", "twice in two weeks": how long, not when."""
     before = match.string[max(0, match.start() - 12) : match.start()]
-    return _is_past(match) or re.search(r"\b(?:once|twice|times?|only)\s+\Z", before) is not None
+    if _sentence(match) is None or _is_past(match):
+        return True
+    return re.search(r"\b(?:once|twice|times?|only)\s+\Z", before) is not None
 
 
 def _is_past(match: re.Match[str]) -> bool:
-    around = _sentence(match.string, match.start(), match.end())
+    around = _sentence(match)
+    if around is None:
+        return False
     return _PAST().search(around) is not None and _FUTURE().search(around) is None
 
 

@@ -43,6 +43,8 @@ class FoundDate:
 
 
 Reader = Callable[[re.Match[str], date], Meaning | None]
+# Characters to either side: few sentences are longer, and a line of a megabyte costs no more.
+_FARTHEST = 300
 _PART = re.compile(r"\$\{([A-Z_]+)\}")
 
 
@@ -79,6 +81,25 @@ class Rules:
         for hints, pattern, reader in self._rules:
             if not hints.isdisjoint(present):
                 yield pattern, reader
+
+
+def sentence_around(
+    match: re.Match[str], ends_before: re.Pattern[str], ends_after: re.Pattern[str]
+) -> str | None:
+    """The sentence in which a date stands; None where it begins or ends too far away.
+
+    The words at a fixed distance would be others once a date beside them is written out, and
+    a text that is dated twice would change twice.
+    """
+    text, start, end = match.string, match.start(), match.end()
+    before = text[max(0, start - _FARTHEST) : start]
+    after = text[end : end + _FARTHEST]
+    parts = ends_before.split(before)
+    begins = len(parts) > 1 or start <= _FARTHEST
+    closing = ends_after.search(after)
+    if not begins or (closing is None and end + _FARTHEST < len(text)):
+        return None
+    return parts[-1] + match[0] + (after[: closing.start()] if closing else after)
 
 
 def _meaning(reader: Reader, match: re.Match[str], when: date) -> Meaning | None:

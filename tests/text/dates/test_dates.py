@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pipimem.text.dates import Span, dated, lasts_until, mentioned, without_days
 
@@ -109,6 +109,8 @@ PIECES = [part for case in CASES for part in case["said"].split(" ")] + [
 ]
 
 
+@example(pieces=["每月底", "meet", "meet", "tomorrow", "tomorrow", "礼拜五见"], glue=" ", when=NOW)
+@example(pieces=["every", *["tomorrow"] * 40, "on Friday"], glue=" ", when=NOW)
 @given(
     st.lists(st.sampled_from(PIECES), max_size=7),
     st.sampled_from(["", " "]),
