@@ -24,8 +24,8 @@ _FEW = 10
 # Entries are shown all, for they go whole.
 _LISTED = 100
 _ENDS = (
-    "Undo, diff and restore end here: what was changed before a forgetting cannot be taken back "
-    "after it."
+    "Undo, diff and restore end here, and the log begins anew: what was changed before a "
+    "forgetting cannot be taken back after it."
 )
 _NOWHERE = (
     "Nothing that would be shown holds it. Older versions and the journal are searched as well: "
