@@ -1,19 +1,23 @@
 """Faults between hosts, and what a fleet costs.
 
 python -m benchmarks.fleet freezes [--sample N] [--seed S]   suspended at each file call, woken later
-python -m benchmarks.fleet storm [--faults N] [--seed S]     kills, freezes, cuts and restarts by lot
+python -m benchmarks.fleet storm [--faults N] [--seed S] [--namespaces]
+                                                            kills, freezes, cuts and restarts by lot
 python -m benchmarks.fleet figures [--rows N]
 
+With `--namespaces` each host has a network of its own, whose link goes down where it is cut off; that needs root.
 Starts a PostgreSQL server of its own. Ends with 1 where anything was lost, doubled or stale.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 from pipimem.store.fleet.database import Database
@@ -21,7 +25,8 @@ from pipimem.store.fleet.database import Database
 from benchmarks.fleet.figures import figures
 from benchmarks.fleet.freezes import FROZEN, Freezer
 from benchmarks.fleet.postgres import running
-from benchmarks.fleet.storm import Storm
+from benchmarks.fleet.storm import HOSTS, Storm
+from benchmarks.fleet.ways import Namespaces, Sockets
 
 
 def main() -> int:
@@ -31,24 +36,33 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--sample", type=int, default=0, help="calls of each work; 0 for all")
     parser.add_argument("--faults", type=int, default=200)
+    parser.add_argument("--namespaces", action="store_true", help="hosts in networks of their own")
     parser.add_argument("--rows", type=int, default=1_000_000)
     options = parser.parse_args()
+    if options.namespaces:
+        os.environ["PIPIMEM_TEST_POSTGRES"] = Namespaces.options
     with running() as server, tempfile.TemporaryDirectory() as folder:
         database, root = Database(server.address), Path(folder) / "bot"
         database.create()
         if options.part == "freezes":
             wrong = _freezes(Freezer(root, database), options.sample, options.seed)
         elif options.part == "storm":
-            storm = Storm(root, server, options.seed)
-            wrong = storm.run(options.faults)
-            print("faults", dict(storm.faults))
-            print("acknowledged", dict(storm.acknowledged()))
+            sockets = Sockets(server, Path(folder))
+            with Namespaces(server, HOSTS) if options.namespaces else nullcontext(sockets) as ways:
+                wrong = _storm(Storm(root, server, options.seed, ways), options.faults)
         else:
             wrong = []
             for name, value in figures(root, server, options.rows):
                 print(f"{name}: {value}", flush=True)
     print(f"wrong: {len(wrong)}", *wrong, sep="\n")
     return bool(wrong)
+
+
+def _storm(storm: Storm, faults: int) -> list[str]:
+    wrong = storm.run(faults)
+    print("faults", dict(storm.faults))
+    print("acknowledged", dict(storm.acknowledged()))
+    return wrong
 
 
 def _freezes(freezer: Freezer, sample: int, seed: int) -> list[str]:

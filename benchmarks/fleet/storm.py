@@ -1,7 +1,7 @@
 """Hosts that talk and learn in one channel without pause, while one fault after the other hits them.
 
-A host is a process with a door of its own to the database: a folder with a link to the server's
-socket. Without the link, and with its connections ended, it is cut off while the others go on.
+A host is a process with a way of its own to the database, so that it can be cut off while the
+others go on.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from benchmarks.faults.child import Ended
 from benchmarks.faults.journeys import NOW, adding, opened
 from benchmarks.fleet.freezes import Judge
 from benchmarks.fleet.postgres import Server
+from benchmarks.fleet.ways import Ways
 
 LEASE = 1.0
-_HOSTS = 3
+HOSTS = 3
 # What a host is told to make of the wall clock: minutes apart, as hosts without a time server are.
 _SKEWS = (0.0, -420.0, 780.0)
 _PAUSES = (0.05, 0.4)
@@ -67,7 +68,6 @@ class _Running:
     """One host that runs; `said` is the file of what it acknowledged."""
 
     name: str
-    door: Path
     said: Path
     process: subprocess.Popen[bytes]
 
@@ -79,6 +79,7 @@ class Storm:
     root: Path
     server: Server
     seed: int
+    ways: Ways
     faults: Counter[str] = field(default_factory=Counter)
     _hosts: list[_Running] = field(default_factory=list)
     _files: list[Path] = field(default_factory=list)
@@ -87,7 +88,7 @@ class Storm:
         """What went wrong after so many faults; nothing, if all is well."""
         drawn = random.Random(self.seed)
         self._prepare()
-        for place in range(_HOSTS):
+        for place in range(HOSTS):
             self._hosts.append(self._started(place))
         try:
             for _ in range(count):
@@ -114,27 +115,19 @@ class Storm:
 
     def _started(self, place: int) -> _Running:
         name = f"host {place} life {len(self._files)}"
-        door = self.root.parent / f"door-{place}"
-        door.mkdir(exist_ok=True)
-        self._open(door)
         said = self.root.parent / f"said-{len(self._files)}"
         self._files.append(said)
         with said.open("wb") as output:
             command = [sys.executable, "-m", "benchmarks.fleet.storm"]
             process = subprocess.Popen(
-                [*command, str(self.root), name, str(_SKEWS[place])],
+                [*self.ways.command(place), *command, str(self.root), name, str(_SKEWS[place])],
                 stdout=output,
-                env={**os.environ, "PGHOST": str(door), "PGAPPNAME": door.name},
+                env={**os.environ, "PGHOST": self.ways.host(place)},
             )
-        return _Running(name, door, said, process)
-
-    def _open(self, door: Path) -> None:
-        socket = f".s.PGSQL.{self.server.port}"
-        if not (door / socket).is_symlink():
-            (door / socket).symlink_to(self.server.folder / socket)
+        return _Running(name, said, process)
 
     def _fault(self, drawn: random.Random) -> None:
-        kind, place = drawn.choice(_KINDS), drawn.randrange(_HOSTS)
+        kind, place = drawn.choice(_KINDS), drawn.randrange(HOSTS)
         self.faults[kind] += 1
         hit = self._hosts[place]
         if kind == "kill":
@@ -146,13 +139,9 @@ class Storm:
             time.sleep(_FROZEN)
             hit.process.send_signal(signal.SIGCONT)
         elif kind == "cut off":
-            (hit.door / f".s.PGSQL.{self.server.port}").unlink()
-            self.server.sql(
-                "select pg_terminate_backend(pid) from pg_stat_activity"
-                f" where application_name = '{hit.door.name}'"
-            )
+            self.ways.cut(place)
             time.sleep(_FROZEN)
-            self._open(hit.door)
+            self.ways.mend(place)
         else:
             self.server.stop()
             time.sleep(drawn.uniform(*_PAUSES))

@@ -213,7 +213,10 @@ def test_it_says_before_it_asks_that_undo_ends(call: Call) -> None:
     call("remember", "room", "The port is 8080")
     call("remember", "room", "Bob likes tea")
     told = call("forget", "room", "8080", typed="n\n")
-    assert "Undo, diff and restore end here, and the log begins anew" in told.err.split("Forget this for good?")[0]
+    assert (
+        "Undo, diff and restore end here, and the log begins anew"
+        in told.err.split("Forget this for good?")[0]
+    )
     assert call("undo", "room").code == 0
     assert call("forget", "room", "8080", "--yes").code == 0
     for command in (

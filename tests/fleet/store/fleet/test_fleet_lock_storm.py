@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from benchmarks.fleet.postgres import Server
 from benchmarks.fleet.storm import Storm
+from benchmarks.fleet.ways import Sockets
 from pipimem.store.fleet.database import Database
 
 SEED, FAULTS = 19, 12
@@ -21,6 +22,6 @@ def test_nothing_acknowledged_is_lost_or_doubled(
     """Whatever hit whom: all that a host was told was kept is there, once."""
     assert database.statements
     monkeypatch.setenv("PGHOST", str(server.folder))
-    storm = Storm(tmp_path / "bot", server, SEED)
+    storm = Storm(tmp_path / "bot", server, SEED, Sockets(server, tmp_path))
     assert storm.run(FAULTS) == []
     assert storm.acknowledged()["message"] > FAULTS
