@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from weakref import WeakValueDictionary
 
 # The files of a channel lie in its folder, in `.pipimem/`, or in a folder of that.
@@ -91,12 +92,15 @@ class SharedFolder:
         return status
 
 
+# Held by who adds one, and by who looks through all.
+_changing = Lock()
 _folders: WeakValueDictionary[str, SharedFolder] = WeakValueDictionary()
 
 
 def share(folder: Path, is_told: Callable[[], bool]) -> SharedFolder:
     """A folder is in use by several hosts as long as what is returned is kept."""
-    return _folders.setdefault(os.fspath(folder), SharedFolder(is_told))
+    with _changing:
+        return _folders.setdefault(os.fspath(folder), SharedFolder(is_told))
 
 
 def shared_folder(folder: Path) -> SharedFolder | None:
@@ -113,7 +117,8 @@ def note_read(folder: Path, record: int) -> None:
 
 def shared_folders_in(folder: Path) -> list[SharedFolder]:
     """All in use right below a folder."""
-    return [each for path, each in _folders.items() if Path(path).parent == folder]
+    with _changing:
+        return [each for path, each in _folders.items() if Path(path).parent == folder]
 
 
 def current_status(path: Path, by_opening: StatusOf) -> os.stat_result:
