@@ -106,7 +106,7 @@ def weighed(sentence: Sentence, words: Words) -> Choice | None:
 
 def _introduces_itself(sentence: Sentence) -> bool:
     """Whether a speaker begins with their own name: "Tom here, stage manager."."""
-    begins = re.match(rf"{re.escape(sentence.speaker)}(?: here)?[,，:：] ?(?=\S)", sentence.text)
+    begins = re.match(rf"{re.escape(sentence.speaker)}(?: here)?[,，] ?(?=\S)", sentence.text)
     return bool(sentence.speaker) and begins is not None
 
 
