@@ -168,8 +168,12 @@ async def _close(channel: OpenChannel, *, thinking: bool) -> None:
     if thinking:
         receipt = await channel.close()
         if receipt is not None and receipt.state != "consolidated":
-            # The talk is in the transcript and is learnt later; nobody else would say why not now.
-            _log.warning("%s: nothing was learnt at the end: %s", channel.id, receipt.reason)
+            # Nobody else would say so. Why is left to the receipt: a reason may quote the talk.
+            _log.warning(
+                "a conversation was closed with talk that is not learnt yet (%s): the model failed. "
+                "The talk waits in the transcript; `pipimem doctor` looks at model and key.",
+                receipt.state,
+            )
     else:
         with anyio.CancelScope(shield=True):
             await to_thread.run_sync(channel.store.close)
