@@ -171,7 +171,7 @@ async def _close(channel: OpenChannel, *, thinking: bool) -> None:
             # Nobody else would say so. Why is left to the receipt: a reason may quote the talk.
             _log.warning(
                 "a conversation was closed with talk that is not learnt yet (%s): the model "
-                "failed, or took too long. The talk waits; `pipimem doctor` looks at model and key.",
+                "failed or took too long. It waits; `pipimem doctor` looks at model and key.",
                 receipt.state,
             )
     else:
