@@ -43,6 +43,8 @@ class Message:
     speaker: str = ""
     session: str = ""
     number: int = 0
+    # Of one that was emptied: the mark of what it said, as `said_mark` makes it.
+    emptied: str = field(default="", repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         for name, hint in _TEXTS.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime
 from os import PathLike
 from types import NoneType
@@ -41,9 +41,10 @@ def require_point(point: object, name: str) -> None:
 def require_targets(what: object, speaker: object, message: object) -> None:
     """Raises `ArgumentError` unless there is a text, ids, a speaker or a message to forget."""
     hint = "Give a text, or ids of entries."
-    require_type(what, (str, Iterable), "what", hint)
-    for each in (what,) if isinstance(what, str) or not isinstance(what, Iterable) else what:
-        require_type(each, str, "what", hint)
+    require_type(what, (str, Sequence), "what", hint)
+    if isinstance(what, Sequence):
+        for each in what:
+            require_type(each, str, "what", hint)
     require_type(speaker, str, "speaker", "For nobody's words it is empty.")
     require_type(message, str, "message", "Give the id of a message.")
     if not (what or speaker or message):
@@ -56,18 +57,16 @@ def require_parts(
     settings: object,
     clock: object,
     keeps_context: object,
-    **made: object,
+    assistant: object,
+    embedder: object,
 ) -> None:
-    """Raises `ArgumentError` for what no `Pipimem` can be made of.
-
-    `made` are the assistant and the embedder: objects, or `None`.
-    """
+    """Raises `ArgumentError` for what no `Pipimem` can be made of."""
     require_type(workspace, (str, PathLike), "workspace", "Give the folder's path.")
     require_type(model, str, "model", 'Give litellm\'s name of it, as "openai/gpt-5-mini".')
     require_type(settings, (Settings, NoneType), "settings", "pipimem.toml is read without any.")
     require_type(clock, (Clock, NoneType), "clock", "Give a pipimem.Clock.")
     require_type(keeps_context, (bool, NoneType), "keeps_context")
-    for name, value in made.items():
+    for name, value in (("assistant", assistant), ("embedder", embedder)):
         if isinstance(value, (str, bytes, int, float, dict)):
             raise ArgumentError(
                 f"{name} must be an object of yours, not {value!r}. A model is named by `model`, "

@@ -240,7 +240,7 @@ class ChannelMemory(ChannelEntries):
                     return False
             except JournalError:  # who knows
                 return False
-            empty_message(store.folder, store.transcript, message)
+            empty_message(store.folder, store.transcript, message, store.key)
             return True
 
         async with self._lock:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pipimem.notes.message import Message
+from pipimem.notes.said_mark import said_mark
 from pipimem.settings import PrivateSettings, SecretSettings
 from pipimem.text.fence import unfenced
 from pipimem.text.private import PrivateCounts, hide_private, without_private
@@ -62,8 +63,12 @@ class Intake:
         """
         ids: set[str] = set()
         texts: Counter[tuple[str, str]] = Counter()
+        emptied: Counter[str] = Counter()
         for message in logged:
             ids.add(message.id)
+            if message.emptied:
+                emptied[message.emptied] += 1
+                continue
             texts[message.role, message.content.strip()] += 1
         missing = []
         for message in messages:
@@ -72,8 +77,11 @@ class Intake:
                     missing.append(message)
                 continue
             text = message.role, self.cleaned_text(message.content).strip()
+            mark = said_mark(self.key, *text) if emptied else ""
             if texts[text] > 0:
                 texts[text] -= 1
+            elif emptied[mark] > 0:
+                emptied[mark] -= 1  # it was forgotten, and the host holds it still
             else:
                 missing.append(message)
         return missing

@@ -72,8 +72,7 @@ class Pipimem:
         keeps_context: bool | None = None,
         clock: Clock | None = None,
     ) -> None:
-        made = {"assistant": assistant, "embedder": embedder}
-        require_parts(workspace, model, settings, clock, keeps_context, **made)
+        require_parts(workspace, model, settings, clock, keeps_context, assistant, embedder)
         self.store: WorkspaceStore = WorkspaceStore.open(Path(workspace), settings)
         settings = settings or settings_from(self.store.human_text("pipimem.toml"))
         if keeps_context is not None:

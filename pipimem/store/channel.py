@@ -279,7 +279,6 @@ class ChannelStore:
                 keep_transcript,
                 now,
                 actor,
-                self.off_the_record,
                 inside_words=inside_words,
             )
             self._opened.after_writing(now)

@@ -209,7 +209,7 @@ class OpenedChannel:
         if working_copy.state.place.is_of_format_1:
             self.now = now
             self.checkpoint()
-        forgetting.resume(working_copy, self.transcript, now, self.off_the_record)
+        forgetting.resume(working_copy, self.transcript, now)
         clean_archive_again(working_copy, now)
         return working_copy
 

@@ -214,6 +214,43 @@ async def test_what_was_forgotten_does_not_come_back_with_what_a_host_still_hold
         assert path.is_dir() or b"4711" not in path.read_bytes(), path
 
 
+@pytest.mark.parametrize("is_taken_back", [True, False])
+async def test_of_what_a_host_still_holds_only_the_forgotten_message_stays_away(
+    tmp_path: Path, is_taken_back: bool
+) -> None:
+    """The same words of somebody else, and the answers, are talk like any other."""
+    root = workspace(tmp_path)
+    async with opened(root) as (_, channel):
+        await channel.after_turn(None, [Message.user("yes please", id="a1", speaker="Ana")])
+        if is_taken_back:
+            assert await channel.retract("a1") is False
+        else:
+            await channel.forget(message="a1")
+        held = [
+            Message.user("yes please"),
+            Message.assistant("Ana, your desk is number 7"),
+            Message.user("yes please", speaker="Ben"),
+            Message.assistant("Ben, yours is number 8"),
+        ]
+        await channel.before_compaction(held)
+        stored = [one async for one in _messages(channel)]
+    assert stored == [
+        "",
+        "Ana, your desk is number 7",
+        "yes please",
+        "Ben, yours is number 8",
+    ]
+
+
+async def _messages(channel: Channel) -> AsyncIterator[str]:
+    for number in range(1, 20):
+        try:
+            (item,) = await channel.detail(f"m{number}" if number > 1 else "a1")
+        except NothingFound:
+            return
+        yield item.text
+
+
 async def test_a_message_taken_back_is_emptied_and_only_a_forgetting_ends_undo(root: Path) -> None:
     """Nothing was learnt from most messages: then the transcript alone changes."""
     async with opened(root) as (_, channel):

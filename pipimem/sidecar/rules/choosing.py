@@ -106,8 +106,12 @@ def weighed(sentence: Sentence, words: Words) -> Choice | None:
 
 def _introduces_itself(sentence: Sentence) -> bool:
     """Whether a speaker begins with their own name: "Tom here, stage manager."."""
-    begins = re.match(rf"{re.escape(sentence.speaker)}(?: here)?[,，] ?(?=\S)", sentence.text)
-    return bool(sentence.speaker) and begins is not None
+    name, said = re.escape(sentence.speaker), sentence.text
+    if re.match(rf"{name} here[,.] ?\S", said):
+        return bool(name)
+    # "Bea, costumes and props": a few words without a verb, and nobody else's name.
+    role = re.match(rf"{name}, (?:the |our )?((?:[a-z]+ ){{0,4}}[a-z]+)[.!]?$", said)
+    return bool(name and role) and not matches("worth", "fact faint", said)
 
 
 def weight_of(sentence: Sentence, words: Words) -> float:

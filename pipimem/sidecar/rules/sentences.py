@@ -35,6 +35,8 @@ _EMOJI = re.compile(r"[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+|(?<!\w)[
 # What a laughing "lol" may be about: a clause, and no word or two in front of one.
 _CLAUSE = re.compile(rf"[,，;；:：。、]|(?<=[{HAN}])\s+(?=[{HAN}])")
 _LEAST_LETTERS = 4
+# Words as two texts may share them; of Chinese each two characters.
+_WORD = re.compile(rf"[a-z]{{4,}}|(?=([{HAN}]{{2}}))")
 _LIST_MARK = re.compile(r"^(?:[-*•]\s|\d{1,2}(?:[.)]\s|、))\s*")
 # A full stop ends a sentence before a space, but not behind a title or a single letter.
 _ABBREVIATED = re.compile(
@@ -94,11 +96,26 @@ def sentences(window: Sequence[Message]) -> list[Sentence]:
         elif message.role in ("user", "assistant"):
             new = _of_message(message, people, bots, len(said))
             laughs = matches("left_out", "joking", message.content)
-            if new and laughs and laughing not in ("", message.speaker):
-                new[-1] = replace(new[-1], laughed=True)  # a joke goes on
+            if new and laughs and laughing not in ("", message.speaker) and _goes_on(said, new):
+                new[-1] = replace(new[-1], laughed=True)
             said += new
             laughing = message.speaker if laughs else ""
     return said
+
+
+def _goes_on(said: Sequence[Sentence], new: Sequence[Sentence]) -> bool:
+    """Whether a laughing sentence is of what the one before laughed at, and tells nothing grave."""
+    if (
+        not said
+        or matches("concrete", "vital", new[-1].text)
+        or matches("changes", "change", new[-1].text)
+    ):
+        return False
+    return not _words_of(said[-1].text).isdisjoint(_words_of(new[-1].text))
+
+
+def _words_of(text: str) -> set[str]:
+    return {found[1] or found[0] for found in _WORD.finditer(text.casefold())}
 
 
 def split(text: str) -> list[str]:

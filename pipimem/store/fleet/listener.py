@@ -56,7 +56,8 @@ class Listener:
             folder.distrust(notice.record)
         stop = self._stops.get(notice.wanted)
         if stop is not None:
-            stop()
+            with suppress(RuntimeError):  # its event loop may be closed by now
+                stop()
 
     @contextmanager
     def stopping(self, folder: str, stop: Callable[[], object]) -> Iterator[None]:
@@ -70,12 +71,16 @@ class Listener:
 
 def _listen(listening: ref[Listener]) -> None:
     """Runs as long as somebody has the listener."""
-    while _heard(listening):
-        listener = listening()
-        if listener is not None:
-            listener.is_listening = False  # each look opens the files until it does again
-        del listener
-        time.sleep(_PAUSE)
+    goes_on = True
+    while goes_on:
+        try:
+            goes_on = _heard(listening)
+        finally:
+            listener = listening()
+            if listener is not None:
+                listener.is_listening = False  # each look opens the files until it does again
+            del listener
+        time.sleep(_PAUSE if goes_on else 0)
 
 
 def _heard(listening: ref[Listener]) -> bool:

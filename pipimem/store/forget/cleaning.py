@@ -71,19 +71,19 @@ def _with_placeholders(
     return kept, removed
 
 
-def blanked(data: bytes, targets: ForgetTargets) -> bytes:
+def blanked(data: bytes, targets: ForgetTargets, key: bytes = b"") -> bytes:
     """A line of the transcript without the targets; empty where it is no message and has one."""
     message = parsed(data)
     if message is None:
         return b"" if targets.are_in(data.decode("utf-8", "replace")) else data
-    blank = blanked_message(message, targets)
+    blank = blanked_message(message, targets, key)
     return data if blank == message else line(blank)
 
 
-def clean_transcript(part: Path, targets: ForgetTargets) -> None:
+def clean_transcript(part: Path, targets: ForgetTargets, key: bytes) -> None:
     """Rewrites a file of the transcript without the targets, whole or not at all."""
     lines = list(json_lines.lines(part))
-    kept = [blanked(data, targets) for data in lines]
+    kept = [blanked(data, targets, key) for data in lines]
     if kept != lines:
         put_whole(part, b"".join(kept))
 
@@ -142,7 +142,7 @@ def _quotes_in(path: Path, targets: ForgetTargets) -> Iterator[Quote]:
         offset += len(data)
 
 
-def empty_message(folder: Path, transcript: Transcript, message: str) -> None:
+def empty_message(folder: Path, transcript: Transcript, message: str, key: bytes) -> None:
     """Empties a message of the channel in `folder`; it keeps its place and id.
 
     Each file of the transcript is rewritten whole or not at all. Undo goes on as before. Raises
@@ -152,5 +152,5 @@ def empty_message(folder: Path, transcript: Transcript, message: str) -> None:
     with transcript.lock.held():
         drop_texts(folder / ".pipimem")
         for part in transcript.parts():
-            clean_transcript(part, targets)
+            clean_transcript(part, targets, key)
         transcript.drop_cached()

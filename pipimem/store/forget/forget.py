@@ -37,10 +37,9 @@ from pipimem.store.forget.cleaning import (
 )
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.receipt import Forgotten, held_in_text, receipt_of
-from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, holds_target, without
+from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
 from pipimem.store.merge.forgotten_lines import mark_of
-from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.transcript.log import Transcript
 
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often
@@ -55,13 +54,11 @@ def forget(
     keep_transcript: bool,
     now: datetime,
     actor: str,
-    marks: OffTheRecord,
     *,
     inside_words: bool = False,
 ) -> Forgotten:
     """Removes a text, or the entries of some ids, everywhere; returns how much held it.
 
-    What was said gets `marks`: a host that still holds it may not bring it back at its next gate.
     Undo of what came before ends with it. Where nothing holds a text, nothing is changed. The
     caller holds the lock. Raises `StoreError` with nothing forgotten while an editor saves a file;
     where one begins later, the forgetting stays under way.
@@ -73,7 +70,7 @@ def forget(
         )
     journal_edits(working_copy, now)
     plan = plans.plan_for(working_copy, what, keep_transcript, actor, inside_words=inside_words)
-    forgetting = _Forgetting(working_copy, log, plan, now, marks)
+    forgetting = _Forgetting(working_copy, log, plan, now)
     receipt = forgetting.receipt()
     if receipt.is_empty:
         if keep_transcript:  # which may hold it: it is not learnt from there
@@ -89,7 +86,7 @@ def is_under_way(working_copy: WorkingCopy) -> bool:
     return plans.load(_own(working_copy)) is not None
 
 
-def resume(working_copy: WorkingCopy, log: Transcript, now: datetime, marks: OffTheRecord) -> None:
+def resume(working_copy: WorkingCopy, log: Transcript, now: datetime) -> None:
     """Goes on with a forgetting that was cut off, if there is one and nobody is saving a file.
 
     It waits while a file cannot be read as a text, or its plan is damaged; `doctor` reports both.
@@ -97,7 +94,7 @@ def resume(working_copy: WorkingCopy, log: Transcript, now: datetime, marks: Off
     plan = plans.load(_own(working_copy))
     if plan is None:
         return
-    forgetting = _Forgetting(working_copy, log, plan, now, marks)
+    forgetting = _Forgetting(working_copy, log, plan, now)
     with suppress(UnreadableNote):
         if not is_being_saved(working_copy):
             forgetting.carry_out(forgetting.receipt())
@@ -120,7 +117,6 @@ class _Forgetting:
     log: Transcript
     plan: Plan
     now: datetime
-    marks: OffTheRecord
 
     @property
     def _targets(self) -> ForgetTargets:
@@ -170,12 +166,9 @@ class _Forgetting:
         return True
 
     def _clean_talk(self) -> None:
-        # Marked before it is emptied: what a crash cuts off is marked when it goes on.
-        gone = [one for one in self.log.messages() if holds_target(one, self._targets)]
-        if gone:
-            self.marks.add(gone)
+        targets = self._targets
         for part in self.log.parts():
-            clean_transcript(part, self._targets)
+            clean_transcript(part, targets, self.working_copy.key)
         self.log.drop_cached()
         clean_arrivals(self.working_copy, self._targets)
 

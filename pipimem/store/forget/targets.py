@@ -14,6 +14,7 @@ from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.reconcile import Restatements
+from pipimem.notes.said_mark import said_mark
 from pipimem.store.merge.forgotten_lines import MARKERS
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed
@@ -163,13 +164,16 @@ def holds_target(message: Message, targets: ForgetTargets) -> bool:
     return message.id in targets.messages or targets.are_in(message.content)
 
 
-def blanked_message(message: Message, targets: ForgetTargets) -> Message:
+def blanked_message(message: Message, targets: ForgetTargets, key: bytes = b"") -> Message:
     """A message with its content emptied where it holds a target, and so its speaker.
 
-    It keeps its place and id: delivered once more by the platform, it is not taken in again.
+    It keeps its place and id, and with a `key` a mark of what it said: handed in once more, by the
+    platform or by a host that has no ids, it is not taken in again.
     """
     if holds_target(message, targets):
-        message = replace(message, content="")
+        said = message.content and key
+        mark = said_mark(key, message.role, message.content) if said else message.emptied
+        message = replace(message, content="", emptied=mark)
     if targets.are_in(message.speaker):
         message = replace(message, speaker="")
     return message
@@ -239,9 +243,10 @@ def _id_in(name: str) -> str:
     return name.rpartition(":")[2].partition(".")[0]
 
 
-def _alone(given: Iterable[str]) -> set[str]:
-    """The ids of the entries whose messages stay."""
-    return {_id_in(each) for each in given if each.startswith(ENTRY_ALONE)}
+def _alone(given: Sequence[str]) -> set[str]:
+    """The ids of the entries whose messages stay: those that are given in no other way."""
+    ids = {_id_in(each) for each in given if each.startswith(ENTRY_ALONE)}
+    return ids - {_id_in(each) for each in given if not each.startswith(ENTRY_ALONE)}
 
 
 def _sources_of(notes: Notes, ids: Iterable[str]) -> frozenset[str]:

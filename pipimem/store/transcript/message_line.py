@@ -26,6 +26,8 @@ def line(message: Message) -> bytes:
     }
     if message.session:
         value["session"] = message.session
+    if message.emptied:
+        value["emptied"] = message.emptied
     return json_lines.line(value)
 
 
@@ -47,6 +49,7 @@ def parsed(data: bytes) -> Message | None:
                 speaker=str(rest.get("name") or ""),
                 session=str(rest.get("session") or ""),
                 number=number,
+                emptied=str(rest.get("emptied") or ""),
             )
     return None
 

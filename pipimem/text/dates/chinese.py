@@ -111,7 +111,7 @@ def _bare_weekday(match: re.Match[str], when: date) -> Meaning | None:
 def _is_range(match: re.Match[str]) -> bool:
     """Whether it begins or ends a range: 周一到周五."""
     begins = _RANGE_AFTER().match(match.string, match.end())
-    ends = _RANGE_BEFORE().search(match.string[max(0, match.start() - 3) : match.start()])
+    ends = _RANGE_BEFORE().search(match.string[max(0, match.start() - 4) : match.start()])
     return begins is not None or ends is not None
 
 

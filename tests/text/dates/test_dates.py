@@ -109,6 +109,12 @@ PIECES = [part for case in CASES for part in case["said"].split(" ")] + [
 ]
 
 
+@pytest.mark.parametrize("said", ["周一 到 周三我出差", "周一 ~ 周五门诊开放", "周二 – 周四"])
+def test_a_range_of_weekdays_stays(said: str) -> None:
+    """Its two ends would be counted apart."""
+    assert dated(said, NOW) == said
+
+
 @example(pieces=["每月底", "meet", "meet", "tomorrow", "tomorrow", "礼拜五见"], glue=" ", when=NOW)
 @example(pieces=["every", *["tomorrow"] * 40, "on Friday"], glue=" ", when=NOW)
 @given(

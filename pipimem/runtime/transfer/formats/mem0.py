@@ -37,8 +37,8 @@ def read(files: SourceFiles) -> Iterator[Found]:
 
 def _has_several_users(files: SourceFiles, name: str) -> bool:
     """Whether the memories are of more than one user, among so many as an import takes."""
-    rows = islice(_rows(files, name), MOST_NOTES)
-    users = (text_of(row, "user_id") for row in rows)
+    rows = (row for row in _rows(files, name) if text_of(row, "memory"))
+    users = (text_of(row, "user_id") for row in islice(rows, MOST_NOTES))
     first = next(users, "")
     return any(user != first for user in users)
 
