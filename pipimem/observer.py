@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Protocol
 
+from pipimem.errors import ArgumentError
+
 OperationKind = Literal[
     "turn", "store_turn", "recall", "search", "compaction", "forget", "job", "commit", "model"
 ]
@@ -86,7 +88,16 @@ class Observers:
         return bool(self._all)
 
     def add(self, observer: Observer) -> None:
-        """Have one more told, from the next operation on."""
+        """Have one more told, from the next operation on.
+
+        Raises `ArgumentError` for what cannot be told.
+        """
+        for name in ("begin", "end"):
+            if not callable(getattr(observer, name, None)):
+                raise ArgumentError(
+                    f"observer must have the methods begin and end, as pipimem.Observer; "
+                    f"{observer!r} has no {name}."
+                )
         self._all = (*self._all, observer)
         self.wants_content = self.wants_content or observer.wants_content
 

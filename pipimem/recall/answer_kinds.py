@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from pipimem import resources
+from pipimem.recall.phrases import PhraseFinder, phrase_finder
 from pipimem.recall.scoring import Term
 
 KINDS = (
@@ -22,14 +22,14 @@ def kind_terms(text: str) -> tuple[Term, ...]:
     """What a question wants to be told: each kind as a term that entries which tell it have."""
     lowered = text.lower()
     return tuple(
-        [Term(_MARK + kind, _WEIGHT) for kind in KINDS if _pattern(kind, "asked").search(lowered)]
+        [Term(_MARK + kind, _WEIGHT) for kind in KINDS if _finder(kind, "asked").find_in(lowered)]
     )
 
 
 def kind_marks(text: str) -> list[str]:
     """The words under which `kind_terms` finds a text."""
     lowered = text.lower()
-    return [_MARK + kind for kind in KINDS if _pattern(kind, "told").search(lowered)]
+    return [_MARK + kind for kind in KINDS if _finder(kind, "told").find_in(lowered)]
 
 
 def is_kind(term: Term) -> bool:
@@ -43,8 +43,5 @@ def is_mark(word: str) -> bool:
 
 
 @cache
-def _pattern(kind: str, side: str) -> re.Pattern[str]:
-    sections = resources.sections("recall/answer_kinds")
-    whole = sections.get(f"{kind} {side}: words", ())
-    words = (rf"\b(?:{'|'.join(whole)})\b",) if whole else ()
-    return re.compile("|".join((*words, *sections.get(f"{kind} {side}", ()))))
+def _finder(kind: str, side: str) -> PhraseFinder:
+    return phrase_finder(resources.sections("recall/answer_kinds"), f"{kind} {side}")

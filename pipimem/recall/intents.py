@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
-from functools import cache
 
 from pipimem.notes.kinds import Kind
 from pipimem.recall.items import Item, Source
-from pipimem.recall.phrases import phrases
+from pipimem.recall.phrases import phrases, says
 
 
 class Intent(StrEnum):
-    """What a question is after."""
+    """What a question is after; its cues have its name in `data/recall/phrases.txt`."""
 
     STATE = "current state"
     NEXT = "next steps"
@@ -47,23 +45,17 @@ ANSWERED_BY: dict[Intent, frozenset[str]] = {
 }
 
 
-@cache
-def _cues() -> tuple[tuple[Intent, re.Pattern[str]], ...]:
-    """The cues of each intent: the section of its name in `data/recall/phrases.txt`."""
-    return tuple((intent, phrases(intent)) for intent in Intent)
-
-
 def intents_of(text: str) -> tuple[Intent, ...]:
     """Every intent that has a cue in the text."""
     lowered = text.lower()
-    return tuple([intent for intent, cue in _cues() if cue.search(lowered)])
+    return tuple([intent for intent in Intent if says(intent, lowered)])
 
 
 def without_cues(text: str) -> str:
     """The text, in small letters, with the cues of every intent taken out."""
     text = text.lower()
-    for _, cue in _cues():
-        text = cue.sub(" ", text)
+    for intent in Intent:
+        text = phrases(intent).sub(" ", text)
     return text
 
 

@@ -12,6 +12,21 @@ from pipimem.clock import Clock
 from pipimem.errors import ArgumentError, require_count, require_type
 from pipimem.settings import Settings
 
+# What hosts have in its place is a message of parts.
+_TEXT_HINT = "Join the texts of its parts; a message without words is an empty one."
+
+
+def require_question(text: object, speaker: object) -> None:
+    """Raises `ArgumentError` unless both are texts."""
+    require_type(text, str, "text", _TEXT_HINT)
+    require_type(speaker, str, "speaker", "Without a name it is empty.")
+
+
+def require_limit(limit: object) -> None:
+    """Raises `ArgumentError` unless it says how many at most, or is `None`."""
+    if limit is not None:
+        require_count(limit, "limit")
+
 
 def require_deadline(seconds: object) -> None:
     """Raises `ArgumentError` unless it is a number of seconds, or `None`."""

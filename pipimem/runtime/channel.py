@@ -15,7 +15,7 @@ from pipimem.errors import PipimemError, described, require_type
 from pipimem.notes.message import Message, checked_messages
 from pipimem.recall.items import with_copies
 from pipimem.recall.recall import Recall
-from pipimem.runtime.call_arguments import require_deadline
+from pipimem.runtime.call_arguments import require_deadline, require_limit, require_question
 from pipimem.runtime.channel_memory import ChannelMemory
 from pipimem.runtime.compaction import begin_epoch, consolidated_receipt, missing_messages
 from pipimem.runtime.intake import Intake
@@ -31,8 +31,6 @@ from pipimem.store.caches.channel_caches import TurnFigures
 
 # The job, as the operator reads of it.
 _RECALL = "recall"
-# What hosts have in its place is a message of parts.
-_TEXT_HINT = "Join the texts of its parts; a message without words is an empty one."
 
 
 def no_op(_reading: RecallService) -> None:
@@ -117,8 +115,7 @@ class Channel(ChannelMemory):
         memory itself is broken the context is empty and `problem` says why. Raises `ArgumentError`
         for a `text` that is no str.
         """
-        require_type(text, str, "text", _TEXT_HINT)
-        require_type(speaker, str, "speaker", "Without a name it is empty.")
+        require_question(text, speaker)
         require_type(record, bool, "record")
         now, began = self._clock.now(), time.perf_counter()
         message = Turn(text, speaker, now, first=self._fresh, record=record)
@@ -165,8 +162,8 @@ class Channel(ChannelMemory):
         self, text: str, *, speaker: str = "", limit: int | None = None, automatic: bool = True
     ) -> Recall:
         """What would be recalled for a message, with every score; nothing is marked as shown."""
-        require_type(text, str, "text", _TEXT_HINT)
-        require_type(speaker, str, "speaker", "Without a name it is empty.")
+        require_question(text, speaker)
+        require_limit(limit)
         self._used = self._clock.monotonic()
         self._under_way += 1
         try:

@@ -13,6 +13,7 @@ import anyio
 from anyio import to_thread
 
 from pipimem.clock import Clock
+from pipimem.errors import require_type
 from pipimem.observer import Observers
 from pipimem.runtime.assistants import Assistants
 from pipimem.runtime.embeddings import Embeddings
@@ -98,6 +99,7 @@ class ChannelRegistry:
 
     async def remove(self, name: str) -> None:
         """Delete a channel for good. Raises `ChannelError` for an unknown one."""
+        require_type(name, str, "id", "Give a conversation's id.")
         async with self._opening:
             infos = await to_thread.run_sync(self.workspace.channels)
             known = {info.id: info for info in infos}

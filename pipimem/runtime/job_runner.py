@@ -14,7 +14,7 @@ from anyio import to_thread
 from pipimem.clock import Clock
 from pipimem.errors import ModelTimeout, UnreadableNote
 from pipimem.memory.regression import RegressionCheck, recall_cases
-from pipimem.notes.files import File
+from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Decision, Job, Progress, Tokens
@@ -28,6 +28,7 @@ from pipimem.sidecar.tasks import Assistant, Call
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.commit import Committed
 from pipimem.store.disk.fencing import thinking_under
+from pipimem.store.disk.files import read_text
 from pipimem.store.workspace import REQUIRED
 from pipimem.text.dates.bounds import later
 from pipimem.text.secrets import redacted
@@ -94,6 +95,14 @@ class JobRunner:
         """HISTORY.archive.md as it stands."""
         text = await to_thread.run_sync(self.store.archive_text)
         return Note.read(File.ARCHIVE, text, self.store.key)
+
+    async def settle_edits(self) -> None:
+        """Have each file show what was kept beside a person's save of an older text.
+
+        That is merged whenever notes are read; the file would show it only after the next commit.
+        """
+        if await to_thread.run_sync(_lacks_kept_lines, self.store):
+            await to_thread.run_sync(self.store.journal_edits, self.clock.wall())
 
     async def commit(
         self, decision: Decision, actor: str = "", based_on: Notes | None = None
@@ -218,3 +227,11 @@ def spent(lines: Iterable[Usage], task: str, call: Call, day: str) -> Tokens | N
         if (usage.channel, usage.task) == (call.channel, task) and usage.time.startswith(day):
             today += tokens
     return Tokens(run, today) if run else None
+
+
+def _lacks_kept_lines(store: ChannelStore) -> bool:
+    """Whether a file has another text than the notes that are read of it."""
+    notes, root = store.notes(), store.workspace.root
+    return any(
+        (read_text(store.folder / file, root) or "") != notes.note(file).text for file in NOTE_FILES
+    )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from re import _parser  # type: ignore[attr-defined]  # the only parser of regular expressions
+from typing import Any
+
 import pytest
 from pipimem import resources
 from pipimem.recall import phrases, refinement
@@ -42,7 +46,56 @@ def test_every_pattern_compiles() -> None:
         pattern()
     assert len(patterns) == 7
     for section in resources.sections("recall/phrases"):
-        phrases.phrases(section.removesuffix(": words"))
+        phrases.phrases(section.partition(":")[0])
+
+
+@pytest.mark.parametrize("name", ["phrases", "answer_kinds"])
+def test_what_stands_under_chinese_needs_a_character_beyond_ascii(name: str) -> None:
+    """Texts of ASCII are not searched for it: a line that fits one would be missed there."""
+    for section, lines in resources.sections(f"recall/{name}").items():
+        if section.endswith(": chinese"):
+            fits = [line for line in lines if not _needs_more_than_ascii(_parser.parse(line))]
+            assert fits == [], section
+
+
+def test_phrases_begin_where_their_section_says() -> None:
+    """A word between bounds, an opening at a word's beginning, the rest anywhere."""
+    sections = {
+        "some: words": ("red", "blue"),
+        "some: openings": ("gre+n",),
+        "some": ("!",),
+        "some: chinese": ("红",),
+    }
+    finder = phrases.phrase_finder(sections, "some")
+    for text in ("it is red", "blue it is", "greenish", "oh!", "是红的"):
+        assert finder.find_in(text) is not None, text
+    for text in ("reddish", "evergreen", "infrared", "是绿的", ""):
+        assert finder.find_in(text) is None, text
+    assert phrases.phrase_finder(sections, "none").find_in("red 红") is None
+
+
+def _needs_more_than_ascii(parsed: Iterable[tuple[Any, Any]]) -> bool:
+    return any(_piece_needs_more_than_ascii(str(kind), value) for kind, value in parsed)
+
+
+def _piece_needs_more_than_ascii(kind: str, value: Any) -> bool:
+    """Whether one piece of a parsed regular expression fits no character of ASCII."""
+    match kind:
+        case "LITERAL":
+            return value > 127
+        case "IN":
+            return all(
+                (str(one) == "LITERAL" and of > 127) or (str(one) == "RANGE" and of[0] > 127)
+                for one, of in value
+            )
+        case "BRANCH":
+            return all(_needs_more_than_ascii(branch) for branch in value[1])
+        case "SUBPATTERN":
+            return _needs_more_than_ascii(value[3])
+        case "MAX_REPEAT" | "MIN_REPEAT":
+            return value[0] >= 1 and _needs_more_than_ascii(value[2])
+        case _:
+            return False
 
 
 @pytest.mark.parametrize("name", ["phrases", "weak_words", "small_talk", "memory_questions"])

@@ -58,6 +58,9 @@ CALLS: list[tuple[str, Callable[[Channel], Any]]] = [
     ("point has no offset", lambda channel: channel.history.restore(NAIVE)),
     ("from 0 on", lambda channel: channel.history.restore(-1)),
     ("since must be", lambda channel: channel.usage("today")),  # type: ignore[arg-type]
+    ("limit must be", lambda channel: channel.recall("the port", limit="x")),  # type: ignore[arg-type]
+    ("limit must be", lambda channel: channel.recall("the port", limit=0)),
+    ("text must be", lambda channel: channel.recall(None)),  # type: ignore[arg-type]
 ]
 
 
@@ -71,3 +74,21 @@ async def test_a_wrong_argument_is_told(
         with pytest.raises(ArgumentError, match=said):
             await call(channel)
         assert await channel.history.log() == ()
+
+
+@pytest.mark.anyio
+async def test_what_is_no_id_names_no_channel_to_remove(tmp_path: Path) -> None:
+    """The one that is open stays."""
+    async with opened(workspace(tmp_path)) as (pipimem, channel):
+        with pytest.raises(ArgumentError, match="id must be str, not None"):
+            await pipimem.remove(None)  # type: ignore[arg-type]
+        assert [info.id for info in await pipimem.channels()] == [channel.id]
+
+
+def test_an_observer_has_what_it_is_told_by(tmp_path: Path) -> None:
+    """Else the first turn would find out."""
+    pipimem = Pipimem(workspace(tmp_path))
+    with pytest.raises(ArgumentError, match="None has no begin"):
+        pipimem.add_observer(None)  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match="must have the methods begin and end"):
+        pipimem.add_observer(print)  # type: ignore[arg-type]

@@ -70,6 +70,9 @@ class DryRun(ChannelJobs):
         standing = await JobRunner.archive(self)
         return Note.read(File.ARCHIVE, standing.text + self._archived, self.store.key)
 
+    async def settle_edits(self) -> None:
+        """Nothing: the files stay as they are."""
+
     async def commit(
         self,
         decision: Decision,
@@ -97,6 +100,7 @@ async def maintained(
 
     Raises only what says that the channel cannot be used now: `PipimemError`, `OSError`.
     """
+    await channel_jobs.settle_edits()
     model = channel_jobs.settings.model
     jobs: dict[str, Callable[[], Awaitable[tuple[Done, ...]]]] = {
         # It brings SESSION.md up to date too; a refresh is for what it leaves, and while it rests.

@@ -209,6 +209,37 @@ async def test_a_persons_edit_during_a_tidying_wins(tmp_path: Path) -> None:
     assert "fact 9:" not in read(root)
 
 
+async def test_what_was_kept_beside_an_older_save_stands_in_the_file_again(tmp_path: Path) -> None:
+    """The person sees it there after the next quiet minute, and `log` says why; once."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await channel.remember("Anna likes tea")
+        older = read(root)
+        await channel.remember("Carl likes water")
+        write(root, "MEMORY.md", older.replace("tea", "green tea"))
+        await channel.maintain(dry_run=True)
+        assert "Carl" not in read(root)
+        await channel.maintain()
+        assert "green tea" in read(root)
+        assert "Carl likes water" in read(root)
+        newest = (await channel.history.log())[0]
+        assert (newest.author, "were kept" in newest.changes[0].reason) == ("editor", True)
+        before = snapshot(root)
+        await channel.maintain()
+        assert snapshot(root) == before
+
+
+async def test_an_edit_alone_is_no_work(tmp_path: Path) -> None:
+    """Where the file shows what memory has, a quiet minute writes nothing."""
+    root = workspace(tmp_path)
+    async with opened(root) as channel:
+        await channel.remember("Anna likes tea")
+        write(root, "MEMORY.md", read(root).replace("tea", "green tea"))
+        before = snapshot(root)
+        await channel.maintain()
+        assert snapshot(root) == before
+
+
 async def test_a_tidying_does_not_drop_what_was_asked_for(tmp_path: Path) -> None:
     """The question of an earlier turn is in the ledger; the drop is left out, with its reason in
     the journal.
