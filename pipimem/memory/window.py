@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from pipimem.memory.requests import without_requests
 from pipimem.notes.message import Message
+from pipimem.sidecar.rules.context import off_the_record
 from pipimem.sidecar.tasks import is_exchange
 from pipimem.text.fence import unfenced, without_untagged_blocks
 
@@ -61,14 +62,14 @@ def windows(messages: Iterable[Message], chars: int = SLICE_CHARS) -> Iterator[W
     for message in messages:
         clean = _cleaned(message)
         if clean and size + len(clean.content) > chars and kept:
-            yield Window(tuple(kept), first, last)
+            yield Window(_on_the_record(kept), first, last)
             kept, first, size = [], 0, 0
         first, last = first or message.number, message.number
         if clean:
             kept.append(clean)
             size += len(clean.content)
     if first:
-        yield Window(tuple(kept), first, last)
+        yield Window(_on_the_record(kept), first, last)
 
 
 def counted(messages: Sequence[Message]) -> tuple[int, int]:
@@ -90,6 +91,12 @@ def _cleaned(message: Message) -> Message | None:
     if len(text) > _MESSAGE_CHARS:
         text = f"{text[:_MESSAGE_CHARS]} … [{len(text) - _MESSAGE_CHARS} more characters]"
     return replace(message, content=text) if text else None
+
+
+def _on_the_record(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages without those whose speakers ask not to note them, and what the bot answered."""
+    private = off_the_record(messages)
+    return tuple(message for message in messages if message.id not in private)
 
 
 def _tool_text(text: str) -> str:

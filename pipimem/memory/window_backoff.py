@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pipimem.memory.window import SLICE_CHARS, Window, windows
@@ -27,11 +27,15 @@ class Setback:
     goes_on: bool
 
 
-def narrowed_windows(messages: Sequence[Message], narrowed: Narrowed) -> list[Window]:
-    """The windows of the talk after the cursor, as small as earlier failures made them."""
+def narrowed_windows(messages: Sequence[Message], narrowed: Narrowed) -> Iterator[Window]:
+    """The windows of the talk after the cursor, as small as earlier failures made them.
+
+    Each is made when it is asked for: of a long backlog only the first is wanted at a time.
+    """
     near = [message for message in messages if message.number <= narrowed.upto]
     far = [message for message in messages if message.number > narrowed.upto]
-    return [*windows(near, narrowed.chars or SLICE_CHARS), *windows(far)]
+    yield from windows(near, narrowed.chars or SLICE_CHARS)
+    yield from windows(far)
 
 
 def passed_by(narrowed: Narrowed, last: int) -> Narrowed | None:

@@ -60,3 +60,16 @@ def test_an_exchange_needs_an_answer() -> None:
     [alone] = windows([message(1, "hello")])
     [answered] = windows([message(1, "hello"), message(2, "hi", "assistant", "bot")])
     assert (alone.exchanged, answered.exchanged) == (False, True)
+
+
+def test_what_its_speaker_asks_not_to_note_no_model_sees() -> None:
+    """With what the bot answered, also where it is asked behind it or in Chinese; talk of it stays."""
+    assert contents(
+        message(1, "the shop opens on Monday"),
+        message(2, "off the record: I am looking for another flat"),
+        message(3, "I will keep that to myself", "assistant", "bot"),
+        message(4, "别记下来：我打算卖车"),
+        message(5, "the record shop is closed"),
+    ) == ["the shop opens on Monday", "the record shop is closed"]
+    [window] = windows([message(1, "off the record: I am moving")])
+    assert (window.messages, window.last) == ((), 1)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 
 from anyio import to_thread
 
@@ -123,9 +124,10 @@ class ChannelJobs(JobRunner):
         done: list[Done] = []
         while True:
             notes = await self.notes()
-            slices = narrowed_windows(
+            left = narrowed_windows(
                 await self.window(notes.ledger.cursor, upto), notes.ledger.narrowed
             )
+            slices = await to_thread.run_sync(list, islice(left, 2))
             if not slices:
                 return (*done, *await self._close_block(notes)) if boundary else tuple(done)
             # Idle work or another process may be first. Then nothing is committed, the rest is
