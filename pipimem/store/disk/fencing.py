@@ -73,11 +73,6 @@ def thinking_under(fence: Fence | None) -> Iterator[None]:
         _thought.reset(token)
 
 
-def current_fence() -> Fence | None:
-    """The fence of this thread; `None` without one, as on one host always."""
-    return _held.get()
-
-
 def fence_number() -> int:
     """The number of the fence of this thread, 0 without one."""
     fence = _held.get()

@@ -158,7 +158,7 @@ def jaccard(a: Set[str], b: Set[str]) -> float:
     return shared / (len(a) + len(b) - shared) if shared else 0.0
 
 
-def near_duplicate(a: Bag, b: Bag, threshold: float = NEAR_DUPLICATE) -> bool:
+def near_duplicate(a: Bag, b: Bag) -> bool:
     """Whether two texts say the same.
 
     Never when their numbers or dates differ, or one negates: "the limit is 20" corrects "the limit
@@ -172,7 +172,7 @@ def near_duplicate(a: Bag, b: Bag, threshold: float = NEAR_DUPLICATE) -> bool:
         return False
     if _chinese(words_a - words_b) == _chinese(words_b - words_a) == 1:
         return False
-    return jaccard(words_a, words_b) > threshold
+    return jaccard(words_a, words_b) > NEAR_DUPLICATE
 
 
 def names_differ(a: str, b: str) -> bool:
