@@ -40,7 +40,7 @@ _TITLE_CHARS = 60
 # Each window shows memory anew; what it may end or repeat comes first.
 _MEMORY_CHARS = 8_000
 # As many of the newest bullets of history as a window may well repeat.
-_TOLD, _TOLD_CHARS = 20, 2_000
+_NEWEST, _NEWEST_CHARS = 20, 2_000
 
 
 async def consolidate(
@@ -88,23 +88,24 @@ def _task(notes: Notes, window: Window, now: datetime, *, lags: bool) -> Consoli
     about = "\n".join(message.content for message in window.messages)
     entries = known(notes, now, about, _MEMORY_CHARS)
     session = shown_sheet(notes.session) if lags else None
-    told = _newest_of_history(notes)
+    newest = _newest_of_history(notes)
     return Consolidate(
-        now, window.participants, entries, window.messages, session, told, window.before
+        now, window.participants, entries, window.messages, session, newest, window.before
     )
 
 
 def _newest_of_history(notes: Notes) -> tuple[str, ...]:
     """The newest bullets, those in HISTORY.md before those that wait for their block."""
-    written = [entry.text for entry in notes.history.entries if entry.bullet]
-    told: list[str] = []
-    room = _TOLD_CHARS
-    for text in reversed([*written, *(bullet.text for bullet in notes.ledger.pending)][-_TOLD:]):
+    texts = [entry.text for entry in notes.history.entries if entry.bullet]
+    texts += [bullet.text for bullet in notes.ledger.pending]
+    newest: list[str] = []
+    room = _NEWEST_CHARS
+    for text in reversed(texts[-_NEWEST:]):
         room -= len(text)
         if room < 0:
             break
-        told.append(text)
-    return tuple(reversed(told))
+        newest.append(text)
+    return tuple(reversed(newest))
 
 
 async def filled(

@@ -33,7 +33,7 @@ _OWN_TOOL = re.compile(r"^(?:pipimem|memory|recall|remember|forget)[\w.:-]*$", r
 class Window:
     """Cleaned messages for a model call, and their numbers in the transcript, `first` to `last`.
 
-    `before` are the last messages in front of it, which were thought about already.
+    `before` are the last messages in front of it, which a window before it had.
     """
 
     messages: tuple[Message, ...]

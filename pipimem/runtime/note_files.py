@@ -257,8 +257,8 @@ class NoteFiles:
             return after
 
         text = replaced_lines(note.text, entry.start, entry.end, changed)
-        told = Change(_TASK + "ed", place.file, place.section, entry.text, after.strip(), entry.id)
-        return self._rewritten(notes, place.file, text, told)
+        done = Change(_TASK + "ed", place.file, place.section, entry.text, after.strip(), entry.id)
+        return self._rewritten(notes, place.file, text, done)
 
     def _found(self, place: EntryPlace, notes: Notes) -> Entry | None:
         """The entry as it stands; `None` if it is not there with the lines that were shown."""

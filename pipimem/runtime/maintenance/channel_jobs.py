@@ -116,7 +116,7 @@ class ChannelJobs(JobRunner):
     async def consolidate(
         self, timeout: float, *, boundary: bool, upto: int | None = None
     ) -> tuple[Done, ...]:
-        """Think about all talk since the cursor, slice by slice, each committed with its cursor.
+        """Consolidates all talk since the cursor, slice by slice, each committed with its cursor.
 
         With `boundary` the last slice closes the block of HISTORY.md.
         """
@@ -147,11 +147,11 @@ class ChannelJobs(JobRunner):
         window = replace(window, before=await self._before(window))
         since = await self._block_start(notes, window) if boundary else None
         now, call = _time_of(window, self.clock.now()), self.call(timeout)
-        think = partial(
+        decide = partial(
             consolidate, self.assistant, notes, window, now, call, since=since, today=self.today()
         )
         try:
-            decision = await self.with_timeout(timeout, think)
+            decision = await self.with_timeout(timeout, decide)
         except _WINDOWS_FAULT as error:
             return await self._narrow_or_set_aside(notes, window, error, call)
         except SidecarError as error:
@@ -266,10 +266,10 @@ class ChannelJobs(JobRunner):
         return (await self.committed(decision, notes, actor="pipimem"),)
 
     async def _ask(
-        self, task: str, call: Call, based_on: Notes, think: Callable[[], Awaitable[Decision]]
+        self, task: str, call: Call, based_on: Notes, decide: Callable[[], Awaitable[Decision]]
     ) -> Decision:
         try:
-            return await self.with_timeout(call.timeout, think)
+            return await self.with_timeout(call.timeout, decide)
         except SidecarError as error:
             await self.failed(task, described(error), call, based_on)
             raise

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipimem.errors import LockLost, LockTimeout, StoreError
-from pipimem.store.disk.fencing import check_fence, fenced_by, thinking_under
+from pipimem.store.disk.fencing import check_fence, fenced_by, under_job_fence
 from pipimem.store.disk.shared_folders import SharedFolder, share, shared_folder
 from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.fence import PlantedFence, standing_number
 from pipimem.store.fleet.lease import Leases, WriteLease
 from pipimem.store.fleet.listener import Listener
-from pipimem.store.fleet.notices import THOUGHT
+from pipimem.store.fleet.notices import JOB_LOCK
 from pipimem.store.fleet.takeover import replace_appended
 
 _NAME_BYTES = 6
@@ -55,12 +55,12 @@ class Fleet:
         """The lock that on one host is the file at `path`."""
         return FleetLock(self, path)
 
-    def thought(self, folder: Path, timeout: float) -> HeldLock:
-        """The right to think about the channel in a folder: one host at a time has it.
+    def hold_job_lock(self, folder: Path, timeout: float) -> HeldLock:
+        """Takes the lock of the jobs of the channel in a folder: one host at a time has it.
 
         Raises `LockTimeout` after `timeout` seconds, and `DatabaseUnavailable`.
         """
-        return self.lock(folder / ".pipimem" / THOUGHT).taken(timeout)
+        return self.lock(folder / ".pipimem" / JOB_LOCK).taken(timeout)
 
     @property
     def leases(self) -> Leases:
@@ -200,7 +200,7 @@ class FleetLock:
                 return lease
             if time.monotonic() >= until:
                 raise self._timeout(timeout)
-            if pause == _FIRST_PAUSE and self._path.name == THOUGHT:
+            if pause == _FIRST_PAUSE and self._path.name == JOB_LOCK:
                 leases.tell_of_waiting(self._id)  # idle work ends for who cannot wait for it
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -211,8 +211,8 @@ class FleetLock:
         try:
             fence.plant()
             if lease.taken_over:
-                fence.wrote(0)  # what the former holder wrote, it may have told nobody of
-                with fenced_by(fence), thinking_under(None):
+                fence.wrote(0)  # the former holder may have given no notice of what it wrote
+                with fenced_by(fence), under_job_fence(None):
                     replace_appended(self._path)
             fence.check()
         except LockLost:
