@@ -8,6 +8,7 @@ from functools import partial
 
 from pipimem.errors import AnswerRefused
 from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
+from pipimem.memory.failed_windows import passed_by
 from pipimem.memory.injection_guard import without_injections
 from pipimem.memory.masked import without_masked
 from pipimem.memory.promote import is_copy, promoted
@@ -16,7 +17,6 @@ from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.refresh import set_sections, shown_sheet
 from pipimem.memory.requests import withheld
 from pipimem.memory.window import Window
-from pipimem.memory.window_backoff import passed_by
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
     Author,

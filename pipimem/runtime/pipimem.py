@@ -31,7 +31,7 @@ from pipimem.runtime.lifetime import Lifetime
 from pipimem.runtime.maintenance.background import Background
 from pipimem.runtime.maintenance.service_queue import EMBEDDING, WARMING, Embedding, Warming
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
-from pipimem.runtime.observability.chosen import observers_of
+from pipimem.runtime.observability.chosen_observers import observers_of
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.tools.calls import ToolResult, called_in
 from pipimem.runtime.tools.definitions import Language, Shape, definitions

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pipimem.bots.dingtalk.arrivals import Arrived, Received, end_all
+from pipimem.bots.dingtalk.bot_context import BotContext
 from pipimem.bots.dingtalk.channel_opening import channel_of
 from pipimem.bots.dingtalk.command_text import command_in
 from pipimem.bots.dingtalk.commands import ChatCommands
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage, message_of
 from pipimem.bots.dingtalk.open_question import OpenQuestion
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS, with_advice
-from pipimem.bots.dingtalk.surroundings import Surroundings
 from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarError
 from pipimem.notes.message import Message
 from pipimem.runtime.arrival_journal import Arrival
@@ -38,7 +38,7 @@ _log = logging.getLogger("pipimem.dingtalk")
 class Conversation:
     """The talk of one channel, and its memory."""
 
-    shared: Surroundings
+    shared: BotContext
     id: str
     channel: OpenChannel | None = None
     context: list[tuple[Message, bool]] = field(default_factory=list, repr=False)

@@ -15,11 +15,11 @@ from pipimem.memory import gates
 from pipimem.memory.consolidate import consolidate, filled
 from pipimem.memory.day_blocks import day_blocks, of_ended_days
 from pipimem.memory.expire import expired
+from pipimem.memory.failed_windows import after_failure, halved, narrowed_windows
 from pipimem.memory.fold import due_months, fold, only_shorter, stamp_of
 from pipimem.memory.refresh import refresh
 from pipimem.memory.tidy import tidy
 from pipimem.memory.window import Window, windows
-from pipimem.memory.window_backoff import halved, narrowed_windows, setback
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
@@ -173,16 +173,16 @@ class ChannelJobs(JobRunner):
         if isinstance(error, ModelTimeout) and call.timeout < least:
             await self.failed("consolidate", described(error), call, notes)
             raise error
-        back = setback(
+        failed = after_failure(
             notes.ledger, window, _fault(error), too_long=isinstance(error, ContextOverflow)
         )
-        if not back.goes_on:
+        if not failed.goes_on:
             await self.failed(
-                "consolidate", f"{back.why}: {described(error)}", call, notes, back.progress
+                "consolidate", f"{failed.why}: {described(error)}", call, notes, failed.progress
             )
             raise error
         decision = Decision(
-            "consolidate", Author.RULE, (), back.progress, back.why, call.correlation
+            "consolidate", Author.RULE, (), failed.progress, failed.why, call.correlation
         )
         return await self.committed(decision, notes, call)
 
