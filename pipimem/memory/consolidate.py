@@ -17,6 +17,7 @@ from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.refresh import set_sections, shown_sheet
 from pipimem.memory.requests import withheld
 from pipimem.memory.window import Window
+from pipimem.notes.message import newest_time
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
     Author,
@@ -65,11 +66,10 @@ async def consolidate(
     if any(message.role == "user" for message in window.messages):
         task = await in_thread(partial(_task, notes, window, now, lags=lags))
         answer = await answered(assistant, task, Consolidated, call)
-        said = {message.id: message for message in (*window.before, *window.messages)}
         if not _has_history(answer, window):
             reason = "the window holds a real exchange, so the history needs at least one bullet"
             raise AnswerRefused(reason)
-        answer, masked = await in_thread(partial(without_masked, answer, said))
+        answer, masked = await in_thread(partial(without_masked, answer, window.by_id))
     # Every entry is compared with what was learnt: 0.1 s for a thousand.
     decided = partial(_decision, answer, notes, window, call, since, today, lags=lags)
     decision = await in_thread(decided)
@@ -156,7 +156,7 @@ def _decision(
     *,
     lags: bool,
 ) -> Decision:
-    messages = {message.id: message for message in (*window.before, *window.messages)}
+    messages = window.by_id
     answer, refused = without_injections(answer, tuple(messages.values()), notes.ledger.speakers)
     promotion = promoted(answer.learned, notes, messages, today)
     learnt = {source for item in answer.learned for source in item.sources}
@@ -171,7 +171,7 @@ def _decision(
     )
     if since is not None:
         progress = replace(progress, boundary=window.last, pending=())
-        end = max((message.time for message in window.messages if message.time), default=today)
+        end = newest_time(window.messages) or today
         title = redacted(answer.title)[:_TITLE_CHARS]
         operations += day_blocks(pending, min(since, end), end, title)
     decision = Decision(

@@ -42,6 +42,11 @@ class Window:
     before: tuple[Message, ...] = ()
 
     @property
+    def by_id(self) -> dict[str, Message]:
+        """The messages by id, those of `before` first."""
+        return {message.id: message for message in (*self.before, *self.messages)}
+
+    @property
     def exchanged(self) -> bool:
         """Whether somebody said something and was answered, or two people spoke."""
         return is_exchange(self.messages)

@@ -14,7 +14,6 @@ from anyio import to_thread
 from pipimem.clock import Clock
 from pipimem.errors import ModelTimeout, UnreadableNote
 from pipimem.memory.regression import RegressionCheck, recall_cases
-from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Decision, Job, Progress, Tokens
@@ -92,8 +91,7 @@ class JobRunner:
 
     async def archive(self) -> Note:
         """HISTORY.archive.md as it stands."""
-        text = await to_thread.run_sync(self.store.archive_text)
-        return Note.read(File.ARCHIVE, text, self.store.key)
+        return await to_thread.run_sync(self.store.archive)
 
     async def commit(
         self, decision: Decision, actor: str = "", based_on: Notes | None = None

@@ -21,7 +21,7 @@ from pipimem.memory.refresh import refresh
 from pipimem.memory.tidy import tidy
 from pipimem.memory.window import Window, windows
 from pipimem.notes.files import File
-from pipimem.notes.message import Message
+from pipimem.notes.message import Message, newest_time
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Bullet, Decision, Hole, Progress
 from pipimem.runtime.job_runner import Done, JobRunner
@@ -290,4 +290,4 @@ def _fault(error: SidecarError) -> str:
 
 def _time_of(window: Window, now: datetime) -> datetime:
     """The conversation's time at the end of a window: what "tomorrow" in it is counted from."""
-    return max((message.time for message in window.messages if message.time), default=now)
+    return newest_time(window.messages) or now

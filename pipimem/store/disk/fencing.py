@@ -202,5 +202,4 @@ def _target_of(folder: Path, name: str) -> Path:
 
 
 def _free(staging: Path, beginning: str) -> Path:
-    names = (staging / f"{beginning}{number}" for number in count())
-    return next(path for path in names if not os.path.lexists(path))
+    return presence.first_unused(staging / f"{beginning}{number}" for number in count())

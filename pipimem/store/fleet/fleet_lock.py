@@ -12,9 +12,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipimem.errors import LockLost, LockTimeout, StoreError
+from pipimem.errors import LockLost, StoreError
 from pipimem.store.disk.fencing import check_fence, fenced_by, under_job_fence
 from pipimem.store.disk.shared_folders import SharedFolder, share, shared_folder
+from pipimem.store.disk.write_lock import lock_timeout
 from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.fence import PlantedFence, standing_number
 from pipimem.store.fleet.lease import Leases, WriteLease
@@ -145,7 +146,7 @@ class FleetLock:
         leases, until = self._fleet.leases, time.monotonic() + timeout
         threads = self._fleet.thread_lock(self._id)
         if not threads.acquire(timeout=timeout):
-            raise self._timeout(timeout)
+            raise lock_timeout(self._path, timeout)
         try:
             with self._fenced(leases, until, timeout) as fence, fenced_by(fence):
                 try:
@@ -171,7 +172,7 @@ class FleetLock:
                     yield fence
                     return
             if time.monotonic() >= until:
-                raise self._timeout(timeout)
+                raise lock_timeout(self._path, timeout)
 
     def taken(self, timeout: float) -> HeldLock:
         """The lock, taken until it is given back, in whatever thread.
@@ -182,7 +183,7 @@ class FleetLock:
             until = time.monotonic() + timeout
             threads = self._fleet.thread_lock(self._id)
             if not threads.acquire(timeout=timeout):
-                raise self._timeout(timeout)
+                raise lock_timeout(self._path, timeout)
             stack.callback(threads.release)
             fence = stack.enter_context(self._fenced(self._fleet.leases, until, timeout))
             return HeldLock(fence, stack.pop_all())
@@ -199,7 +200,7 @@ class FleetLock:
             if lease is not None:
                 return lease
             if time.monotonic() >= until:
-                raise self._timeout(timeout)
+                raise lock_timeout(self._path, timeout)
             if pause == _FIRST_PAUSE and self._path.name == JOB_LOCK:
                 leases.tell_of_waiting(self._id)  # idle work ends for who cannot wait for it
             time.sleep(pause)
@@ -233,9 +234,3 @@ class FleetLock:
     @property
     def _fence_name(self) -> str:
         return "fence" if self._path.name == "lock" else f"{self._path.stem}.fence"
-
-    def _timeout(self, timeout: float) -> LockTimeout:
-        return LockTimeout(
-            f"{self._path.parent.parent.name}: another process has held this channel for "
-            f"{timeout:g} s. Try again, or see which process uses the workspace."
-        )

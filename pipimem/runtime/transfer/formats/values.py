@@ -103,3 +103,8 @@ def texts_of_blocks(row: Json) -> str:
         if block.get("type") == "text":
             texts.append(text_of(block, "text"))
     return "\n\n".join(filter(None, texts))
+
+
+def with_name(name: str, text: str) -> str:
+    """The text behind a name, unless it has the name already."""
+    return text if name.casefold() in text.casefold() else f"{name}: {text}"
