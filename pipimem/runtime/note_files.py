@@ -177,7 +177,10 @@ class NoteFiles:
         )
 
     async def move(self, place: EntryPlace, kind: Kind) -> SavedNote | EditConflict:
-        """Put an entry of MEMORY.md under the heading of another kind; a conflict as above."""
+        """Put an entry of MEMORY.md under the heading of another kind.
+
+        Returns a conflict, with nothing written, where the entry is no longer as it was shown.
+        """
         require_one_of(kind, Kind, "kind")
         notes = await to_thread.run_sync(self._store.notes)
         entry = self._found(place, notes)

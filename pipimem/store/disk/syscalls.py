@@ -120,12 +120,12 @@ def opened(path: Path, flags: int = os.O_RDONLY) -> int:
 
 
 def reading(path: Path) -> BinaryIO:
-    """A file of ours, opened for reading; raises as `opened` does."""
+    """A file of ours, opened for reading. Raises `StoreError` for no regular file, `OSError`."""
     return os.fdopen(opened(path), "rb", buffering=_BLOCK)
 
 
 def read_whole(path: Path) -> bytes:
-    """All bytes of a file of ours; raises as `opened` does."""
+    """All bytes of a file of ours. Raises `StoreError` for no regular file, `OSError`."""
     with reading(path) as file:
         return file.read()
 
