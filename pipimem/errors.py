@@ -14,7 +14,7 @@ PipimemError
 │   ├── LockLost             the lock was taken by another, or its file replaced, while it was held
 │   ├── DatabaseUnavailable  the database of a fleet does not answer
 │   └── JournalError         the journal of a channel is damaged
-├── SidecarError             the model could not think
+├── SidecarError             the model gave no answer that can be used
 │   ├── ModelUnavailable     no key, unknown model, no connection, refused
 │   ├── ModelTimeout         no answer in time
 │   ├── BudgetSpent          the day's budget holds no further request
@@ -97,7 +97,7 @@ class JournalError(StoreError):
 
 
 class SidecarError(PipimemError):
-    """The model could not think."""
+    """The model gave no answer that can be used."""
 
 
 class ModelUnavailable(SidecarError):

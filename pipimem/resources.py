@@ -61,7 +61,7 @@ def _mark(*parts: bytes) -> str:
 
 
 def thesaurus_texts() -> list[str]:
-    """The same as people write them, by theme."""
+    """The thesaurus as people write it: the text of each file of `data/synonyms`, by theme."""
     return [
         path.read_text(encoding="utf-8")
         for path in sorted((_HERE / "data" / "synonyms").glob("*.txt"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pipimem.llm.embedding import LocalEmbedder
-from pipimem.recall.baseline import Baseline, examples, unit
+from pipimem.recall.embedding_baseline import Baseline, examples, unit
 from pipimem.recall.index import Index
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 

@@ -69,7 +69,7 @@ class LangGraphStore(BaseStore):
         self._writing = asyncio.Lock()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """As `abatch`, from another thread. Raises `RuntimeError` in the event loop's own."""
+        """Carry operations out for another thread. Raises `RuntimeError` in the loop's own."""
         try:
             running = asyncio.get_running_loop()
         except RuntimeError:

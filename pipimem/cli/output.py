@@ -167,8 +167,8 @@ def _blocks(console: Console, columns: Sequence[Sequence[str]]) -> None:
     for name, *cells in zip(*(column[1:] for column in columns), strict=True):
         text = cells.pop() if has_text else ""
         named = zip(heads[1:], cells, strict=False)
-        told = " · ".join(f"{head} {cell}".strip() for head, cell in named if cell)
-        console.print(Text.assemble((name, "cyan"), "  ", told))
+        shown = " · ".join(f"{head} {cell}".strip() for head, cell in named if cell)
+        console.print(Text.assemble((name, "cyan"), "  ", shown))
         if text:
             console.print(Padding(Text(text), (0, 0, 0, _GAP)))
 

@@ -177,10 +177,10 @@ def _message(line: bytes) -> JSONRPCMessage:
 
 
 def _refusal(error: Exception) -> JSONRPCError:
-    told = ErrorData(code=PARSE_ERROR, message=f"The line is no JSON: {error}.")
+    data = ErrorData(code=PARSE_ERROR, message=f"The line is no JSON: {error}.")
     if isinstance(error, ValidationError):
-        told = ErrorData(code=INVALID_REQUEST, message="The line is no JSON-RPC message.")
-    return JSONRPCError(jsonrpc="2.0", id=None, error=told)
+        data = ErrorData(code=INVALID_REQUEST, message="The line is no JSON-RPC message.")
+    return JSONRPCError(jsonrpc="2.0", id=None, error=data)
 
 
 async def _lines(descriptor: int) -> AsyncIterator[bytes]:

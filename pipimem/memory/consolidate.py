@@ -8,6 +8,7 @@ from functools import partial
 
 from pipimem.errors import AnswerRefused
 from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
+from pipimem.memory.failed_windows import passed_by
 from pipimem.memory.injection_guard import without_injections
 from pipimem.memory.masked import without_masked
 from pipimem.memory.promote import is_copy, promoted
@@ -16,7 +17,7 @@ from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.refresh import set_sections, shown_sheet
 from pipimem.memory.requests import withheld
 from pipimem.memory.window import Window
-from pipimem.memory.window_backoff import passed_by
+from pipimem.notes.message import newest_time
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
     Author,
@@ -40,7 +41,7 @@ _TITLE_CHARS = 60
 # Each window shows memory anew; what it may end or repeat comes first.
 _MEMORY_CHARS = 8_000
 # As many of the newest bullets of history as a window may well repeat.
-_TOLD, _TOLD_CHARS = 20, 2_000
+_NEWEST, _NEWEST_CHARS = 20, 2_000
 
 
 async def consolidate(
@@ -65,11 +66,10 @@ async def consolidate(
     if any(message.role == "user" for message in window.messages):
         task = await in_thread(partial(_task, notes, window, now, lags=lags))
         answer = await answered(assistant, task, Consolidated, call)
-        said = {message.id: message for message in (*window.before, *window.messages)}
         if not _has_history(answer, window):
             reason = "the window holds a real exchange, so the history needs at least one bullet"
             raise AnswerRefused(reason)
-        answer, masked = await in_thread(partial(without_masked, answer, said))
+        answer, masked = await in_thread(partial(without_masked, answer, window.by_id))
     # Every entry is compared with what was learnt: 0.1 s for a thousand.
     decided = partial(_decision, answer, notes, window, call, since, today, lags=lags)
     decision = await in_thread(decided)
@@ -88,23 +88,24 @@ def _task(notes: Notes, window: Window, now: datetime, *, lags: bool) -> Consoli
     about = "\n".join(message.content for message in window.messages)
     entries = known(notes, now, about, _MEMORY_CHARS)
     session = shown_sheet(notes.session) if lags else None
-    told = _newest_of_history(notes)
+    newest = _newest_of_history(notes)
     return Consolidate(
-        now, window.participants, entries, window.messages, session, told, window.before
+        now, window.participants, entries, window.messages, session, newest, window.before
     )
 
 
 def _newest_of_history(notes: Notes) -> tuple[str, ...]:
     """The newest bullets, those in HISTORY.md before those that wait for their block."""
-    written = [entry.text for entry in notes.history.entries if entry.bullet]
-    told: list[str] = []
-    room = _TOLD_CHARS
-    for text in reversed([*written, *(bullet.text for bullet in notes.ledger.pending)][-_TOLD:]):
+    texts = [entry.text for entry in notes.history.entries if entry.bullet]
+    texts += [bullet.text for bullet in notes.ledger.pending]
+    newest: list[str] = []
+    room = _NEWEST_CHARS
+    for text in reversed(texts[-_NEWEST:]):
         room -= len(text)
         if room < 0:
             break
-        told.append(text)
-    return tuple(reversed(told))
+        newest.append(text)
+    return tuple(reversed(newest))
 
 
 async def filled(
@@ -155,7 +156,7 @@ def _decision(
     *,
     lags: bool,
 ) -> Decision:
-    messages = {message.id: message for message in (*window.before, *window.messages)}
+    messages = window.by_id
     answer, refused = without_injections(answer, tuple(messages.values()), notes.ledger.speakers)
     promotion = promoted(answer.learned, notes, messages, today)
     learnt = {source for item in answer.learned for source in item.sources}
@@ -170,7 +171,7 @@ def _decision(
     )
     if since is not None:
         progress = replace(progress, boundary=window.last, pending=())
-        end = max((message.time for message in window.messages if message.time), default=today)
+        end = newest_time(window.messages) or today
         title = redacted(answer.title)[:_TITLE_CHARS]
         operations += day_blocks(pending, min(since, end), end, title)
     decision = Decision(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime, timedelta
 
-from pipimem.notes.message import Message
+from pipimem.notes.message import Message, newest_time
 from pipimem.notes.operations import AddBlock, Bullet
 from pipimem.text.dates.bounds import aware, end_of, later
 
@@ -22,7 +22,7 @@ def when_said(sources: Collection[str], messages: Collection[Message]) -> str:
     A line whose sources are not among the messages is as old as the newest of them.
     """
     named = [message for message in messages if message.id in sources] or messages
-    newest = max((message.time for message in named if message.time), default=None)
+    newest = newest_time(named)
     return newest.isoformat(timespec="seconds") if newest else ""
 
 

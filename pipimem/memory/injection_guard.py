@@ -91,7 +91,7 @@ class SuspectTalk:
             return "conduct"
         return next(kinds, "") or self._why_taken(text)
 
-    def why_not_told(self, text: str, sources: Iterable[str] = ()) -> str:
+    def why_not_noted(self, text: str, sources: Iterable[str] = ()) -> str:
         """Why a text may stand neither in SESSION.md nor in HISTORY.md; empty where it may."""
         return self.why_refused(text, sources) or self.conduct.verdict(text)
 
@@ -168,8 +168,8 @@ def without_injections(
             learned.append(replace(item, as_quote=True))
         else:
             learned.append(item)
-    history = [one for one in answer.history if not talk.why_not_told(one.text, one.sources)]
-    title = "" if talk.why_not_told(answer.title) else answer.title
+    history = [one for one in answer.history if not talk.why_not_noted(one.text, one.sources)]
+    title = "" if talk.why_not_noted(answer.title) else answer.title
     sheet = None if answer.sheet is None else _without(answer.sheet, talk)
     kept = replace(answer, learned=tuple(learned), history=tuple(history), title=title, sheet=sheet)
     return kept, tuple(notes)
@@ -187,7 +187,7 @@ def _without(
 ) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for section, items in sheet.items():
-        found[section] = tuple(item for item in items if not talk.why_not_told(item))
+        found[section] = tuple(item for item in items if not talk.why_not_noted(item))
     return found
 
 

@@ -63,11 +63,11 @@ def without_masked(
     """
     said = messages if any(holds_mark(one.content) for one in messages.values()) else {}
     learned, why_not_learned = _unmasked(answer.learned, said)
-    history, why_not_told = _unmasked(answer.history, said)
+    history, why_not_noted = _unmasked(answer.history, said)
     title = "" if _refusal(answer.title, said.values()) else answer.title
     sheet = None if answer.sheet is None else unmasked_sheet(answer.sheet, said.values())
     kept = replace(answer, learned=learned, history=history, title=title, sheet=sheet)
-    return kept, (*why_not_learned, *why_not_told)
+    return kept, (*why_not_learned, *why_not_noted)
 
 
 def _unmasked(

@@ -12,7 +12,7 @@ from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Ledger, Record
-from pipimem.notes.message import Message
+from pipimem.notes.message import Message, newest_time
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
     Add,
@@ -174,7 +174,7 @@ def _candidate(item: Learned, sources: list[Message], today: datetime) -> _Candi
         sources=tuple(message.id for message in sources),
         newest=max((message.number for message in sources), default=0),
         speaker=redacted(item.speaker) or next(iter(speakers), ""),
-        when=max((message.time for message in sources if message.time), default=None),
+        when=newest_time(sources),
         learnt=today,
     )
     text = _written(item, evidence, today)

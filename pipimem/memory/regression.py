@@ -54,11 +54,12 @@ def recall_cases(asked: Iterable[Asked], must: str) -> tuple[RecallCase, ...]:
 def _musts(text: str) -> Iterator[RecallCase]:
     """One query a line, with `=> words, more words` behind it or not; `#` begins a comment."""
     lines = [line.strip() for line in text.removeprefix("\ufeff").splitlines()]
-    for line in [line for line in lines if line and not line.startswith("#")][:_MOST_MUSTS]:
-        query, _, words = line.partition(_ARROW)
-        wanted = tuple(word.strip() for word in words.replace("，", ",").split(",") if word.strip())
+    asked = [line for line in lines if line and not line.startswith("#")]
+    for line in asked[:_MOST_MUSTS]:
+        query, _, listed = line.partition(_ARROW)
+        words = [word.strip() for word in listed.replace("，", ",").split(",")]
         if query.strip():
-            yield RecallCase(query.strip(), wanted, is_must=True)
+            yield RecallCase(query.strip(), tuple(filter(None, words)), is_must=True)
 
 
 @dataclass(slots=True)
@@ -182,18 +183,20 @@ class RegressionCheck:
 
     def _others(self, op: FoldBlocks, entries: Sequence[Entry]) -> Iterator[Bullet]:
         """The bullets of a fold without what retells the entries."""
-        told = {name for entry in entries for name in self._told_by(entry)}
+        retold: set[str] = set()
+        for entry in entries:
+            retold |= self._retold_by(entry)
         for bullet in op.bullets:
             if any(says_the_same(bullet.text, entry.text) for entry in entries):
                 continue
-            if told.isdisjoint(bullet.sources):
+            if retold.isdisjoint(bullet.sources):
                 yield bullet
                 continue
-            others = set(bullet.sources) - told
+            others = set(bullet.sources) - retold
             yield from (one for one in op.originals if others.issuperset(one.sources))
 
-    def _told_by(self, entry: Entry) -> set[str]:
-        """The ids of the bullets that a bullet of history tells of: its own, a fold's sources."""
+    def _retold_by(self, entry: Entry) -> set[str]:
+        """The ids of the bullets that a bullet of history retells: its own, a fold's sources."""
         record = self.notes.record(entry.record_name)
         return {entry.id, *(record.sources if record else ())}
 

@@ -34,13 +34,18 @@ _OWN_TOOL = re.compile(r"^(?:pipimem|memory|recall|remember|forget)[\w.:-]*$", r
 class Window:
     """Cleaned messages for a model call, and their numbers in the transcript, `first` to `last`.
 
-    `before` are the last messages in front of it, which were thought about already.
+    `before` are the last messages in front of it, which a window before it had.
     """
 
     messages: tuple[Message, ...]
     first: int
     last: int
     before: tuple[Message, ...] = ()
+
+    @property
+    def by_id(self) -> dict[str, Message]:
+        """The messages by id, those of `before` first."""
+        return {message.id: message for message in (*self.before, *self.messages)}
 
     @property
     def exchanged(self) -> bool:

@@ -224,8 +224,13 @@ def _merged(old: Mapping[str, V], changes: Mapping[str, V | None]) -> Mapping[st
     return {name: value for name, value in {**old, **changes}.items() if value is not None}
 
 
-def fresh_ledger(messages: Iterable[Message], history_end: datetime) -> Ledger:
-    """A ledger for a channel whose own state is gone: what HISTORY.md covers was consolidated."""
+def fresh_ledger(messages: Iterable[Message], history_end: datetime | None) -> Ledger:
+    """A ledger for a channel whose own state is gone: what HISTORY.md covers was consolidated.
+
+    `history_end` is the end of its newest block, `None` where it has none.
+    """
+    if history_end is None:
+        return Ledger()
     covered = 0
     for message in messages:
         if message.time is not None and message.time <= history_end:

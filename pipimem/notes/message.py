@@ -102,3 +102,8 @@ def checked_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
             message, Message, "each of messages", "Make it by Message.user(…), .assistant(…), …."
         )
     return found
+
+
+def newest_time(messages: Iterable[Message]) -> datetime | None:
+    """When the newest of some messages was said; `None` where no time of them is known."""
+    return max((message.time for message in messages if message.time), default=None)

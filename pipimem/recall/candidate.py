@@ -16,9 +16,8 @@ class Candidate(NamedTuple):
     """An item that was found: its score, how many words it shares, its rank from 1 once known.
 
     `values` are what spoke for it, by `names`, 0.0 for what did not; `circumstances` add hundredths
-    of their sum. An item that holds all of the question has `most` of each word, in their order,
-    and `whole` in all. A tuple, for a turn makes two dozen and a frozen class costs four times
-    that.
+    of their sum. The first `strong` of the values are those of words that mean something. A tuple,
+    for a turn makes two dozen and a frozen class costs four times that.
     """
 
     item: Item
@@ -29,13 +28,7 @@ class Candidate(NamedTuple):
     values: Sequence[float] = ()
     circumstances: Sequence[Circumstance] = ()
     rank: int = 0
-    most: Sequence[float] = ()
-    whole: float = 0.0
-
-    @property
-    def coverage(self) -> float:
-        """The share of the question that it holds, 0 to 1."""
-        return sum(map(min, self.values, self.most)) / self.whole if self.whole else 1.0
+    strong: int = 0
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -124,5 +124,5 @@ def _tell_what_is_asked(one: _SaidOf, other: _SaidOf, query: Query) -> bool:
 
 def _strong_places(candidate: Candidate) -> list[int]:
     """Where the words of a question that mean something stand among those that an item holds."""
-    strong = len(candidate.most)
-    return [place for place, value in enumerate(candidate.values[:strong]) if value]
+    values = candidate.values[: candidate.strong]
+    return [place for place, value in enumerate(values) if value]

@@ -58,7 +58,7 @@ class Recall:
         return tuple(item.id for item in self.injected)
 
     def masked(self, own: SecretSettings) -> Recall:
-        """The same without what a workspace masks by a list of its own."""
+        """The recall without what a workspace masks by a list of its own."""
         if own == NO_LIST:
             return self
         candidates = [one._replace(item=masked_item(one.item, own)) for one in self.candidates]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from pipimem.recall.answer_kinds import kind_terms
 from pipimem.recall.intents import Intent, intents_of, without_cues
@@ -37,8 +37,6 @@ _ASKER = 0.8
 # A number of one or two digits is in many entries by chance.
 _SHORT_NUMBER = 2
 _NONE: frozenset[str] = frozenset()
-# What was in a longer time, a year, is no question for its days.
-_A_SEASON = timedelta(days=100)
 # Of a longer message, what is asked stands at its beginning or its end; the rest is pasted.
 _ENDS = 2_000
 

@@ -68,10 +68,6 @@ class Scorer:
         self._lifts = [_lift(matched) for matched in self._terms]
         self._names = [*[matched.term.word for matched in words], *_BESIDE_WORDS]
         self._asked = _count_asked(query)
-        # What an item that holds all of the question has of each word; what no item holds counts 1.
-        strong = words[: self._strong]
-        self._most = [min(matched.weight, matched.highest) for matched in strong]
-        self._whole = sum(self._most) + _count_unknown(query, strong)
         self._may_be_talk = self._asked > 1 and nearness.lead < _LIKE_TALK
 
     def values(self, slot: int) -> list[float]:
@@ -107,11 +103,7 @@ class Scorer:
         for _, hundredths in added:
             score += total * hundredths / 100
         matches = self._words - words.count(0.0)
-        return Candidate(
-            *(item, score, matches, slot, names, evidence, added),
-            most=self._most,
-            whole=self._whole,
-        )
+        return Candidate(item, score, matches, slot, names, evidence, added, strong=self._strong)
 
     def is_evidence(self, slot: int, values: Sequence[float], floor: float) -> bool:
         """Whether the words that mean something reach the floor, and are not one by chance.
@@ -213,9 +205,3 @@ def _lift(matched: MatchedTerm) -> float:
 def _count_asked(query: Query) -> int:
     """How many words of a question mean something."""
     return sum([not (term.weak or is_kind(term)) for term in query.terms])
-
-
-def _count_unknown(query: Query, matched: Sequence[MatchedTerm]) -> int:
-    """How many words of a question that mean something no item holds."""
-    known = {one.term.word for one in matched}
-    return sum([not term.weak and term.word not in known for term in query.terms])

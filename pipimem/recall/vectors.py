@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from pipimem.recall.baseline import Baseline, cosines, unit
+from pipimem.recall.embedding_baseline import Baseline, cosines, unit
 from pipimem.recall.index import Index
 from pipimem.text.han import has_han
 

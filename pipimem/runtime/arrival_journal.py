@@ -21,8 +21,9 @@ from pipimem.store.arrivals import (
     arrival_of,
     arrivals_path,
 )
+from pipimem.store.disk.appended_files import append_synced
 from pipimem.store.disk.files import put_whole, remove
-from pipimem.store.disk.syscalls import append_synced, make_folder, read_if_there, sync_folder
+from pipimem.store.disk.syscalls import make_folder, read_if_there, sync_folder
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem

@@ -56,7 +56,7 @@ class Assistants:
 
     def _of_model(self, model: str) -> Assistant:
         if model == _OFFLINE:
-            # Its tables of cues: only where the rules think.
+            # Its tables of cues: only where the rules answer.
             from pipimem.sidecar.rules import Offline
 
             return Offline(self._vocabulary.words)

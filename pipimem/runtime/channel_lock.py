@@ -13,7 +13,7 @@ from pipimem.errors import WorkspaceError
 
 @dataclass(slots=True, eq=False)
 class ChannelLock:
-    """As `anyio.Lock`, in one event loop at a time.
+    """A lock between tasks, used by one event loop at a time.
 
     Who waited in another one would never be woken, and keep those of the first waiting, too: there
     it raises `WorkspaceError`. When nobody holds the lock or waits for it any loop may take it.

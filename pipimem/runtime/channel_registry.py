@@ -115,7 +115,7 @@ class ChannelRegistry:
             self._by_id.pop(name, None)
             self._by_folder.pop(folder, None)
 
-    async def close_all(self, *, thinking: bool) -> list[Exception]:
+    async def close_all(self, *, consolidates: bool) -> list[Exception]:
         """Close every channel, some at a time; the answer is what went wrong."""
         refused: list[Exception] = []
         places = anyio.CapacityLimiter(_CLOSED_AT_ONCE)
@@ -123,7 +123,7 @@ class ChannelRegistry:
         async def close(channel: OpenChannel) -> None:
             try:
                 async with places:
-                    await _close(channel, thinking=thinking)
+                    await _close(channel, consolidates=consolidates)
             except Exception as reason:  # noqa: BLE001 - raised when the others are closed
                 refused.append(reason)
 
@@ -166,8 +166,8 @@ class ChannelRegistry:
         )
 
 
-async def _close(channel: OpenChannel, *, thinking: bool) -> None:
-    if thinking:
+async def _close(channel: OpenChannel, *, consolidates: bool) -> None:
+    if consolidates:
         receipt = await channel.close()
         if receipt is not None and receipt.state != "consolidated":
             # Nobody else would say so. Why is left to the receipt: a reason may quote the talk.

@@ -58,7 +58,7 @@ async def consolidated_receipt(jobs: ChannelJobs, covered: int, seconds: float) 
     steps: list[str] = []
     try:
         with anyio.fail_after(seconds):
-            async with jobs.thinking(seconds):
+            async with jobs.exclusive(seconds):
                 before = jobs.store.ledger
                 if before.refreshed < covered <= before.cursor:
                     steps.append(f"refresh: {await _refreshed(jobs, seconds)}")

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from pipimem.errors import ArgumentError, NothingFound
 from pipimem.memory.requests import without_requests
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.files import NOTE_FILES
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Note, Notes
+from pipimem.notes.notes import Notes
 from pipimem.runtime.learnt_from import learnt_from
 from pipimem.store.arrivals import waiting_messages
 from pipimem.store.channel import ChannelStore
-from pipimem.store.forget.targets import ForgetTargets, resolve_targets
+from pipimem.store.forget.targets import ForgetTargets, holds_target, resolve_targets
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES
 
@@ -186,7 +186,7 @@ def forgettable(
         elif anywhere.are_in(entry.text):
             inside.entries.append(entry)
     for message in () if keep_transcript else _messages(store):
-        if message.id in targets.messages or targets.are_in(message.content):
+        if holds_target(message, targets):
             whole.messages.append(message)
         elif anywhere.are_in(message.content):
             inside.messages.append(message)
@@ -231,7 +231,7 @@ def _entries(store: ChannelStore, notes: Notes) -> Iterator[Entry]:
     """The entries of the notes, then those of the archive."""
     for file in NOTE_FILES:
         yield from notes.note(file).entries
-    yield from Note.read(File.ARCHIVE, store.archive_text(), store.key).entries
+    yield from store.archive().entries
 
 
 def _messages(store: ChannelStore) -> Iterator[Message]:

@@ -47,7 +47,7 @@ class IndexLru:
             each.unload()
 
     def remove(self, one: Unloadable) -> None:
-        """This one was unloaded of its own accord."""
+        """Counts one no more that was unloaded by somebody else."""
         with self._lock:
             self._forget(one)
 

@@ -14,7 +14,7 @@ from anyio import to_thread
 from pipimem.clock import Clock
 from pipimem.errors import ModelTimeout, UnreadableNote
 from pipimem.memory.regression import RegressionCheck, recall_cases
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.files import NOTE_FILES
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Decision, Job, Progress, Tokens
@@ -27,7 +27,7 @@ from pipimem.settings import Settings
 from pipimem.sidecar.tasks import Assistant, Call
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.commit import Committed
-from pipimem.store.disk.fencing import thinking_under
+from pipimem.store.disk.fencing import under_job_fence
 from pipimem.store.disk.files import read_text
 from pipimem.store.workspace import REQUIRED
 from pipimem.text.dates.bounds import later
@@ -36,7 +36,7 @@ from pipimem.text.secrets import redacted
 T = TypeVar("T")
 
 # A job that began before midnight counts with the day it ends on.
-_LONGEST_THOUGHT = timedelta(hours=1)
+_LONGEST_JOB = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class JobRunner:
         return max(self.clock.now(), self.clock.wall())
 
     @asynccontextmanager
-    async def thinking(self, timeout: float = 0.0) -> AsyncIterator[None]:
-        """Keeps other hosts from thinking about the channel; where one has begun, this one's end.
+    async def exclusive(self, timeout: float = 0.0) -> AsyncIterator[None]:
+        """Keeps other hosts from the jobs of the channel; where one has begun, this one's end.
 
         What is decided under it counts only while it is held. Nothing on one host. Raises
         `LockTimeout` after `timeout` seconds.
@@ -75,9 +75,9 @@ class JobRunner:
             yield
             return
         await to_thread.run_sync(self.store.make_channel)
-        held = await to_thread.run_sync(fleet.thought, self.store.folder, timeout)
+        held = await to_thread.run_sync(fleet.hold_job_lock, self.store.folder, timeout)
         try:
-            with thinking_under(held.fence):
+            with under_job_fence(held.fence):
                 yield
         finally:
             with anyio.CancelScope(shield=True):
@@ -93,8 +93,7 @@ class JobRunner:
 
     async def archive(self) -> Note:
         """HISTORY.archive.md as it stands."""
-        text = await to_thread.run_sync(self.store.archive_text)
-        return Note.read(File.ARCHIVE, text, self.store.key)
+        return await to_thread.run_sync(self.store.archive)
 
     async def settle_edits(self) -> None:
         """Have each file show what was kept beside a person's save of an older text.
@@ -139,9 +138,7 @@ class JobRunner:
         if call is not None:
             now = self.clock.wall()
             midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-            lines = self.store.workspace.usage_store.tail(
-                min(midnight, later(now, -_LONGEST_THOUGHT))
-            )
+            lines = self.store.workspace.usage_store.tail(min(midnight, later(now, -_LONGEST_JOB)))
             tokens = await to_thread.run_sync(
                 lambda: spent(lines.fresh(), decision.task, call, f"{now:%Y-%m-%d}")
             )
@@ -203,11 +200,11 @@ class JobRunner:
         correlate(call.correlation)
         return call
 
-    async def with_timeout(self, timeout: float, think: Callable[[], Awaitable[T]]) -> T:
-        """The result of `think`. Raises `ModelTimeout` after `timeout` seconds."""
+    async def with_timeout(self, timeout: float, decide: Callable[[], Awaitable[T]]) -> T:
+        """The result of `decide`. Raises `ModelTimeout` after `timeout` seconds."""
         try:
             with anyio.fail_after(timeout):
-                return await think()
+                return await decide()
         except TimeoutError as error:
             raise ModelTimeout(
                 f"no answer within {timeout:g} s; raise the timeout in pipimem.toml, [model]"

@@ -66,7 +66,8 @@ class _Said:
 
     def stands_in(self, entry: Entry) -> bool:
         """Whether a part of an entry of several people's words is what one of the messages says."""
-        parts = _PARTS().split(read_quote(entry.text).said)
-        told = [folded(part).strip(_POINTS) for part in parts]
-        told = [part for part in told if len(part) >= _LEAST_QUOTED]
-        return any(part in content for part in told for content in self._folded)
+        for part in _PARTS().split(read_quote(entry.text).said):
+            said = folded(part).strip(_POINTS)
+            if len(said) >= _LEAST_QUOTED and any(said in content for content in self._folded):
+                return True
+        return False

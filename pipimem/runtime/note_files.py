@@ -177,7 +177,10 @@ class NoteFiles:
         )
 
     async def move(self, place: EntryPlace, kind: Kind) -> SavedNote | EditConflict:
-        """Put an entry of MEMORY.md under the heading of another kind; a conflict as above."""
+        """Put an entry of MEMORY.md under the heading of another kind.
+
+        Returns a conflict, with nothing written, where the entry is no longer as it was shown.
+        """
         require_one_of(kind, Kind, "kind")
         notes = await to_thread.run_sync(self._store.notes)
         entry = self._found(place, notes)
@@ -257,8 +260,8 @@ class NoteFiles:
             return after
 
         text = replaced_lines(note.text, entry.start, entry.end, changed)
-        told = Change(_TASK + "ed", place.file, place.section, entry.text, after.strip(), entry.id)
-        return self._rewritten(notes, place.file, text, told)
+        done = Change(_TASK + "ed", place.file, place.section, entry.text, after.strip(), entry.id)
+        return self._rewritten(notes, place.file, text, done)
 
     def _found(self, place: EntryPlace, notes: Notes) -> Entry | None:
         """The entry as it stands; `None` if it is not there with the lines that were shown."""

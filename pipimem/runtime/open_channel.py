@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from anyio import to_thread
 
@@ -13,16 +14,51 @@ from pipimem.errors import PipimemError, SidecarError, described
 from pipimem.memory.gates import Gate
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Hole
+from pipimem.observer import Operation, OperationKind
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.maintenance.jobs import DryRun, Ran, maintained
 from pipimem.runtime.maintenance.service_queue import EMBEDDING, embedded
-from pipimem.runtime.observability.observed import observed
 from pipimem.runtime.transcript_search import update_search_cache
+from pipimem.runtime.turns import Receipt, Turn
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_Self = TypeVar("_Self", bound=Channel)
+
 # How many new messages a settling channel indexes at once: 0.3 s of a thread.
 _INDEXED_AT_ONCE = 2_000
+
+
+def observed(
+    kind: OperationKind, method: Callable[Concatenate[_Self, _P], Coroutine[Any, Any, _T]]
+) -> Callable[Concatenate[_Self, _P], Coroutine[Any, Any, _T]]:
+    """The method, each call of which is an operation; its result says what came of it."""
+
+    @wraps(method)
+    async def call(self: _Self, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        with self._jobs.observers.of(kind, self._store.channel_id) as operation:
+            result = await method(self, *args, **options)
+            note_result(operation, result)
+        return result
+
+    return call
+
+
+def note_result(operation: Operation, result: object) -> None:
+    """Fill in what a result says: how many entries were found or taken out, and the outcome."""
+    match result:
+        case Turn():
+            operation.records = len(result.shown)
+            if result.recall is None:
+                operation.outcome = "silent"
+        case Receipt():
+            operation.outcome = result.state
+        case tuple():
+            operation.records = len(result)
+        case dict():
+            operation.records = sum(count for count in result.values() if isinstance(count, int))
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -31,7 +31,7 @@ from pipimem.runtime.lifetime import Lifetime
 from pipimem.runtime.maintenance.background import Background
 from pipimem.runtime.maintenance.service_queue import EMBEDDING, WARMING, Embedding, Warming
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
-from pipimem.runtime.observability.chosen import observers_of
+from pipimem.runtime.observability.chosen_observers import observers_of
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.tools.calls import ToolResult, called_in
 from pipimem.runtime.tools.definitions import Language, Shape, definitions
@@ -145,7 +145,7 @@ class Pipimem:
         trace: TracebackType | None,
     ) -> None:
         # After an error no model is called: the messages are on disk, and consolidated next time.
-        await self._close(thinking=error is None)
+        await self._close(consolidates=error is None)
 
     async def start(self) -> None:
         """Begin the work beside the turns: what `async with` does at its beginning.
@@ -166,17 +166,17 @@ class Pipimem:
         and does what is left where the first was cancelled. Raises `WorkspaceError` in another
         event loop than that of `start`, while that one may still run.
         """
-        await self._close(thinking=True)
+        await self._close(consolidates=True)
 
-    async def _close(self, *, thinking: bool) -> None:
+    async def _close(self, *, consolidates: bool) -> None:
         if self._lifetime is not None:
             await self._lifetime.end()  # also where whoever closes is cancelled
         async with self._closing:
             if self._lifetime is None:
                 return
-            refused = await self._channels.close_all(thinking=thinking)
+            refused = await self._channels.close_all(consolidates=consolidates)
             self._lifetime = None
-        if refused and thinking:
+        if refused and consolidates:
             raise refused[0]
 
     @property

@@ -9,7 +9,6 @@ from itertools import islice
 
 from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.files import File
-from pipimem.notes.notes import Note
 from pipimem.recall.items import Item, Source, history_items, message_item
 from pipimem.recall.transcript.packing import TranscriptState, packed, unpacked
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
@@ -150,7 +149,5 @@ def _cached(store: ChannelStore, stamp: str) -> tuple[TranscriptReader, Transcri
 
 
 def _archive_items(store: ChannelStore) -> tuple[Item, ...]:
-    old = Note.read(File.ARCHIVE, store.archive_text(), store.key)
-    return tuple(
-        replace(item, id=item.id.replace("history:", "archive:", 1)) for item in history_items(old)
-    )
+    items = history_items(store.archive())
+    return tuple(replace(item, id=item.id.replace("history:", "archive:", 1)) for item in items)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from pipimem.memory.requests import MemoryRequest
+from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.items import sources_of
 from pipimem.recall.recall import Recall
@@ -107,6 +108,13 @@ class Receipt:
     cursor: int
     reason: str = ""
     steps: tuple[str, ...] = field(default=())
+
+
+def kept_messages(turn: Turn, said: list[Message], *, keeps_context: bool) -> list[Message]:
+    """What a bot's next replies are made with: with `keeps_context` also what memory showed."""
+    if not keeps_context or not turn.context:
+        return said
+    return [replace(said[0], content=f"{turn.context}\n\n{turn.query}"), *said[1:]]
 
 
 def session_prompt(store: ChannelStore) -> str:

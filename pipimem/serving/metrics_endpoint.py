@@ -63,7 +63,7 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """As it stands in a URL."""
+        """Host and port as they stand in a URL."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 

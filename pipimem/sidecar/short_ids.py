@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet
@@ -16,11 +17,16 @@ from pipimem.sidecar.tasks import (
     Consolidate,
     Consolidated,
     KnownEntry,
+    Over,
+    Refile,
     Refresh,
+    Reword,
     Task,
     Tidied,
     Tidy,
 )
+
+_OfEntry = TypeVar("_OfEntry", Over, Refile, Reword)
 
 # Of letters and digits a million: that a model names another entry by a slip is as good as
 # impossible, where with numbers it would end its neighbour.
@@ -84,19 +90,23 @@ class ShortIds:
             for item in answer.learned
         )
         history = tuple(self._sourced(bullet) for bullet in answer.history)
-        over = tuple(replace(each, id=self.entries[each.id]) for each in answer.over)
-        return replace(answer, learned=learned, history=history, over=over)
+        return replace(answer, learned=learned, history=history, over=self._of_entry(answer.over))
 
     def _sourced(self, bullet: Bullet) -> Bullet:
         return replace(bullet, sources=_true(bullet.sources, self.messages))
 
     def _tidied(self, answer: Tidied) -> Tidied:
+        merge = tuple(replace(each, ids=_true(each.ids, self.entries)) for each in answer.merge)
         return Tidied(
-            tuple(replace(merge, ids=_true(merge.ids, self.entries)) for merge in answer.merge),
-            tuple(replace(each, id=self.entries[each.id]) for each in answer.move),
-            tuple(replace(each, id=self.entries[each.id]) for each in answer.drop),
-            tuple(replace(each, id=self.entries[each.id]) for each in answer.reword),
+            merge,
+            self._of_entry(answer.move),
+            self._of_entry(answer.drop),
+            self._of_entry(answer.reword),
         )
+
+    def _of_entry(self, changes: Iterable[_OfEntry]) -> tuple[_OfEntry, ...]:
+        """Changes of one entry each, under its true id."""
+        return tuple(replace(each, id=self.entries[each.id]) for each in changes)
 
 
 def _numbers(task: Consolidate | Refresh) -> dict[str, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from pipimem.notes.message import Message
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import appended_files, json_lines
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import line, parsed
 
@@ -105,6 +105,6 @@ def _arrivals_of(root: Path, channel: str) -> Iterator[Arrival]:
 
 def read_arrivals(path: Path) -> tuple[list[Arrival], int]:
     """The arrivals in a file, in their order, and how many lines of it are damaged."""
-    lines = [line for line in json_lines.lines(path) if line.strip()]
+    lines = [line for line in appended_files.lines(path) if line.strip()]
     found = [one for one in map(arrival_of, lines) if one is not None]
     return found, len(lines) - len(found)

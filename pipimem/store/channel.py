@@ -14,12 +14,12 @@ from pipimem.errors import DatabaseUnavailable, PipimemError, StoreError
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Asked, Ledger
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Notes
+from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.commit import CarryOut, Committed, Recalls, journal_edits
-from pipimem.store.commit_retry import CommitRetry
+from pipimem.store.commit_retry import CommitRetry, retried_when_deleted
 from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import raises_store_error
@@ -27,7 +27,6 @@ from pipimem.store.identity import ChannelFolder
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.opened_channel import OpenedChannel
-from pipimem.store.retrying import retried_when_deleted
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace import WorkspaceStore
 
@@ -245,9 +244,10 @@ class ChannelStore:
             journal_edits(working_copy, now)
             self._opened.after_writing(now)
 
-    def archive_text(self) -> str:
-        """The archive, empty where there is none."""
-        return read_text(self.folder / File.ARCHIVE, self.workspace.root) or ""
+    def archive(self) -> Note:
+        """HISTORY.archive.md as it stands; an empty note where there is none."""
+        text = read_text(self.folder / File.ARCHIVE, self.workspace.root) or ""
+        return Note.read(File.ARCHIVE, text, self.key)
 
     @retried_when_deleted
     @raises_store_error

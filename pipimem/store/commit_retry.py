@@ -1,19 +1,24 @@
-"""A commit tried again where a person saved, or another holder took over, in the middle of it."""
+"""What is tried again in a channel where a person saved, or another holder took over, meanwhile."""
 
 from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import wraps
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from pipimem.errors import StoreError
+from pipimem.errors import LockLost, StoreError
 from pipimem.notes.operations import Decision
 from pipimem.store.commit.commit import CarryOut, Committed, CommitUnsure, Recalls, commit
 from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
+from pipimem.store.identity import ChannelFolder
 from pipimem.store.opened_channel import OpenedChannel
-from pipimem.store.retrying import is_worth_retrying
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _log = logging.getLogger("pipimem")
 
 # After so many attempts on a fresher text, what is saved meanwhile is merged instead.
@@ -83,3 +88,36 @@ class CommitRetry:
         if has_landed:
             self.recalls.clear()
         return has_landed
+
+
+class _HasFolder(Protocol):
+    @property
+    def channel_folder(self) -> ChannelFolder: ...
+
+
+_S = TypeVar("_S", bound=_HasFolder)
+
+
+def retried_when_deleted(
+    method: Callable[Concatenate[_S, _P], _T],
+) -> Callable[Concatenate[_S, _P], _T]:
+    """A method that is called again where `.pipimem/` was deleted during the first call.
+
+    Or the lock file in it alone: then it is taken anew.
+    """
+
+    @wraps(method)
+    def call(self: _S, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        try:
+            return method(self, *args, **options)
+        except StoreError as error:
+            if not is_worth_retrying(error, self.channel_folder):
+                raise
+            return method(self, *args, **options)
+
+    return call
+
+
+def is_worth_retrying(error: StoreError, channel_folder: ChannelFolder) -> bool:
+    """Whether an error came by a lock that was lost, or by the deletion of `.pipimem/`."""
+    return isinstance(error, LockLost) or channel_folder.is_deleted

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from pipimem.store.disk.json_codec import JsonFolder
+from pipimem.store.disk.json_folder import JsonFolder
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from pipimem.errors import ChannelError, DatabaseUnavailable, LockLost, LockTimeout, StoreError
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.history import newest_end
-from pipimem.notes.ledger import Ledger
+from pipimem.notes.ledger import Ledger, fresh_ledger
 from pipimem.notes.notes import Note, Notes
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
@@ -172,17 +172,18 @@ class OpenedChannel:
         """The working copy, read at its first use."""
         if self.working_copy is None:
             folder, key = self.channel_folder.folder, self.channel_folder.identity.key
-            state = State.load(folder, self.transcript, self._history_end)
+            state = State.load(folder, self._concluded, self.transcript.lock.check)
             beside = self.transcript.spool.watched if self.transcript.spool else ()
             self.working_copy = WorkingCopy(folder, self.root, key, state, beside)
         return self.working_copy
 
-    def _history_end(self) -> datetime | None:
-        """The end of the newest block of HISTORY.md."""
-        text = read_text(self.channel_folder.folder / File.HISTORY, self.root)
-        if not text:
-            return None
-        return newest_end(Note.read(File.HISTORY, text, self.channel_folder.identity.key))
+    def _concluded(self) -> Ledger:
+        """What HISTORY.md and the transcript tell of a channel without checkpoint and journal."""
+        if not self.transcript.last_number:
+            return Ledger()
+        text = read_text(self.channel_folder.folder / File.HISTORY, self.root) or ""
+        history = Note.read(File.HISTORY, text, self.channel_folder.identity.key)
+        return fresh_ledger(self.transcript.messages(), newest_end(history))
 
     def _ready(self, now: datetime, until: float) -> WorkingCopy | None:
         """The working copy, with what a crash or another process left unfinished finished.

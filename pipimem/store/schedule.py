@@ -9,9 +9,10 @@ from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import appended_files, json_lines
+from pipimem.store.disk.appended_files import append
 from pipimem.store.disk.files import put_whole
-from pipimem.store.disk.syscalls import append, make_folder, store_errors
+from pipimem.store.disk.syscalls import make_folder, store_errors
 
 _FORMAT = 1
 # Every file that can make a channel due: what was said, what was committed, what people edit.
@@ -55,7 +56,7 @@ class Schedule:
     def load(cls, path: Path) -> Schedule:
         """Reads the file; damaged lines are passed over, another format counts as empty."""
         schedule = cls(path)
-        for data in json_lines.lines(path):
+        for data in appended_files.lines(path):
             schedule._lines += 1
             match json_lines.value(data):
                 case {"format": version} if version != _FORMAT:

@@ -20,13 +20,14 @@ from pipimem.settings import FleetSettings, Settings, settings_from
 from pipimem.store import identity
 from pipimem.store.caches import stamped
 from pipimem.store.disk import presence
+from pipimem.store.disk.appended_files import append_synced
 from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.files import prepare, read_text, remove, temporary_for
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.folder_names import folder_name, is_plain
 from pipimem.store.disk.links import leads_to_another_channel, real_path, resolved
 from pipimem.store.disk.shared_folders import SharedFolder
-from pipimem.store.disk.syscalls import append_synced, make_folder, store_errors, sync_folder
+from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
 from pipimem.store.disk.write_lock import MakeLock
 from pipimem.store.job_failures import Problem, Problems
 from pipimem.store.usage.ledger import usage_lines

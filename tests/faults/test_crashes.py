@@ -39,7 +39,7 @@ def facts(root: Path) -> Facts:
     channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=False)
     notes = channel.notes()
     return (
-        notes.memory.text, notes.session.text, notes.history.text, channel.archive_text(),
+        notes.memory.text, notes.session.text, notes.history.text, channel.archive().text,
         notes.ledger.cursor, notes.ledger.sequence,
     )  # fmt: skip
 
@@ -152,7 +152,7 @@ def test_a_commit_killed_anywhere_is_all_or_nothing(
         memory, session, history = on_disk(root)
         assert memory.count("- bob likes tea") == memory.count("- carol likes tea") == 1
         assert session.count("- two") == history.count("- tea, mostly") == 1
-        assert channel.archive_text().count("they spoke of tea") == 1
+        assert channel.archive().text.count("they spoke of tea") == 1
         assert not list(channel.folder.glob(".*tmp*"))
         seen.add(is_done)
         if finished:
@@ -186,7 +186,7 @@ def test_an_expiry_killed_anywhere_is_in_the_archive_once_or_still_in_memory(
         channel = ChannelStore.open(WorkspaceStore.open(root), "team", create=False)
         channel.commit(add("carol likes tea"), now)
         in_memory = (channel.folder / File.MEMORY).read_text().count("- alice likes tea")
-        assert (in_memory, channel.archive_text().count("- alice likes tea")) in ((1, 0), (0, 1))
+        assert (in_memory, channel.archive().text.count("- alice likes tea")) in ((1, 0), (0, 1))
         if finished:
             break
     assert finished

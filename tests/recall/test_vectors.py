@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pipimem.recall.baseline import Baseline, examples
+from pipimem.recall.embedding_baseline import Baseline, examples
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
 from pipimem.recall.recall import Recall, recall

@@ -214,7 +214,7 @@ def test_all_files_go_together(channel: ChannelStore, now: datetime, add: Add) -
     channel.commit(Decision("fold", Author.MODEL, (fold,)), now)
     assert "- buy tea" in (channel.folder / "SESSION.md").read_text()
     assert "- tea, mostly" in (channel.folder / "HISTORY.md").read_text()
-    assert channel.archive_text() == f"## {heading}\n\n- they spoke of tea\n"
+    assert channel.archive().text == f"## {heading}\n\n- they spoke of tea\n"
     assert [record.sequence for record in channel.journal_records()] == [1, 2]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
-from pipimem.bots.dingtalk.pending import Pending
+from pipimem.bots.dingtalk.open_question import Pending
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import aiohttp
 from pipimem.bots.dingtalk.acknowledgements import Acknowledgements, is_durable
 from pipimem.bots.dingtalk.api import DingTalkApi
 from pipimem.bots.dingtalk.arrival_writer import ArrivalWriter
+from pipimem.bots.dingtalk.bot_context import BotContext
 from pipimem.bots.dingtalk.conversation import Conversation
 from pipimem.bots.dingtalk.credentials import Credentials
 from pipimem.bots.dingtalk.delivery import Delivery
@@ -34,7 +35,6 @@ from pipimem.bots.dingtalk.replies import Replies, replies_of
 from pipimem.bots.dingtalk.review_card import ReviewCards
 from pipimem.bots.dingtalk.slots import Slots
 from pipimem.bots.dingtalk.state import BotState
-from pipimem.bots.dingtalk.surroundings import Surroundings
 from pipimem.bots.dingtalk.wording import BotLanguage, Wording
 from pipimem.notes.message import Message
 from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal
@@ -111,7 +111,7 @@ class DingTalkBot:
             title = self._wording("title")
             writer = ArrivalWriter(ArrivalJournal.of(self._pipimem, "dingtalk"))
             self._acknowledgements = Acknowledgements(writer)
-            self._shared = Surroundings(
+            self._shared = BotContext(
                 self._pipimem,
                 self._replies,
                 Delivery(api, title, self._options.card_template),

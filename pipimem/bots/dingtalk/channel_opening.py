@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from pipimem.bots.dingtalk.bot_context import BotContext
 from pipimem.bots.dingtalk.incoming import Incoming
-from pipimem.bots.dingtalk.surroundings import Surroundings
 from pipimem.errors import StoreError
 from pipimem.runtime.open_channel import OpenChannel, opened
 
@@ -16,7 +16,7 @@ _TRY_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0)
 _log = logging.getLogger("pipimem.dingtalk")
 
 
-async def channel_of(shared: Surroundings, name: str, message: Incoming) -> OpenChannel:
+async def channel_of(shared: BotContext, name: str, message: Incoming) -> OpenChannel:
     """Opens a channel by its id, and makes it where it is new, as a message names it.
 
     Raises `StoreError` or `OSError` where the disk refuses for 15 s.
@@ -30,7 +30,7 @@ async def channel_of(shared: Surroundings, name: str, message: Incoming) -> Open
     return await _opened(shared, name, message)
 
 
-async def _opened(shared: Surroundings, name: str, message: Incoming) -> OpenChannel:
+async def _opened(shared: BotContext, name: str, message: Incoming) -> OpenChannel:
     # Others must not wait while this one pauses.
     async with shared.storing:
         made = await shared.pipimem.channel(name, kind=message.kind, title=message.title)

@@ -14,7 +14,7 @@ from pipimem.bots.dingtalk.api import DingTalkRefusal
 from pipimem.bots.dingtalk.command_text import argument_in, command_in
 from pipimem.bots.dingtalk.delivery import new_card
 from pipimem.bots.dingtalk.incoming import Incoming
-from pipimem.bots.dingtalk.pending import Pending
+from pipimem.bots.dingtalk.open_question import Pending
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS
 from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.files import NOTE_FILES
@@ -23,7 +23,7 @@ from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
-    from pipimem.bots.dingtalk.surroundings import Surroundings
+    from pipimem.bots.dingtalk.bot_context import BotContext
     from pipimem.runtime.open_channel import OpenChannel
 
 # What one answer shows of a file, and of what would be forgotten.
@@ -51,7 +51,7 @@ NOTHING = CommandOutcome()
 class ChatCommands:
     """The commands of one channel."""
 
-    shared: Surroundings
+    shared: BotContext
     channel: OpenChannel
 
     async def run(self, message: Incoming, command: str, answers: Pending | None) -> CommandOutcome:

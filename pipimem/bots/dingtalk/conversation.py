@@ -5,24 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 from pipimem.bots.dingtalk.arrivals import Arrived, Received, end_all
+from pipimem.bots.dingtalk.bot_context import BotContext
 from pipimem.bots.dingtalk.channel_opening import channel_of
 from pipimem.bots.dingtalk.command_text import command_in
 from pipimem.bots.dingtalk.commands import ChatCommands
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage, message_of
 from pipimem.bots.dingtalk.open_question import OpenQuestion
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS, with_advice
-from pipimem.bots.dingtalk.surroundings import Surroundings
 from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarError
 from pipimem.notes.message import Message
 from pipimem.runtime.arrival_journal import Arrival
 from pipimem.runtime.open_channel import OpenChannel, opened
-
-if TYPE_CHECKING:
-    from pipimem.runtime.turns import Turn
+from pipimem.runtime.turns import kept_messages
 
 # About 8,000 tokens of Chinese: beyond it the context is made durable and dropped.
 _MOST_CONTEXT = 12_000
@@ -38,7 +35,7 @@ _log = logging.getLogger("pipimem.dingtalk")
 class Conversation:
     """The talk of one channel, and its memory."""
 
-    shared: Surroundings
+    shared: BotContext
     id: str
     channel: OpenChannel | None = None
     context: list[tuple[Message, bool]] = field(default_factory=list, repr=False)
@@ -254,7 +251,8 @@ class Conversation:
         if await started.finish(shown, is_error=not is_answer) and is_answer:
             said.append(Message.assistant(reply))
         # First: where the disk refuses, the gate tries again with what the model is shown.
-        self._remember(self._kept(turn, said), one)
+        keeps_context = channel.keeps_context
+        self._remember(kept_messages(turn, said, keeps_context=keeps_context), one)
         async with shared.turns:
             await channel.after_turn(turn, said)
         end_all([one])
@@ -269,13 +267,6 @@ class Conversation:
         if one.record:
             ids.append(one.message.id)
         return ids[0] if ids else None
-
-    def _kept(self, turn: Turn, said: list[Message]) -> list[Message]:
-        """What the next replies are made with: with `keeps_context` also what memory showed."""
-        assert self.channel is not None
-        if not self.channel.settings.recall.keeps_context or not turn.context:
-            return said
-        return [replace(said[0], content=f"{turn.context}\n\n{turn.query}"), *said[1:]]
 
     async def _keep_small(self) -> None:
         """Make a long context durable, and drop it."""

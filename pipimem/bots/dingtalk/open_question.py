@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 
+from pipimem.bots.dingtalk.bot_context import BotContext
 from pipimem.bots.dingtalk.command_text import command_in
 from pipimem.bots.dingtalk.incoming import Incoming
-from pipimem.bots.dingtalk.pending import Pending
-from pipimem.bots.dingtalk.surroundings import Surroundings
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What the bot asked a person, and what they said to it in their next message.
+
+    `what` is a text to forget, or empty for going on the record again. With `by_another` somebody
+    else is to agree, before `ends`, in seconds of the clock's monotonic scale.
+    """
+
+    what: str
+    sender: str
+    by_another: bool = False
+    ends: float = inf
+    is_agreed: bool = False
 
 
 @dataclass(slots=True)
 class OpenQuestion:
     """The newest question of one conversation; an older one is over."""
 
-    shared: Surroundings
+    shared: BotContext
     asked: Pending | None = None
 
     def is_put_to(self, sender: str) -> bool:

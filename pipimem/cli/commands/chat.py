@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 import click
@@ -25,7 +25,7 @@ from pipimem.runtime.lookup import Item, Recall, headed
 from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.runtime.open_channel import OpenChannel, opened
 from pipimem.runtime.pipimem import Pipimem
-from pipimem.runtime.turns import Receipt, Turn
+from pipimem.runtime.turns import Receipt, Turn, kept_messages
 from pipimem.runtime.usage_sums import usage_sum
 from pipimem.text.fence import NOTE_START
 from pipimem.text.private import PrivateCounts
@@ -137,13 +137,8 @@ class Talk:
                 self.problem = f"no reply: {error} Your message {kept}."
                 note(self.problem)
         await self.channel.after_turn(turn, said)
-        self._context += self._kept(turn, said)
-
-    def _kept(self, turn: Turn, said: list[Message]) -> list[Message]:
-        """What the next replies are made with: with `keeps_context` also what memory showed."""
-        if not self.channel.settings.recall.keeps_context or not turn.context:
-            return said
-        return [replace(said[0], content=f"{turn.context}\n\n{turn.query}"), *said[1:]]
+        keeps_context = self.channel.keeps_context
+        self._context += kept_messages(turn, said, keeps_context=keeps_context)
 
     async def _reply(self, turn: Turn) -> str:
         prompt = f"{await self.channel.session_prompt()}\n{turn.standing}"

@@ -58,8 +58,8 @@ def _found(chosen: Chosen, now: datetime) -> list[Finding]:
 
 def _json(one: Finding) -> dict[str, object]:
     """A finding for scripts; `kind` and `count` only where secrets stand."""
-    told = {**fields(one, "wrong", "where", "what"), "fixable": one.mend is not None}
-    return {**told, **fields(one, "kind", "count")} if one.kind else told
+    shown = {**fields(one, "wrong", "where", "what"), "fixable": one.mend is not None}
+    return {**shown, **fields(one, "kind", "count")} if one.kind else shown
 
 
 def _show(found: Sequence[Finding], *, hints: bool) -> None:

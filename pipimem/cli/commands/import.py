@@ -113,7 +113,7 @@ def _import_source(
     with opened_source(source) as files:
         found = format_of(files, named)
         with progress(f"reading {source.name}", files.size) as moved:
-            files.told(moved)
+            files.report_to(moved)
             done = import_source(workspace, files, found, options, Clock().now())
     if as_json:
         record(_report(done, options))

@@ -78,13 +78,13 @@ def _json(job: Ran) -> dict[str, object]:
     refused: list[dict[str, str]] = []
     notes: list[str] = []
     tokens = 0
-    for done in job.done:
-        changes += map(asdict, done.outcome.changes)
-        refused += map(_refused, done.outcome.refused)
-        notes += done.decision.notes
-        tokens += done.decision.tokens.run if done.decision.tokens else 0
-    told = {"changes": changes, "refused": refused, "notes": notes, "tokens": tokens}
-    return {"job": job.task, "ran": job.ran, "reason": job.reason, **told}
+    for each in job.done:
+        changes += map(asdict, each.outcome.changes)
+        refused += map(_refused, each.outcome.refused)
+        notes += each.decision.notes
+        tokens += each.decision.tokens.run if each.decision.tokens else 0
+    done = {"changes": changes, "refused": refused, "notes": notes, "tokens": tokens}
+    return {"job": job.task, "ran": job.ran, "reason": job.reason, **done}
 
 
 def _rows(job: Ran) -> Iterator[tuple[str, str, str, str]]:

@@ -127,7 +127,7 @@ class FleetWorker:
     async def do_job(self, folder: str, kind: str) -> None:
         """Does one job of a channel if its gate is still open; never raises for the job's sake.
 
-        It ends, and is done later, where another host waits to think about the channel.
+        It ends, and is done later, where another host waits for the channel's job lock.
         """
         channel = await to_thread.run_sync(self.open_for_visit, folder)
         if channel is None:

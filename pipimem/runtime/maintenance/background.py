@@ -124,7 +124,10 @@ class Background:
         return max(0.0, streak.until - self._clock.monotonic()) if streak else 0.0
 
     def pause_after_bug(self, job: str, channel: str = "") -> float:
-        """As `pause`, but 0 after what may be mended from outside, such as a full disk."""
+        """In how many seconds a job may run again that failed by a bug; 0 for any other failure.
+
+        What may be mended from outside, such as a full disk, is none.
+        """
         streak = self._streaks.get((job, channel))
         return self.pause(job, channel) if streak and streak.is_bug else 0.0
 

@@ -16,13 +16,13 @@ from pipimem.memory import gates
 from pipimem.memory.consolidate import consolidate, filled
 from pipimem.memory.day_blocks import day_blocks, of_ended_days
 from pipimem.memory.expire import expired
+from pipimem.memory.failed_windows import after_failure, halved, narrowed_windows
 from pipimem.memory.fold import due_months, fold, only_shorter, stamp_of
 from pipimem.memory.refresh import refresh
 from pipimem.memory.tidy import tidy
 from pipimem.memory.window import Window, windows
-from pipimem.memory.window_backoff import halved, narrowed_windows, setback
 from pipimem.notes.files import File
-from pipimem.notes.message import Message
+from pipimem.notes.message import Message, newest_time
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Bullet, Decision, Hole, Progress
 from pipimem.runtime.job_runner import Done, JobRunner
@@ -117,7 +117,7 @@ class ChannelJobs(JobRunner):
     async def consolidate(
         self, timeout: float, *, boundary: bool, upto: int | None = None
     ) -> tuple[Done, ...]:
-        """Think about all talk since the cursor, slice by slice, each committed with its cursor.
+        """Consolidates all talk since the cursor, slice by slice, each committed with its cursor.
 
         With `boundary` the last slice closes the block of HISTORY.md.
         """
@@ -149,11 +149,11 @@ class ChannelJobs(JobRunner):
         window = replace(window, before=await self._before(window))
         since = await self._block_start(notes, window) if boundary else None
         now, call = _time_of(window, self.clock.now()), self.call(timeout)
-        think = partial(
+        decide = partial(
             consolidate, self.assistant, notes, window, now, call, since=since, today=self.today()
         )
         try:
-            decision = await self.with_timeout(timeout, think)
+            decision = await self.with_timeout(timeout, decide)
         except _WINDOWS_FAULT as error:
             return await self._narrow_or_set_aside(notes, window, error, call)
         except SidecarError as error:
@@ -175,16 +175,16 @@ class ChannelJobs(JobRunner):
         if isinstance(error, ModelTimeout) and call.timeout < least:
             await self.failed("consolidate", described(error), call, notes)
             raise error
-        back = setback(
+        failed = after_failure(
             notes.ledger, window, _fault(error), too_long=isinstance(error, ContextOverflow)
         )
-        if not back.goes_on:
+        if not failed.goes_on:
             await self.failed(
-                "consolidate", f"{back.why}: {described(error)}", call, notes, back.progress
+                "consolidate", f"{failed.why}: {described(error)}", call, notes, failed.progress
             )
             raise error
         decision = Decision(
-            "consolidate", Author.RULE, (), back.progress, back.why, call.correlation
+            "consolidate", Author.RULE, (), failed.progress, failed.why, call.correlation
         )
         return await self.committed(decision, notes, call)
 
@@ -268,10 +268,10 @@ class ChannelJobs(JobRunner):
         return (await self.committed(decision, notes, actor="pipimem"),)
 
     async def _ask(
-        self, task: str, call: Call, based_on: Notes, think: Callable[[], Awaitable[Decision]]
+        self, task: str, call: Call, based_on: Notes, decide: Callable[[], Awaitable[Decision]]
     ) -> Decision:
         try:
-            return await self.with_timeout(call.timeout, think)
+            return await self.with_timeout(call.timeout, decide)
         except SidecarError as error:
             await self.failed(task, described(error), call, based_on)
             raise
@@ -292,4 +292,4 @@ def _fault(error: SidecarError) -> str:
 
 def _time_of(window: Window, now: datetime) -> datetime:
     """The conversation's time at the end of a window: what "tomorrow" in it is counted from."""
-    return max((message.time for message in window.messages if message.time), default=now)
+    return newest_time(window.messages) or now

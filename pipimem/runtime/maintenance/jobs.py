@@ -151,7 +151,7 @@ async def _run(
 ) -> Ran:
     async with AsyncExitStack() as stack:
         try:
-            await stack.enter_async_context(channel_jobs.thinking())
+            await stack.enter_async_context(channel_jobs.exclusive())
         except LockTimeout:
             return Ran(task, ran=False, reason=ELSEWHERE)
         observation = channel_jobs.observers.of("job", channel_jobs.store.channel_id, task=task)

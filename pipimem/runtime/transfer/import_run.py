@@ -10,7 +10,6 @@ from typing import Literal
 
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Note
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.transfer.found import (
     Found,
@@ -174,5 +173,4 @@ def _texts(store: ChannelStore) -> Iterator[str]:
     notes = store.notes()
     for file in (File.MEMORY, File.HISTORY):
         yield from (entry.id for entry in notes.note(file).entries)
-    archive = Note.read(File.ARCHIVE, store.archive_text(), store.key)
-    yield from (entry.id for entry in archive.entries)
+    yield from (entry.id for entry in store.archive().entries)

@@ -32,19 +32,19 @@ _BROKEN = (BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error)
 
 @dataclass(slots=True)
 class _ReadBytes:
-    """How many bytes were read of all files, and who is told."""
+    """How many bytes were read of all files; `report` gets the sum at each reading."""
 
-    told: Callable[[int], None] = lambda _: None
+    report: Callable[[int], None] = lambda _: None
     count: int = 0
 
     def counting(self, file: BinaryIO) -> BinaryIO:
-        """The file, of which each reading is told."""
+        """The file, of which each reading is counted and reported."""
         return io.BufferedReader(_CountedFile(file, self), _BUFFER)
 
     def add(self, count: int) -> None:
-        """Tells that so many bytes more were read."""
+        """Reports that so many bytes more were read."""
         self.count += count
-        self.told(self.count)
+        self.report(self.count)
 
 
 class _CountedFile(io.RawIOBase):
@@ -96,9 +96,9 @@ class SourceFiles:
             return sum(self._zip.getinfo(name).file_size for name in self.names)
         return sum(self._place(name).stat().st_size for name in self.names)
 
-    def told(self, progress: Callable[[int], None]) -> None:
-        """Has somebody told how many bytes were read of all files together."""
-        self._read.told = progress
+    def report_to(self, report: Callable[[int], None]) -> None:
+        """Has the bytes read of all files together reported, at each reading from now on."""
+        self._read.report = report
 
     @contextmanager
     def stream(self, name: str) -> Iterator[BinaryIO]:

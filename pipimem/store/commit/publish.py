@@ -21,6 +21,7 @@ from pipimem.store.commit.acknowledge import acknowledge
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import presence
+from pipimem.store.disk.appended_files import append_synced
 from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.exchange import displace
 from pipimem.store.disk.files import (
@@ -34,7 +35,7 @@ from pipimem.store.disk.files import (
     tag_of,
 )
 from pipimem.store.disk.known_prefix import KnownPrefix
-from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
+from pipimem.store.disk.syscalls import reading, store_errors, sync_folder
 from pipimem.store.journal.past_texts import past_texts, replaced_by
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.journal.text_versions import NAME_LENGTH, is_text_of

@@ -42,12 +42,12 @@ class Fence(Protocol):
         """Raises `LockLost` where the lease is over, or another holder has planted its fence."""
 
     def wrote(self, record: int) -> None:
-        """Notes that others are to be told of a writing: its record's number, 0 for none."""
+        """Notes a writing of which others get a notice: its record's number, 0 for none."""
 
 
 _MOVING, _TRASH = "to-", "gone-"
 _held: ContextVar[Fence | None] = ContextVar("pipimem_fence", default=None)
-_thought: ContextVar[Fence | None] = ContextVar("pipimem_thought", default=None)
+_job_fence: ContextVar[Fence | None] = ContextVar("pipimem_job_fence", default=None)
 
 
 @contextmanager
@@ -61,21 +61,16 @@ def fenced_by(fence: Fence) -> Iterator[None]:
 
 
 @contextmanager
-def thinking_under(fence: Fence | None) -> Iterator[None]:
-    """While this lasts, what this task commits counts only while its own `fence` stands, too.
+def under_job_fence(fence: Fence | None) -> Iterator[None]:
+    """While this lasts, what this task commits counts only while its job's `fence` stands, too.
 
-    A thought takes minutes and holds no lock to write; threads started for it are told of this.
+    A job with a model takes minutes and holds no lock to write; its threads inherit the fence.
     """
-    token = _thought.set(fence)
+    token = _job_fence.set(fence)
     try:
         yield
     finally:
-        _thought.reset(token)
-
-
-def current_fence() -> Fence | None:
-    """The fence of this thread; `None` without one, as on one host always."""
-    return _held.get()
+        _job_fence.reset(token)
 
 
 def fence_number() -> int:
@@ -85,7 +80,7 @@ def fence_number() -> int:
 
 
 def note_written(record: int = 0) -> None:
-    """Others hear, when this thread gives the lock back, that it wrote; on one host nobody does."""
+    """Has other hosts notified, when this thread gives the lock back; does nothing on one host."""
     fence = _held.get()
     if fence is not None:
         fence.wrote(record)
@@ -97,9 +92,9 @@ def check_fence() -> None:
     if fence is None:
         return
     fence.check()
-    thought = _thought.get()
-    if thought is not None and thought.folder == fence.folder:
-        thought.check()
+    job = _job_fence.get()
+    if job is not None and job.folder == fence.folder:
+        job.check()
 
 
 def staged_draft() -> Path | None:
@@ -207,5 +202,4 @@ def _target_of(folder: Path, name: str) -> Path:
 
 
 def _free(staging: Path, beginning: str) -> Path:
-    names = (staging / f"{beginning}{number}" for number in count())
-    return next(path for path in names if not os.path.lexists(path))
+    return presence.first_unused(staging / f"{beginning}{number}" for number in count())

@@ -13,6 +13,7 @@ from pipimem.errors import UnreadableNote
 from pipimem.store.disk.editor_saves import Lease, is_wanted, leased
 from pipimem.store.disk.fencing import give_name, staged_draft, take_name
 from pipimem.store.disk.links import resolved
+from pipimem.store.disk.presence import first_unused
 from pipimem.store.disk.shared_folders import current_status
 from pipimem.store.disk.syscalls import (
     BINARY,
@@ -176,8 +177,9 @@ def temporary_for(target: Path, tag: str) -> Path:
 def free_name(temporary: Path) -> Path:
     """A name with the same tag at its beginning that nobody has."""
     stem = temporary.name.removesuffix(TEMPORARY)
-    names = (temporary.with_name(f"{stem}-old{number or ''}{TEMPORARY}") for number in count())
-    return next(path for path in names if not os.path.lexists(path))
+    return first_unused(
+        temporary.with_name(f"{stem}-old{number or ''}{TEMPORARY}") for number in count()
+    )
 
 
 def tag_of(temporary: Path, target: Path) -> str:

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipimem.errors import LockLost, LockTimeout
+from pipimem.errors import LockLost
 from pipimem.store.disk.syscalls import opened, store_errors
+from pipimem.store.disk.write_lock import lock_timeout
 
 if sys.platform == "win32":
     import msvcrt
@@ -133,17 +134,11 @@ class FolderLock:
             if (is_next or waited > _PAST_THE_TURNSTILE) and try_lock(lock):
                 return
             if waited >= timeout:
-                raise self._timeout(timeout)
+                raise lock_timeout(self._path, timeout)
             # Halved with each second: who has waited for 3 s asks eight times as often as who has
             # just come.
             behind = max(_PAUSE_AT_THE_HEAD, _FIRST_PAUSE * 0.5**waited)
             time.sleep(_PAUSE_AT_THE_HEAD if is_next else behind)
-
-    def _timeout(self, timeout: float) -> LockTimeout:
-        return LockTimeout(
-            f"{self._path.parent.parent.name}: another process has held this channel for "
-            f"{timeout:g} s. Try again, or see which process uses the workspace."
-        )
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import appended_files
 from pipimem.store.disk.files import NEVER, Stamp, stamp
 from pipimem.store.disk.syscalls import reading, store_errors
 
@@ -93,7 +93,7 @@ class KnownParts:
                 return
             if prefix.stamp and prefix.stamp[1] == prefix.end:
                 continue
-            for data in json_lines.lines(path, prefix.end):
+            for data in appended_files.lines(path, prefix.end):
                 if not data.endswith(b"\n"):
                     break
                 start = prefix.end

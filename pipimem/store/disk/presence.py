@@ -7,7 +7,9 @@ like an empty one.
 from __future__ import annotations
 
 import errno
+import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 # There is no such name, something on the way is no folder, or a link leads back to itself.
@@ -20,17 +22,17 @@ def exists(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a folder is there, behind links too; raises as `exists` does."""
+    """Whether a folder is there, behind links too. Raises `OSError` where that cannot be told."""
     return stat.S_ISDIR(_mode(path))
 
 
 def is_file(path: Path) -> bool:
-    """Whether a regular file is there, behind links too; raises as `exists` does."""
+    """Whether a regular file is there, behind links too. Raises `OSError` if that is unknown."""
     return stat.S_ISREG(_mode(path))
 
 
 def is_link(path: Path) -> bool:
-    """Whether the path itself is a link; raises as `exists` does."""
+    """Whether the path itself is a link. Raises `OSError` where that cannot be told."""
     return stat.S_ISLNK(_mode(path, follows=False))
 
 
@@ -44,3 +46,8 @@ def _mode(path: Path, *, follows: bool = True) -> int:
     except ValueError:  # no name that a file can have
         pass
     return 0
+
+
+def first_unused(paths: Iterable[Path]) -> Path:
+    """The first of some paths at which nothing lies, not even a link that leads nowhere."""
+    return next(path for path in paths if not os.path.lexists(path))

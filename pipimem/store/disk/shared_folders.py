@@ -44,17 +44,17 @@ class _Opened:
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class SharedFolder:
-    """A folder that this process has in use; `is_told` says whether notices come at the moment.
+    """A folder that this process has in use; `is_listening` says whether notices come right now.
 
     Its methods may be called from any thread.
     """
 
-    is_told: Callable[[], bool]
+    is_listening: Callable[[], bool]
     _notice: int = 0
     # Under which number this process held the folder's lock last.
     _fence: int = 0
-    # The newest record that another host told of, and the newest that was read here.
-    _told: int = 0
+    # The newest record that a notice named, and the newest that was read here.
+    _named: int = 0
     _read: int = 0
     _opened: dict[str, _Opened] = field(default_factory=dict)
 
@@ -63,7 +63,7 @@ class SharedFolder:
 
         Until that one was read, each look opens the file.
         """
-        self._told = record or self._told
+        self._named = record or self._named
         self._notice = next(_numbers)
 
     def locked(self, fence: int) -> None:
@@ -79,7 +79,7 @@ class SharedFolder:
     def status(self, path: Path, by_opening: StatusOf) -> os.stat_result:
         """The status of a file in it. Raises `OSError` as `Path.stat` does."""
         notice, known = self._notice, self._opened.get(os.fspath(path))
-        is_believed = self.is_told() and self._read >= self._told
+        is_believed = self.is_listening() and self._read >= self._named
         if known is not None and known.notice == notice and is_believed:
             status = known.corrected(path.stat())
         else:
@@ -97,10 +97,10 @@ _changing = Lock()
 _folders: WeakValueDictionary[str, SharedFolder] = WeakValueDictionary()
 
 
-def share(folder: Path, is_told: Callable[[], bool]) -> SharedFolder:
+def share(folder: Path, is_listening: Callable[[], bool]) -> SharedFolder:
     """A folder is in use by several hosts as long as what is returned is kept."""
     with _changing:
-        return _folders.setdefault(os.fspath(folder), SharedFolder(is_told))
+        return _folders.setdefault(os.fspath(folder), SharedFolder(is_listening))
 
 
 def shared_folder(folder: Path) -> SharedFolder | None:

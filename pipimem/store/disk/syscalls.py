@@ -13,7 +13,6 @@ from typing import BinaryIO, Concatenate, ParamSpec, Protocol, TypeVar
 
 from pipimem.errors import StoreError
 from pipimem.store.disk import presence
-from pipimem.store.disk.fencing import check_fence
 
 # Windows lacks these; there they ask for nothing.
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -121,12 +120,12 @@ def opened(path: Path, flags: int = os.O_RDONLY) -> int:
 
 
 def reading(path: Path) -> BinaryIO:
-    """A file of ours, opened for reading; raises as `opened` does."""
+    """A file of ours, opened for reading. Raises `StoreError` for no regular file, `OSError`."""
     return os.fdopen(opened(path), "rb", buffering=_BLOCK)
 
 
 def read_whole(path: Path) -> bytes:
-    """All bytes of a file of ours; raises as `opened` does."""
+    """All bytes of a file of ours. Raises `StoreError` for no regular file, `OSError`."""
     with reading(path) as file:
         return file.read()
 
@@ -183,41 +182,3 @@ def make_folder(folder: Path) -> None:
             folder.mkdir(mode=FOLDER_MODE, exist_ok=True)
             # Else a power cut takes the folder with all that was synced in it.
             sync_folder(folder.parent)
-
-
-def append(path: Path, data: bytes) -> None:
-    """Puts `data` at the end of a file in one write, which others cannot cut in two; not synced."""
-    with store_errors("write", path):
-        descriptor = opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        try:
-            check_fence()
-            write_whole(descriptor, data)
-        finally:
-            os.close(descriptor)
-
-
-def append_synced(path: Path, data: bytes, *, at: int | None = None) -> int:
-    """Puts `data` at the end of a file in one write and waits for the disk. Returns the new size.
-
-    `at` is the size to cut the file back to before. A failure leaves the file as it was before the
-    call, or as it was cut; with `LockLost` the data may be there.
-    """
-    with store_errors("write", path):
-        descriptor = opened(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-        try:
-            # Behind the opening: of a file that is replaced from now on, nobody sees the old one.
-            check_fence()
-            size = os.fstat(descriptor).st_size
-            if at is not None and at < size:
-                os.ftruncate(descriptor, at)
-                size = at
-            try:
-                write_whole(descriptor, data)
-                sync_data(descriptor)
-            except OSError:
-                os.ftruncate(descriptor, size)
-                raise
-            check_fence()
-            return size + len(data)
-        finally:
-            os.close(descriptor)

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
+from pipimem.errors import LockTimeout
+
 
 class WriteLock(Protocol):
     """The lock of a folder between threads, processes and, in a fleet, hosts. Not reentrant."""
@@ -24,3 +26,11 @@ class WriteLock(Protocol):
 
 MakeLock = Callable[[Path], WriteLock]
 """Makes the lock that is named by the path of its file."""
+
+
+def lock_timeout(path: Path, timeout: float) -> LockTimeout:
+    """The error of who waited `timeout` seconds for the lock of a channel, named by its path."""
+    return LockTimeout(
+        f"{path.parent.parent.name}: another process has held this channel for {timeout:g} s. "
+        "Try again, or see which process uses the workspace."
+    )

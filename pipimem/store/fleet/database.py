@@ -134,7 +134,7 @@ class Database:
 
 
 def notifications(address: str, name: str) -> Generator[list[str]]:
-    """What is told under a name from now on; nothing at first, and each second without any.
+    """The notices under a name from now on; nothing at first, and each second without any.
 
     Raises `DatabaseUnavailable` where the connection is lost.
     """
@@ -146,8 +146,8 @@ def notifications(address: str, name: str) -> Generator[list[str]]:
             selector.register(connection, selectors.EVENT_READ)
             while True:
                 yield [
-                    told.extra.decode(errors="replace")
-                    for told in iter(connection.pgconn.notifies, None)
+                    notice.extra.decode(errors="replace")
+                    for notice in iter(connection.pgconn.notifies, None)
                 ]
                 selector.select(_LISTENING)
                 connection.pgconn.consume_input()
@@ -171,7 +171,7 @@ def connected(address: str) -> Connection:
         """A connection that waits for no answer longer than `_TIMEOUT`."""
 
         def wait(self, gen: Waiting, interval: float = _WAKE) -> Any:  # noqa: ANN401 - as there
-            """Waits as the library does, but not for ever."""
+            """Waits as the library does, but for a limited time."""
             return super().wait(_limited(gen), min(interval, _WAKE))
 
     options: dict[str, Any] = {**_CONNECTION, "options": _OPTIONS}

@@ -59,7 +59,7 @@ class PlantedFence:
             )
 
     def wrote(self, record: int) -> None:
-        """Others are told of a writing when the lease is given back."""
+        """Notes a writing: others get notice of it when the lease is given back."""
         self.lease.written = max(record, self.lease.written or 0)
 
     def plant(self) -> None:

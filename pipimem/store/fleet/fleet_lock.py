@@ -12,14 +12,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipimem.errors import LockLost, LockTimeout, StoreError
-from pipimem.store.disk.fencing import check_fence, fenced_by, thinking_under
+from pipimem.errors import LockLost, StoreError
+from pipimem.store.disk.fencing import check_fence, fenced_by, under_job_fence
 from pipimem.store.disk.shared_folders import SharedFolder, share, shared_folder
+from pipimem.store.disk.write_lock import lock_timeout
 from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.fence import PlantedFence, standing_number
 from pipimem.store.fleet.lease import Leases, WriteLease
 from pipimem.store.fleet.listener import Listener
-from pipimem.store.fleet.notices import THOUGHT
+from pipimem.store.fleet.notices import JOB_LOCK
 from pipimem.store.fleet.takeover import replace_appended
 
 _NAME_BYTES = 6
@@ -55,12 +56,12 @@ class Fleet:
         """The lock that on one host is the file at `path`."""
         return FleetLock(self, path)
 
-    def thought(self, folder: Path, timeout: float) -> HeldLock:
-        """The right to think about the channel in a folder: one host at a time has it.
+    def hold_job_lock(self, folder: Path, timeout: float) -> HeldLock:
+        """Takes the lock of the jobs of the channel in a folder: one host at a time has it.
 
         Raises `LockTimeout` after `timeout` seconds, and `DatabaseUnavailable`.
         """
-        return self.lock(folder / ".pipimem" / THOUGHT).taken(timeout)
+        return self.lock(folder / ".pipimem" / JOB_LOCK).taken(timeout)
 
     @property
     def leases(self) -> Leases:
@@ -145,7 +146,7 @@ class FleetLock:
         leases, until = self._fleet.leases, time.monotonic() + timeout
         threads = self._fleet.thread_lock(self._id)
         if not threads.acquire(timeout=timeout):
-            raise self._timeout(timeout)
+            raise lock_timeout(self._path, timeout)
         try:
             with self._fenced(leases, until, timeout) as fence, fenced_by(fence):
                 try:
@@ -171,7 +172,7 @@ class FleetLock:
                     yield fence
                     return
             if time.monotonic() >= until:
-                raise self._timeout(timeout)
+                raise lock_timeout(self._path, timeout)
 
     def taken(self, timeout: float) -> HeldLock:
         """The lock, taken until it is given back, in whatever thread.
@@ -182,7 +183,7 @@ class FleetLock:
             until = time.monotonic() + timeout
             threads = self._fleet.thread_lock(self._id)
             if not threads.acquire(timeout=timeout):
-                raise self._timeout(timeout)
+                raise lock_timeout(self._path, timeout)
             stack.callback(threads.release)
             fence = stack.enter_context(self._fenced(self._fleet.leases, until, timeout))
             return HeldLock(fence, stack.pop_all())
@@ -199,8 +200,8 @@ class FleetLock:
             if lease is not None:
                 return lease
             if time.monotonic() >= until:
-                raise self._timeout(timeout)
-            if pause == _FIRST_PAUSE and self._path.name == THOUGHT:
+                raise lock_timeout(self._path, timeout)
+            if pause == _FIRST_PAUSE and self._path.name == JOB_LOCK:
                 leases.tell_of_waiting(self._id)  # idle work ends for who cannot wait for it
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -211,8 +212,8 @@ class FleetLock:
         try:
             fence.plant()
             if lease.taken_over:
-                fence.wrote(0)  # what the former holder wrote, it may have told nobody of
-                with fenced_by(fence), thinking_under(None):
+                fence.wrote(0)  # the former holder may have given no notice of what it wrote
+                with fenced_by(fence), under_job_fence(None):
                     replace_appended(self._path)
             fence.check()
         except LockLost:
@@ -233,9 +234,3 @@ class FleetLock:
     @property
     def _fence_name(self) -> str:
         return "fence" if self._path.name == "lock" else f"{self._path.stem}.fence"
-
-    def _timeout(self, timeout: float) -> LockTimeout:
-        return LockTimeout(
-            f"{self._path.parent.parent.name}: another process has held this channel for "
-            f"{timeout:g} s. Try again, or see which process uses the workspace."
-        )

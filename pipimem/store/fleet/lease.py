@@ -48,13 +48,13 @@ on conflict (id) do update set
     )
 returning fence, taken_over, attempt = %(attempt)s
 """
-# Others hear of what was written in the same statement: nobody has to look.
+# The same statement gives others notice of what was written: nobody has to look.
 _RELEASE = """
 with given_back as (
     update pipimem.channel set held = false, taken_over = taken_over and not %(planted)s
     where id = %(id)s and owner = %(me)s and attempt = %(attempt)s
 )
-select pg_notify(%(listeners)s, notice) from unnest(%(notices)s::text[]) as told (notice)
+select pg_notify(%(listeners)s, notice) from unnest(%(notices)s::text[]) as due (notice)
 """
 _WANT = "select pg_notify(%(listeners)s, %(notice)s)"
 _RENEW = """
@@ -100,7 +100,7 @@ class Leases:
     owner: str
     seconds: float
     _held: dict[str, WriteLease] = field(default_factory=dict)
-    # What others were not told of yet, by the lock's name.
+    # What others got no notice of yet, by the lock's name.
     _untold: dict[str, str] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _renewer: threading.Thread | None = None
@@ -166,7 +166,7 @@ class Leases:
         try:
             self.database.rows(_RELEASE, values)
         except DatabaseUnavailable:
-            return  # what was written under the lease is written; others hear of it later
+            return  # what was written under the lease is written; the notice goes out later
         with self._changed:
             for name, notice in untold.items():
                 if self._untold.get(name) == notice:

@@ -1,4 +1,4 @@
-"""Hears what other hosts write, and has it read again: a thread that waits for notices."""
+"""A thread that waits for notices of other hosts' writing, and has what they name read again."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _PAUSE = 2.0
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class Listener:
-    """Hears of the writing in the channels of a workspace, `name` in the database.
+    """Follows the writing in the channels of a workspace, `name` in the database.
 
-    `owner` is what this process is called: what it told itself is no news.
+    `owner` is what this process is called: its own notices are no news.
     """
 
     address: str
@@ -40,11 +40,11 @@ class Listener:
             target=_listen, args=(ref(self),), name="pipimem notices", daemon=True
         ).start()
 
-    def hear(self, payloads: list[str]) -> None:
-        """What was told; the first call of a connection says that it listens from now on."""
+    def receive(self, payloads: list[str]) -> None:
+        """Follows notices; the first call of a connection says that it listens from now on."""
         if not self.is_listening:
             for each in shared_folders_in(self.channels):
-                each.distrust()  # what was told before, it did not hear
+                each.distrust()  # earlier notices did not reach it
             self.is_listening = True
         for notice in filter(None, map(Notice.read, payloads)):
             if notice.owner != self.owner:
@@ -61,7 +61,7 @@ class Listener:
 
     @contextmanager
     def stopping(self, folder: str, stop: Callable[[], object]) -> Iterator[None]:
-        """While this lasts, `stop` is called where another host waits to think about a channel."""
+        """While this lasts, `stop` is called where another host waits for a channel's job lock."""
         self._stops[folder] = stop
         try:
             yield
@@ -74,7 +74,7 @@ def _listen(listening: ref[Listener]) -> None:
     goes_on = True
     while goes_on:
         try:
-            goes_on = _heard(listening)
+            goes_on = _receive_all(listening)
         finally:
             listener = listening()
             if listener is not None:
@@ -83,18 +83,18 @@ def _listen(listening: ref[Listener]) -> None:
         time.sleep(_PAUSE if goes_on else 0)
 
 
-def _heard(listening: ref[Listener]) -> bool:
-    """Hears until the connection is lost; `False` where nobody has the listener any more."""
+def _receive_all(listening: ref[Listener]) -> bool:
+    """Receives until the connection is lost; `False` where nobody has the listener any more."""
     listener = listening()
     if listener is None:
         return False
-    told = notifications(listener.address, listeners_of(listener.name))
+    received = notifications(listener.address, listeners_of(listener.name))
     del listener
-    with suppress(PipimemError), closing(told):
-        for payloads in told:
+    with suppress(PipimemError), closing(received):
+        for payloads in received:
             listener = listening()
             if listener is None:
                 return False
-            listener.hear(payloads)
+            listener.receive(payloads)
             del listener
     return True

@@ -1,18 +1,18 @@
-"""What hosts tell each other: who wrote, or waits, in which channel; no text of memory."""
+"""Notices between hosts: who wrote, or waits, in which channel; no text of memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-THOUGHT = "thought.lock"
-"""The lock under which one host at a time thinks about a channel."""
+JOB_LOCK = "thought.lock"
+"""The lock under which one host at a time does the jobs of a channel, a model's among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
     """`owner` wrote under the lock named `lock`; its newest record is `record`, 0 for unknown.
 
-    Where `lock` is that of a thought, `owner` waits for it.
+    Where `lock` is a `JOB_LOCK`, `owner` waits for it.
     """
 
     owner: str
@@ -33,8 +33,8 @@ class Notice:
 
     @property
     def wanted(self) -> str:
-        """The name of the channel's folder about which `owner` waits to think; or empty."""
-        return self._folder(THOUGHT)
+        """The name of the channel's folder whose job lock `owner` waits for; or empty."""
+        return self._folder(JOB_LOCK)
 
     def _folder(self, lock: str) -> str:
         _, _, path = self.lock.partition("/")
@@ -43,7 +43,7 @@ class Notice:
 
     @property
     def payload(self) -> str:
-        """What is told."""
+        """The notice as it is sent."""
         return f"{self.record} {self.owner} {self.lock}"
 
 

@@ -11,7 +11,7 @@ from pipimem.errors import StoreError
 from pipimem.store import identity
 from pipimem.store.arrivals import arrival_files, arrival_line, arrival_of
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import appended_files
 from pipimem.store.disk.syscalls import opened, store_errors, sync_data
 from pipimem.store.forget.targets import ForgetTargets, blanked_message
 
@@ -60,7 +60,7 @@ def _channel(working_copy: WorkingCopy) -> str:
 
 def _held_in(path: Path, channel: str, targets: ForgetTargets) -> Iterator[_Held]:
     at = 0
-    for data in json_lines.lines(path):
+    for data in appended_files.lines(path):
         clean = _clean(data, channel, targets)
         if clean != data:
             yield _Held(at, data, clean)

@@ -12,7 +12,7 @@ from pipimem.errors import StoreError
 from pipimem.notes.files import File
 from pipimem.store.caches.channel_caches import drop_texts
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import appended_files, json_lines
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.syscalls import opened, store_errors, sync_data
 from pipimem.store.forget.targets import ForgetTargets, blanked_message, without
@@ -82,7 +82,7 @@ def blanked(data: bytes, targets: ForgetTargets, key: bytes = b"") -> bytes:
 
 def clean_transcript(part: Path, targets: ForgetTargets, key: bytes) -> None:
     """Rewrites a file of the transcript without the targets, whole or not at all."""
-    lines = list(json_lines.lines(part))
+    lines = list(appended_files.lines(part))
     kept = [blanked(data, targets, key) for data in lines]
     if kept != lines:
         put_whole(part, b"".join(kept))
@@ -131,7 +131,7 @@ def _overwrite(path: Path, places: Iterable[Quote]) -> None:
 
 def _quotes_in(path: Path, targets: ForgetTargets) -> Iterator[Quote]:
     offset = 0
-    for data in json_lines.lines(path):
+    for data in appended_files.lines(path):
         reason = (json_lines.value(data) or {}).get("reason")
         if isinstance(reason, str) and targets.are_in(reason):
             quoted = json.dumps(reason, ensure_ascii=False).encode("utf-8", "backslashreplace")

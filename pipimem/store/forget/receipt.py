@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import appended_files
 from pipimem.store.disk.files import own_text, read_text
 from pipimem.store.forget.clean_arrivals import held_arrivals
 from pipimem.store.forget.cleaning import blanked, quotes
@@ -75,7 +75,7 @@ def _held_in_talk(
 ) -> Iterator[tuple[str, str, int]]:
     """Of what was said, and of what a bot acknowledged and would store at its next start."""
     for part in log.parts():
-        lines = json_lines.lines(part)
+        lines = appended_files.lines(part)
         yield "messages", part.name, sum(blanked(line, targets) != line for line in lines)
     for path, count in held_arrivals(working_copy, targets).items():
         # Of its own: a message that was stored a moment ago may stand here as well.

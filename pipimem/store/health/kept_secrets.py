@@ -9,7 +9,7 @@ from pathlib import Path
 from pipimem.errors import PipimemError
 from pipimem.settings import SecretSettings
 from pipimem.store import identity
-from pipimem.store.disk import json_lines, presence
+from pipimem.store.disk import appended_files, json_lines, presence
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.store.transcript.message_line import parsed
 from pipimem.store.workspace import WorkspaceStore
@@ -80,7 +80,7 @@ def secrets_in_logs(
         try:
             yield from _in_title(folder, own)
             for name in (_LOG, _JOURNAL):
-                parts, left = _newest(json_lines.parts(folder / name))
+                parts, left = _newest(appended_files.parts(folder / name))
                 if left:
                     what = f"{left:,} bytes of older parts were not looked through for secrets"
                     yield worth_knowing(folder / name, what)
@@ -98,7 +98,7 @@ def _in_parts(
     texts = _said if path.name == _LOG else _written
     read = told = 0
     for part in parts:
-        for data in json_lines.lines(part):
+        for data in appended_files.lines(part):
             _collect(texts(data), found, own)
             read += len(data)
             if read - told >= _REPORT_EVERY:  # drawing a bar takes longer than reading a line
@@ -195,7 +195,7 @@ def _folders(workspace: WorkspaceStore) -> list[Path]:
 def _all_parts(folder: Path) -> list[Path]:
     try:
         names = (_LOG, _JOURNAL)
-        return [part for name in names for part in _newest(json_lines.parts(folder / name))[0]]
+        return [part for name in names for part in _newest(appended_files.parts(folder / name))[0]]
     except (PipimemError, OSError):
         return []
 

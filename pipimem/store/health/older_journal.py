@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -11,6 +10,7 @@ from pipimem.notes.files import etag
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.fencing import move_name
 from pipimem.store.disk.files import read_text
+from pipimem.store.disk.presence import first_unused
 from pipimem.store.disk.syscalls import store_errors, sync_folder
 from pipimem.store.health.finding import Finding, Mend, wrong
 from pipimem.store.journal import checkpoint as ledger_file
@@ -78,8 +78,7 @@ def _setting_aside(store: ChannelStore) -> Mend:
 
 
 def _free_name(path: Path) -> Path:
-    names = (path.with_name(f"{path.name}{number or ''}") for number in count())
-    return next(each for each in names if not os.path.lexists(each))
+    return first_unused(path.with_name(f"{path.name}{number or ''}") for number in count())
 
 
 def _rename(path: Path, target: Path) -> None:

@@ -13,20 +13,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from pipimem.errors import JournalError, LockLost
-from pipimem.store.disk import json_lines, presence
+from pipimem.store.disk import appended_files, presence
+from pipimem.store.disk.appended_files import append_synced, older_parts, parts, set_aside
 from pipimem.store.disk.fencing import fence_number, note_written
 from pipimem.store.disk.files import NEVER, Stamp, put_whole, remove, stamp
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
-from pipimem.store.disk.json_lines import (
-    TAIL_LENGTH,
-    checked_line,
-    checked_value,
-    checksum_of,
-    older_parts,
-    parts,
-    set_aside,
-)
-from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
+from pipimem.store.disk.json_lines import TAIL_LENGTH, checked_line, checked_value, checksum_of
+from pipimem.store.disk.syscalls import reading, store_errors, sync_folder
 from pipimem.store.journal.records import FORGET, FORMAT, NOWHERE, JournalRecord, Place
 from pipimem.text.dates.bounds import later
 
@@ -132,7 +125,7 @@ class Journal:
     @property
     def channel(self) -> str:
         """The folder name of the channel that the newest part was begun in; empty if unknown."""
-        header = checked_value(next(json_lines.lines(self.path), b"")) or {}
+        header = checked_value(next(appended_files.lines(self.path), b"")) or {}
         return str(header.get("channel", ""))
 
     def holds(self, place: Place) -> bool:
@@ -156,7 +149,7 @@ class Journal:
         """
         if any(self._name_of(part) == place.journal for part in older_parts(self.path)):
             return True
-        lines = json_lines.lines(self.path)
+        lines = appended_files.lines(self.path)
         header = _header_place(next(lines, b""))
         record = parsed(next(lines, b""), header.chained)
         if header.journal == place.journal or record is None:
@@ -164,7 +157,7 @@ class Journal:
         return record.task == FORGET and record.sequence >= sequence
 
     def _name_of(self, part: Path) -> str:
-        return _header_place(next(json_lines.lines(part), b"")).journal
+        return _header_place(next(appended_files.lines(part), b"")).journal
 
     def read(self, start: Place = NOWHERE) -> tuple[list[JournalRecord], Place]:
         """The records from a place on, and where the last whole one ends.
@@ -192,7 +185,7 @@ class Journal:
         of which a power cut kept any later line, since the disk writes blocks in any order.
         """
         group: list[JournalRecord] = []
-        lines = json_lines.lines(part, place.offset)
+        lines = appended_files.lines(part, place.offset)
         for data in lines:
             if place == NOWHERE and _header_place(data) != NOWHERE:
                 place = _header_place(data)

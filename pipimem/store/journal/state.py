@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipimem.errors import JournalError
 from pipimem.notes.files import File, etag
-from pipimem.notes.ledger import Ledger, fresh_ledger
+from pipimem.notes.ledger import Ledger
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import NEVER, Stamp
 from pipimem.store.disk.shared_folders import note_read
@@ -20,7 +20,6 @@ from pipimem.store.journal.checkpoint import Checkpoint
 from pipimem.store.journal.journal import Journal
 from pipimem.store.journal.records import NOWHERE, FileChange, JournalRecord, Place, spliced_to
 from pipimem.store.journal.text_versions import Versions
-from pipimem.store.transcript.log import Transcript
 
 # An editor may have loaded a text that many changes ago; older ones are found among the versions.
 _REMEMBERED = 200
@@ -37,6 +36,8 @@ class State:
     folder: Path
     journal: Journal
     versions: Versions
+    _concluded: Callable[[], Ledger]
+    _check_lock: Callable[[], None]
     ledger: Ledger = field(default_factory=Ledger)
     place: Place = NOWHERE
     # Of the journal as it was read up to there.
@@ -50,27 +51,18 @@ class State:
     # read. What texts the files were left with is not known then; an older one would take out what
     # came since.
     is_cut: bool = False
-    # What other files tell of a channel that has neither checkpoint nor journal.
-    _concluded: Callable[[], Ledger] = Ledger
-    # Raises where the lock of the channel is no longer held.
-    _check_lock: Callable[[], None] = lambda: None
 
     @classmethod
     def load(
-        cls, folder: Path, transcript: Transcript, history_end: Callable[[], datetime | None]
+        cls, folder: Path, concluded: Callable[[], Ledger], check_lock: Callable[[], None]
     ) -> State:
-        """The state a channel's folder tells.
+        """The state that checkpoint and journal in a channel's folder tell.
 
-        Without one, what HISTORY.md and the transcript let conclude.
+        Without both the ledger is what `concluded` returns. `check_lock` raises `LockLost` where
+        the lock of the channel is no longer held.
         """
         own = folder / ".pipimem"
-
-        def concluded() -> Ledger:
-            covered = history_end() if transcript.last_number else None
-            return fresh_ledger(transcript.messages(), covered) if covered else Ledger()
-
-        state = cls(folder, Journal(own), Versions(own / "versions"))
-        state._concluded, state._check_lock = concluded, transcript.lock.check
+        state = cls(folder, Journal(own), Versions(own / "versions"), concluded, check_lock)
         state._start()
         return state
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from pipimem.errors import DatabaseUnavailable, LockTimeout
 from pipimem.notes.message import Message
-from pipimem.store.disk import json_lines, presence
+from pipimem.store.disk import appended_files, presence
+from pipimem.store.disk.appended_files import append_synced, parts, set_aside
 from pipimem.store.disk.fencing import note_written
 from pipimem.store.disk.files import NEVER, Stamp, stamp
-from pipimem.store.disk.json_lines import parts, set_aside
 from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
-from pipimem.store.disk.syscalls import append_synced, reading, store_errors, sync_folder
+from pipimem.store.disk.syscalls import reading, store_errors, sync_folder
 from pipimem.store.disk.write_lock import WriteLock
 from pipimem.store.moved import refuse_moved
 from pipimem.store.transcript.known_ids import KnownIds
@@ -152,7 +152,7 @@ class Transcript:
         first = _part_holding(parts, after + 1)
         for index, part in enumerate(parts[first:]):
             start = _offset_of(part, after + 1) if index == 0 and after else 0
-            for data in json_lines.lines(part, start):
+            for data in appended_files.lines(part, start):
                 message = parsed(data)
                 if message is None or message.number <= after:
                     continue
@@ -164,7 +164,7 @@ class Transcript:
         """How many lines are no message; reads everything."""
         damaged = 0
         for part in self.parts():
-            for data in json_lines.lines(part):
+            for data in appended_files.lines(part):
                 damaged += bool(data.strip()) and parsed(data) is None
         return damaged
 
@@ -200,7 +200,7 @@ class Transcript:
         """Cuts back a last line that a crash tore; one that only lacks its ending gets it."""
         if not presence.exists(self.path):
             return
-        last = next(json_lines.lines_backwards(self.path), b"\n")
+        last = next(appended_files.lines_backwards(self.path), b"\n")
         if last.endswith(b"\n"):
             return
         if parsed(last):
@@ -248,7 +248,7 @@ def _size(path: Path) -> int:
 def _last_number(path: Path) -> int:
     """The number of the last good line of a part, 0 where there is none."""
     # A torn end may begin like a message.
-    for data in json_lines.lines_backwards(path):
+    for data in appended_files.lines_backwards(path):
         found = parsed(data)
         if found:
             return found.number
@@ -264,7 +264,7 @@ def _part_holding(parts: list[Path], number: int) -> int:
 
 
 def _first_number(path: Path) -> int:
-    heads = filter(None, map(_HEAD.match, json_lines.lines(path)))
+    heads = filter(None, map(_HEAD.match, appended_files.lines(path)))
     return next((int(head[2]) for head in heads), 0)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import appended_files
 from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
 from pipimem.store.disk.syscalls import reading, store_errors
 from pipimem.store.transcript.log import Transcript
@@ -119,6 +119,6 @@ def last_said(log: Path) -> datetime | None:
 
     Raises `StoreError`.
     """
-    messages = filter(None, map(parsed, json_lines.lines_backwards(log)))
+    messages = filter(None, map(parsed, appended_files.lines_backwards(log)))
     newest = next(messages, None)
     return newest.time if newest is not None else None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pipimem.notes.message import Message
-from pipimem.store.disk import json_lines, presence
+from pipimem.store.disk import appended_files, presence
 from pipimem.store.disk.fencing import move_name
 from pipimem.store.disk.files import remove
 from pipimem.store.disk.folder_lock import is_at
@@ -71,7 +71,7 @@ class TalkSpool:
         """What waits, of all hosts, each message once; numbers are those of the time."""
         known: set[str] = set()
         for path in self._files():
-            for message in filter(None, map(parsed, json_lines.lines(path))):
+            for message in filter(None, map(parsed, appended_files.lines(path))):
                 if message.id not in known:
                     known.add(message.id)
                     yield message
@@ -87,7 +87,9 @@ class TalkSpool:
             if path.suffix == _WRITTEN:
                 move_name(path, _free(path))
         files = [path for path in self._files() if path.suffix == _TAKEN]
-        return [(path, list(filter(None, map(parsed, json_lines.lines(path))))) for path in files]
+        return [
+            (path, list(filter(None, map(parsed, appended_files.lines(path))))) for path in files
+        ]
 
     def drop(self, path: Path) -> None:
         """Removes a file that was taken in."""

@@ -6,7 +6,7 @@ from collections.abc import Container
 from pathlib import Path
 
 from pipimem.store.caches.channel_caches import drop_texts
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import appended_files
 from pipimem.store.disk.files import put_whole
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import parsed
@@ -22,8 +22,8 @@ def drop_messages(folder: Path, transcript: Transcript, numbers: Container[int])
     with transcript.lock.held():
         drop_texts(folder / ".pipimem")
         for part in transcript.parts():
-            kept = [data for data in json_lines.lines(part) if not _is_one_of(data, numbers)]
-            before = sum(1 for _ in json_lines.lines(part))
+            kept = [data for data in appended_files.lines(part) if not _is_one_of(data, numbers)]
+            before = sum(1 for _ in appended_files.lines(part))
             if len(kept) < before:
                 put_whole(part, b"".join(kept))
                 dropped += before - len(kept)

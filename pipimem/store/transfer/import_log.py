@@ -10,10 +10,10 @@ from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.files import File
 from pipimem.store import identity
 from pipimem.store.disk import json_lines
+from pipimem.store.disk.appended_files import append_synced, lines
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
-from pipimem.store.disk.json_lines import lines
-from pipimem.store.disk.syscalls import append_synced, make_folder, read_if_there
+from pipimem.store.disk.syscalls import make_folder, read_if_there
 from pipimem.store.transcript.log import Transcript
 
 _NAME = "imports.jsonl"

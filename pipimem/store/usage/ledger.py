@@ -10,10 +10,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from pipimem.notes.usage import Usage
-from pipimem.store.disk import json_lines
+from pipimem.store.disk import appended_files, json_lines
+from pipimem.store.disk.appended_files import append
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
-from pipimem.store.disk.syscalls import append, make_folder, reading, store_errors
+from pipimem.store.disk.syscalls import make_folder, reading, store_errors
 from pipimem.text.dates.bounds import aware, later
 
 _FILES = "usage-*.jsonl"
@@ -38,7 +39,7 @@ def host_lines(folder: Path, host: str, since: datetime) -> Iterator[Usage]:
     for path in _files(folder, since):
         if path.stem.partition("~")[2] != suffix.removeprefix("~"):
             continue
-        for data in json_lines.lines(path):
+        for data in appended_files.lines(path):
             usage = _usage(data)
             if usage is not None and _at_or_after(usage, since):
                 yield usage
@@ -51,7 +52,7 @@ def _suffix(host: str) -> str:
 def usage_lines(folder: Path, since: datetime | None = None) -> Iterator[Usage | None]:
     """The calls since a time, oldest month first; `None` for each damaged line of these months."""
     for path in _files(folder, since):
-        for data in json_lines.lines(path):
+        for data in appended_files.lines(path):
             usage = _usage(data)
             if usage is None or since is None or _at_or_after(usage, since):
                 yield usage

@@ -14,7 +14,7 @@ from pipimem.notes.usage import Reservation, Usage
 from pipimem.store.disk import presence
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.folder_names import folder_name
-from pipimem.store.disk.json_codec import JsonFolder
+from pipimem.store.disk.json_folder import JsonFolder
 from pipimem.store.disk.syscalls import make_folder
 from pipimem.store.disk.write_lock import MakeLock
 from pipimem.store.journal import checkpoint as ledger_file

@@ -34,7 +34,7 @@ SAME_SUBJECT = 0.2
 # hand: rewordings share 0.5 to 0.95, unrelated bullets of one section less than 0.25.
 REWORDED = 0.4
 # They say the same in other words, if they also agree in every number and denial.
-SAME_THOUGHT = 0.82
+SAME_STATEMENT = 0.82
 # A tighter wording has hardly a pair of letters that the longer one has not.
 _TIGHTENED = 0.8
 # Above this share of common words of the index two entries say the same to a reader (the design's
@@ -129,7 +129,7 @@ class Statement:
             return False
         if of_different_people(self.quote, other.quote):
             return False
-        return alike(self.grams, other.grams) >= SAME_THOUGHT
+        return alike(self.grams, other.grams) >= SAME_STATEMENT
 
 
 def same_subject(old: str, new: str) -> bool:
@@ -158,7 +158,7 @@ def jaccard(a: Set[str], b: Set[str]) -> float:
     return shared / (len(a) + len(b) - shared) if shared else 0.0
 
 
-def near_duplicate(a: Bag, b: Bag, threshold: float = NEAR_DUPLICATE) -> bool:
+def near_duplicate(a: Bag, b: Bag) -> bool:
     """Whether two texts say the same.
 
     Never when their numbers or dates differ, or one negates: "the limit is 20" corrects "the limit
@@ -172,7 +172,7 @@ def near_duplicate(a: Bag, b: Bag, threshold: float = NEAR_DUPLICATE) -> bool:
         return False
     if _chinese(words_a - words_b) == _chinese(words_b - words_a) == 1:
         return False
-    return jaccard(words_a, words_b) > threshold
+    return jaccard(words_a, words_b) > NEAR_DUPLICATE
 
 
 def names_differ(a: str, b: str) -> bool:
@@ -233,7 +233,7 @@ class SimilarTexts:
         return [place for place in sorted(places) if said.says_the_same(self._statements[place])]
 
     def _rarest(self, statement: Statement) -> Sequence[str]:
-        return rarest(statement.grams or {""}, self._spread, SAME_THOUGHT)
+        return rarest(statement.grams or {""}, self._spread, SAME_STATEMENT)
 
 
 def rarest(grams: Iterable[str], spread: Mapping[str, int], least: float) -> list[str]:

@@ -24,12 +24,12 @@ async def test_one_host_thinks_about_a_channel_at_a_time(root: Path) -> None:
     """The other is told at once, and writes meanwhile what needs no thought."""
     async with opened_runtime(root) as one, opened_runtime(root) as two:
         first, second = await jobs_of(one), await jobs_of(two)
-        async with first.thinking():
+        async with first.exclusive():
             with pytest.raises(LockTimeout):
-                async with second.thinking():
+                async with second.exclusive():
                     raise AssertionError
             await second.commit(adding("what people typed"))
-        async with second.thinking():
+        async with second.exclusive():
             pass
 
 
@@ -37,11 +37,11 @@ async def test_what_a_frozen_thinker_decides_is_refused(root: Path, database: Da
     """Another host thought about the same meanwhile: the older thought leaves no trace."""
     async with opened_runtime(root) as one, opened_runtime(root) as two:
         slow, fast = await jobs_of(one), await jobs_of(two)
-        async with slow.thinking():
+        async with slow.exclusive():
             database.rows(
                 "update pipimem.channel set until = clock_timestamp() - interval '1 second'"
             )
-            async with fast.thinking():
+            async with fast.exclusive():
                 await fast.commit(adding("what the fast one found"))
             with pytest.raises(LockLost):
                 await slow.commit(adding("what the slow one found"))

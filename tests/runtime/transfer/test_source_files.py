@@ -50,7 +50,7 @@ def test_progress_is_told_in_bytes(tmp_path: Path) -> None:
     (tmp_path / "b.md").write_bytes(b"x" * 50)
     told: list[int] = []
     with opened_source(tmp_path) as files:
-        files.told(told.append)
+        files.report_to(told.append)
         assert files.size == 150
         assert (len(files.text("a.md")), len(files.text("b.md"))) == (100, 50)
     assert told[-1] == 150

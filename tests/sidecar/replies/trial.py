@@ -192,7 +192,7 @@ async def _decided(task: str, assistant: Assistant, store: ChannelStore) -> Deci
         case "tidy":
             return await tidy(assistant, notes, NOW, CALL)
         case _:
-            archive = Note.read(File.ARCHIVE, store.archive_text(), store.key)
+            archive = store.archive()
             return await fold(assistant, notes, archive, due_months(notes, NOW), CALL)
 
 

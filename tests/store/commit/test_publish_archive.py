@@ -37,7 +37,7 @@ def cut_off(
         patch.setattr(publish, "_exchange", killed)
         with pytest.raises(KeyboardInterrupt):
             channel.commit(over, now)
-    assert channel.archive_text().count("tea at four") == 1
+    assert channel.archive().text.count("tea at four") == 1
     return ChannelStore.open(channel.workspace, "team", create=False)
 
 

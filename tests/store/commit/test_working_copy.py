@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from pipimem.notes.files import File
+from pipimem.notes.ledger import Ledger
 from pipimem.notes.operations import Decision
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commit import working_copy as desks
+from pipimem.store.commit import working_copy as working_copies
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk.files import TextFile
 from pipimem.store.journal.state import State
@@ -22,9 +23,9 @@ Add = Callable[..., Decision]
 
 @pytest.fixture
 def working_copy(channel: ChannelStore, now: datetime, add: Add) -> WorkingCopy:
-    """Another process's desk of a channel with one fact."""
+    """Another process's working copy of a channel with one fact."""
     channel.commit(add("bob likes tea"), now)
-    state = State.load(channel.folder, channel.transcript, lambda: None)
+    state = State.load(channel.folder, Ledger, channel.transcript.lock.check)
     return WorkingCopy(channel.folder, channel.workspace.root, channel.key, state)
 
 
@@ -41,14 +42,14 @@ def test_nothing_is_read_twice_while_nothing_changes(
     """The very same object comes back; a saved file is read, and only that one."""
     shown = working_copy.read_notes()
     opened: list[Path] = []
-    real = desks.read
+    real = working_copies.read
 
     def read(path: Path, root: Path) -> TextFile | None:
         if path.exists():
             opened.append(path)
         return real(path, root)
 
-    monkeypatch.setattr(desks, "read", read)
+    monkeypatch.setattr(working_copies, "read", read)
     assert working_copy.read_notes() is shown
     assert opened == []
     edited(working_copy, "- carol likes coffee\n")

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from pipimem.errors import LockLost, StoreError
+from pipimem.store.disk.appended_files import append_synced, set_aside
 from pipimem.store.disk.exchange import displace
 from pipimem.store.disk.fencing import fenced_by, put_back, staged, take_staging
 from pipimem.store.disk.files import put_whole, remove
-from pipimem.store.disk.json_lines import set_aside
-from pipimem.store.disk.syscalls import append_synced
 
 
 @dataclass

@@ -21,8 +21,8 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def channel(file: Path, *, is_told: bool = True) -> SharedFolder:
-    return share(file.parent.parent, lambda: is_told)
+def channel(file: Path, *, is_listening: bool = True) -> SharedFolder:
+    return share(file.parent.parent, lambda: is_listening)
 
 
 def test_a_notice_shows_the_true_stamp(file: Path) -> None:
@@ -65,7 +65,7 @@ def test_until_the_newest_record_was_read_each_look_opens(file: Path) -> None:
 
 def test_without_notices_each_look_opens(file: Path) -> None:
     """A host that is cut off is told nothing."""
-    shared = channel(file, is_told=False)
+    shared = channel(file, is_listening=False)
     with old_stamps(file.parent):
         before = stamp(file)
         file.write_text("one\ntwo\n")

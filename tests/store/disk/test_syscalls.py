@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pipimem.errors import StoreError
-from pipimem.store.disk.syscalls import append_synced, make_folder, store_errors, write_whole
+from pipimem.store.disk.syscalls import make_folder, store_errors, write_whole
 
 
 @pytest.mark.parametrize(
@@ -45,27 +45,6 @@ def test_a_write_that_is_taken_in_pieces_is_whole(
     write_whole(descriptor, b"0123456789")
     os.close(descriptor)
     assert path.read_bytes() == b"0123456789"
-
-
-def test_an_append_that_fails_leaves_what_was_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where half of it had been written."""
-    path = tmp_path / "a"
-    assert append_synced(path, b"first\n") == 6
-    real = os.write
-
-    def torn(descriptor: int, data: bytes) -> int:
-        real(descriptor, bytes(data)[:3])
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "write", torn)
-    with pytest.raises(StoreError, match="full"):
-        append_synced(path, b"second\n")
-    monkeypatch.undo()
-    assert path.read_bytes() == b"first\n"
-    assert append_synced(path, b"third\n", at=2) == 8
-    assert path.read_bytes() == b"fithird\n"
 
 
 def test_folders_are_made_for_the_owner_alone(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_a_save_right_before_the_exchange_is_merged(
     again = ChannelStore.open(archived.workspace, "team", create=False)
     again.journal_edits(now)
     whole = AFTER.replace("- tea is green\n", "") if save is deleted else AFTER
-    assert again.archive_text() == whole + "- typed just now\n"
+    assert again.archive().text == whole + "- typed just now\n"
     assert not is_left(again)
 
 
@@ -113,7 +113,7 @@ def test_what_is_archived_after_a_kill_stays(
         archive.write("## April\n\n- rain\n")
     again = ChannelStore.open(archived.workspace, "team", create=False)
     again.journal_edits(now)
-    text = again.archive_text()
+    text = again.archive().text
     assert [text.count(line) for line in ("tea", "milk", "April", "rain", "typed just now")] == [
         1
     ] * 5
@@ -172,7 +172,7 @@ def test_an_editor_who_goes_on_writing_to_the_displaced_archive_loses_nothing(
     with editors[0] as editor:
         editor.write("- typed slowly\n")
     archived.journal_edits(now)
-    assert archived.archive_text() == AFTER + "- typed slowly\n"
+    assert archived.archive().text == AFTER + "- typed slowly\n"
     assert not is_left(archived)
 
 

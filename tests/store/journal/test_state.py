@@ -27,7 +27,7 @@ Add = Callable[..., Decision]
 
 def loaded(channel: ChannelStore) -> State:
     """The state as another process reads it."""
-    return State.load(channel.folder, channel.transcript, lambda: None)
+    return State.load(channel.folder, Ledger, channel.transcript.lock.check)
 
 
 @pytest.fixture
@@ -109,17 +109,19 @@ def test_a_checkpoint_is_due_after_so_many_records(
     assert state.ledger.sequence == 2
 
 
-def test_without_a_state_of_its_own_the_history_tells_the_cursor(
-    channel: ChannelStore, now: datetime
+def test_without_checkpoint_and_journal_the_ledger_is_what_others_conclude(
+    channel: ChannelStore, now: datetime, add: Add
 ) -> None:
-    """What HISTORY.md covers was consolidated; what was said later was not."""
+    """What HISTORY.md covers was consolidated, say; with a journal that says nothing."""
     later = now.replace(hour=now.hour + 1)
     channel.append([Message.user("one", id="a", time=now), Message.user("two", id="b", time=later)])
     assert fresh_ledger(channel.transcript.messages(), now) == Ledger(
         cursor=1, boundary=1, refreshed=1, epoch_start=1
     )
-    assert State.load(channel.folder, channel.transcript, lambda: now).ledger.cursor == 1
-    assert State.load(channel.folder, channel.transcript, lambda: None).ledger.cursor == 0
+    check = channel.transcript.lock.check
+    assert State.load(channel.folder, lambda: Ledger(cursor=1), check).ledger.cursor == 1
+    channel.commit(add("bob likes tea"), now)
+    assert State.load(channel.folder, lambda: Ledger(cursor=1), check).ledger.cursor == 0
 
 
 def facts(channel: ChannelStore) -> list[str]:

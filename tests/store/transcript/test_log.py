@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message
-from pipimem.store.disk import json_lines, syscalls
+from pipimem.store.disk import appended_files, syscalls
+from pipimem.store.disk.appended_files import set_aside
 from pipimem.store.disk.folder_lock import FolderLock
-from pipimem.store.disk.json_lines import set_aside
 from pipimem.store.transcript import log as transcript
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import line, parsed
@@ -183,7 +183,7 @@ def test_a_log_of_empty_lines_is_opened_once_to_find_the_newest_number(
         opened_files.append(path)
         return syscalls.reading(path)
 
-    for module in (transcript, json_lines):
+    for module in (transcript, appended_files):
         monkeypatch.setattr(module, "reading", counted)
     assert opened(log.folder).last_number == 1
     assert len(opened_files) < 10

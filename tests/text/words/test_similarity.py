@@ -83,11 +83,9 @@ def test_empty_bags_are_no_duplicates():
     assert not near_duplicate(Bag(), Bag())
 
 
-def test_the_threshold_is_the_callers():
-    """Half the words are enough for who asks for less."""
-    a, b = Bag(("x", "y", "z")), Bag(("y", "z", "q"))
-    assert not near_duplicate(a, b)
-    assert near_duplicate(a, b, threshold=0.4)
+def test_half_the_words_are_not_enough():
+    """Texts that share half of their words do not say the same."""
+    assert not near_duplicate(Bag(("x", "y", "z")), Bag(("y", "z", "q")))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
 from pipimem.runtime.transfer.formats.markdown_files import front_matter, paragraphs
-from pipimem.runtime.transfer.formats.values import time_of
+from pipimem.runtime.transfer.formats.values import time_of, with_name
 from pipimem.runtime.transfer.found import Found, FoundEntry, LeftOut, SourceFormat
 from pipimem.runtime.transfer.source_files import SourceFiles
 
@@ -62,7 +62,7 @@ def _said(text: str, title: str, kind: Kind) -> tuple[str, Kind]:
     if relation:
         word = (relation["long"] or relation["type"]).replace("_", " ")
         return f"{title} {word} {relation['to']}", kind
-    return (text if title.casefold() in text.casefold() else f"{title}: {text}"), kind
+    return with_name(title, text), kind
 
 
 FORMAT = SourceFormat("basic-memory", "a folder of basic-memory", recognises, read)

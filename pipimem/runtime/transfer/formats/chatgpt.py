@@ -23,24 +23,35 @@ _BEGINS, _ENDS = "conversations", ".json"
 _SHOWN = ("text", "multimodal_text")
 
 
-def conversation_files(files: SourceFiles) -> list[str]:
+def _conversation_files(files: SourceFiles) -> list[str]:
     """The files of conversations, in their order."""
     named = (name for name in files.named(_ENDS) if files.base(name).startswith(_BEGINS))
     return sorted(named) or list(files.names if len(files.names) == 1 else ())
 
 
+def has_conversations_with(files: SourceFiles, key: str) -> bool:
+    """Whether a file of conversations has a key near its beginning."""
+    heads = (files.head(name, 256 * 1024) for name in _conversation_files(files))
+    return any(f'"{key}"' in head for head in heads)
+
+
+def conversations(files: SourceFiles) -> Iterator[tuple[Json, str]]:
+    """Each conversation, and the name of its file."""
+    for name in _conversation_files(files):
+        with files.stream(name) as file:
+            for one in JsonElements(file, name):
+                yield as_object(one), name
+
+
 def recognises(files: SourceFiles) -> bool:
     """Whether the conversations are trees."""
-    heads = (files.head(name, 256 * 1024) for name in conversation_files(files))
-    return any('"mapping"' in head for head in heads)
+    return has_conversations_with(files, "mapping")
 
 
 def read(files: SourceFiles) -> Iterator[Found]:
     """The messages of each conversation as its last branch shows them."""
-    for name in conversation_files(files):
-        with files.stream(name) as file:
-            for one in JsonElements(file, name):
-                yield from _conversation(as_object(one), name)
+    for row, name in conversations(files):
+        yield from _conversation(row, name)
 
 
 def _conversation(row: Json, name: str) -> Iterator[Found]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipimem.notes.message import Message
-from pipimem.runtime.transfer.formats.chatgpt import conversation_files
+from pipimem.runtime.transfer.formats.chatgpt import conversations, has_conversations_with
 from pipimem.runtime.transfer.formats.values import (
     Json,
     as_list,
@@ -13,25 +13,22 @@ from pipimem.runtime.transfer.formats.values import (
     role_of,
     session_label,
     text_of,
+    texts_of_blocks,
     time_of,
 )
 from pipimem.runtime.transfer.found import Found, FoundMessage, LeftOut, SourceFormat
-from pipimem.runtime.transfer.json_elements import JsonElements
 from pipimem.runtime.transfer.source_files import SourceFiles
 
 
 def recognises(files: SourceFiles) -> bool:
     """Whether the conversations have lists of messages."""
-    heads = (files.head(name, 256 * 1024) for name in conversation_files(files))
-    return any('"chat_messages"' in head for head in heads)
+    return has_conversations_with(files, "chat_messages")
 
 
 def read(files: SourceFiles) -> Iterator[Found]:
     """The messages of each conversation in their order."""
-    for name in conversation_files(files):
-        with files.stream(name) as file:
-            for one in JsonElements(file, name):
-                yield from _conversation(as_object(one), name)
+    for row, name in conversations(files):
+        yield from _conversation(row, name)
 
 
 def _conversation(row: Json, name: str) -> Iterator[Found]:
@@ -58,10 +55,10 @@ def _found(message: Json, origin: str, session: str) -> Found:
 
 
 def _text(message: Json) -> str:
-    """What was said, without thoughts and calls of tools."""
-    blocks = [as_object(one) for one in as_list(message.get("content"))]
-    said = [text_of(one, "text") for one in blocks if one.get("type") == "text"]
-    return "\n\n".join(filter(None, said)) or ("" if blocks else text_of(message, "text"))
+    """What was said, without reasoning and calls of tools; older exports have no blocks."""
+    if as_list(message.get("content")):
+        return texts_of_blocks(message)
+    return text_of(message, "text")
 
 
 FORMAT = SourceFormat("claude", "Claude's data export", recognises, read)

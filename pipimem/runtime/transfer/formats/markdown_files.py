@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from pipimem.notes.files import File
 from pipimem.notes.headings import kind_of
@@ -70,8 +69,6 @@ def markdown_entries(
     *,
     kind: Kind = Kind.FACT,
     trust: Trust = Trust.INFERRED,
-    when: datetime | None = None,
-    channel: str = "",
     plain_titles: Mapping[str, Kind] | None = None,
 ) -> Iterator[FoundEntry | LeftOut]:
     """An entry for each bullet and paragraph, of the kind of its heading.
@@ -88,7 +85,7 @@ def markdown_entries(
         known = kind_of(one.section) or titles.get(one.section.casefold())
         is_plain = known or one.is_below_title or not one.section
         said = one.text if is_plain else f"{one.section}: {one.text}"
-        yield FoundEntry(said, origin, known or kind, trust, when=when, channel=channel)
+        yield FoundEntry(said, origin, known or kind, trust)
 
 
 def is_placeholder(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipimem.runtime.transfer.formats.values import Json, as_list, as_object, text_of
+from pipimem.runtime.transfer.formats.values import Json, as_list, as_object, text_of, with_name
 from pipimem.runtime.transfer.found import Found, FoundEntry, LeftOut, SourceFormat
 from pipimem.runtime.transfer.json_elements import JsonElements
 from pipimem.runtime.transfer.source_files import SourceFiles
@@ -40,9 +40,7 @@ def _entity(row: Json, origin: str) -> Iterator[Found]:
         yield LeftOut(origin, "an entity without name or observations")
         return
     for number, one in enumerate(said, 1):
-        # A name that the observation has already need not stand before it.
-        text = one if name.casefold() in one.casefold() else f"{name}: {one}"
-        yield FoundEntry(text, f"{origin}#{number}")
+        yield FoundEntry(with_name(name, one), f"{origin}#{number}")
 
 
 def _relation(row: Json, origin: str) -> Found:

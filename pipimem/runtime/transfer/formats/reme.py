@@ -11,11 +11,11 @@ from pipimem.notes.message import Message
 from pipimem.runtime.transfer.formats.markdown_files import front_matter, paragraphs
 from pipimem.runtime.transfer.formats.values import (
     Json,
-    as_list,
     as_object,
     day_of_name,
     role_of,
     text_of,
+    texts_of_blocks,
     time_of,
 )
 from pipimem.runtime.transfer.found import (
@@ -98,9 +98,7 @@ def _dialog(files: SourceFiles, name: str, session: str) -> Iterator[Found]:
 
 def _text(row: Json) -> str:
     """What a message says: its content, or the texts among its blocks."""
-    blocks = [as_object(one) for one in as_list(row.get("content"))]
-    said = [text_of(one, "text") for one in blocks if one.get("type") == "text"]
-    return "\n\n".join(filter(None, said)) or text_of(row, "content")
+    return texts_of_blocks(row) or text_of(row, "content")
 
 
 FORMAT = SourceFormat("reme", "a workspace of ReMe", recognises, read)

@@ -93,3 +93,18 @@ def as_object(value: object) -> Json:
 def as_list(value: object) -> list[object]:
     """The value as a list; an empty one where it is none."""
     return value if isinstance(value, list) else []
+
+
+def texts_of_blocks(row: Json) -> str:
+    """The texts among the blocks of a message's content, as paragraphs; empty without any."""
+    texts = []
+    for one in as_list(row.get("content")):
+        block = as_object(one)
+        if block.get("type") == "text":
+            texts.append(text_of(block, "text"))
+    return "\n\n".join(filter(None, texts))
+
+
+def with_name(name: str, text: str) -> str:
+    """The text behind a name, unless it has the name already."""
+    return text if name.casefold() in text.casefold() else f"{name}: {text}"

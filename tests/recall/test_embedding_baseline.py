@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pipimem.recall.baseline import Baseline, cosines, examples, small_talk, unit
+from pipimem.recall.embedding_baseline import Baseline, cosines, examples, small_talk, unit
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
 from pipimem.recall.vectors import Vectors

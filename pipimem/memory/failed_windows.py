@@ -19,8 +19,8 @@ _LEAST_MESSAGES = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Setback:
-    """The progress after a failure, in words too, and whether the run may go on at once."""
+class FailedWindow:
+    """A failure: the progress after it, in words too, and whether the run may go on at once."""
 
     progress: Progress
     why: str
@@ -50,7 +50,9 @@ def halved(window: Window) -> int:
     return sum(len(message.content) for message in window.messages) // 2
 
 
-def setback(ledger: Ledger, window: Window, reason: str, *, too_long: bool = False) -> Setback:
+def after_failure(
+    ledger: Ledger, window: Window, reason: str, *, too_long: bool = False
+) -> FailedWindow:
     """What follows from the failure of the window after the cursor.
 
     `reason` is a few stable words for the journal. `too_long` says that the model could not even
@@ -61,7 +63,7 @@ def setback(ledger: Ledger, window: Window, reason: str, *, too_long: bool = Fal
         smaller = Narrowed(window.last, halved(window))
         size = f"windows of {smaller.chars} characters"
         why = f"messages {window.first}–{window.last} in {size}: {reason}"
-        return Setback(
+        return FailedWindow(
             Progress(narrowed=smaller, expect_cursor=ledger.cursor), why, goes_on=too_long
         )
     if failures >= FAILURES_BEFORE_SPLIT:
@@ -72,10 +74,10 @@ def setback(ledger: Ledger, window: Window, reason: str, *, too_long: bool = Fal
             narrowed=passed_by(ledger.narrowed, window.last),
             expect_cursor=ledger.cursor,
         )
-        return Setback(
+        return FailedWindow(
             progress, f"messages {hole.first}–{hole.last} set aside: {reason}", goes_on=True
         )
     again = Narrowed(window.last, ledger.narrowed.chars, failures)
-    return Setback(
+    return FailedWindow(
         Progress(narrowed=again, expect_cursor=ledger.cursor), f"failed: {reason}", goes_on=False
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pipimem import Operation, Receipt
-from pipimem.runtime.observability.observed import note_result
+from pipimem.runtime.open_channel import note_result
 
 from tests.runtime.observability.talk import (
     CHANNEL,

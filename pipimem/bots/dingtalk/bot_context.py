@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class BotContext:
     """Of one bot, for each of its conversations.
 
     `spawn` runs work beside; `storing` bounds how many conversations store what arrived at a time,
