@@ -23,7 +23,7 @@ PAGES = {
     "changes": ("/changes", {}),
     "changes-found": ("/changes", {"words": "redis", "author": "model"}),
     "change": ("/change", {"number": "1"}),
-    "notes-on-day": ("/notes-on-day", {"day": "2099-01-01"}),
+    "notes-on-day": ("/notes-on-day", {"day": f"{datetime.now().astimezone():%Y-%m-%d}"}),
     "talk": ("/talk", {}),
     "talk-of-one": ("/talk", {"speaker": "Dana", "role": "user"}),
     "search": ("/talk", {"q": "deploy Fridays"}),
@@ -116,6 +116,22 @@ def test_what_yesterday_cost(view: View) -> None:
     tasks = page.get_by_role("table", name="Task", exact=True)
     expect(tasks.get_by_role("row", name="tidy")).to_contain_text("$0.0280")
     viewer.screenshot("costs")
+
+
+def test_on_a_phone_each_channel_is_a_card(view: View) -> None:
+    """All that the list says of a channel is seen without scrolling sideways, with its name."""
+    viewer = view(width=390)
+    page = viewer.open("/")
+    row = page.get_by_role("row", name="release-room")
+    for name in ("Last talk", "Entries", "Backlog", "Due", "Health", "Today"):
+        cell = row.locator(f"[data-name='{name}']")
+        box = cell.bounding_box()
+        assert box
+        assert box["x"] + box["width"] <= 390
+    expect(row.locator("[data-name='Last talk']")).to_have_text("2026-03-12 11:40")
+    table = page.locator(".scroll")
+    assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
+    viewer.screenshot("channels-phone")
 
 
 def test_talk_of_one_speaker_on_one_day(view: View) -> None:

@@ -98,6 +98,10 @@ async def test_the_notes_of_a_day(root: Path) -> None:
         (change,) = await browser.channel.history.log()
         html = await browser.page("/notes-on-day", day=change.time[:10])
         assert "the port is 8080" in html
+        assert "so far" in html  # that day is not over
+        future = await browser.page("/notes-on-day", day="2099-01-01")
+        assert "still to come" in future
+        assert "the port is 8080" not in future
         before = await browser.page("/notes-on-day", day="2001-01-01")
         assert "the port is 8080" not in before
         assert (await browser.get("/notes-on-day", day="yesterday")).status_code == 400

@@ -147,7 +147,7 @@ async def test_each_candidate_says_why_it_stands_where_it_does(root: Path) -> No
         html = await browser.page("/playground", text="when is 2.4 released?")
         rows = re.findall(r'<li class="candidate".*?</svg>', html, re.DOTALL)
         assert NEWER in rows[0]
-        assert "newer than what scores higher below" in rows[0]
+        assert "newer than one below that scores higher" in rows[0]
         assert OLDER in rows[1]
         assert "newer than" not in rows[1]
         over = [row for row in rows if "over the limit of 8" in row]

@@ -49,6 +49,7 @@ async def test_a_search_marks_its_words_and_leads_to_the_talk_around(root: Path)
         assert "/talk/around?id=" in html
         assert "message=m0" in html
         assert "<mark>上线窗口</mark>" in await browser.page("/talk", q="上线窗口")
+        assert "<mark>上线窗</mark>" in await browser.page("/talk", q="上线窗")
         around = await browser.page("/talk/around", message="m0", q="deployed when")
         assert "q=deployed+when" in around  # back to the search
         assert "上线窗口是周四晚上" in around

@@ -207,7 +207,7 @@ def test_of_several_lines_in_the_way_the_first_is_quoted(
     path = channel.folder / "SESSION.md"
     text = path.read_text("utf-8")
     path.write_text(text.replace("- we ship on Monday\n- Bob tests\n", "- none\n"), "utf-8")
-    with pytest.raises(CannotTakeBack, match="“- we ship on Monday…” in SESSION.md was changed"):
+    with pytest.raises(CannotTakeBack, match=r"“- we ship on Monday…” in SESSION\.md was changed"):
         undo(channel, done, now)
 
 
