@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from html import unescape
 from pathlib import Path
 
 import pytest
 from pipimem import Message
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Add, Author, Decision, Evidence, Tokens, Trust
+from pipimem.store.channel import ChannelStore
 
 from tests.interfaces.web.building import browsing
 from tests.interfaces.web.test_markdown import HOSTILE
@@ -144,3 +148,25 @@ async def test_the_talk_that_a_line_of_the_session_came_of(root: Path) -> None:
         assert 'id="n1"' in await browser.page("/talk", upto="21")
         assert "upto=21#n1" in await browser.page("/changes")
         assert "upto=21#n1" in await browser.page("/change", number="1")
+
+
+async def test_which_model_brought_an_entry_and_what_it_took(root: Path) -> None:
+    """The run that learnt it: the model by its name, its tokens, the messages that it read."""
+    async with browsing(root) as browser:
+        talk = [Message.user("we sail at nine, decided", speaker="Ann", id="m1")]
+        await browser.channel.take_in(talk)
+        learnt = Decision(
+            "consolidate",
+            Author.MODEL,
+            (Add(Kind.DECISION, "The ship sails at nine.", Trust.INFERRED, Evidence(("m1",))),),
+            why="messages 1–1",
+            tokens=Tokens(4_321, 9_000),
+        )
+        store = ChannelStore.open(browser.pipimem.store, browser.channel.id, create=False)
+        store.commit(learnt, datetime.now().astimezone(), actor="openai/tiny")
+        (entry,) = await browser.channel.entries()
+        html = await browser.page("/entry", section=entry.section, entry=entry.id)
+        for words in ("consolidate by the sidecar (openai/tiny)", "It took 4321 tokens."):
+            assert words in html
+        assert "we sail at nine, decided" in html
+        assert "openai/tiny" in await browser.page("/changes")
