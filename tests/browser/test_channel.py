@@ -362,6 +362,18 @@ def test_forgetting_asks_and_gives_a_receipt(view: View) -> None:
             assert QA not in path.read_bytes().decode("utf-8", "replace"), path
 
 
+def test_a_receipt_is_in_the_language_of_the_page(view: View) -> None:
+    """And names only the places where something was."""
+    viewer = view(language="zh-CN")
+    page = viewer.open()
+    action(page, QA, "forget")
+    page.locator("#forget [data-yes]").click()
+    receipt = page.locator("#forget [data-receipt]")
+    expect(receipt).to_contain_text("笔记条目")
+    assert not re.search("[a-z]", receipt.inner_text())
+    assert "0" not in receipt.locator("dd").all_inner_texts()
+
+
 def test_why_an_entry_is_there(view: View) -> None:
     """One click: the change that brought it, and the talk around it."""
     viewer = view()

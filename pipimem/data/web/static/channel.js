@@ -105,12 +105,15 @@ async function preview(what) {
     const answer = await change("POST", "/channel/forget", { file: file() }, what.entry ?? "*", what);
     if (answer.status !== 200) { forgetProblem(answer.problem ?? words.failed); return; }
     const receipt = dialogs.forget.querySelector("[data-receipt]");
-    receipt.replaceChildren(...Object.entries(answer.removed).flatMap(([place, count]) => {
+    const removed = Object.entries(answer.removed).filter(([, count]) => count > 0);
+    receipt.replaceChildren(...removed.map(([place, count]) => {
+      const row = document.createElement("div");
       const term = document.createElement("dt");
       const value = document.createElement("dd");
-      term.textContent = place;
+      term.textContent = receipt.dataset[place] ?? place;
       value.textContent = count;
-      return [term, value];
+      row.append(term, value);
+      return row;
     }));
     step("receipt");
   };
