@@ -17,7 +17,7 @@ from pipimem import Item, Source
 from pipimem.errors import ChannelError
 from pipimem.notes.files import File
 from pipimem.resources import web_folder, web_texts
-from pipimem.web.markdown import plain, rendered
+from pipimem.web.markdown import plain, rendered, ticked
 from pipimem.web.navigation import CHANNEL_PAGES, COSTS, WORKSPACE_PAGES
 from pipimem.web.sentences import sentence
 
@@ -46,6 +46,7 @@ class Pages:
         templates.filters |= {
             "markdown": rendered,
             "plain": plain,
+            "ticked": ticked,
             "day": _day,
             "minute": _minute,
             "moment": _moment,

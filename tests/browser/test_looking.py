@@ -199,6 +199,20 @@ def test_a_long_transcript_comes_as_one_scrolls(view: View) -> None:
     assert page.locator("[data-earlier]").count() == 0
 
 
+def test_the_keyboard_goes_through_the_talk(view: View) -> None:
+    """`j` and `k` from message to message, `Enter` to the talk around one."""
+    viewer = view()
+    page = viewer.open("/talk")
+    lines = page.locator("#transcript ol.talk > li")
+    for key in "jjjk":
+        page.keyboard.press(key)
+    expect(lines.nth(1)).to_be_focused()
+    said = lines.nth(1).inner_text().splitlines()[-1]
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/talk/around?*")
+    expect(page.locator(".talk .meant")).to_contain_text(said)
+
+
 def test_reading_works_without_scripts(view: View) -> None:
     """Search, earlier pages and a message tried."""
     viewer = view(scripts=False)
