@@ -2,7 +2,8 @@
 
 A channel of 5,000 entries is opened in chromium: right after the server started, with its notes
 read before as those of a channel with new talk are (`read before`) and not (`unread`), and again.
-The time is the browser's own, from the request to the first painted text. Then the memory of the
+The time is the browser's own, from the request to the first painted text; beside it stands the
+processor time of the server, to which other programs add nothing. Then the memory of the
 server beside that of a process that has the library and the same channel open; then the list of
 20,000 channels. Before them the size of the scripts, what the page of a tried message takes above
 `Channel.preview`, how soon an open page shows what an editor saves, and how soon a server with
@@ -33,6 +34,8 @@ from benchmarks.machine import heading, quantile
 
 _ENTRIES = 5_000
 _OTHERS = 6
+# So often a page is asked for again.
+_AGAIN = 9
 _BIG = "big"
 _SECTIONS = ("Facts", "Decisions", "Preferences", "Lessons", "Constraints")
 _WORDS = [
@@ -111,14 +114,38 @@ def _row(what: str, figure: str) -> None:
 
 def _paints(browser: Browser, root: Path, runs: int) -> None:
     for what, options in (("unread", ()), ("read before", ("--channel", _BIG))):
-        first, again = [], []
+        first, again, spent, spent_again = [], [], [], []
         for _ in range(runs):
-            with _serving(root, *options) as (_, address), _signed_in(browser, address) as page:
-                time.sleep(2)
-                first.append(_painted(page, f"{_origin(address)}/channel?id={_BIG}"))
-                again += [_painted(page, f"{_origin(address)}/channel?id={_BIG}") for _ in range(5)]
+            with (
+                _serving(root, *options) as (server, address),
+                _signed_in(browser, address) as page,
+            ):
+                _wait_until_idle(server.pid)
+                target = f"{_origin(address)}/channel?id={_BIG}"
+                before = _processor(server.pid)
+                first.append(_painted(page, target))
+                between = _processor(server.pid)
+                again += [_painted(page, target) for _ in range(_AGAIN)]
+                spent.append(between - before)
+                spent_again.append((_processor(server.pid) - between) / _AGAIN)
         _row(f"first page after the start, {what}, ms", _spread(first))
+        _row("… processor time of the server", _spread(spent))
         _row(f"the same page again, {what}, ms", _spread(again))
+        _row("… processor time of the server", _spread(spent_again))
+
+
+def _wait_until_idle(process: int) -> None:
+    """Until a server has read what it reads before anybody asks."""
+    before, now = -1.0, _processor(process)
+    while before != now:
+        time.sleep(1)
+        before, now = now, _processor(process)
+
+
+def _processor(process: int) -> float:
+    """The processor time of a process and its threads so far, in ms; other programs add nothing."""
+    fields = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
 def _scripts() -> None:
@@ -216,16 +243,19 @@ def _ends(browser: Browser, root: Path) -> None:
 
 
 def _lists(browser: Browser, root: Path, channels: int) -> None:
-    with _serving(root) as (_, address), _signed_in(browser, address) as page:
+    with _serving(root) as (server, address), _signed_in(browser, address) as page:
         began = time.perf_counter()
         _painted(page, f"{_origin(address)}/")
         took = (time.perf_counter() - began) * 1000
         _row(f"list of {channels:,} channels right after the start, ms", f"{took:,.0f}")
-        time.sleep(2)
+        _wait_until_idle(server.pid)
+        before = _processor(server.pid)
         _row(
             "the list again, ms",
-            _spread([_painted(page, f"{_origin(address)}/") for _ in range(9)]),
+            _spread([_painted(page, f"{_origin(address)}/") for _ in range(_AGAIN)]),
         )
+        spent = (_processor(server.pid) - before) / _AGAIN
+        _row("… processor time of the server, looking through all again as well", f"{spent:.0f}")
 
 
 def _painted(page: Page, address: str) -> float:

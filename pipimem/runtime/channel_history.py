@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +25,8 @@ from pipimem.store.journal.records import JournalRecord
 T = TypeVar("T")
 
 FILES = (File.SESSION, File.MEMORY, File.HISTORY)
+# Why a change was made that came of talk, as `memory` writes it.
+_READ_MESSAGES = re.compile(r"messages ([1-9][0-9]*)–([1-9][0-9]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,12 @@ class LoggedChange:
     refused: tuple[str, ...] = ()
     tokens: int = 0
     undone_by: int = 0
+
+    @property
+    def messages(self) -> tuple[int, int] | None:
+        """The numbers of the first and the last message that it read; `None` where it read none."""
+        found = _READ_MESSAGES.fullmatch(self.why)
+        return (int(found[1]), int(found[2])) if found else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from threading import Lock
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from pipimem.clock import Clock
 from pipimem.errors import StoreError, require_one_of
@@ -32,12 +32,33 @@ _KEPT_STATUSES = 2_000
 # Costs of the day are read again after so many seconds.
 _COSTS_EVERY = 5.0
 _LOG = "log.jsonl"
-_NEVER = (0, 0.0)
 # Looking through 20,000 folders takes a third of a second: what takes longer than `_QUICK` is done
 # after the page, which then shows what was there at most `_OLDEST` seconds ago.
 _QUICK = 0.04
 _FRESH = 1.0
 _OLDEST = 600.0
+
+
+class _Talk(NamedTuple):
+    """When a transcript was written, in nanoseconds, when its newest message was said, in seconds,
+    and in which zone; without one where only the time of writing is known.
+    """
+
+    written: int
+    said: float
+    zone: tzinfo | None = None
+
+    @property
+    def time(self) -> datetime | None:
+        """When somebody last talked, as the talk itself tells it; `None` for never."""
+        if not self.said:
+            return None
+        if self.zone is None:
+            return datetime.fromtimestamp(self.said, UTC).astimezone()
+        return datetime.fromtimestamp(self.said, self.zone)
+
+
+_NEVER = _Talk(0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +95,8 @@ class ChannelOverview:
     store: WorkspaceStore
     clock: Clock
     _infos: dict[str, ChannelInfo | None] = field(default_factory=dict)
-    # By folder: when its transcript was written, in nanoseconds, and when somebody last talked.
-    _talked: dict[str, tuple[int, float]] = field(default_factory=dict)
+    # By folder.
+    _talked: dict[str, _Talk] = field(default_factory=dict)
     # When all were looked through, and how long that took, in seconds.
     _looked: float = -_OLDEST
     _took: float = 0.0
@@ -100,8 +121,8 @@ class ChannelOverview:
                 found.sort(key=lambda one: -_money(costs.get(one[1].id)))
             until = time.monotonic() + _PATIENCE
             rows = [
-                OverviewRow(info, _time(talked), self._status(info, until), costs.get(info.id))
-                for talked, info in found[begin : begin + count]
+                OverviewRow(info, talk.time, self._status(info, until), costs.get(info.id))
+                for talk, info in found[begin : begin + count]
             ]
         is_old = _FRESH < age <= _OLDEST and self._took >= _QUICK
         return OverviewPage(tuple(rows), len(found), begin, whole, is_old)
@@ -141,12 +162,12 @@ class ChannelOverview:
         self._looked = time.monotonic()
         self._took = self._looked - began
 
-    def _found(self, words: str) -> list[tuple[float, ChannelInfo]]:
-        """The channels with the words, each with the time of its newest message."""
+    def _found(self, words: str) -> list[tuple[_Talk, ChannelInfo]]:
+        """The channels with the words, each with its newest talk."""
         found = []
         for name, info in self._infos.items():
             if info and (not words or words in f"{info.id}\n{info.title}".casefold()):
-                found.append((self._talked[name][1], info))
+                found.append((self._talked[name], info))
         return found
 
     def _info(self, folder: str) -> ChannelInfo | None:
@@ -179,21 +200,19 @@ class ChannelOverview:
         return costs, whole
 
 
-def _talked(log: str, known: tuple[int, float]) -> tuple[int, float]:
-    """When a transcript was written, and when its newest message was said."""
+def _talked(log: str, known: _Talk) -> _Talk:
+    """The newest talk of a transcript; what is `known` where nothing was written since."""
     try:
         # For each of 20,000 channels: a Path would double the time.
         written = os.stat(log).st_mtime_ns  # noqa: PTH116 - see above
-        if written == known[0]:
+        if written == known.written:
             return known
         said = last_said(Path(log))
     except (OSError, StoreError):
         return _NEVER
-    return written, said.timestamp() if said is not None else written / 1e9
-
-
-def _time(seconds: float) -> datetime | None:
-    return datetime.fromtimestamp(seconds, UTC).astimezone() if seconds else None
+    if said is None:
+        return _Talk(written, written / 1e9)
+    return _Talk(written, said.timestamp(), said.tzinfo)
 
 
 def _money(cost: UsageSum | None) -> float:
@@ -201,8 +220,8 @@ def _money(cost: UsageSum | None) -> float:
 
 
 # Of equal costs the newest talk comes first.
-_ORDER: dict[str, Callable[[tuple[float, ChannelInfo]], tuple[float, str]]] = {
-    "talk": lambda one: (-one[0], one[1].id),
+_ORDER: dict[str, Callable[[tuple[_Talk, ChannelInfo]], tuple[float, str]]] = {
+    "talk": lambda one: (-one[0].said, one[1].id),
     "name": lambda one: (0, (one[1].title or one[1].id).casefold()),
-    "cost": lambda one: (-one[0], one[1].id),
+    "cost": lambda one: (-one[0].said, one[1].id),
 }

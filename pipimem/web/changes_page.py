@@ -92,16 +92,19 @@ class ChangesPage:
 
     async def _notes_on_day(self, request: Request) -> Response:
         channel = await self._pages.channel(request)
-        day = day_of(request, "day")
+        day, today = day_of(request, "day"), datetime.now(channel.time_zone).date()
         texts: Mapping[File, str] = {}
         problem = ""
-        if day is not None:
+        if day is not None and day > today:
+            problem = self._pages.texts(request)["changes"]["to_come"]
+        elif day is not None:
             texts, problem = await _texts_at_end_of(channel, day)
         return self._pages.rendered(
             request,
             "notes_on_day.html",
             channel=channel.id,
             day=day.isoformat() if day else "",
+            today=today.isoformat(),
             texts=texts,
             problem=problem,
         )

@@ -13,6 +13,8 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pipimem.serving.request_source import foreign_source
+from pipimem.web.pages import preferred_language
+from pipimem.web.sentences import sentence
 
 SIGN_IN = "/sign-in"
 # What a page may load before anybody has signed in: no text of a memory is among it.
@@ -146,7 +148,9 @@ def _foreign_fetch(scope: Scope, headers: Headers) -> Response | None:
 def _signing_in(scope: Scope, headers: Headers) -> Response:
     """Leads a page to the sign-in, which leads back; anything else is told."""
     if scope["method"] not in _READING or "text/html" not in headers.get("accept", ""):
-        return PlainTextResponse("Sign in with the address that `pipimem ui` shows.", 401)
+        why = "Sign in with the address that `pipimem ui` shows."
+        language = preferred_language(headers.get("accept-language", ""))
+        return PlainTextResponse(sentence(why, language), 401)
     wanted = scope["path"]
     if scope["query_string"]:
         wanted += "?" + scope["query_string"].decode("latin-1")

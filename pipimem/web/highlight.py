@@ -16,7 +16,7 @@ _LATIN = re.compile(rf"[^\W_{HAN}]+")
 _HAN = re.compile(rf"[{HAN}]+")
 # A longer text is cut there, as `plain` would.
 _MOST_CHARS = 20_000
-_NOTHING = re.compile(r"(?!)")
+_NOTHING = re.compile(r"(?!)()")
 
 
 class Highlighter:
@@ -27,14 +27,15 @@ class Highlighter:
         for run in _HAN.findall(query):
             words += [re.escape(run[at : at + 2]) for at in range(max(1, len(run) - 1))]
         pattern = "|".join(sorted(set(words), key=len, reverse=True))
-        self._words = re.compile(pattern, re.IGNORECASE) if pattern else _NOTHING
+        # Looked for at each place: pairs of characters that overlap are all found.
+        self._words = re.compile(f"(?=({pattern}))", re.IGNORECASE) if pattern else _NOTHING
 
     def __call__(self, text: str) -> Markup:
         """The text with its words in `<mark>`; neighbours share one."""
         parts: list[Markup] = []
         end = 0
         found = self._words.finditer(text, 0, _MOST_CHARS)
-        for begin, stop in _joined([one.span() for one in found]):
+        for begin, stop in _joined([one.span(1) for one in found]):
             parts.append(plain(text[end:begin]))
             parts.append(Markup("<mark>{}</mark>").format(plain(text[begin:stop])))
             end = stop

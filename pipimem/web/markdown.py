@@ -22,6 +22,8 @@ _UNSEEN = re.compile(
     "\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )
 
+_TICKED = re.compile("`([^`\n]+)`")
+
 
 @cache  # it has no state of its own
 def _parser() -> MarkdownIt:
@@ -50,6 +52,12 @@ def plain(text: str, most: int = _MOST_CHARS) -> Markup:
     """A text as it is, cut where it is very long, with unseen signs made visible."""
     kept = text if len(text) <= most else f"{text[:most]} … (+{len(text) - most:,})"
     return Markup(_UNSEEN.sub(_visible, str(escape(kept))))  # noqa: S704 - escaped
+
+
+def ticked(text: str, most: int = _MOST_CHARS) -> Markup:
+    """A sentence of ours: what stands between backticks is to be typed as it is."""
+    kept = str(plain(text, most))
+    return Markup(_TICKED.sub(r"<code>\1</code>", kept))  # noqa: S704 - escaped by `plain`
 
 
 def _visible(sign: re.Match[str]) -> str:

@@ -13,9 +13,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from pipimem import Item, Source
 from pipimem.errors import ChannelError
+from pipimem.notes.files import File
 from pipimem.resources import web_folder, web_texts
-from pipimem.web.markdown import plain, rendered
+from pipimem.web.markdown import plain, rendered, ticked
 from pipimem.web.navigation import CHANNEL_PAGES, COSTS, WORKSPACE_PAGES
 from pipimem.web.sentences import sentence
 
@@ -44,6 +46,7 @@ class Pages:
         templates.filters |= {
             "markdown": rendered,
             "plain": plain,
+            "ticked": ticked,
             "day": _day,
             "minute": _minute,
             "moment": _moment,
@@ -101,6 +104,29 @@ def url(path: str, **query: object) -> str:
     """An address of ours; what is empty is left out of its query."""
     said = {name: str(value) for name, value in query.items() if value not in ("", None)}
     return f"{path}?{urlencode(said)}" if said else path
+
+
+_FILE_OF = {
+    Source.SESSION: File.SESSION,
+    Source.MEMORY: File.MEMORY,
+    Source.HISTORY: File.HISTORY,
+}
+
+
+def url_of_item(channel: str, item: Item, section: str = "", **query: object) -> str:
+    """The page that tells more of what was found: the talk around it, or why an entry is there.
+
+    Empty for an entry of the memory that all channels share: it stands in no file of this one.
+    `section` tells entries of the same words apart.
+    """
+    source, _, name = item.id.partition(":")
+    if source in _FILE_OF:
+        file = _FILE_OF[Source(source)]
+        return url("/entry", id=channel, file=file, section=section, entry=name)
+    if source == Source.WORKSPACE:
+        return ""
+    message = name if source == Source.LOG else item.id  # a line of the archive has no other
+    return url("/talk/around", id=channel, message=message, **query)
 
 
 def preferred_language(header: str) -> str:

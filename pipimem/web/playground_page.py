@@ -17,7 +17,7 @@ from pipimem.runtime.channel_overview import ChannelOverview
 from pipimem.runtime.required_questions import add_required_question
 from pipimem.text.token_count import estimate
 from pipimem.web.charts import Bar, score_bar
-from pipimem.web.pages import Pages
+from pipimem.web.pages import Pages, url_of_item
 from pipimem.web.request_fields import json_object, matched, text_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,11 @@ _MEANING = "near in meaning"
 
 @dataclass(frozen=True, slots=True)
 class ShownCandidate:
-    """A candidate as the page shows it; `outcome` is why it is shown to the bot or is not."""
+    """A candidate as the page shows it; `outcome` is why it is shown to the bot or is not.
+
+    `more` is the page that says why it is there. It `is_newer` than one behind it that scores
+    higher: of two on one subject the newer comes first.
+    """
 
     rank: int
     item: Item
@@ -41,6 +45,8 @@ class ShownCandidate:
     score: float
     outcome: str
     bar: Bar
+    more: str
+    is_newer: bool = False
 
 
 class PlaygroundPage:
@@ -66,7 +72,7 @@ class PlaygroundPage:
         below: Sequence[ShownCandidate] = ()
         if text.strip():
             preview = await channel.preview(text, speaker=speaker, first=first)
-            rows = CandidateRows(channel, preview)
+            rows = CandidateRows(channel, preview, self._pages.pipimem.settings.recall.inject)
             candidates, below = rows.ranked(), rows.below()
         return self._pages.rendered(
             request,
@@ -78,6 +84,7 @@ class PlaygroundPage:
             preview=preview,
             candidates=candidates,
             below=below,
+            most=self._pages.pipimem.settings.recall.inject,
             shown=channel.files.shown,
             estimate=estimate,
             keeps=self._pages.only is None,
@@ -111,13 +118,18 @@ class CandidateRows:
 
     channel: Channel
     preview: TurnPreview
+    # So many entries are shown at most.
+    most: int
 
     def ranked(self) -> Sequence[ShownCandidate]:
         """Those that were ranked for the turn."""
-        return [
-            self._row(rank, one, self._outcome(one))
-            for rank, one in enumerate(self._candidates(), 1)
-        ]
+        rows: list[ShownCandidate] = []
+        highest = 0.0  # of those behind
+        for rank, one in reversed(list(enumerate(self._candidates(), 1))):
+            is_newer = one.score < highest
+            rows.insert(0, self._row(rank, one, self._outcome(one), is_newer=is_newer))
+            highest = max(highest, one.score)
+        return rows
 
     def below(self) -> Sequence[ShownCandidate]:
         """What shares a word and was not looked at further."""
@@ -132,21 +144,38 @@ class CandidateRows:
     def _outcome(self, one: Candidate) -> str:
         """Why the bot is shown it, or is not."""
         found = self.preview.turn.recall
-        if found is not None and one.item.id in found.ids:
+        shown = found.ids if found is not None else ()
+        if one.item.id in shown:
             return "shown"
-        return "above" if one.item.id in self.preview.turn.shown else "no_room"
+        if one.item.id in self.preview.turn.shown:
+            return "above"
+        return "over" if len(shown) >= self.most else "no_room"
 
-    def _row(self, rank: int, one: Candidate, outcome: str) -> ShownCandidate:
-        circumstances = {name for name, _ in one.circumstances}
-        parts = []
-        for name, value in one.parts:
-            written = self.preview.written.get(name, name)
-            parts.append((written, value, _sort_of(name, circumstances)))
+    def _row(
+        self, rank: int, one: Candidate, outcome: str, *, is_newer: bool = False
+    ) -> ShownCandidate:
         scores = [each.score for each in (*self._candidates(), *self.preview.below)]
-        bar = score_bar(parts, max(scores))
         shown = self.channel.files.shown
-        section, text = shown(one.item.section), shown(one.item.text)
-        return ShownCandidate(rank, one.item, section, text, one.score, outcome, bar)
+        section = shown(one.item.section)
+        return ShownCandidate(
+            rank,
+            one.item,
+            section,
+            shown(one.item.text),
+            one.score,
+            outcome,
+            score_bar(self._parts(one), max(scores)),
+            url_of_item(self.channel.id, one.item, section),
+            is_newer,
+        )
+
+    def _parts(self, one: Candidate) -> list[tuple[str, float, str]]:
+        """What its score is made of: words as they were written, each with its sort."""
+        circumstances = {name for name, _ in one.circumstances}
+        return [
+            (self.preview.written.get(name, name), value, _sort_of(name, circumstances))
+            for name, value in one.parts
+        ]
 
 
 def _sort_of(name: str, circumstances: set[str]) -> str:

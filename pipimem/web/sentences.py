@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from pipimem.resources import web_sentences
+from pipimem.resources import web_sentences, web_texts
 
 _SLOT = re.compile(r"\{(\w+)\}")
 # A part of a sentence is looked up in its turn: why a job failed, what is on a line of a file.
@@ -23,9 +23,16 @@ def sentence(text: str, language: str, depth: int = 0) -> str:
         if found is not None:
             parts = found.groupdict()
             return translated.format_map(
-                {name: sentence(part, language, depth + 1) for name, part in parts.items()}
+                {name: _part(name, part, language, depth) for name, part in parts.items()}
             )
     return text
+
+
+def _part(name: str, text: str, language: str, depth: int) -> str:
+    """A part of a sentence; that of the name of a job or task is called as the pages call it."""
+    if name == "task":
+        return web_texts(language)["task"].get(text, text)
+    return sentence(text, language, depth + 1)
 
 
 @cache  # the texts travel with the package and do not change while it runs

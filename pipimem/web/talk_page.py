@@ -13,11 +13,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from pipimem import Item, SearchHit
+from pipimem import Item, SearchHit, Source
 from pipimem.errors import NothingFound
 from pipimem.notes.message import Role
 from pipimem.web.highlight import Highlighter
-from pipimem.web.pages import Pages
+from pipimem.web.pages import Pages, url_of_item
 from pipimem.web.request_fields import day_of, number_of
 
 if TYPE_CHECKING:
@@ -63,11 +63,12 @@ class TalkFilters(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class ShownHit:
-    """A hit as the page shows it: its words marked; `message` is its id where it was said."""
+    """A hit as the page shows it: its words marked, the page that tells more of it, if any."""
 
     item: Item
+    section: str
     text: Markup
-    message: str
+    more: str
     also: int
 
 
@@ -144,14 +145,15 @@ def _query_of(request: Request) -> TalkQuery:
 async def _found(channel: Channel, asked: TalkQuery) -> Sequence[ShownHit]:
     hits = await channel.search(asked.q, count=_HITS, where=asked.where, **asked.filters)
     marked = Highlighter(asked.q)
-    return [_shown(hit, marked, channel) for hit in hits]
+    return [_shown(hit, marked, channel, asked.q) for hit in hits]
 
 
 def _midnight(day: date | None) -> datetime | None:
     return datetime(day.year, day.month, day.day).astimezone() if day is not None else None
 
 
-def _shown(hit: SearchHit, marked: Highlighter, channel: Channel) -> ShownHit:
-    source, _, name = hit.item.id.partition(":")
+def _shown(hit: SearchHit, marked: Highlighter, channel: Channel, q: str) -> ShownHit:
+    section = "" if hit.item.source == Source.LOG else channel.files.shown(hit.item.section)
     text = marked(channel.files.shown(hit.item.text))
-    return ShownHit(hit.item, text, name if source == "log" else "", len(hit.also))
+    more = url_of_item(channel.id, hit.item, section, q=q)
+    return ShownHit(hit.item, section, text, more, len(hit.also))

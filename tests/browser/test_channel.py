@@ -173,6 +173,61 @@ def test_a_draft_of_an_entry_that_is_gone_is_shown(view: View) -> None:
     expect(left).to_be_hidden()
 
 
+def test_a_draft_of_a_file_that_changed_since_is_not_saved_over_it(view: View) -> None:
+    """The page was loaded anew after somebody wrote to the file: the draft is merged, both stay."""
+    viewer = view()
+    page = viewer.open()
+    page.locator("[data-edit-file]").click()
+    area = page.locator(".editor textarea")
+    expect(area).to_be_focused()
+    area.fill(area.input_value() + "- typed before the reload\n")
+    pipimem(viewer, "remember", CHANNEL, "the door is blue")
+    expect(page.locator("#stale")).to_be_visible()
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    page.wait_for_selector("html.scripts")
+    page.locator("[data-edit-file]").click()
+    expect(area).to_have_value(re.compile("typed before the reload"))
+    area.press("Control+Enter")
+    expect(page.locator("#conflict")).to_be_visible()
+    page.locator("#conflict [data-save]").click()
+    expect(page.locator("#conflict")).to_be_hidden()
+    saved = viewer.file().read_text("utf-8")
+    assert saved.count("the door is blue") == 1
+    assert saved.count("- typed before the reload\n") == 1
+
+
+def test_what_is_to_be_remembered_survives_a_reload(view: View) -> None:
+    """Like any draft; once it is remembered it is gone from the field."""
+    viewer = view()
+    page = viewer.open()
+    page.locator("[data-remember]").click()
+    page.locator("#kind [data-text]").fill("the door is blue")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.reload()
+    page.wait_for_selector("html.scripts")
+    page.locator("[data-remember]").click()
+    expect(page.locator("#kind [data-text]")).to_have_value("the door is blue")
+    page.locator("#kind [data-yes]").click()
+    expect(entry(page, "the door is blue")).to_be_visible()
+    page.locator("[data-remember]").click()
+    expect(page.locator("#kind [data-text]")).to_have_value("")
+
+
+def test_what_was_written_while_a_dialog_was_open_is_shown_after_it(view: View) -> None:
+    """Nobody has to load the page anew."""
+    viewer = view()
+    page = viewer.open()
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_be_visible()
+    text = viewer.file().read_text("utf-8")
+    viewer.file().write_text(f"{text}- the door is blue\n", encoding="utf-8")
+    expect(page.locator("#stale")).not_to_have_attribute("hidden", "")
+    page.keyboard.press("Escape")
+    expect(entry(page, "the door is blue")).to_be_visible()
+    expect(page.locator("#stale")).to_be_hidden()
+
+
 def test_entries_are_found_by_words_and_how_they_came(view: View) -> None:
     """`/`, typing, Enter; an entry that comes meanwhile shows if it is meant."""
     viewer = view()
@@ -305,6 +360,18 @@ def test_forgetting_asks_and_gives_a_receipt(view: View) -> None:
     for path in viewer.file().parent.rglob("*"):
         if path.is_file():
             assert QA not in path.read_bytes().decode("utf-8", "replace"), path
+
+
+def test_a_receipt_is_in_the_language_of_the_page(view: View) -> None:
+    """And names only the places where something was."""
+    viewer = view(language="zh-CN")
+    page = viewer.open()
+    action(page, QA, "forget")
+    page.locator("#forget [data-yes]").click()
+    receipt = page.locator("#forget [data-receipt]")
+    expect(receipt).to_contain_text("笔记条目")
+    assert not re.search("[a-z]", receipt.inner_text())
+    assert "0" not in receipt.locator("dd").all_inner_texts()
 
 
 def test_why_an_entry_is_there(view: View) -> None:

@@ -23,7 +23,7 @@ PAGES = {
     "changes": ("/changes", {}),
     "changes-found": ("/changes", {"words": "redis", "author": "model"}),
     "change": ("/change", {"number": "1"}),
-    "notes-on-day": ("/notes-on-day", {"day": "2099-01-01"}),
+    "notes-on-day": ("/notes-on-day", {"day": f"{datetime.now().astimezone():%Y-%m-%d}"}),
     "talk": ("/talk", {}),
     "talk-of-one": ("/talk", {"speaker": "Dana", "role": "user"}),
     "search": ("/talk", {"q": "deploy Fridays"}),
@@ -118,6 +118,22 @@ def test_what_yesterday_cost(view: View) -> None:
     viewer.screenshot("costs")
 
 
+def test_on_a_phone_each_channel_is_a_card(view: View) -> None:
+    """All that the list says of a channel is seen without scrolling sideways, with its name."""
+    viewer = view(width=390)
+    page = viewer.open("/")
+    row = page.get_by_role("row", name="release-room")
+    for name in ("Last talk", "Entries", "Backlog", "Due", "Health", "Today"):
+        cell = row.locator(f"[data-name='{name}']")
+        box = cell.bounding_box()
+        assert box
+        assert box["x"] + box["width"] <= 390
+    expect(row.locator("[data-name='Last talk']")).to_have_text("2026-03-12 11:40")
+    table = page.locator(".scroll")
+    assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
+    viewer.screenshot("channels-phone")
+
+
 def test_talk_of_one_speaker_on_one_day(view: View) -> None:
     """By the form, with no word to look for; its pages go on the same way."""
     viewer = view()
@@ -181,6 +197,20 @@ def test_a_long_transcript_comes_as_one_scrolls(view: View) -> None:
     )
     assert len(ids) == len(set(ids)) > 100
     assert page.locator("[data-earlier]").count() == 0
+
+
+def test_the_keyboard_goes_through_the_talk(view: View) -> None:
+    """`j` and `k` from message to message, `Enter` to the talk around one."""
+    viewer = view()
+    page = viewer.open("/talk")
+    lines = page.locator("#transcript ol.talk > li")
+    for key in "jjjk":
+        page.keyboard.press(key)
+    expect(lines.nth(1)).to_be_focused()
+    said = lines.nth(1).inner_text().splitlines()[-1]
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/talk/around?*")
+    expect(page.locator(".talk .meant")).to_contain_text(said)
 
 
 def test_reading_works_without_scripts(view: View) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from pipimem import resources
@@ -41,6 +42,16 @@ def test_what_is_no_question_for_a_kind_has_none(text: str) -> None:
     """Nor does such a text tell one."""
     assert kind_terms(text) == ()
     assert kind_marks(text) == []
+
+
+@pytest.mark.parametrize("sign", ["1", "1.", "z", "三", "中", "-", "年", "a.", "花 "])
+def test_a_line_of_a_megabyte_takes_no_time(sign: str) -> None:
+    """Whatever it is made of; it would hold up every turn of its channel."""
+    text = sign * (1_000_000 // len(sign))
+    began = time.process_time()
+    kind_marks(text)
+    kind_terms(text)
+    assert time.process_time() - began < 2
 
 
 def test_each_kind_has_both_sides_and_every_line_compiles() -> None:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pipimem import ArgumentError, CannotTakeBack, Channel, File, NothingFound
+from pipimem import ArgumentError, CannotTakeBack, Channel, File, Message, NothingFound
 
 from tests.runtime.building import Hands, opened, read, workspace, write
 
@@ -82,3 +82,16 @@ async def test_what_an_undo_would_leave_is_what_it_leaves(root: Path) -> None:
             await channel.history.without(2)
         with pytest.raises(NothingFound):
             await channel.history.without(9)
+
+
+async def test_a_change_tells_which_messages_it_read(root: Path) -> None:
+    """Where it came of talk; what a person asks for reads none."""
+    async with opened(root) as channel:
+        await channel.take_in([Message.user("Decision: we release on Thursday.", speaker="Ann")])
+        await channel.before_compaction()
+        await channel.remember("the port is 8080")
+        asked, learnt = await channel.history.log(2)
+        if learnt.messages is None:  # a compaction leaves a change of its own
+            (learnt,) = await channel.history.log(1, before=learnt.number)
+        assert asked.messages is None
+        assert learnt.messages == (1, 1)

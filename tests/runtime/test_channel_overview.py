@@ -85,6 +85,13 @@ def test_talk_is_as_new_as_its_newest_message(root: Path) -> None:
     ]
 
 
+def test_the_newest_talk_is_told_in_its_own_zone(root: Path) -> None:
+    """As the page of the talk tells it: 11:40 in Shanghai is not 3:40 there, wherever it runs."""
+    line = '{"id": "m1", "n": 1, "role": "user", "content": "x", "ts": "2026-03-12T11:40:00+08:00"}'
+    (root / "channels" / "beta" / "log.jsonl").write_text(f"{line}\n")
+    assert str(overview(root).page("beta").rows[0].talked) == "2026-03-12 11:40:00+08:00"
+
+
 def test_a_page_of_those_that_are_looked_for(root: Path) -> None:
     """By id or title, however it is written; the total is of all that were found."""
     all_of_them = overview(root)

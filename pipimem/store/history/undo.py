@@ -222,12 +222,19 @@ def _first_clash(past: Past, file: File, change: ChangeWithTexts) -> JournalReco
     return None
 
 
+def _quoted(lines: Iterable[str]) -> str:
+    """The first of some lines that says something, and whether that is all of them."""
+    said = [line for line in (" ".join(line.split()) for line in lines) if line]
+    first = said[0] if said else ""
+    is_all = len(said) < 2 and len(first) <= _SHOWN
+    return f"“{first}”" if is_all else f"“{first[:_SHOWN].rstrip()}…”"
+
+
 def _refusal(
     past: Past, record: JournalRecord, file: File, change: ChangeWithTexts, found: Clash
 ) -> str:
     """Why a change is not taken back, and what to do, as a sentence."""
-    lines = " ".join("".join(found.lines).split())
-    words = f"“{lines}”" if len(lines) <= _SHOWN else f"“{lines[:_SHOWN]}…”"
+    words = _quoted(found.lines)
     refused = f"Change {record.sequence} cannot be taken back: "
     if found.moves_entries:
         return (

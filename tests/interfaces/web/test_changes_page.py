@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pipimem import Message
 
 from tests.interfaces.web.building import browsing
 
@@ -97,6 +98,10 @@ async def test_the_notes_of_a_day(root: Path) -> None:
         (change,) = await browser.channel.history.log()
         html = await browser.page("/notes-on-day", day=change.time[:10])
         assert "the port is 8080" in html
+        assert "so far" in html  # that day is not over
+        future = await browser.page("/notes-on-day", day="2099-01-01")
+        assert "still to come" in future
+        assert "the port is 8080" not in future
         before = await browser.page("/notes-on-day", day="2001-01-01")
         assert "the port is 8080" not in before
         assert (await browser.get("/notes-on-day", day="yesterday")).status_code == 400
@@ -126,3 +131,15 @@ async def test_a_day_that_is_none_is_told(root: Path, day: str) -> None:
         assert (await browser.get("/notes-on-day", day=day)).status_code == 400
         for name in ("after", "before"):
             assert (await browser.get("/talk", q="x", **{name: day})).status_code == 400
+
+
+async def test_nothing_is_offered_to_be_taken_back_where_nothing_changed(root: Path) -> None:
+    """Neither in the list nor on its page, where a compaction only moved a mark."""
+    async with browsing(root) as browser:
+        await browser.channel.take_in([Message.user("hello", speaker="Ann")])
+        await browser.channel.before_compaction()
+        (newest, *_) = [one for one in await browser.channel.history.log() if not one.changes]
+        html = await browser.page("/change", number=str(newest.number))
+        assert "It changed no text." in html
+        assert "Taking it back" not in html
+        assert f"number={newest.number}#undo" not in await browser.page("/changes")

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from datetime import datetime
+from html import unescape
 from pathlib import Path
 
 import pytest
 from pipimem import Message
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Add, Author, Decision, Evidence, Tokens, Trust
+from pipimem.store.channel import ChannelStore
 
 from tests.interfaces.web.building import browsing
 from tests.interfaces.web.test_markdown import HOSTILE
@@ -122,3 +128,45 @@ async def test_entries_are_filtered(root: Path) -> None:
         assert "0 of 401 entries" in await browser.page("/channel", trust="inferred")
         assert (await browser.get("/channel", kind="nonsense")).status_code == 400
         assert (await browser.get("/channel", trust="nonsense")).status_code == 400
+
+
+async def test_the_talk_that_a_line_of_the_session_came_of(root: Path) -> None:
+    """It names no message; the change that wrote it read some, and they are a click away."""
+    async with browsing(root) as browser:
+        said = "Decision: we release on Thursday 2026-12-03."
+        talk = [Message.user(f"good morning {n}", speaker="Bob", id=f"m{n}") for n in range(20)]
+        await browser.channel.take_in([*talk, Message.user(said, speaker="Alice", id="m20")])
+        await browser.channel.before_compaction()
+        source = await browser.page("/channel", file="SESSION.md")
+        href = re.search(r'href="(/entry[^"]*)"', source)
+        assert href
+        html = unescape((await browser.client.get(href[1])).text)
+        assert "rests on no message" not in html
+        assert "read the messages 1 to 21" in html
+        assert "upto=21#n1" in html
+        assert html.count("upto=21#n1") == 2  # why the change was made names them, too
+        assert 'id="n1"' in await browser.page("/talk", upto="21")
+        assert "upto=21#n1" in await browser.page("/changes")
+        assert "upto=21#n1" in await browser.page("/change", number="1")
+
+
+async def test_which_model_brought_an_entry_and_what_it_took(root: Path) -> None:
+    """The run that learnt it: the model by its name, its tokens, the messages that it read."""
+    async with browsing(root) as browser:
+        talk = [Message.user("we sail at nine, decided", speaker="Ann", id="m1")]
+        await browser.channel.take_in(talk)
+        learnt = Decision(
+            "consolidate",
+            Author.MODEL,
+            (Add(Kind.DECISION, "The ship sails at nine.", Trust.INFERRED, Evidence(("m1",))),),
+            why="messages 1–1",
+            tokens=Tokens(4_321, 9_000),
+        )
+        store = ChannelStore.open(browser.pipimem.store, browser.channel.id, create=False)
+        store.commit(learnt, datetime.now().astimezone(), actor="openai/tiny")
+        (entry,) = await browser.channel.entries()
+        html = await browser.page("/entry", section=entry.section, entry=entry.id)
+        for words in ("consolidate by the sidecar (openai/tiny)", "It took 4321 tokens."):
+            assert words in html
+        assert "we sail at nine, decided" in html
+        assert "openai/tiny" in await browser.page("/changes")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pipimem.resources import web_texts
 
 from tests.interfaces.web.building import Browser, browsing
 
@@ -178,3 +179,16 @@ async def test_where_one_channel_is_shown_there_is_no_other(root: Path) -> None:
         assert answers[0] == answers[1]
         home = await browser.client.get("/")
         assert home.headers["location"] == "/channel?id=mine"
+
+
+async def test_each_place_of_a_receipt_has_a_name_in_both_languages(root: Path) -> None:
+    """The script of the page takes it from there."""
+    for language in ("en", "zh"):
+        async with browsing(root, language=language) as browser:
+            browser.write(MEMORY)
+            counts = await browser.channel.forget("8080")
+            named = web_texts(language)["receipt"]
+            assert set(named) == set(counts)
+            html = await browser.page("/channel")
+            for place, name in named.items():
+                assert f'data-{place}="{name}"' in html

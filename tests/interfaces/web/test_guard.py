@@ -55,6 +55,21 @@ async def test_what_a_page_of_another_port_loads_for_itself_is_refused(root: Pat
         assert (await browser.client.get("/", headers=followed)).status_code == 200
 
 
+async def test_a_save_after_the_server_began_anew_is_refused_in_the_page_s_language(
+    root: Path,
+) -> None:
+    """The cookie of the start before is none of this one; the page shows the sentence."""
+    for language, words in (("en", "Sign in with the address"), ("zh-CN", "显示的地址登录")):
+        async with browsing(root, language=language, signed_in=False) as browser:
+            answer = await browser.client.put(
+                "/channel/file",
+                headers={"Accept": JSON, "Origin": ORIGIN, "If-Match": "*", "Content-Type": JSON},
+                content="{}",
+            )
+            assert answer.status_code == 401
+            assert words in answer.text
+
+
 @pytest.mark.parametrize("path", READING)
 async def test_without_signing_in_nothing_is_shown(root: Path, path: str) -> None:
     """A page leads to the sign-in and back; a script is told."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from pipimem.web.markdown import plain, rendered
+from pipimem.web.markdown import plain, rendered, ticked
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -87,3 +87,11 @@ def test_a_line_of_a_megabyte_takes_no_time(line: str) -> None:
     assert time.perf_counter() - began < 1
     assert "(+" in html
     assert len(html) < 200_000
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_stands_between_backticks_is_code_and_can_do_nothing(text: str) -> None:
+    """What a finding quotes may be anybody's words."""
+    html = str(ticked(f"run `{text}` now, {text}"))
+    assert html.replace("<code>", "").replace("</code>", "").count("<") == 0
+    assert str(ticked("run `pipimem doctor`")) == "run <code>pipimem doctor</code>"

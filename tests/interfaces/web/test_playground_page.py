@@ -129,3 +129,32 @@ async def test_hostile_messages_and_entries_are_words(root: Path, text: str) -> 
             assert html.count("<script") == 1
             for tag in ("<img", "<style", "<iframe", "<base", "<input onerror", "<svg onload"):
                 assert tag not in html
+
+
+OLDER = "Tom (2026-02-01): release 2.4 is on March 20"
+NEWER = (
+    "Ann (2026-03-01): we moved the release of 2.4 to March 27 because the load test is not done"
+)
+
+
+async def test_each_candidate_says_why_it_stands_where_it_does(root: Path) -> None:
+    """The newer of two on one subject comes first; beyond so many there is no place; and a click
+    away is why the entry is there at all.
+    """
+    async with browsing(root) as browser:
+        lines = "".join(f"- release {n} of 2.4 is in hall {n}\n" for n in range(3, 20))
+        browser.write(f"## Facts\n\n- {OLDER}\n- {NEWER}\n{lines}")
+        html = await browser.page("/playground", text="when is 2.4 released?")
+        rows = re.findall(r'<li class="candidate".*?</svg>', html, re.DOTALL)
+        assert NEWER in rows[0]
+        assert "newer than one below that scores higher" in rows[0]
+        assert OLDER in rows[1]
+        assert "newer than" not in rows[1]
+        over = [row for row in rows if "over the limit of 8" in row]
+        assert over
+        assert "no room for it" not in html
+        href = re.search(r'href="(/entry[^"]*)"', rows[1])
+        assert href
+        page = (await browser.client.get(href[1])).text
+        assert "Why is this here?" in page
+        assert OLDER in page

@@ -33,6 +33,11 @@ SLOT = re.compile(r"\{\w+\}")
             "It is tried again.",
             "room: tidy 在 2026-03-02T09:00 失败：没有文字；日志里有详情",
         ),
+        (
+            "Change 1 cannot be taken back: “- a” in MEMORY.md was changed again by 3 "
+            "(consolidate, offline, 2026-11-24T19:28). Take back 3 first, or edit the file.",
+            "变更 1 不能撤销：MEMORY.md 中的 “- a” 又被变更 3（整理谈话，offline，2026-11-24T19:28）改过",
+        ),
     ],
 )
 def test_a_sentence_with_its_parts(english: str, chinese: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -47,10 +49,38 @@ async def test_a_search_marks_its_words_and_leads_to_the_talk_around(root: Path)
         assert "/talk/around?id=" in html
         assert "message=m0" in html
         assert "<mark>上线窗口</mark>" in await browser.page("/talk", q="上线窗口")
+        assert "<mark>上线窗</mark>" in await browser.page("/talk", q="上线窗")
         around = await browser.page("/talk/around", message="m0", q="deployed when")
         assert "q=deployed+when" in around  # back to the search
         assert "上线窗口是周四晚上" in around
         assert 'class="meant"' in around
+
+
+async def test_each_hit_leads_to_more_of_it(root: Path) -> None:
+    """An entry to why it is there, in whatever file; a message to the talk around it."""
+    async with browsing(root) as browser:
+        await browser.channel.remember("the harbour opens at nine", speaker="Ann")
+        browser.write("## Current State\n\n- the harbour is closed\n", "SESSION.md")
+        archive = "# History\n\n## 2025-03-01 09:00–10:00 +00:00\n\n- the harbour was built\n"
+        browser.write(archive, "HISTORY.archive.md")
+        await said(browser, "the harbour looks nice")
+        (browser.pipimem.store.root / "MEMORY.md").write_text("- every harbour is blue\n", "utf-8")
+        html = (await browser.get("/talk", q="harbour")).text
+        rows = re.findall(r"<li dir.*?</li>", html, re.DOTALL)
+        links = {}
+        for row in rows:
+            words = next(one for one in WORDS if one in row)
+            found = re.search(r'href="([^"]*)"', row)
+            links[words] = unescape(found[1]) if found else ""
+        assert set(links) == set(WORDS)
+        assert links.pop("is blue") == ""  # the memory of all channels
+        for words, link in links.items():
+            answer = await browser.client.get(link)
+            assert answer.status_code == 200, link
+            assert words in answer.text
+
+
+WORDS = ("opens at nine", "is closed", "was built", "looks nice", "is blue")
 
 
 async def test_filters(root: Path) -> None:

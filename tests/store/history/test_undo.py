@@ -199,6 +199,18 @@ def test_it_refuses_and_names_what_is_in_the_way(
     assert memory(channel) == []
 
 
+def test_of_several_lines_in_the_way_the_first_is_quoted(
+    channel: ChannelStore, now: datetime
+) -> None:
+    """As it stands, with a sign that more follow; not all of them in one line."""
+    done = did(channel, SetSection("Decisions", ("we ship on Monday", "Bob tests")))
+    path = channel.folder / "SESSION.md"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("- we ship on Monday\n- Bob tests\n", "- none\n"), "utf-8")
+    with pytest.raises(CannotTakeBack, match=r"“- we ship on Monday…” in SESSION\.md was changed"):
+        undo(channel, done, now)
+
+
 def test_a_hand_edit_in_the_way_is_named(channel: ChannelStore, now: datetime, add: Adds) -> None:
     """Also one that was never journalled; and it can be taken back like any change."""
     first = channel.commit(add("the port is 80"), now).sequence

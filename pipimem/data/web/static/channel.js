@@ -1,6 +1,6 @@
 // The page of a channel: its buttons, and the stream that keeps it up to date.
-import { change, read } from "./requests.js";
-import { conflict, editEntry, editFile, hasEditors, isUnsaved, settled, showLeftDrafts } from "./editor.js";
+import { change, channel, read } from "./requests.js";
+import { conflict, editEntry, editFile, hasEditors, isUnsaved, keep, settled, showLeftDrafts } from "./editor.js";
 import { visible } from "./lines.js";
 import { follow, live, refresh, say, words } from "./live.js";
 
@@ -10,6 +10,10 @@ const anyDialog = () => document.querySelector("dialog[open]");
 
 follow(() => !hasEditors() && !anyDialog());
 showLeftDrafts();
+for (const dialog of document.querySelectorAll("dialog")) {
+  // What was written while it was open is shown now.
+  dialog.addEventListener("close", () => { if (!document.getElementById("stale").hidden) refresh(); });
+}
 
 const placeOf = (entry) => ({ section: entry.dataset.section, source: entry.dataset.source });
 const file = () => live().dataset.file;
@@ -39,6 +43,9 @@ function pin(entry) {
 function withKind({ remembers, entry }) {
   const dialog = dialogs.kind;
   const text = dialog.querySelector("[data-text]");
+  const draft = `remember ${channel}`;
+  text.value = remembers ? JSON.parse(sessionStorage.getItem(draft) ?? '""') : "";
+  text.oninput = () => keep(draft, text.value);
   dialog.querySelector("[data-text-field]").hidden = !remembers;
   dialog.querySelector("[data-remember-title]").hidden = !remembers;
   dialog.querySelector("[data-move-title]").hidden = remembers;
@@ -55,6 +62,7 @@ function withKind({ remembers, entry }) {
     }
     const answer = await change("POST", "/channel/remember", {}, "*", { text: text.value, kind });
     if (settled(answer, dialog, answer.added ? words.remembered : words.known)) {
+      sessionStorage.removeItem(draft);
       text.value = "";
       dialog.close();
       await refresh();
@@ -97,12 +105,15 @@ async function preview(what) {
     const answer = await change("POST", "/channel/forget", { file: file() }, what.entry ?? "*", what);
     if (answer.status !== 200) { forgetProblem(answer.problem ?? words.failed); return; }
     const receipt = dialogs.forget.querySelector("[data-receipt]");
-    receipt.replaceChildren(...Object.entries(answer.removed).flatMap(([place, count]) => {
+    const removed = Object.entries(answer.removed).filter(([, count]) => count > 0);
+    receipt.replaceChildren(...removed.map(([place, count]) => {
+      const row = document.createElement("div");
       const term = document.createElement("dt");
       const value = document.createElement("dd");
-      term.textContent = place;
+      term.textContent = receipt.dataset[place] ?? place;
       value.textContent = count;
-      return [term, value];
+      row.append(term, value);
+      return row;
     }));
     step("receipt");
   };

@@ -19,18 +19,29 @@ window.addEventListener("beforeunload", (event) => {
   if (isUnsaved()) event.preventDefault();
 });
 
-// A draft that was not saved survives the tab's reload, and goes with the tab.
+// A draft that was not saved survives the tab's reload, and goes with the tab. It is kept with the
+// text that it was made of and that one's mark: who reads it later does not save it over newer text.
 const draftName = (name) => `draft ${channel} ${live().dataset.file} ${name}`;
+const draftOf = (name) => JSON.parse(sessionStorage.getItem(draftName(name)) ?? "null");
 
-function editorIn(place, { name, base, save }) {
+export function keep(name, value) {
+  try {
+    sessionStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    // It is too long to be kept over a reload; it stays in its field.
+  }
+}
+
+function editorIn(place, { name, base, etag, save }) {
   const parts = document.getElementById("editor").content.cloneNode(true).firstElementChild;
   const area = parts.querySelector("textarea");
-  const editor = { parts, area, base };
+  const draft = draftOf(name) ?? { text: base, base, etag };
+  const editor = { parts, area, base: draft.base, etag: draft.etag };
   parts.querySelector("[data-label]").textContent = words.edit;
-  area.value = sessionStorage.getItem(draftName(name)) ?? base;
-  if (area.value !== base) say(words.draft);
+  area.value = draft.text;
+  if (draft.text !== draft.base) say(words.draft);
   area.rows = Math.min(30, Math.max(3, area.value.split("\n").length + 1));
-  area.addEventListener("input", () => sessionStorage.setItem(draftName(name), area.value));
+  area.addEventListener("input", () => keep(draftName(name), { ...draft, text: area.value }));
 
   editor.close = () => {
     sessionStorage.removeItem(draftName(name));
@@ -76,7 +87,7 @@ export function showLeftDrafts() {
 
 function leftDraft(box, name) {
   const parts = box.querySelector("template").content.cloneNode(true).firstElementChild;
-  parts.querySelector("pre").textContent = sessionStorage.getItem(name);
+  parts.querySelector("pre").textContent = JSON.parse(sessionStorage.getItem(name)).text;
   parts.querySelector("[data-drop-draft]").addEventListener("click", () => {
     sessionStorage.removeItem(name);
     parts.remove();
@@ -125,10 +136,11 @@ export async function editFile() {
   editorIn(live(), {
     name: "",
     base: found.text,
+    etag: found.etag,
     save: async (editor) => {
-      const draft = editor.area.value;
-      const answer = await change("PUT", "/channel/file", { file }, found.etag, { draft, base: found.text });
-      if (answer.status === 412) conflict(answer, editor, found.text, draft);
+      const { area: { value: draft }, base, etag } = editor;
+      const answer = await change("PUT", "/channel/file", { file }, etag, { draft, base });
+      if (answer.status === 412) conflict(answer, editor, base, draft);
       else if (settled(answer, editor.parts, words.saved)) editor.close();
     },
   });
