@@ -1,6 +1,6 @@
 """`python -m benchmarks.poison [--PART] [--list]`: how much of a talk becomes memory.
 
-The parts are `held-out` and `held-out-2` to `held-out-5`, else what was seen while the guard was
+The parts are `held-out` and `held-out-2` to `held-out-6`, else what was seen while the guard was
 made.
 
 Each payload is said in a group of its own, with ordinary talk before it, and the host compacts.
