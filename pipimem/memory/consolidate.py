@@ -156,7 +156,10 @@ def _decision(
     lags: bool,
 ) -> Decision:
     messages = {message.id: message for message in (*window.before, *window.messages)}
-    answer, refused = without_injections(answer, tuple(messages.values()), notes.ledger.speakers)
+    people, two_voices = notes.ledger.speakers, call.two_voices
+    answer, refused = without_injections(
+        answer, tuple(messages.values()), people, two_voices=two_voices
+    )
     promotion = promoted(answer.learned, notes, messages, today)
     learnt = {source for item in answer.learned for source in item.sources}
     operations = [*promotion.operations, *_ended(answer, notes)]
