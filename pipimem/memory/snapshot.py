@@ -132,7 +132,7 @@ def _of_kind(items: Items, kind: Kind) -> list[Item]:
         item for item in items.get(Source.SESSION, ()) if _KINDS_OF_SESSION.get(item.kind) is kind
     ]
     memory = [item for item in items.get(Source.MEMORY, ()) if item.kind == kind]
-    # What reads like an instruction binds nobody, wherever a person has moved it.
+    # A quote binds nobody, wherever a person has moved it.
     memory = [item for item in memory if item.trust != Trust.QUOTED]
     return [*_newest_first(memory), *session]
 

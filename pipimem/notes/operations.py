@@ -14,7 +14,8 @@ from pipimem.notes.kinds import Kind
 class Trust(StrEnum):
     """How an entry came to be: typed by a person, asked for, or concluded by a model.
 
-    `QUOTED` are somebody's words that read like an instruction to the bot: they are data only.
+    `QUOTED` are somebody's words that read like an instruction to the bot, or a rule that one
+    member of a group alone said: they are data only.
     """
 
     HUMAN = "human"
