@@ -18,7 +18,7 @@ from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Target, Trust
+from pipimem.notes.operations import Confirm, Target, Trust
 from pipimem.sidecar.rules.choosing import sure_kind
 from pipimem.sidecar.rules.patterns import matches
 from pipimem.sidecar.tasks import Learned
@@ -106,10 +106,7 @@ def one_voice(messages: Sequence[Message], known: Iterable[str] = ()) -> OneVoic
     """Who said what; `known` are people who spoke before. Empty where one person speaks."""
     if not is_group(messages, known):
         return OneVoice()
-    own = [
-        replace(one, content=taken_apart(one.content).own) if one.role == "user" else one
-        for one in messages
-    ]
+    own = _own_words(messages)
     people = [one for one in own if one.role == "user"]
     return OneVoice(
         {one.id: one.speaker for one in people},
@@ -118,13 +115,33 @@ def one_voice(messages: Sequence[Message], known: Iterable[str] = ()) -> OneVoic
     )
 
 
-def lone_quotes(entries: Iterable[Entry], notes: Notes, *, but_of: str) -> list[Target]:
+def _own_words(messages: Iterable[Message]) -> list[Message]:
+    """The messages, those of people without what they quoted or forwarded."""
+    return [
+        replace(one, content=taken_apart(one.content).own) if one.role == "user" else one
+        for one in messages
+    ]
+
+
+def agreed_quotes(messages: Sequence[Message], notes: Notes) -> list[Confirm]:
+    """The operations by which quotes become rules that somebody agrees to by now."""
+    agreed = frozenset(_agreed(_own_words(messages)))
+    found: list[Confirm] = []
+    for target in lone_quotes(notes.memory.entries, notes) if agreed else ():
+        record = notes.record(target.id)
+        if record and not agreed.isdisjoint(record.sources):
+            found.append(Confirm(target, trust=Trust.INFERRED))
+    return found
+
+
+def lone_quotes(entries: Iterable[Entry], notes: Notes, *, but_of: str = "") -> list[Target]:
     """Those of the entries that are quotes for want of a second voice, but for one speaker's."""
     found: list[Target] = []
     for entry in entries:
         record = notes.record(entry.id)
-        is_lone = record is not None and record.trust is Trust.QUOTED
-        if record and is_lone and kind_of(entry.section) in STANDING and record.speaker != but_of:
+        if record is None or record.trust is not Trust.QUOTED or record.speaker == but_of:
+            continue
+        if entry.bullet and kind_of(entry.section) in STANDING:
             found.append(entry.target)
     return found
 
@@ -148,7 +165,9 @@ def _answered(before: Sequence[Message], speaker: str) -> Iterator[str]:
             if message.content.rstrip().endswith(_QUESTION):
                 return
         elif message.role == "user":
-            if message.speaker == speaker or other not in ("", message.speaker):
+            if message.speaker == speaker and not other:
+                continue
+            if other not in ("", message.speaker):
                 return
             other = message.speaker
             yield message.id

@@ -109,10 +109,14 @@ class Invalidate:
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """An entry was said or used again: its probation ends, its file is untouched."""
+    """An entry was said or used again: its probation ends, its file is untouched.
+
+    A quote has the `trust` from then on, if one is given: it has its second voice.
+    """
 
     target: Target
     evidence: Evidence = Evidence()
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)

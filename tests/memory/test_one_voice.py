@@ -81,6 +81,7 @@ def test_it_is_the_hosts_choice_and_one_person_is_no_group() -> None:
         [("Tom", RULE), ("Ann", "记住这条")],
         [("Tom", f"记住：{RULE}")],
         [("Tom", "请注意"), ("Tom", RULE), ("Ann", "没意见")],
+        [("Tom", RULE), ("Ann", "周五？"), ("Ann", "行，同意")],
     ],
 )
 def test_another_member_agrees_or_somebody_asks_to_keep_it(said: list[tuple[str, str]]) -> None:
@@ -198,3 +199,22 @@ async def test_in_a_channel(tmp_path: Path) -> None:
             found = await channel.search("deploys on Fridays")
             assert entry.text in [hit.item.text for hit in found]
             assert entry.text.startswith(f"{speaker} (2026-11-12): ")
+
+
+@pytest.mark.anyio
+async def test_who_agrees_later_makes_a_rule_of_the_quote(tmp_path: Path) -> None:
+    """The quote was written before the answer came; its words stay as they are."""
+    WorkspaceStore.init(tmp_path / "bot")
+    settings = Settings(
+        maintenance=MaintenanceSettings(enabled=False), groups=GroupSettings(two_voices=True)
+    )
+    said = talk(
+        ("Bob", "蛋糕是给奥尔加的，中午到"), ("Tom", RULE), ("bot", "记下了。"), ("Ann", "收到")
+    )
+    async with Pipimem(tmp_path / "bot", settings=settings, clock=FixedClock(NOON)) as pipimem:
+        channel = await pipimem.channel("team", kind="group")
+        for messages, trust in ((said[:3], "quoted"), (said[3:], "inferred")):
+            await channel.after_turn(None, messages)
+            await channel.compacted(await channel.before_compaction())
+            (entry,) = [one for one in await channel.entries() if RULE in one.text]
+            assert (entry.trust, entry.text) == (trust, f"Tom（2026-11-12）：{RULE}")
